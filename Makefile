@@ -1,0 +1,104 @@
+# Every target makes the virtual environment it needs, so a fresh machine needs Python 3.11+, make and git only.
+#   make demo ARGS=--once          hand options to the command
+#   make test ARGS="-k quota"      or to pytest
+#   make test SYSTEM_PACKAGES=no   leave the system's packages alone
+
+PYTHON ?= python3
+ARGS ?=
+SYSTEM_PACKAGES ?= yes
+
+VENV := .venv
+BIN := $(VENV)/bin
+NODE_TOOLS := tests/node/node_modules
+NPM_FLAGS := --no-package-lock --no-audit --no-fund --ignore-scripts --loglevel=error
+
+# What an environment holds follows from these two files: when one changes, it is brought up to date.
+PINS := pyproject.toml constraints.txt
+
+# uv installs in seconds what takes pip a minute; pip is the way where uv does not run or cannot reach the index.
+install = @echo "• installing $(1) into $(VENV)"; \
+	$(BIN)/python -m uv pip install --quiet --python $(BIN)/python --constraint constraints.txt --editable . $(2) 2>$(VENV)/uv.log \
+	|| $(BIN)/python -m pip install --quiet --constraint constraints.txt --editable . $(2)
+
+.DEFAULT_GOAL := help
+
+.PHONY: help
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: demo
+demo: $(VENV)/run.stamp ## Start the embedded service and the add-in with sample data, and show formulas at work
+	@$(BIN)/addin demo $(ARGS)
+
+.PHONY: test
+test: $(VENV)/dev.stamp system-packages node-tools ## Run all tests
+	@echo "• running the tests"
+	@$(BIN)/python -m pytest -n 2 $(ARGS)
+
+.PHONY: lint
+lint: $(VENV)/dev.stamp node-tools ## Check style, types, import directions and the JavaScript
+	@echo "• ruff check"; $(BIN)/ruff check .
+	@echo "• ruff format"; $(BIN)/ruff format --check .
+	@echo "• mypy"; $(BIN)/mypy
+	@echo "• import-linter"; $(BIN)/lint-imports --no-timings > $(VENV)/imports.log || { cat $(VENV)/imports.log; exit 1; }
+	@if [ -x $(NODE_TOOLS)/.bin/tsc ]; then echo "• tsc --checkJs"; $(NODE_TOOLS)/.bin/tsc --project tests/node/tsconfig.json; \
+	else echo "• tsc --checkJs: left out, no npm here"; fi
+
+.PHONY: format
+format: $(VENV)/dev.stamp ## Rewrite the Python files in the project's format
+	@$(BIN)/ruff check --fix-only --quiet . && $(BIN)/ruff format .
+
+.PHONY: benchmarks
+benchmarks: $(VENV)/dev.stamp ## Measure, and print each figure beside its floor
+	@$(BIN)/python -m benchmarks $(ARGS)
+
+.PHONY: docs
+docs: $(VENV)/docs.stamp ## Build the documentation into site/, with warnings as errors
+	@$(BIN)/mkdocs build --strict --quiet && echo "• site/index.html"
+
+.PHONY: constraints
+constraints: $(VENV)/dev.stamp ## Pin the newest versions that work on the oldest supported Python
+	@{ sed -n '/^#/p' constraints.txt; \
+	   echo '--editable .' | $(BIN)/python -m uv pip compile --quiet --python-version 3.11 \
+	     --group dev --group docs --no-header --no-annotate - | sed '/^-e/d'; } > $(VENV)/constraints.txt
+	@mv $(VENV)/constraints.txt constraints.txt && git --no-pager diff --stat constraints.txt
+
+.PHONY: clean
+clean: ## Remove the environment, caches and everything built
+	@rm -rf $(VENV) $(NODE_TOOLS) site build dist .benchmarks .cache .coverage* coverage.xml htmlcov \
+	  .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache .schemathesis
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+.PHONY: system-packages
+system-packages:
+	@if [ "$(SYSTEM_PACKAGES)" = yes ]; then .ci/install-debian-packages; fi
+
+.PHONY: node-tools
+node-tools:
+	@if command -v npm >/dev/null 2>&1; then $(MAKE) --no-print-directory $(NODE_TOOLS)/.stamp; \
+	else echo "• npm is not here: the tests of Microsoft's engine and the JavaScript types are left out"; fi
+
+$(NODE_TOOLS)/.stamp: tests/node/package.json
+	@echo "• installing the JavaScript test tools into $(NODE_TOOLS)"
+	@npm install --prefix tests/node $(NPM_FLAGS) >/dev/null && touch $@
+
+$(VENV)/venv.stamp:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo "Python 3.11 or newer is needed; name one with PYTHON=..."; exit 1; }
+	@echo "• making $(VENV) with $$($(PYTHON) --version)"
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
+	@$(BIN)/python -m pip install --quiet --constraint constraints.txt uv || echo "• going on without uv"
+	@touch $@
+
+$(VENV)/run.stamp: $(VENV)/venv.stamp $(PINS)
+	$(call install,the add-in,)
+	@touch $@
+
+$(VENV)/dev.stamp: $(VENV)/venv.stamp $(PINS)
+	$(call install,the add-in and its development tools,--group dev)
+	@touch $@
+
+$(VENV)/docs.stamp: $(VENV)/venv.stamp $(PINS)
+	$(call install,the add-in and the documentation tools,--group docs)
+	@touch $@
