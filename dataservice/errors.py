@@ -1,0 +1,104 @@
+"""Every error that leaves the client, in one tree.
+
+    DataServiceError                  status, path, hint, retry_at
+    ├── MissingKeyError               no API key is configured; nothing was sent
+    ├── RejectedError                 the service answered, and the answer is no
+    │   ├── InvalidRequestError       400, 405, 422: a parameter was refused
+    │   ├── AuthenticationError       401: the key was refused
+    │   ├── TierError                 402: the key's tier is too low
+    │   ├── NotFoundError             404: no such resource
+    │   └── QuotaExceededError        429: the month's requests are used up
+    ├── UnavailableError              the service could not answer; trying again may help
+    │   ├── ConnectionFailedError     no connection, or it broke
+    │   ├── DeadlineExceededError     no whole answer within the deadline
+    │   ├── ServerFailedError         5xx
+    │   └── MalformedAnswerError      an answer that is not what the contract says
+    └── BudgetError                   we decided not to ask: budget or reserve reached
+
+No message, repr or log of these ever holds an API key.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "AuthenticationError",
+    "BudgetError",
+    "ConnectionFailedError",
+    "DataServiceError",
+    "DeadlineExceededError",
+    "InvalidRequestError",
+    "MalformedAnswerError",
+    "MissingKeyError",
+    "NotFoundError",
+    "QuotaExceededError",
+    "RejectedError",
+    "ServerFailedError",
+    "TierError",
+    "UnavailableError",
+]
+
+
+class DataServiceError(Exception):
+    """Something kept the Data Service from answering; `hint` says what to do about it."""
+
+    def __init__(self, message: str, *, status: int | None = None, path: str = "", hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.status = status
+        self.path = path
+        self.hint = hint
+
+    def __str__(self) -> str:
+        return f"{self.message} {self.hint}".rstrip()
+
+
+class MissingKeyError(DataServiceError):
+    """No API key is configured; nothing was sent."""
+
+
+class RejectedError(DataServiceError):
+    """The service answered, and the answer is no; asking again changes nothing."""
+
+
+class InvalidRequestError(RejectedError):
+    """A parameter was refused (400, 405, 422)."""
+
+
+class AuthenticationError(RejectedError):
+    """The key was refused (401, "Authentication")."""
+
+
+class TierError(RejectedError):
+    """The key's tier is too low for this resource (402, "Tiers")."""
+
+
+class NotFoundError(RejectedError):
+    """No such resource (404)."""
+
+
+class QuotaExceededError(RejectedError):
+    """The month's requests are used up (429, "Limits")."""
+
+
+class UnavailableError(DataServiceError):
+    """The service could not answer; trying again later may help."""
+
+
+class ConnectionFailedError(UnavailableError):
+    """No connection to the service, or it broke before the answer was whole."""
+
+
+class DeadlineExceededError(UnavailableError):
+    """No whole answer within the deadline of one call."""
+
+
+class ServerFailedError(UnavailableError):
+    """The service failed on its side (5xx)."""
+
+
+class MalformedAnswerError(UnavailableError):
+    """An answer that is not what the contract says: not JSON, or of another shape."""
+
+
+class BudgetError(DataServiceError):
+    """The request was not sent, because the budget or the reserve of requests does not allow it."""

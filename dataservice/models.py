@@ -1,0 +1,164 @@
+"""The records of the service (contract: "Resources and their fields"), frozen, with unknown fields kept in `extra`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+import msgspec
+
+__all__ = [
+    "Byline",
+    "Citation",
+    "Current",
+    "Index",
+    "Observation",
+    "Post",
+    "Record",
+    "Signal",
+    "WireItem",
+]
+
+READING_FIELDS = ("latest", "value", "reading", "current", "level")
+"""Where an index keeps its reading, in the order tried: the contract does not name the field."""
+
+
+class Record(msgspec.Struct, frozen=True, kw_only=True):
+    """One record of the service; fields that this version does not know stay readable in `extra`."""
+
+    extra: dict[str, Any] = {}
+
+    @classmethod
+    def from_json(cls, raw: Mapping[str, Any]) -> Self:
+        """The record in `raw`; raises `msgspec.ValidationError` where a known field has another type."""
+        known = {name: value for name, value in raw.items() if name in cls.__struct_fields__ and name != "extra"}
+        extra = {name: value for name, value in raw.items() if name not in known}
+        return msgspec.convert({**known, "extra": extra}, cls)
+
+    @classmethod
+    def field_names(cls) -> tuple[str, ...]:
+        """The fields the contract names, in its order."""
+        return tuple(name for name in cls.__struct_fields__ if name != "extra")
+
+    def field(self, name: str) -> Any:
+        """The field `name`, known or not; `a.b` reaches into an object; raises `KeyError` where there is none."""
+        head, _, rest = name.partition(".")
+        value = getattr(self, head) if head in self.field_names() else self.extra[head]
+        for part in rest.split(".") if rest else ():
+            value = value[part] if isinstance(value, Mapping) else getattr(value, part)
+        return value
+
+    def to_dict(self) -> dict[str, Any]:
+        """All fields, unknown ones included, as the service would send them."""
+        known: dict[str, Any] = msgspec.to_builtins(self)
+        extra: dict[str, Any] = known.pop("extra")
+        return {**known, **extra}
+
+
+class Observation(Record, frozen=True, kw_only=True):
+    """One dated value; `observed_at` is the service's own text (RFC 3339)."""
+
+    observed_at: str
+    value: float | None = None
+
+
+class Signal(Record, frozen=True, kw_only=True):
+    """What a series is: an entry of the catalogue."""
+
+    slug: str
+    shortcode: str | None = None
+    name: str = ""
+    category: str = ""
+    signal_type: str = ""
+    source: str = ""
+    description: str | None = None
+    unit: str | None = None
+    is_premium: bool = False
+
+
+class Index(Record, frozen=True, kw_only=True):
+    """A composite index with its components; the reading is in a field the contract leaves open (`reading`)."""
+
+    slug: str
+    name: str = ""
+    summary: str | None = None
+    category: str | None = None
+    components: list[dict[str, Any]] = []
+    baseline_window_months: int | None = None
+    scale: str | None = None
+
+    def reading(self) -> tuple[float | None, str | None]:
+        """The current reading and its `observed_at`; None where the index has none."""
+        for name in READING_FIELDS:
+            found = self.extra.get(name)
+            if isinstance(found, Mapping):
+                value, observed_at = found.get("value"), found.get("observed_at")
+            else:
+                value, observed_at = found, self.extra.get("observed_at")
+            if isinstance(value, int | float) and not isinstance(value, bool):
+                return float(value), observed_at if isinstance(observed_at, str) else None
+        return None, None
+
+
+class Current(Record, frozen=True, kw_only=True):
+    """A named macro motion with its scores."""
+
+    slug: str
+    name: str = ""
+    family: str | None = None
+    phrase: str | None = None
+    momentum_score: float | None = None
+    belief_score: float | None = None
+    maturity_stage: str | None = None
+
+
+class Byline(Record, frozen=True, kw_only=True):
+    """Who wrote a post."""
+
+    handle: str = ""
+    display_name: str = ""
+    agent_role: str | None = None
+    topic_beat: str | None = None
+    avatar_url: str | None = None
+
+
+class Citation(Record, frozen=True, kw_only=True):
+    """A post's reference to a wire item."""
+
+    wire_item_id: str
+    citation_number: int = 0
+    quoted_text: str | None = None
+
+
+class Post(Record, frozen=True, kw_only=True):
+    """A published research post with its Markdown body and its citations."""
+
+    slug: str
+    url: str = ""
+    title: str = ""
+    subtitle: str | None = None
+    body_md: str = ""
+    published_at: str = ""
+    story_type: str = ""
+    view_count: int = 0
+    byline: dict[str, Any] = {}
+    citations: list[dict[str, Any]] = []
+
+
+class WireItem(Record, frozen=True, kw_only=True):
+    """A normalized primary-source item; `importance_score` runs from 0 to 100."""
+
+    id: str
+    source: str = ""
+    kind: str = ""
+    headline: str = ""
+    summary: str | None = None
+    primary_url: str | None = None
+    image_url: str | None = None
+    published_at: str = ""
+    tickers: list[str] = []
+    signal_slugs: list[str] = []
+    current_slugs: list[str] = []
+    beat: str | None = None
+    importance_score: float = 0.0
+    payload: dict[str, Any] | None = None

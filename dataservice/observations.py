@@ -1,0 +1,123 @@
+"""Observations as two columns: 16 bytes each, however many there are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Observations"]
+
+Times: TypeAlias = NDArray[np.datetime64]
+Values: TypeAlias = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Observations:
+    """A series of dated values, oldest first, each time once.
+
+    `times` is datetime64[us] in UTC, `values` float64, both of length n; a null value is NaN.
+    """
+
+    times: Times
+    values: Values
+
+    @classmethod
+    def empty(cls) -> Observations:
+        """No observations."""
+        return cls(np.empty(0, "datetime64[us]"), np.empty(0, np.float64))
+
+    @classmethod
+    def from_json(cls, rows: Iterable[Mapping[str, Any]]) -> Observations:
+        """The observations in `rows` of `{observed_at, value}`, sorted; of a time given twice the later row counts.
+
+        Raises `ValueError` or `KeyError` where a row is not an observation.
+        """
+        rows = list(rows)
+        times = np.array([_utc_text(row["observed_at"]) for row in rows], "datetime64[us]")
+        values = np.array([np.nan if row["value"] is None else row["value"] for row in rows], np.float64)
+        return cls(times, values).sorted()
+
+    def sorted(self) -> Observations:
+        """The same observations oldest first, of a time given twice the later one."""
+        if len(self) < 2 or bool(np.all(self.times[1:] > self.times[:-1])):
+            return self
+        order = np.argsort(self.times, kind="stable")
+        times, values = self.times[order], self.values[order]
+        last_of_its_time = np.append(times[1:] != times[:-1], True)
+        return Observations(times[last_of_its_time], values[last_of_its_time])
+
+    def merged(self, newer: Observations) -> Observations:
+        """Both together; where both have a time, `newer` counts."""
+        return Observations(
+            np.concatenate([self.times, newer.times]), np.concatenate([self.values, newer.values])
+        ).sorted()
+
+    def between(self, start: date | None = None, end: date | None = None) -> Observations:
+        """The observations from `start` to `end`, both days included; None is an open end."""
+        low = 0 if start is None else int(np.searchsorted(self.times, np.datetime64(start, "us")))
+        high = len(self) if end is None else int(np.searchsorted(self.times, np.datetime64(end, "us") + _DAY))
+        return self[low:high]
+
+    def on_or_before(self, day: date) -> Observations:
+        """The last observation up to the end of `day`, as a series of length 0 or 1."""
+        return self.between(end=day)[-1:]
+
+    @property
+    def first_day(self) -> date:
+        """The day of the first observation; raises `IndexError` where there is none."""
+        return _day(self.times[0])
+
+    @property
+    def last_day(self) -> date:
+        """The day of the last observation; raises `IndexError` where there is none."""
+        return _day(self.times[-1])
+
+    def __len__(self) -> int:
+        return len(self.times)
+
+    def __getitem__(self, part: slice) -> Observations:
+        return Observations(self.times[part], self.values[part])
+
+    def __iter__(self) -> Iterator[tuple[datetime, float]]:
+        for time, value in zip(self.times.tolist(), self.values.tolist(), strict=True):
+            yield time.replace(tzinfo=UTC), value
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Observations):
+            return NotImplemented
+        return np.array_equal(self.times, other.times) and np.array_equal(self.values, other.values, equal_nan=True)
+
+    __hash__ = None  # type: ignore[assignment]  # arrays are no keys
+
+    def to_frame(self, name: str = "value") -> pd.DataFrame:
+        """A frame of shape (n, 1) with a UTC `observed_at` index and one column `name`."""
+        import pandas as pd  # noqa: PLC0415 - half a second that a cell may not need
+
+        index = pd.DatetimeIndex(self.times, tz="UTC", name="observed_at")
+        return pd.DataFrame({name: self.values}, index=index)
+
+
+_DAY = np.timedelta64(1, "D")
+
+
+def _day(time: np.datetime64) -> date:
+    day: date = time.astype("datetime64[D]").item()
+    return day
+
+
+def _utc_text(text: str) -> str:
+    """RFC 3339 text as numpy reads it: in UTC, without a zone."""
+    if text.endswith("Z"):
+        return text[:-1]
+    if len(text) <= 10:
+        return text
+    moment = datetime.fromisoformat(text)
+    return (moment.astimezone(UTC) if moment.tzinfo else moment).replace(tzinfo=None).isoformat()

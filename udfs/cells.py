@@ -1,0 +1,156 @@
+"""Results as cells: any value or frame of a function becomes a neutral scalar or grid, which every host can encode.
+
+A scalar is None (blank), bool, int, float, str, date, datetime (UTC, naive) or `CellError`. A grid is made of columns,
+so that ten thousand rows are two arrays and not twenty thousand objects.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from udfs.errors import CellError, ErrorCode
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["EPOCH", "MAX_TEXT", "Column", "Grid", "Kind", "Scalar", "cells_of", "scalar", "serial", "serials"]
+
+Scalar: TypeAlias = None | bool | int | float | str | date | datetime | CellError
+
+EPOCH = date(1899, 12, 30)
+"""Day 0 of spreadsheet serials, right from 1900-03-01 on."""
+
+MAX_TEXT = 32_767
+"""Characters that one cell can hold, in Excel and Calc alike."""
+
+
+class Kind(StrEnum):
+    """What all values of a column are."""
+
+    NUMBER = "number"
+    DATE = "date"
+    DATETIME = "datetime"
+    ANY = "any"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Column:
+    """One column of a grid: a float64 or datetime64 array, or a list of scalars where kinds mix."""
+
+    kind: Kind
+    values: NDArray[Any] | list[Scalar]
+
+    def scalars(self) -> list[Scalar]:
+        """The values one by one."""
+        if isinstance(self.values, list):
+            return self.values
+        if self.kind is Kind.NUMBER:
+            return [None if math.isnan(value) else value for value in self.values.tolist()]
+        unit = "datetime64[D]" if self.kind is Kind.DATE else "datetime64[us]"
+        return cast("list[Scalar]", self.values.astype(unit).tolist())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Grid:
+    """A table of cells: `header` above `columns`, or None where there is no header row."""
+
+    columns: tuple[Column, ...]
+    header: tuple[str, ...] | None = None
+
+    @property
+    def height(self) -> int:
+        """Rows, the header row included."""
+        return (len(self.columns[0].values) if self.columns else 0) + (self.header is not None)
+
+    @property
+    def width(self) -> int:
+        """Columns."""
+        return len(self.columns)
+
+    def rows(self) -> Iterator[tuple[Scalar, ...]]:
+        """The cells row by row, the header first."""
+        if self.header is not None:
+            yield self.header
+        yield from zip(*(column.scalars() for column in self.columns), strict=True)
+
+
+def cells_of(result: Any) -> Scalar | Grid:
+    """The scalar or grid for any result of a function: a frame, a list of lists, a value."""
+    if isinstance(result, list):
+        columns = zip(*result, strict=True)
+        return Grid(tuple(Column(Kind.ANY, [scalar(value) for value in column]) for column in columns))
+    if hasattr(result, "columns"):
+        return _grid(result)
+    return scalar(result)
+
+
+def scalar(value: Any) -> Scalar:
+    """One value as a cell can hold it: not-a-number and infinity are blank, text is cut to 32,767 characters."""
+    match value:
+        case None | bool() | int() | CellError():
+            return value
+        case float():
+            return value if math.isfinite(value) else None
+        case str():
+            return value if len(value) <= MAX_TEXT else value[: MAX_TEXT - 1] + "…"
+        case datetime():
+            return value.astimezone(UTC).replace(tzinfo=None) if value.tzinfo else value
+        case date():
+            return value
+        case np.datetime64():
+            return None if np.isnat(value) else scalar(value.astype("datetime64[us]").item())
+        case np.generic():
+            return scalar(value.item())
+        case list() | tuple():
+            return scalar(", ".join(str(item) for item in value))
+        case dict():
+            return scalar(", ".join(f"{key}: {item}" for key, item in value.items()))
+        case _:
+            return CellError(ErrorCode.NA, f"a {type(value).__name__} cannot be shown in a cell")
+
+
+def serial(moment: date | datetime) -> float:
+    """The spreadsheet's serial number of a date or date-time: days since 1899-12-30."""
+    if isinstance(moment, datetime):
+        return (moment - datetime(EPOCH.year, EPOCH.month, EPOCH.day)).total_seconds() / 86_400  # noqa: DTZ001 - naive UTC
+    return float((moment - EPOCH).days)
+
+
+def serials(times: NDArray[Any]) -> NDArray[np.float64]:
+    """The serial numbers of a datetime64 array, NaN for not-a-time."""
+    microseconds = (times.astype("datetime64[us]") - np.datetime64(EPOCH, "us")).astype(np.float64)
+    microseconds[np.isnat(times)] = np.nan
+    return cast("NDArray[np.float64]", microseconds / 86_400e6)
+
+
+def _grid(frame: pd.DataFrame) -> Grid:
+    columns = tuple(_column(frame.iloc[:, position]) for position in range(frame.shape[1]))
+    header = tuple(str(scalar(str(name))) for name in frame.columns) if frame.attrs.get("header", True) else None
+    return Grid(columns, header)
+
+
+def _column(series: pd.Series[Any]) -> Column:
+    kind = series.dtype.kind
+    if kind == "M":
+        return _time_column(series)
+    if kind in "fiu" and isinstance(series.dtype, np.dtype):
+        values = series.to_numpy(np.float64, copy=True)
+        values[~np.isfinite(values)] = np.nan
+        return Column(Kind.NUMBER, values)
+    missing: Sequence[bool] = series.isna().tolist()
+    return Column(Kind.ANY, [None if gone else scalar(v) for gone, v in zip(missing, series.tolist(), strict=True)])
+
+
+def _time_column(series: pd.Series[Any]) -> Column:
+    naive = series.dt.tz_convert("UTC").dt.tz_localize(None) if getattr(series.dt, "tz", None) is not None else series
+    times = naive.to_numpy("datetime64[us]")
+    whole_days = bool(np.all(np.isnat(times) | (times == times.astype("datetime64[D]"))))
+    return Column(Kind.DATE if whole_days else Kind.DATETIME, times)

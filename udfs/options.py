@@ -1,0 +1,83 @@
+"""Options, a function's last argument: text such as `freq=M; fill=prev`, or a range of two columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from types import MappingProxyType
+from typing import Any
+
+from udfs.arguments import Choice, Kind, Text, is_blank, matrix_of, shown
+from udfs.errors import ArgumentError
+
+__all__ = ["ERR", "Option", "Options", "error_style"]
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One option: its name, and the kind that reads (and explains) its value."""
+
+    name: str
+    kind: Kind
+
+
+ERR = Option(
+    "err",
+    Text(
+        help="what a cell shows instead of an error",
+        choices=(Choice("code", "the error itself"), Choice("text", "its message"), Choice("blank", "nothing")),
+    ),
+)
+"""Every function with options has this one; the session acts on it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options(Kind):
+    """The options of one function, read into a mapping that holds those which were given."""
+
+    options: tuple[Option, ...] = ()
+
+    @property
+    def allowed(self) -> tuple[Option, ...]:
+        """The function's own options, and `err`."""
+        return (*self.options, ERR)
+
+    def read(self, raw: Any, name: str, today: date) -> Mapping[str, Any]:
+        """The options given; raises `ArgumentError` naming an unknown option or value and the allowed ones."""
+        known = {option.name: option for option in self.allowed}
+        values: dict[str, Any] = {}
+        for key, value in _pairs(raw, name):
+            option = known.get(key.casefold())
+            if option is None:
+                raise ArgumentError(f"there is no option {shown(key)}; there are {', '.join(known)}")
+            values[option.name] = option.kind.read(value, f"option {option.name}", today)
+        return MappingProxyType(values)
+
+
+def error_style(args: Sequence[Any]) -> str:
+    """How the call wants errors shown: `code`, `text` or `blank`; an `err` that cannot be read counts as `code`."""
+    for raw in reversed(args):
+        try:
+            given = dict(_pairs(raw, "options"))
+            return str(ERR.kind.read(given["err"], "err", date.min))
+        except (ArgumentError, KeyError):
+            continue
+    return "code"
+
+
+def _pairs(raw: Any, name: str) -> list[tuple[str, Any]]:
+    if isinstance(raw, Mapping):
+        return [(str(key).strip(), value) for key, value in raw.items()]
+    rows = matrix_of(raw)
+    if rows is not None:
+        if any(len(row) != 2 for row in rows):
+            raise ArgumentError(f"{name} takes text such as 'freq=M; fill=prev' or a range of two columns")
+        return [(str(row[0]).strip(), row[1]) for row in rows if not is_blank(row[0])]
+    if not isinstance(raw, str):
+        raise ArgumentError(f"{name} takes text such as 'freq=M; fill=prev', not {shown(raw)}")
+    parts = [part.partition("=") for part in raw.replace("\n", ";").split(";") if part.strip()]
+    for key, equals, _ in parts:
+        if not equals:
+            raise ArgumentError(f"{name}: {shown(key.strip())} is not of the form option=value")
+    return [(key.strip(), value.strip()) for key, _, value in parts]
