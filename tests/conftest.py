@@ -1,0 +1,22 @@
+"""Fixtures that every room's tests may use."""
+
+from pathlib import Path
+
+import pytest
+
+PROJECT = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(scope="session")
+def project() -> Path:
+    """Return the project's root folder."""
+    return PROJECT
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """Return the folder of real series beside the project, or skip where it is absent."""
+    folder = PROJECT.parent / "shared" / "data"
+    if not folder.is_dir():
+        pytest.skip("the real series are not here: no ../shared/data beside the project")
+    return folder
