@@ -1,0 +1,73 @@
+"""Who imports whom, and what starting up must not load."""
+
+import subprocess
+import sys
+
+import pytest
+
+from tests.project.files import PROJECT, files_ending, imported_modules
+
+# Loaded only when a command or function needs them: they cost up to a second each.
+HEAVY = {
+    "cryptography",
+    "fastapi",
+    "lxml",
+    "numpy",
+    "openpyxl",
+    "pandas",
+    "sqlalchemy",
+    "uvicorn",
+    "xlsxwriter",
+    "xlwings",
+}
+EXTRAS = {"mcp", "psycopg", "redis"}
+# The one module of each extra, and the one that runs inside LibreOffice's own Python.
+NEEDS_MORE = {"addin.mcp_server": "mcp", "dataservice.cache.redis": "redis", "addin.calc.component": "uno"}
+
+
+def run_python(code: str) -> str:
+    done = subprocess.run([sys.executable, "-c", code], cwd=PROJECT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def modules() -> list[str]:
+    paths = [path for path in files_ending(".py") if path.parts[0] in {"addin", "dataservice", "udfs"}]
+    return [".".join(path.with_suffix("").parts).removesuffix(".__init__") for path in paths]
+
+
+def test_imports_point_one_way():
+    lint = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            "from importlinter.cli import lint_imports_command; lint_imports_command()",
+            "--no-cache",
+        ],
+        cwd=PROJECT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert lint.returncode == 0, lint.stdout
+
+
+@pytest.mark.parametrize("module", ["addin.cli", "dataservice.cli", "dataservice.client", "udfs"])
+def test_starting_up_loads_nothing_heavy(module):
+    loaded = run_python(f"import sys, {module}; print(*sys.modules)").split()
+    assert (HEAVY | EXTRAS) & set(loaded) == set()
+
+
+def test_every_module_imports_on_an_installation_without_extras():
+    block = "".join(f"sys.modules[{name!r}] = None; " for name in sorted(EXTRAS))
+    imports = "\n".join(f"import {name}" for name in modules() if name not in NEEDS_MORE)
+    run_python(f"import sys; {block}\n{imports}")
+
+
+def test_the_calc_component_needs_the_standard_library_and_uno_only():
+    component = [
+        path for path in files_ending(".py") if path.parts[:2] == ("addin", "calc") and path.stem == "component"
+    ]
+    outside = {name.split(".")[0] for path in component for name in imported_modules(path)}
+    assert outside - sys.stdlib_module_names - {"uno", "unohelper", "com"} == set()
+    assert component

@@ -1,0 +1,47 @@
+"""The sizes and habits of `CONTRIBUTING.md` that no linter holds."""
+
+import statistics
+
+import pytest
+
+from tests.project.files import files_ending, functions, length, lines_matching, read, text_files
+
+PYTHON = files_ending(".py")
+CODE = files_ending(".py", ".js")
+TESTS = tuple(path for path in PYTHON if path.parts[0] == "tests")
+MAX_LINES = 300
+MAX_TEST_LINES = 400
+MAX_FUNCTION_LINES = 50
+
+
+@pytest.mark.parametrize("path", CODE, ids=str)
+def test_a_file_is_one_concept_and_short(path):
+    limit = MAX_TEST_LINES if path.parts[0] == "tests" else MAX_LINES
+    assert len(read(path).splitlines()) <= limit
+
+
+@pytest.mark.parametrize("path", PYTHON, ids=str)
+def test_a_function_fits_on_one_screen(path):
+    assert {f.name: length(f) for f in functions(path) if length(f) > MAX_FUNCTION_LINES} == {}
+
+
+def test_half_of_all_functions_have_at_most_ten_lines():
+    assert statistics.median(length(f) for path in PYTHON for f in functions(path)) <= 10
+
+
+def test_half_of_all_files_have_at_most_150_lines():
+    assert statistics.median(len(read(path).splitlines()) for path in CODE) <= 150
+
+
+def test_nothing_is_left_unfinished():
+    # The classes in brackets keep this line itself from matching.
+    assert lines_matching(r"\bTO[D]O\b|\bFIX[M]E\b|\bXX[X]\b|NotImplemented[E]rror", text_files()) == []
+
+
+def test_no_test_sleeps():
+    assert lines_matching(r"\btime\.slee[p]\(|\basyncio\.slee[p]\((?!0\))", TESTS) == []
+
+
+def test_no_test_patches_what_is_not_ours():
+    foreign = r"asyncio|cachetools|httpx|lxml|openpyxl|orjson|os|pandas|redis|sqlalchemy|sqlite3|time|xlwings"
+    assert lines_matching(rf"mock\.patc[h]|monkeypatch\.setattr\(\W*({foreign})\b", TESTS) == []

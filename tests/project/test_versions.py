@@ -1,0 +1,54 @@
+"""One version, written in one place, and pins that say versions only."""
+
+import importlib.metadata
+import json
+import re
+import tomllib
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from tests.project.files import PROJECT, read
+
+PYPROJECT = tomllib.loads((PROJECT / "pyproject.toml").read_text(encoding="utf-8"))
+NAME = PYPROJECT["project"]["name"]
+PINS = [line for line in read(PROJECT / "constraints.txt").splitlines() if not line.startswith("#")]
+
+
+def direct_requirements() -> set[str]:
+    groups = PYPROJECT["dependency-groups"]
+    extras = PYPROJECT["project"]["optional-dependencies"]
+    lines = [*PYPROJECT["project"]["dependencies"], *groups["dev"], *groups["docs"], *extras["redis"], *extras["mcp"]]
+    return {canonicalize_name(Requirement(line).name) for line in lines} - {NAME}
+
+
+def test_the_installed_package_has_the_version_of_the_project_file():
+    assert importlib.metadata.version(NAME) == PYPROJECT["project"]["version"]
+
+
+def test_the_change_log_begins_with_the_version_of_the_project_file():
+    newest = re.search(r"^## \[?([0-9][^\]\s]*)", read(PROJECT / "CHANGELOG.md"), flags=re.MULTILINE)
+    assert newest is not None
+    assert newest[1] == PYPROJECT["project"]["version"]
+
+
+def test_pins_name_a_package_and_a_version_and_nothing_else():
+    assert [line for line in PINS if not re.fullmatch(r"[a-z0-9][a-z0-9._-]*==[0-9][a-z0-9.!+]*", line)] == []
+
+
+def test_pins_are_sorted_and_name_each_package_once():
+    names = [line.split("==")[0] for line in PINS]
+    assert names == sorted(set(names))
+
+
+def test_everything_the_project_asks_for_is_pinned():
+    assert direct_requirements() - {canonicalize_name(line.split("==")[0]) for line in PINS} == set()
+
+
+def test_the_project_does_not_pin_itself():
+    assert [line for line in PINS if line.startswith(NAME)] == []
+
+
+def test_the_javascript_test_tools_are_pinned_exactly():
+    tools = json.loads(read(PROJECT / "tests/node/package.json"))["devDependencies"]
+    assert {name: version for name, version in tools.items() if not re.fullmatch(r"\d+\.\d+\.\d+", version)} == {}
