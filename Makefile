@@ -75,7 +75,7 @@ system-packages:
 
 .PHONY: node-tools
 node-tools:
-	@if command -v npm >/dev/null 2>&1; then $(MAKE) --no-print-directory $(NODE_TOOLS)/.stamp; \
+	@if command -v npm >/dev/null 2>&1; then $(MAKE) --silent $(NODE_TOOLS)/.stamp; \
 	else echo "• npm is not here: the tests of Microsoft's engine and the JavaScript types are left out"; fi
 
 $(NODE_TOOLS)/.stamp: tests/node/package.json
