@@ -4,6 +4,16 @@ from pathlib import Path
 
 import pytest
 
+from tests.embedded import (  # noqa: F401  fixtures are found by being imported here
+    real_service,
+    sample_data,
+    sample_database,
+    sample_service,
+    service,
+    shared_database,
+    shared_service,
+)
+
 PROJECT = Path(__file__).resolve().parent.parent
 
 

@@ -1,0 +1,26 @@
+"""The Data Service embedded: the whole API on one database, for trying, for testing, and for a team's own data.
+
+>>> from dataservice.server import Store, import_directory, running, write_sample
+"""
+
+from dataservice.server.app import app_from_environment, create_app
+from dataservice.server.importer import ImportSummary, import_directory
+from dataservice.server.keys import KeyRecord, Tier
+from dataservice.server.readers import ImportRefusedError
+from dataservice.server.running import RunningService, running
+from dataservice.server.sample import write_sample
+from dataservice.server.store import Store
+
+__all__ = [
+    "ImportRefusedError",
+    "ImportSummary",
+    "KeyRecord",
+    "RunningService",
+    "Store",
+    "Tier",
+    "app_from_environment",
+    "create_app",
+    "import_directory",
+    "running",
+    "write_sample",
+]

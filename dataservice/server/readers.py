@@ -1,0 +1,126 @@
+"""Rows and records out of files, each with its line; what cannot be read is refused with file and line."""
+
+import csv
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+# A post's whole text fits many times; a file without line ends is refused before it fills the memory.
+MAX_LINE_BYTES = 8 * 2**20
+
+OnBytes = Callable[[int], None]
+"""Told how many more bytes were read."""
+
+
+class ImportRefusedError(Exception):
+    """Nothing was imported: `file`, `line` (None when the file as a whole is the matter) and `problem` say why."""
+
+    def __init__(self, file: Path, line: int | None, problem: str) -> None:
+        super().__init__(f"{file}:{line}: {problem}" if line else f"{file}: {problem}")
+        self.file = file
+        self.line = line
+        self.problem = problem
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a row stands, for the message that refuses it."""
+
+    file: Path
+    line: int
+
+    def refuse(self, problem: str) -> ImportRefusedError:
+        """The error to raise."""
+        return ImportRefusedError(self.file, self.line, problem)
+
+
+def lines(path: Path, on_bytes: OnBytes) -> Iterator[tuple[Place, str]]:
+    """The lines of a UTF-8 file with their ends; a byte order mark, as Excel writes it, is skipped."""
+    try:
+        with path.open("rb") as file:
+            number = 0
+            while line := file.readline(MAX_LINE_BYTES + 1):
+                number += 1
+                on_bytes(len(line))
+                place = Place(path, number)
+                yield place, _decoded(line, place)
+    except OSError as error:
+        raise ImportRefusedError(path, None, f"cannot be read: {error.strerror}") from error
+
+
+def csv_rows(path: Path, on_bytes: OnBytes) -> Iterator[tuple[Place, list[str]]]:
+    """The rows of a CSV file, the header first, blank lines left out."""
+    place = Place(path, 1)
+
+    def texts() -> Iterator[str]:
+        nonlocal place
+        for at, line in lines(path, on_bytes):
+            place = at
+            yield line
+
+    try:
+        for row in csv.reader(texts(), strict=True):
+            if row:
+                yield place, row
+    except csv.Error as error:
+        raise place.refuse(f"is not CSV: {error}") from error
+
+
+def json_lines(path: Path, on_bytes: OnBytes) -> Iterator[tuple[Place, str]]:
+    """The JSON texts of a file with one on each line, blank lines left out."""
+    for place, line in lines(path, on_bytes):
+        if text := line.strip():
+            yield place, text
+
+
+def json_array(path: Path, on_bytes: OnBytes) -> Iterator[tuple[Place, str]]:
+    """The JSON texts of the elements of an array, each with the line it begins on."""
+    text = "".join(line for _, line in lines(path, on_bytes))
+    at = _next(text, 0)
+    if text[at : at + 1] != "[":
+        raise ImportRefusedError(path, _line_of(text, at), "must hold one JSON array")
+    decoder = json.JSONDecoder()
+    at = _next(text, at + 1)
+    while text[at : at + 1] != "]":
+        place = Place(path, _line_of(text, at))
+        try:
+            _, end = decoder.raw_decode(text, at)
+        except (json.JSONDecodeError, RecursionError) as error:
+            line = error.lineno if isinstance(error, json.JSONDecodeError) else place.line
+            raise ImportRefusedError(path, line, "is not JSON") from error
+        yield place, text[at:end]
+        at = _after_element(text, end, path)
+    if _next(text, at + 1) != len(text):
+        raise ImportRefusedError(path, _line_of(text, at), "something follows the JSON array")
+
+
+def _after_element(text: str, end: int, path: Path) -> int:
+    at = _next(text, end)
+    if text[at : at + 1] == ",":
+        following = _next(text, at + 1)
+        if text[following : following + 1] != "]":
+            return following
+    elif text[at : at + 1] == "]":
+        return at
+    raise ImportRefusedError(path, _line_of(text, at), "is not JSON: the array does not go on or end here")
+
+
+def _next(text: str, at: int) -> int:
+    """The place of the next character that is no white space."""
+    return at + len(text[at:]) - len(text[at:].lstrip(" \t\r\n"))
+
+
+def _line_of(text: str, at: int) -> int:
+    return text.count("\n", 0, at) + 1
+
+
+def _decoded(line: bytes, place: Place) -> str:
+    if len(line) > MAX_LINE_BYTES:
+        raise place.refuse(f"the line is longer than {MAX_LINE_BYTES // 2**20} MiB")
+    if b"\0" in line:
+        raise place.refuse("holds a NUL character: the file must be UTF-8 text")
+    try:
+        return line.decode("utf-8-sig" if place.line == 1 else "utf-8")
+    except UnicodeDecodeError as error:
+        raise place.refuse(f"is not UTF-8 text (byte {error.start + 1} of the line)") from error

@@ -1,0 +1,141 @@
+"""The service on a real port, inside the calling process: for tests, the demo and benchmarks."""
+
+import asyncio
+import socket
+import threading
+from collections import deque
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import uvicorn
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from dataservice.server.app import create_app
+from dataservice.server.store import Store
+
+# More than any test or benchmark asks; an old request is forgotten rather than memory filled.
+REMEMBERED_REQUESTS = 1_000_000
+
+
+class RunningService:
+    """An embedded service on 127.0.0.1 that can be stopped and started again on the same port.
+
+    `latency_s` may be changed while it runs: every answer waits so long first.
+    """
+
+    def __init__(self, store: Store, *, port: int = 0, latency_s: float = 0.0) -> None:
+        self.store = store
+        self.latency_s = latency_s
+        self.port = port
+        self._requests: deque[str] = deque(maxlen=REMEMBERED_REQUESTS)
+        self._app = _Observed(create_app(store), self)
+        self._server: _Server | None = None
+        self._thread: threading.Thread | None = None
+
+    @property
+    def url(self) -> str:
+        """The base URL, without a slash at the end."""
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def requests(self) -> list[str]:
+        """Path and query of every request that arrived, oldest first, refused ones too."""
+        return list(self._requests)
+
+    @property
+    def request_count(self) -> int:
+        """How many requests arrived."""
+        return len(self._requests)
+
+    def forget_requests(self) -> None:
+        """Start counting again."""
+        self._requests.clear()
+
+    def start(self) -> None:
+        """Listen and answer; returns when the first request can be sent."""
+        if self._thread is not None:
+            raise RuntimeError(f"the service already runs at {self.url}")
+        listener = _listen(self.port)
+        self.port = listener.getsockname()[1]
+        config = uvicorn.Config(
+            self._app, log_level="warning", access_log=False, lifespan="off", ws="none", timeout_graceful_shutdown=2
+        )
+        self._server = _Server(config)
+        self._thread = threading.Thread(
+            target=self._server.run, kwargs={"sockets": [listener]}, name=f"dataservice:{self.port}", daemon=True
+        )
+        self._thread.start()
+        self._server.ready.wait()
+
+    def stop(self) -> None:
+        """Close the port: callers are refused until `start`. Does nothing when stopped."""
+        if self._server is None or self._thread is None:
+            return
+        self._server.should_exit = True
+        self._thread.join()
+        self._server = self._thread = None
+
+    def record(self, target: str) -> None:
+        """Remember a request that arrived."""
+        self._requests.append(target)
+
+
+@contextmanager
+def running(store: Store | str | Path, *, port: int = 0, latency_s: float = 0.0) -> Iterator[RunningService]:
+    """An embedded service that runs inside the block, on a free port of 127.0.0.1 unless `port` names one.
+
+    A path or URL in place of a store is opened and closed with the block.
+
+        with running(store) as service:
+            httpx.get(f"{service.url}/v1/signals", headers={"Authorization": f"Bearer {key}"})
+    """
+    if not isinstance(store, Store):
+        with closing(Store(store)) as opened, running(opened, port=port, latency_s=latency_s) as service:
+            yield service
+        return
+    service = RunningService(store, port=port, latency_s=latency_s)
+    service.start()
+    try:
+        yield service
+    finally:
+        service.stop()
+
+
+class _Observed:
+    """The application, noting requests and waiting before it answers."""
+
+    def __init__(self, app: ASGIApp, service: RunningService) -> None:
+        self._app = app
+        self._service = service
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        query = scope["query_string"].decode("ascii")
+        self._service.record(scope["path"] + (f"?{query}" if query else ""))
+        if self._service.latency_s:
+            await asyncio.sleep(self._service.latency_s)
+        await self._app(scope, receive, send)
+
+
+class _Server(uvicorn.Server):
+    """A uvicorn server that says when it listens."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.ready = threading.Event()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self.ready.set()
+
+
+def _listen(port: int) -> socket.socket:
+    # asyncio turns Nagle off only where the protocol is named; without this an answer in two writes waits 40 ms.
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind(("127.0.0.1", port))
+    except OSError:
+        listener.close()
+        raise
+    return listener
