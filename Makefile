@@ -36,11 +36,12 @@ test: $(VENV)/dev.stamp system-packages node-tools ## Run all tests
 	@$(BIN)/python -m pytest -n 2 $(ARGS)
 
 .PHONY: lint
-lint: $(VENV)/dev.stamp node-tools ## Check style, types, import directions and the JavaScript
+lint: $(VENV)/dev.stamp node-tools ## Check style, types, import directions, shell scripts and the JavaScript
 	@echo "• ruff check"; $(BIN)/ruff check .
 	@echo "• ruff format"; $(BIN)/ruff format --check .
 	@echo "• mypy"; $(BIN)/mypy
 	@echo "• import-linter"; $(BIN)/lint-imports --no-timings > $(VENV)/imports.log || { cat $(VENV)/imports.log; exit 1; }
+	@echo "• shellcheck"; $(BIN)/shellcheck .ci/*
 	@if [ -x $(NODE_TOOLS)/.bin/tsc ]; then echo "• tsc --checkJs"; $(NODE_TOOLS)/.bin/tsc --project tests/node/tsconfig.json; \
 	else echo "• tsc --checkJs: left out, no npm here"; fi
 
