@@ -40,7 +40,7 @@ lint: $(VENV)/dev.stamp node-tools ## Check style, types, import directions, she
 	@echo "• ruff check"; $(BIN)/ruff check .
 	@echo "• ruff format"; $(BIN)/ruff format --check .
 	@echo "• mypy"; $(BIN)/mypy
-	@echo "• import-linter"; $(BIN)/lint-imports --no-timings > $(VENV)/imports.log || { cat $(VENV)/imports.log; exit 1; }
+	@echo "• import-linter"; $(BIN)/lint-imports > $(VENV)/imports.log || { cat $(VENV)/imports.log; exit 1; }
 	@echo "• shellcheck"; $(BIN)/shellcheck .ci/*
 	@if [ -x $(NODE_TOOLS)/.bin/tsc ]; then echo "• tsc --checkJs"; $(NODE_TOOLS)/.bin/tsc --project tests/node/tsconfig.json; \
 	else echo "• tsc --checkJs: left out, no npm here"; fi
