@@ -15,7 +15,19 @@ from typing import Any, TypeAlias
 from openpyxl.formula.tokenizer import Token, Tokenizer, TokenizerError
 from openpyxl.utils.cell import column_index_from_string, get_column_letter
 
-__all__ = ["Area", "Argument", "Named", "ParsedCall", "Spill", "Unworkable", "mentions", "parse", "references"]
+__all__ = [
+    "Area",
+    "Argument",
+    "Copy",
+    "Named",
+    "ParsedCall",
+    "Spill",
+    "Unworkable",
+    "copied",
+    "mentions",
+    "parse",
+    "references",
+]
 
 MAX_ROW, MAX_COLUMN = 1_048_576, 16_384
 """The last row and column of a sheet."""
@@ -76,6 +88,14 @@ class ParsedCall:
     args: tuple[Argument, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """A formula that only shows another cell: `=A1`, or `=A1&""`, which shows a blank cell as blank."""
+
+    source: Area
+    as_text: bool
+
+
 _AREA = re.compile(r"\$?([A-Za-z]{1,3})\$?(\d{1,7})(?::\$?([A-Za-z]{1,3})\$?(\d{1,7}))?")
 _COLUMNS = re.compile(r"\$?([A-Za-z]{1,3}):\$?([A-Za-z]{1,3})")
 _ROWS = re.compile(r"\$?(\d{1,7}):\$?(\d{1,7})")
@@ -104,6 +124,13 @@ def parse(formula: str, namespace: str = "DS") -> ParsedCall:
     if tokens.more():
         raise Unworkable("our function stands inside another formula")
     return ParsedCall(match[1].upper(), args)
+
+
+def copied(formula: str) -> Copy | None:
+    """The cell that the formula only shows; None for a formula that does anything else."""
+    reference, as_text, rest = formula.removeprefix("=").replace(" ", "").partition('&""')
+    area = None if rest else _reference(reference)
+    return Copy(area, bool(as_text)) if isinstance(area, Area) and area.is_cell else None
 
 
 def references(formula: str) -> list[Area | Named]:
@@ -197,7 +224,7 @@ def _constant(part: list[Token]) -> bool | float | str | None:
         case Token.LOGICAL if len(part) == 1:
             return bool(text.upper() == "TRUE")
         case Token.NUMBER:
-            return float(text) * (-1.0) ** signs.count("-") / 100 ** len(percents)
+            return float(text) * (-1 if signs.count("-") % 2 else 1) / 100.0 ** len(percents)
         case _:
             return None
 

@@ -10,12 +10,15 @@ import os
 import posixpath
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from lxml import etree
+
+from addin.errors import AddinError
 
 __all__ = ["MAX_BYTES", "Package", "WorkbookError", "parse_xml"]
 
@@ -36,7 +39,7 @@ RATIO_FREE_BYTES = 16 * 1024**2
 _OLE_MAGIC = b"\xd0\xcf\x11\xe0"
 
 
-class WorkbookError(Exception):
+class WorkbookError(AddinError):
     """The file cannot be used as a workbook; the message says why and what to do."""
 
 
@@ -73,7 +76,7 @@ class Package:
             return self._zip.read(self._names[part.casefold()])
         except KeyError:
             raise WorkbookError(f"{self.path} is damaged: the part {part} is missing") from None
-        except (zipfile.BadZipFile, OSError, RuntimeError, NotImplementedError, EOFError) as error:
+        except (zipfile.BadZipFile, zlib.error, OSError, RuntimeError, EOFError) as error:
             raise WorkbookError(f"{self.path} is damaged: the part {part} cannot be read ({error})") from None
 
     def xml(self, part: str) -> etree._Element:
@@ -136,7 +139,7 @@ def parse_xml(content: bytes) -> etree._Element:
     """The root of XML from elsewhere: no entity, no external file, no network; a document type is refused."""
     parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=True)
     root = etree.fromstring(content, parser)
-    if root.getroottree().docinfo.doctype:
+    if root.getroottree().docinfo.internalDTD is not None:
         raise WorkbookError("the workbook declares a document type, which no spreadsheet program writes; it is refused")
     return root
 
