@@ -4,18 +4,20 @@
 """
 
 from dataservice.server.app import app_from_environment, create_app
+from dataservice.server.errors import DatabaseUnavailableError, ImportRefusedError, ServiceError
 from dataservice.server.importer import ImportSummary, import_directory
 from dataservice.server.keys import KeyRecord, Tier
-from dataservice.server.readers import ImportRefusedError
 from dataservice.server.running import RunningService, running
 from dataservice.server.sample import write_sample
 from dataservice.server.store import Store
 
 __all__ = [
+    "DatabaseUnavailableError",
     "ImportRefusedError",
     "ImportSummary",
     "KeyRecord",
     "RunningService",
+    "ServiceError",
     "Store",
     "Tier",
     "app_from_environment",

@@ -6,15 +6,19 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy import URL, Connection, Engine, create_engine, event
 from sqlalchemy.engine import make_url
+from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 
+from dataservice.server.errors import DatabaseUnavailableError
 from dataservice.server.schema import metadata
 
 # How long a writer waits for another process: an import of a million observations holds the lock for seconds.
 BUSY_TIMEOUT_S = 30.0
 # Starlette's thread pool has 40 threads; each may hold one connection.
 POOL_SIZE = 40
+
+EXAMPLE = "postgresql+psycopg://user@host/database"
 
 _BEGIN = "sqlite_begin"
 
@@ -33,14 +37,17 @@ class Database:
     """
 
     def __init__(self, location: str | Path) -> None:
-        self.url = make_url(database_url(location))
+        self.url = _checked_url(location)
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
-        if self.is_sqlite and self.url.database:
-            Path(self.url.database).parent.mkdir(parents=True, exist_ok=True)
-        self.engine = _open_engine(self)
         self._write_turn = threading.Lock()
-        with self.writing() as connection:
-            metadata.create_all(connection)
+        try:
+            self._open()
+        except (DBAPIError, ModuleNotFoundError, NoSuchModuleError, OSError) as error:
+            raise DatabaseUnavailableError(f"the database {self} cannot be opened: {_reason(error)}") from error
+
+    def __str__(self) -> str:
+        """The file, or the URL without its password."""
+        return str(self.url.database) if self.is_sqlite else self.url.render_as_string()
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
@@ -66,11 +73,40 @@ class Database:
         """Close every connection; the next use opens new ones."""
         self.engine.dispose()
 
+    def _open(self) -> None:
+        if self.is_sqlite:
+            Path(str(self.url.database)).parent.mkdir(parents=True, exist_ok=True)
+            self.engine = _sqlite_engine(self.url)
+        else:
+            self.engine = create_engine(self.url, pool_size=POOL_SIZE, pool_pre_ping=True)
+        try:
+            with self.writing() as connection:
+                metadata.create_all(connection)
+        except DBAPIError:
+            self.close()
+            raise
 
-def _open_engine(database: Database) -> Engine:
-    if not database.is_sqlite:
-        return create_engine(database.url, pool_size=POOL_SIZE, pool_pre_ping=True)
-    engine = create_engine(database.url, pool_size=POOL_SIZE, connect_args={"timeout": BUSY_TIMEOUT_S})
+
+def _checked_url(location: str | Path) -> URL:
+    try:
+        url = make_url(database_url(location))
+    except ArgumentError as error:
+        raise DatabaseUnavailableError(f"{str(location)!r} is neither a file nor a URL such as {EXAMPLE}") from error
+    if url.get_backend_name() not in {"sqlite", "postgresql"}:
+        raise DatabaseUnavailableError(f"{url.get_backend_name()} is not supported: give a file or {EXAMPLE}")
+    if url.get_backend_name() == "sqlite" and url.database in {None, "", ":memory:"}:
+        raise DatabaseUnavailableError("the threads of the service share a file: a database in memory is not enough")
+    return url
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, ModuleNotFoundError):
+        return f"its driver {error.name} is not installed (pip install dataservice-addin[postgres])"
+    return str(error.orig if isinstance(error, DBAPIError) else error).strip()
+
+
+def _sqlite_engine(url: URL) -> Engine:
+    engine = create_engine(url, pool_size=POOL_SIZE, connect_args={"timeout": BUSY_TIMEOUT_S})
     event.listen(engine, "connect", _prepare_sqlite)
     event.listen(engine, "begin", _begin_sqlite)
     return engine

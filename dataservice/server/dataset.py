@@ -10,8 +10,9 @@ from typing import Any
 import orjson
 from pydantic import ValidationError
 
+from dataservice.server.errors import ImportRefusedError
 from dataservice.server.instants import microseconds, parse_instant
-from dataservice.server.readers import ImportRefusedError, OnBytes, Place, csv_rows, json_array, json_lines
+from dataservice.server.readers import OnBytes, Place, csv_rows, json_array, json_lines
 from dataservice.server.records import CodexPost, Current, Index, Open, Signal, WireItem
 
 SIGNALS = "signals.csv"

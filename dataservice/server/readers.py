@@ -6,21 +6,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from dataservice.server.errors import ImportRefusedError
+
 # A post's whole text fits many times; a file without line ends is refused before it fills the memory.
 MAX_LINE_BYTES = 8 * 2**20
 
 OnBytes = Callable[[int], None]
 """Told how many more bytes were read."""
-
-
-class ImportRefusedError(Exception):
-    """Nothing was imported: `file`, `line` (None when the file as a whole is the matter) and `problem` say why."""
-
-    def __init__(self, file: Path, line: int | None, problem: str) -> None:
-        super().__init__(f"{file}:{line}: {problem}" if line else f"{file}: {problem}")
-        self.file = file
-        self.line = line
-        self.problem = problem
 
 
 @dataclass(frozen=True)

@@ -38,12 +38,12 @@ from dataservice.server.store import PostFilter, Store, WireFilter
 router = APIRouter(prefix="/v1")
 
 
-def _store(request: Request) -> Store:
+async def _store(request: Request) -> Store:
     store: Store = request.app.state.store
     return store
 
 
-def _needs_pro(request: Request) -> None:
+async def _needs_pro(request: Request) -> None:
     caller = request.scope["caller"]
     if not caller.tier.reads_wire:
         raise HTTPException(402, f"the wire needs the Pro tier or higher; this key's tier is {caller.tier.value}")

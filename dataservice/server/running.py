@@ -12,6 +12,7 @@ import uvicorn
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from dataservice.server.app import create_app
+from dataservice.server.listening import listen
 from dataservice.server.store import Store
 
 # More than any test or benchmark asks; an old request is forgotten rather than memory filled.
@@ -56,7 +57,7 @@ class RunningService:
         """Listen and answer; returns when the first request can be sent."""
         if self._thread is not None:
             raise RuntimeError(f"the service already runs at {self.url}")
-        listener = _listen(self.port)
+        listener = listen("127.0.0.1", self.port)
         self.port = listener.getsockname()[1]
         config = uvicorn.Config(
             self._app, log_level="warning", access_log=False, lifespan="off", ws="none", timeout_graceful_shutdown=2
@@ -127,15 +128,3 @@ class _Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         self.ready.set()
-
-
-def _listen(port: int) -> socket.socket:
-    # asyncio turns Nagle off only where the protocol is named; without this an answer in two writes waits 40 ms.
-    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listener.bind(("127.0.0.1", port))
-    except OSError:
-        listener.close()
-        raise
-    return listener

@@ -82,7 +82,7 @@ api_keys = Table(
     metadata,
     Column("key_hash", String(64), primary_key=True),
     Column("tier", String(20), nullable=False),
-    Column("cap", Integer, nullable=False),
+    Column("cap", BigInteger, nullable=False),
     Column("label", Text, nullable=False),
     Column("created_at_us", BigInteger, nullable=False),
     Column("revoked_at_us", BigInteger),
@@ -93,7 +93,7 @@ usage = Table(
     metadata,
     Column("key_hash", String(64), ForeignKey("api_keys.key_hash"), primary_key=True),
     Column("month", String(7), primary_key=True),
-    Column("used", Integer, nullable=False),
+    Column("used", BigInteger, nullable=False),
 )
 
 Index("posts_by_handle", posts.c.handle, posts.c.published_at_us)
