@@ -6,9 +6,11 @@ a list of rows. Reading one is a pure function of the argument and the day.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
+from math import isfinite
 from typing import Any, ClassVar
 
 from udfs.errors import ArgumentError
@@ -25,7 +27,7 @@ class Choice:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Kind:
+class Kind(ABC):
     """An argument's kind: its help, its choices, and how a raw value becomes what the function works with.
 
     `lifted`: a range is answered item by item and spills in its shape. `open_choices`: other values are allowed too.
@@ -38,9 +40,12 @@ class Kind:
     lifted: bool = False
     host_type: ClassVar[str] = "any"
 
+    @abstractmethod
     def read(self, raw: Any, name: str, today: date) -> Any:
-        """The value in `raw`; raises `ArgumentError` naming the argument, what was given and what is allowed."""
-        raise ArgumentError(f"{name} cannot be read")  # pragma: no cover - every kind has its own
+        """The value in `raw`; raises `ArgumentError` naming the argument, what was given and what is allowed.
+
+        A pure function of what it is given: the readings of texts are remembered.
+        """
 
     def _one(self, raw: Any, name: str) -> Any:
         if matrix_of(raw) is not None:
@@ -98,8 +103,10 @@ class Number(Kind):
             number = float("x" if isinstance(value, bool) else value)
         except (TypeError, ValueError):
             raise ArgumentError(f"{name} takes a number, not {shown(raw)}") from None
+        if not isfinite(number):
+            raise ArgumentError(f"{name} takes a number, not {shown(raw)}")
         if not self.least <= number <= self.most:
-            raise ArgumentError(f"{name} {shown(raw)} is not between {self.least:g} and {self.most:g}")
+            raise ArgumentError(f"{name} {shown(raw)} is not {_between(self.least, self.most)}")
         return number
 
 
@@ -123,7 +130,10 @@ class Flag(Kind):
     """Yes or no."""
 
     host_type: ClassVar[str] = "boolean"
-    words: ClassVar[Mapping[str, bool]] = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+    words: ClassVar[Mapping[str, bool]] = {
+        **dict.fromkeys(("true", "yes", "1"), True),
+        **dict.fromkeys(("false", "no", "0"), False),
+    }
 
     def read(self, raw: Any, name: str, today: date) -> bool:  # noqa: ARG002 - one signature for every kind
         """True or false; TRUE, yes and 1 count as true."""
@@ -133,12 +143,18 @@ class Flag(Kind):
         return self.words[word]
 
 
+def _between(least: float, most: float) -> str:
+    if most == float("inf"):
+        return f"{least:g} or more"
+    return f"{most:g} or less" if least == float("-inf") else f"between {least:g} and {most:g}"
+
+
 def is_blank(raw: Any) -> bool:
-    """Whether an argument is left out: nothing, empty text, or a range of one blank cell."""
+    """Whether an argument is left out: nothing, empty text, or a range of nothing but blank cells."""
+    if isinstance(raw, str):
+        return not raw or raw.isspace()
     rows = matrix_of(raw)
-    if rows is not None:
-        return all(is_blank(item) for row in rows for item in row)
-    return raw is None or (isinstance(raw, str) and not raw.strip())
+    return raw is None if rows is None else all(is_blank(item) for row in rows for item in row)
 
 
 def matrix_of(raw: Any) -> Sequence[Sequence[Any]] | None:

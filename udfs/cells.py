@@ -21,9 +21,21 @@ from udfs.errors import CellError, ErrorCode
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["EPOCH", "MAX_TEXT", "Column", "Grid", "Kind", "Scalar", "cells_of", "scalar", "serial", "serials"]
+__all__ = [
+    "EPOCH",
+    "MAX_TEXT",
+    "Column",
+    "Grid",
+    "Kind",
+    "Scalar",
+    "cells_of",
+    "restyled",
+    "scalar",
+    "serial",
+    "serials",
+]
 
-Scalar: TypeAlias = None | bool | int | float | str | date | datetime | CellError
+Scalar: TypeAlias = bool | int | float | str | date | datetime | CellError | None
 
 EPOCH = date(1899, 12, 30)
 """Day 0 of spreadsheet serials, right from 1900-03-01 on."""
@@ -117,6 +129,21 @@ def scalar(value: Any) -> Scalar:
             return CellError(ErrorCode.NA, f"a {type(value).__name__} cannot be shown in a cell")
 
 
+def restyled(result: Any, style: str) -> Any:
+    """The same result with every error in it as its text (`style` "text") or blank ("blank")."""
+    if isinstance(result, CellError):
+        return result.message if style == "text" else None
+    if isinstance(result, list):
+        return [[restyled(value, style) for value in row] for row in result]
+    if not hasattr(result, "columns"):
+        return result
+    frame = result.copy(deep=False)
+    for place, dtype in enumerate(frame.dtypes):
+        if dtype.kind == "O":
+            frame.isetitem(place, [restyled(value, style) for value in frame.iloc[:, place]])
+    return frame
+
+
 def serial(moment: date | datetime) -> float:
     """The spreadsheet's serial number of a date or date-time: days since 1899-12-30."""
     if isinstance(moment, datetime):
@@ -128,7 +155,7 @@ def serials(times: NDArray[Any]) -> NDArray[np.float64]:
     """The serial numbers of a datetime64 array, NaN for not-a-time."""
     microseconds = (times.astype("datetime64[us]") - np.datetime64(EPOCH, "us")).astype(np.float64)
     microseconds[np.isnat(times)] = np.nan
-    return cast("NDArray[np.float64]", microseconds / 86_400e6)
+    return microseconds / 86_400e6
 
 
 def _grid(frame: pd.DataFrame) -> Grid:

@@ -1,7 +1,8 @@
 """The drivers: they answer what functions ask (`udfs.needs`), and keep account of what each of them was told.
 
-`answer` fetches what is not at hand; `cost` only counts. Both run all functions of a batch side by side, round by
-round: every round collects the questions of all, asks each resource once, and goes on.
+`answer` fetches what is not at hand; `needed` only counts. Both run all functions of a batch side by side, round by
+round: every round collects the questions of all, asks each resource once, and goes on. What memory holds is answered
+at once, without a round.
 """
 
 from __future__ import annotations
@@ -9,15 +10,16 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, cast
 
 from dataservice.client import Answer, Resource
-from dataservice.errors import DataServiceError
 from udfs.needs import Asking, Question, Reply
 
 __all__ = ["Reader", "Run", "answer", "needed"]
 
 T = TypeVar("T")
+
+EVER = float("inf")
 
 
 class Reader(Protocol):
@@ -27,7 +29,7 @@ class Reader(Protocol):
         """The answer in memory, fresh or not older than `max_age_s`."""
 
     async def have(self, resource: Resource[T], *, max_age_s: float) -> Answer[T] | None:
-        """The answer in any cache that is not older than `max_age_s`."""
+        """The answer in any cache, fresh or not older than `max_age_s`."""
 
     async def read(self, resource: Resource[T]) -> Answer[T]:
         """The answer, from the service if need be."""
@@ -35,28 +37,36 @@ class Reader(Protocol):
 
 @dataclass(slots=True, eq=False)
 class Run:
-    """One function under way: what it asks now, what it was told so far, and how it ended."""
+    """One function under way: what it asks now, what its result rests on so far, and how it ended."""
 
     asking: Asking[Any]
-    told: list[Answer[Any]] = field(default_factory=list)
     result: Any = None
     error: Exception | None = None
     questions: Sequence[Question] = ()
+    fresh_until: float = EVER
+    """Until when all that it was told counts as fresh: what it took at any age, up to that age."""
+    stale: list[Answer[Any]] = field(default_factory=list)
+    """Last known values it was told in place of fresh ones."""
+    requests: int = 0
+    """Requests that were made for this function; for a shared answer the first one that took it is charged."""
 
     def step(self, replies: Sequence[Reply] | None) -> None:
         """Go on with `replies` up to the next questions or the end."""
         try:
-            self.questions = self.asking.send(replies)  # type: ignore[arg-type]
+            self.questions = self.asking.send(cast("Sequence[Reply]", replies))
         except StopIteration as end:
             self.result, self.questions = end.value, ()
         except Exception as error:  # noqa: BLE001 - whatever it is, it becomes this one cell's error
             self.error, self.questions = error, ()
 
-    def reply(self, known: dict[Question, Reply]) -> None:
-        """Answer the questions from `known` and go on."""
-        replies = [known[question] for question in self.questions]
-        self.told.extend(reply for reply in replies if isinstance(reply, Answer))
-        self.step(replies)
+    def note(self, question: Question, answer: Answer[Any]) -> None:
+        """Take account of an answer before going on with it."""
+        fresh_until = answer.fresh_until
+        if question.cached_max_age_s is not None:
+            fresh_until = max(fresh_until, answer.fetched_at + question.cached_max_age_s)
+        elif answer.stale_because is not None:
+            self.stale.append(answer)
+        self.fresh_until = min(self.fresh_until, fresh_until)
 
     def close(self) -> None:
         """Leave the function where it stands."""
@@ -64,21 +74,34 @@ class Run:
         self.questions = ()
 
 
+@dataclass(slots=True)
+class _Known:
+    """What a batch was told so far, and the requests of each answer that no function was charged with yet."""
+
+    replies: dict[Question, Reply] = field(default_factory=dict)
+    uncharged: dict[Question, int] = field(default_factory=dict)
+
+    def add(self, question: Question, reply: Reply) -> None:
+        self.replies[question] = reply
+        if isinstance(reply, Answer) and reply.requests:
+            self.uncharged[question] = reply.requests
+
+
 async def answer(runs: Sequence[Run], reader: Reader) -> None:
-    """Bring all `runs` to their end; each resource is asked at most once a round, the widest first."""
-    known: dict[Question, Reply] = {}
+    """Bring all `runs` to their end; each resource is asked at most once, the widest first."""
+    known = _Known()
     for run in runs:
+        run.step(None)
         _advance(run, reader, known)
     while waiting := [run for run in runs if run.questions]:
-        missing = {q: None for run in waiting for q in run.questions if q not in known}
+        missing = {q: None for run in waiting for q in run.questions if q not in known.replies}
         await _ask(list(missing), reader, known)
         for run in waiting:
-            run.reply(known)
-            _advance(run, reader, known, start=False)
+            _advance(run, reader, known)
 
 
-async def needed(runs: Sequence[Run], reader: Reader) -> set[Resource[Any]]:
-    """The resources that `answer` would have to fetch; nothing is fetched.
+async def needed(runs: Sequence[Run], reader: Reader, now: float) -> set[Resource[Any]]:
+    """The resources that `answer` would have to fetch at `now`; nothing is fetched.
 
     A function goes on with the last known value, where there is one, so that what it asks next is counted too.
     """
@@ -86,69 +109,73 @@ async def needed(runs: Sequence[Run], reader: Reader) -> set[Resource[Any]]:
     for run in runs:
         run.step(None)
         while run.questions:
-            replies: list[Reply] = []
-            for question in run.questions:
-                fresh_age = question.cached_max_age_s
-                reply = reader.peek(question.resource, max_age_s=fresh_age)
-                if reply is None:
-                    reply = await reader.have(question.resource, max_age_s=_EVER if fresh_age is None else fresh_age)
-                    if fresh_age is None and (reply is None or not reader.peek(question.resource)):
-                        missing.add(question.resource)
-                replies.append(reply)
-            if any(r is None and q.cached_max_age_s is None for r, q in zip(replies, run.questions, strict=True)):
+            replies = [await _at_hand(question, reader) for question in run.questions]
+            asked = [(q, r) for q, r in zip(run.questions, replies, strict=True) if q.cached_max_age_s is None]
+            missing.update(q.resource for q, r in asked if r is None or not r.is_fresh(now))
+            if any(r is None for _, r in asked):
                 run.close()
             else:
                 run.step(replies)
     return missing
 
 
-_EVER = float("inf")
+async def _at_hand(question: Question, reader: Reader) -> Answer[Any] | None:
+    found = reader.peek(question.resource, max_age_s=question.cached_max_age_s)
+    if found is None:
+        max_age_s = question.cached_max_age_s
+        found = await reader.have(question.resource, max_age_s=EVER if max_age_s is None else max_age_s)
+    return found
 
 
-def _advance(run: Run, reader: Reader, known: dict[Question, Reply], *, start: bool = True) -> None:
-    """Go on as far as memory alone can answer."""
-    if start:
-        run.step(None)
+def _advance(run: Run, reader: Reader, known: _Known) -> None:
+    """Go on as far as what is known and memory can answer."""
+    replies = known.replies
     while run.questions:
+        told: list[Reply] = []
         for question in run.questions:
-            if question not in known:
+            if question not in replies:
                 found = reader.peek(question.resource, max_age_s=question.cached_max_age_s)
                 if found is None:
                     return
-                known[question] = found
-        run.reply(known)
+                known.add(question, found)
+            told.append(replies[question])
+        for question, reply in zip(run.questions, told, strict=True):
+            if isinstance(reply, Answer):
+                run.note(question, reply)
+            if known.uncharged:
+                run.requests += known.uncharged.pop(question, 0)
+        run.step(told)
 
 
-async def _ask(questions: Sequence[Question], reader: Reader, known: dict[Question, Reply]) -> None:
+async def _ask(questions: Sequence[Question], reader: Reader, known: _Known) -> None:
     """Ask for all `questions`: first those whose answer may hold the answers to others, then the rest."""
-    wide, narrow = _widest_first(questions)
-    for part in (wide, narrow):
+    for part in _widest_first(questions):
         replies = await asyncio.gather(*(_reply(question, reader) for question in part))
-        known.update(zip(part, replies, strict=True))
+        for question, reply in zip(part, replies, strict=True):
+            known.add(question, reply)
 
 
 def _widest_first(questions: Iterable[Question]) -> tuple[list[Question], list[Question]]:
-    """The questions in order of priority, those apart whose answer another's may hold."""
+    """The questions in order of priority, apart those whose answer a fetch of this round may bring along."""
     asked = sorted(questions, key=lambda question: question.resource.priority)
-    families: dict[Hashable, list[Question]] = {}
+    fetched: dict[Hashable, list[Question]] = {}
     for question in asked:
-        families.setdefault(question.resource.family, []).append(question)
+        if question.cached_max_age_s is None:
+            fetched.setdefault(question.resource.family, []).append(question)
     wide: list[Question] = []
     narrow: list[Question] = []
     for question in asked:
-        held = question.cached_max_age_s is None and any(
-            other.resource.covers(question.resource)
-            for other in families[question.resource.family]
-            if other.resource != question.resource
-        )
+        others = fetched.get(question.resource.family, ())
+        held = any(other is not question and other.resource.covers(question.resource) for other in others)
         (narrow if held else wide).append(question)
     return wide, narrow
 
 
 async def _reply(question: Question, reader: Reader) -> Reply:
-    if question.cached_max_age_s is not None:
-        return await reader.have(question.resource, max_age_s=question.cached_max_age_s)
+    """The reader's answer; an exception is one too, so that one bad resource never harms the batch."""
     try:
+        if question.cached_max_age_s is not None:
+            return await reader.have(question.resource, max_age_s=question.cached_max_age_s)
         return await reader.read(question.resource)
-    except DataServiceError as error:
-        return error
+    except Exception as error:  # noqa: BLE001 - it becomes the error of the cells that asked
+        return error if question.cached_max_age_s is None else None

@@ -10,29 +10,37 @@ code as the answer.
 from __future__ import annotations
 
 from collections.abc import Coroutine, Generator, Sequence
-from dataclasses import dataclass
+from functools import lru_cache
 from types import coroutine
 from typing import Any, TypeAlias, TypeVar, cast
 
-from dataservice.client import Answer, Resource
-from dataservice.errors import DataServiceError
+import msgspec
 
-__all__ = ["Question", "Reply", "gather", "have", "need", "need_all"]
+from dataservice.client import Answer, Resource
+
+__all__ = ["FRESH", "Asking", "Question", "Reply", "gather", "have", "need", "need_all"]
 
 T = TypeVar("T")
 
+FRESH = 0.0
+"""As the `max_age_s` of `have`: only an answer that is still fresh."""
 
-@dataclass(frozen=True, slots=True)
-class Question:
-    """What a function wants to know: a resource, and how old a cached answer may be if only the cache is to be asked."""
+INTERNED = 65_536
+"""Questions kept so that equal ones are one object with its hash worked out once: the cells of a large workbook."""
+
+
+class Question(msgspec.Struct, frozen=True, cache_hash=True):
+    """What a function wants to know: a resource, and how old a cached answer may be if only caches are to be asked."""
 
     resource: Resource[Any]
     cached_max_age_s: float | None = None
-    """None: fetch it if need be. A number: answer only from a cache, however old up to this, else None."""
+    """None: fetch it if need be. A number: answer only from a cache, fresh or however old up to this, else None."""
 
 
-Reply: TypeAlias = Answer[Any] | DataServiceError | None
+Reply: TypeAlias = Answer[Any] | Exception | None
 Asking: TypeAlias = Coroutine[Sequence[Question], Sequence[Reply], T]
+
+_question = lru_cache(maxsize=INTERNED)(Question)
 
 
 @coroutine
@@ -42,32 +50,35 @@ def _ask(questions: Sequence[Question]) -> Generator[Sequence[Question], Sequenc
 
 async def need(resource: Resource[T]) -> Answer[T]:
     """The answer to `resource`; raises the `DataServiceError` that kept it away when there is not even a stale one."""
-    (reply,) = await _ask((Question(resource),))
-    if isinstance(reply, DataServiceError):
+    reply = (await _ask((_question(resource),)))[0]
+    if isinstance(reply, Exception):
         raise reply
     return cast("Answer[T]", reply)
 
 
-async def need_all(resources: Sequence[Resource[T]]) -> list[Answer[T] | DataServiceError]:
+async def need_all(resources: Sequence[Resource[T]]) -> list[Answer[T] | Exception]:
     """The answers to all of `resources`, asked side by side, an error in the place of each that failed."""
-    replies = await _ask([Question(resource) for resource in resources])
-    return cast("list[Answer[T] | DataServiceError]", list(replies))
+    replies = await _ask([_question(resource) for resource in resources])
+    return cast("list[Answer[T] | Exception]", list(replies))
 
 
 async def have(resource: Resource[T], *, max_age_s: float) -> Answer[T] | None:
-    """The cached answer to `resource` if one is at hand and not older than `max_age_s`; never costs a request."""
-    (reply,) = await _ask((Question(resource, max_age_s),))
+    """The cached answer to `resource` if one is fresh or not older than `max_age_s`; never costs a request.
+
+    What other functions of the batch fetch at the same time is at hand too.
+    """
+    reply = (await _ask((_question(resource, max_age_s),)))[0]
     return cast("Answer[T] | None", reply)
 
 
 async def gather(askings: Sequence[Asking[T]]) -> list[T | Exception]:
-    """The results of several functions whose questions are asked together, an exception in the place of each failure."""
+    """The results of several functions whose questions are asked together, an exception in place of each failure."""
     results: list[T | Exception | None] = [None] * len(askings)
     waiting: list[tuple[int, Sequence[Question]]] = []
 
     def step(index: int, replies: Sequence[Reply] | None) -> None:
         try:
-            waiting.append((index, askings[index].send(replies)))  # type: ignore[arg-type]
+            waiting.append((index, askings[index].send(cast("Sequence[Reply]", replies))))
         except StopIteration as end:
             results[index] = end.value
         except Exception as error:  # noqa: BLE001 - one failed item must not harm its neighbours

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 from types import MappingProxyType
@@ -55,15 +55,15 @@ class Options(Kind):
         return MappingProxyType(values)
 
 
-def error_style(args: Sequence[Any]) -> str:
-    """How the call wants errors shown: `code`, `text` or `blank`; an `err` that cannot be read counts as `code`."""
-    for raw in reversed(args):
-        try:
-            given = dict(_pairs(raw, "options"))
-            return str(ERR.kind.read(given["err"], "err", date.min))
-        except (ArgumentError, KeyError):
-            continue
-    return "code"
+def error_style(raw: Any) -> str:
+    """How options want errors shown: `code`, `text` or `blank`; where `err` cannot be read, `code`."""
+    if is_blank(raw):
+        return "code"
+    try:
+        given = {key.casefold(): value for key, value in _pairs(raw, "options")}
+        return str(ERR.kind.read(given.get(ERR.name, "code"), ERR.name, date.min))
+    except ArgumentError:
+        return "code"
 
 
 def _pairs(raw: Any, name: str) -> list[tuple[str, Any]]:

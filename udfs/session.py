@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Any
 
+import msgspec
+
 from dataservice.client import AsyncClient, Resource
+from dataservice.errors import DataServiceError
 from udfs import drivers
-from udfs.drivers import Run
+from udfs.cells import restyled
+from udfs.drivers import Reader, Run
 from udfs.errors import CellError, UdfError, error_cell, reason
 from udfs.options import error_style
-from udfs.registry import find
+from udfs.registry import Udf, calls_go_through, find
 
 __all__ = ["Call", "CostPreview", "Outcome", "Session", "Stale", "current_session", "use"]
 
@@ -22,25 +25,25 @@ KEEP_WITHOUT_ANSWER_S = 60.0
 """How long hosts may keep a result that no answer of the service went into, such as a wrong argument."""
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(msgspec.Struct, frozen=True):
     """One call of a function with raw arguments, as a host hands it over."""
 
     function_id: str
     args: Sequence[Any] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Stale:
+class Stale(msgspec.Struct, frozen=True):
     """Why a result is the last known one, and how old it is."""
 
     age_s: float
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What a call gave: plain Python, a frame or a `CellError`; `fresh_for_s` is how long a host may keep it."""
+class Outcome(msgspec.Struct, frozen=True):
+    """What a call gave: plain Python, a frame or a `CellError`; `fresh_for_s` is how long a host may keep it.
+
+    `requests` sums up over a batch: a shared answer is charged to the first call that took it.
+    """
 
     result: Any
     fresh_for_s: float
@@ -48,9 +51,8 @@ class Outcome:
     requests: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class CostPreview:
-    """What a batch would spend if it were sent now."""
+class CostPreview(msgspec.Struct, frozen=True):
+    """What a batch would spend if it were sent now, as far as can be known without sending anything."""
 
     requests: int
     resources: frozenset[Resource[Any]]
@@ -65,18 +67,20 @@ class Session:
         self.client = client
         self._clock = clock
 
-    async def answer(self, calls: Sequence[Call]) -> list[Outcome]:
-        """The outcomes of `calls`, in order; equal resources are asked once, one bad call harms no other."""
+    async def answer(self, calls: Sequence[Call], *, reader: Reader | None = None) -> list[Outcome]:
+        """The outcomes of `calls`, in order; equal resources are asked once, one bad call harms no other.
+
+        `reader` answers in place of the client, such as one that ends by a deadline.
+        """
+        prepared = self._prepared(calls, self._clock())
+        await drivers.answer([run for run in prepared if isinstance(run, Run)], reader or self.client)
         now = self._clock()
-        prepared = [self._prepare(call, now) for call in calls]
-        await drivers.answer([run for run in prepared if isinstance(run, Run)], self.client)
-        now = self._clock()
-        return [self._outcome(call, run, now) for call, run in zip(calls, prepared, strict=True)]
+        return [_outcome(call, run, now) for call, run in zip(calls, prepared, strict=True)]
 
     async def value(self, function_id: str, args: Sequence[Any]) -> Any:
         """The result of one call as plain Python; raises what went wrong."""
         now = self._clock()
-        run = Run(self._bind(Call(function_id, args), now))
+        run = Run(find(function_id).bind(args, _day(now), self._injected(now)))
         await drivers.answer([run], self.client)
         if run.error is not None:
             raise run.error
@@ -85,62 +89,77 @@ class Session:
     async def cost(self, calls: Sequence[Call]) -> CostPreview:
         """What `answer(calls)` would spend now; sends nothing."""
         now = self._clock()
-        runs = [run for run in (self._prepare(call, now) for call in calls) if isinstance(run, Run)]
         fresh = 0
         missing: set[Resource[Any]] = set()
-        for run in runs:
-            needed = await drivers.needed([run], self.client)
+        for run in self._prepared(calls, now):
+            needed = await drivers.needed([run], self.client, now) if isinstance(run, Run) else set()
             fresh += not needed
             missing |= needed
-        requests = await self.client.cost(missing)
-        return CostPreview(requests, frozenset(missing), len(calls), fresh + len(calls) - len(runs))
+        return CostPreview(await self.client.cost(missing), frozenset(missing), len(calls), fresh)
 
-    def _bind(self, call: Call, now: float) -> Any:
-        today = datetime.fromtimestamp(now, UTC).date()
-        return find(call.function_id).bind(call.args, today, {"now": now, "client": self.client})
+    def _prepared(self, calls: Sequence[Call], now: float) -> list[Run | CellError]:
+        today, injected = _day(now), self._injected(now)
+        return [_prepare(call, today, injected) for call in calls]
 
-    def _prepare(self, call: Call, now: float) -> Run | CellError:
-        try:
-            return Run(self._bind(call, now))
-        except Exception as error:  # noqa: BLE001 - whatever it is, it becomes this one cell's error
-            return error_cell(error, call.function_id)
+    def _injected(self, now: float) -> dict[str, Any]:
+        return {"now": now, "client": self.client}
 
-    def _outcome(self, call: Call, run: Run | CellError, now: float) -> Outcome:
-        if isinstance(run, CellError):
-            return Outcome(_styled(run, call), KEEP_WITHOUT_ANSWER_S)
-        keep_s = _keep_s(call, run, now)
-        if run.error is not None:
-            return Outcome(_styled(error_cell(run.error, call.function_id), call), keep_s)
-        return Outcome(run.result, keep_s, _staleness(call, run, now), sum(answer.requests for answer in run.told))
+
+def _prepare(call: Call, today: date, injected: Mapping[str, Any]) -> Run | CellError:
+    try:
+        return Run(find(call.function_id).bind(call.args, today, injected))
+    except Exception as error:  # noqa: BLE001 - whatever it is, it becomes this one cell's error
+        return error_cell(error, call.function_id)
+
+
+def _outcome(call: Call, run: Run | CellError, now: float) -> Outcome:
+    if isinstance(run, CellError):
+        return Outcome(_styled(run, call), KEEP_WITHOUT_ANSWER_S)
+    if run.error is not None:
+        result = _styled(error_cell(run.error, call.function_id), call)
+        return Outcome(result, _keep_s(call, run, now), requests=run.requests)
+    stale = _staleness(call, run, now) if run.stale else None
+    return Outcome(_styled(run.result, call), _keep_s(call, run, now), stale, run.requests)
 
 
 def _keep_s(call: Call, run: Run, now: float) -> float:
-    limit = find(call.function_id).keep_s
-    if limit is not None:
-        return limit
+    """Seconds that a host may keep the result: as long as all it rests on is fresh.
+
+    What the service could not answer is asked again at once: the client decides whether that costs a request.
+    """
     if run.error is not None and not isinstance(run.error, UdfError):
         return 0.0
-    return min((answer.fresh_for_s(now) for answer in run.told), default=KEEP_WITHOUT_ANSWER_S)
+    if run.fresh_until == drivers.EVER:
+        limit_s = find(call.function_id).keep_s
+        return KEEP_WITHOUT_ANSWER_S if limit_s is None else limit_s
+    return max(0.0, run.fresh_until - now)
 
 
-def _staleness(call: Call, run: Run, now: float) -> Stale | None:
-    stale = [answer for answer in run.told if answer.stale_because is not None]
-    if not stale:
+def _staleness(call: Call, run: Run, now: float) -> Stale:
+    oldest = max(run.stale, key=lambda answer: answer.age_s(now))
+    because = oldest.stale_because or DataServiceError("no fresh answer")
+    return Stale(oldest.age_s(now), reason(because, call.function_id.upper()))
+
+
+def _styled(result: Any, call: Call) -> Any:
+    """The result with its errors as the call's own options want them: cell errors, their text, or blank."""
+    if type(result) is float or len(call.args) < 2:
+        return result
+    style = error_style(_options_of(call))
+    return result if style == "code" else restyled(result, style)
+
+
+def _options_of(call: Call) -> Any:
+    try:
+        function: Udf = find(call.function_id)
+    except UdfError:
         return None
-    oldest = max(stale, key=lambda answer: answer.age_s(now))
-    assert oldest.stale_because is not None  # noqa: S101 - for the type checker; filtered above
-    return Stale(oldest.age_s(now), reason(oldest.stale_because, call.function_id.upper()))
+    at = function.options_at
+    return None if at is None or at >= len(call.args) else call.args[at]
 
 
-def _styled(error: CellError, call: Call) -> Any:
-    """The error as the call's own options want it: a cell error, its text, or blank."""
-    match error_style(call.args):
-        case "text":
-            return error.message
-        case "blank":
-            return None
-        case _:
-            return error
+def _day(now: float) -> date:
+    return datetime.fromtimestamp(now, UTC).date()
 
 
 _session: ContextVar[Session | None] = ContextVar("session", default=None)
@@ -152,9 +171,15 @@ def use(session: Session) -> None:
 
 
 def current_session() -> Session:
-    """The session in use; the first call makes one from the environment (`DATA_SERVICE_URL`, `DATA_SERVICE_API_KEY`)."""
+    """The session in use; the first call makes one from the environment.
+
+    The environment gives `DATA_SERVICE_URL` and `DATA_SERVICE_API_KEY`.
+    """
     session = _session.get()
     if session is None:
         session = Session(AsyncClient())
         use(session)
     return session
+
+
+calls_go_through(current_session)

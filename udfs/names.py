@@ -1,0 +1,68 @@
+"""From the name that a formula gives, a slug or a shortcode, to the slug that the service knows.
+
+A catalogue at hand settles it without a request, whatever its age where it knows the name. Without one, what looks like
+a slug is asked as it is, and what can only be a shortcode (`WTI`) needs the catalogue.
+"""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+from dataservice.client import Answer, Catalogue, CatalogueResource, Resource, SignalDetail, SignalResource
+from dataservice.errors import NotFoundError
+from udfs.arguments import shown
+from udfs.errors import NoDataError
+from udfs.lookup import CATALOGUE_AGE_S
+from udfs.needs import have, need
+
+__all__ = ["looks_like_slug", "need_detail", "need_of", "slug_of"]
+
+T = TypeVar("T")
+
+EVER = float("inf")
+CATALOGUE = CatalogueResource()
+
+
+async def slug_of(name: str) -> str:
+    """The slug of the signal called `name`, by slug or shortcode in any case.
+
+    Raises `NoDataError` with the nearest name where a catalogue less than a day old knows it not.
+    """
+    at_hand = await have(CATALOGUE, max_age_s=EVER)
+    known = at_hand and at_hand.value.find(name)
+    if known:
+        return known.slug
+    if at_hand is not None:
+        at_hand = await have(CATALOGUE, max_age_s=CATALOGUE_AGE_S)
+    if at_hand is None:
+        if looks_like_slug(name):
+            return name
+        at_hand = await need(CATALOGUE)
+    return _found(at_hand.value, name)
+
+
+async def need_detail(name: str) -> Answer[SignalDetail]:
+    """The answer about the signal called `name`; raises `NoDataError` where there is none of that name."""
+    return await need_of(name, SignalResource(await slug_of(name)))
+
+
+async def need_of(name: str, resource: Resource[T]) -> Answer[T]:
+    """The answer to `resource`, which concerns the signal that the formula calls `name`."""
+    try:
+        return await need(resource)
+    except NotFoundError:
+        raise NoDataError(f"no signal {shown(name)}; SIGNALS lists and searches those there are") from None
+
+
+def looks_like_slug(name: str) -> bool:
+    """Whether a name can be asked as it is: slugs have lower-case letters or dots, shortcodes have neither."""
+    return "." in name or any(letter.islower() for letter in name)
+
+
+def _found(catalogue: Catalogue, name: str) -> str:
+    signal = catalogue.find(name)
+    if signal is None:
+        nearest = catalogue.nearest(name)
+        hint = f"did you mean {nearest}?" if nearest else "SIGNALS lists and searches those there are"
+        raise NoDataError(f"no signal {shown(name)}; {hint}")
+    return signal.slug
