@@ -1,0 +1,80 @@
+"""QUOTA and STATUS: what is left of the month's requests, and the state of everything asked."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from dataservice.client import AsyncClient, IndicesResource, Quota, ResourceState
+from dataservice.errors import DataServiceError
+from udfs.arguments import Choice, Text
+from udfs.errors import NoDataError, reason
+from udfs.labels import label
+from udfs.needs import have, need
+from udfs.registry import udf
+from udfs.tables import Table, table
+
+__all__ = ["QUOTA", "STATUS"]
+
+KEEP_S = 5.0
+"""Both change with every request, and asking again costs none; this only spares a sheet full of them."""
+
+QUOTA_FIELDS = (
+    Choice("remaining", "requests left this month"),
+    Choice("tier", "the key's tier: free, pro or enterprise"),
+    Choice("cap", "requests that the tier has a month"),
+    Choice("used_here", "requests that this process made this month"),
+)
+
+FIELD = Text(help="what to show; a range of fields spills", example="tier", choices=QUOTA_FIELDS, lifted=True)
+
+STATUS_COLUMNS = ("resource", "state", "age", "source", "last_error")
+
+
+@udf(group="Account", keep_s=KEEP_S, examples=("=DS.QUOTA()", '=DS.QUOTA("tier")'))
+async def QUOTA(  # noqa: N802 - the id that workbooks store
+    field: Annotated[str, FIELD] = "remaining",
+    *,
+    client: AsyncClient,
+) -> Any:
+    """The requests that are left this month, or the key's tier, its cap, or what this process has used.
+
+    Read from the last answer of the service, whatever it was about. Only when there was none yet is one request spent,
+    on the indices, so that it is of use.
+    """
+    if client.quota_now is None:
+        await have(IndicesResource(), max_age_s=float("inf"))  # opens the store, which other processes share
+    if client.quota_now is None:
+        await need(IndicesResource())
+    quota: Quota | None = client.quota_now
+    if quota is None:
+        raise NoDataError("the allowance is known after the next request; nothing was asked since the start")
+    return getattr(quota, field)
+
+
+@udf(group="Account", shape="table", keep_s=KEEP_S, examples=("=DS.STATUS()", '=DS.STATUS("us-cpi")'))
+async def STATUS(  # noqa: N802 - the id that workbooks store
+    name: Annotated[str | None, Text(help="only resources with this in their name", example="us-cpi")] = None,
+    *,
+    now: float,
+    client: AsyncClient,
+) -> Table:
+    """A table of everything that was asked: resource, state, age in seconds, source tier, last error.
+
+    The state is fresh, stale (the last known value is shown), missing, locked (the key's tier is too low), spent (the
+    month's requests are used up) or offline. The source is memory, shelf, redis or network. Costs no request.
+    """
+    states = sorted(client.states(), key=lambda state: label(state.resource))
+    rows = [_row(state, now) for state in states if name is None or name.casefold() in label(state.resource).casefold()]
+    return table(STATUS_COLUMNS, rows or [[name, "missing", None, None, None]] if name else rows)
+
+
+def _row(state: ResourceState, now: float) -> list[Any]:
+    age = None if state.fetched_at is None else round(max(0.0, now - state.fetched_at))
+    error = state.last_error
+    return [
+        label(state.resource),
+        str(state.state),
+        age,
+        None if state.source is None else str(state.source),
+        reason(error, label(state.resource).split()[0].upper()) if isinstance(error, DataServiceError) else error,
+    ]

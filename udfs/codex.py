@@ -1,0 +1,180 @@
+"""CODEX and CODEX_POST: research posts with bylines and citations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date
+from typing import Annotated, Any
+
+from dataservice.client import AsyncClient, Page, PostsResource, WireResource
+from dataservice.models import Post, WireItem
+from udfs.arguments import Choice, Count, Names, Text
+from udfs.dates import Day
+from udfs.errors import NoDataError
+from udfs.fields import Fields
+from udfs.lookup import unknown
+from udfs.needs import have, need, need_all
+from udfs.registry import udf
+from udfs.tables import Table, table
+from udfs.wire import PAGE
+
+__all__ = ["CODEX", "CODEX_POST", "POST_FIELDS"]
+
+CITATIONS = "citations"
+
+STORY_TYPES = (
+    Choice("alert", "a short note on something that just happened"),
+    Choice("brief", "a short summary"),
+    Choice("report", "a longer report"),
+    Choice("explainer", "how something works"),
+)
+
+POST_FIELDS = Fields(
+    Post,
+    (
+        Choice("published_at", "when the post was published"),
+        Choice("story_type", "alert, brief, report or explainer"),
+        Choice("title", "the title"),
+        Choice("subtitle", "the subtitle"),
+        Choice("handle", "the author's handle"),
+        Choice("display_name", "the author's name"),
+        Choice("agent_role", "the author's role"),
+        Choice("topic_beat", "the author's topic"),
+        Choice("slug", "the post's own name in formulas"),
+        Choice("url", "where to read the post"),
+        Choice("view_count", "how often it was read"),
+        Choice("body_md", "the whole text (Markdown)"),
+        Choice(CITATIONS, "what the post cites"),
+    ),
+    {
+        name: lambda post, name=name: post.byline.get(name)
+        for name in ("handle", "display_name", "agent_role", "topic_beat")
+    },
+)
+
+DEFAULT_FIELDS = "published_at, story_type, title, handle, slug, url"
+
+CITATION_COLUMNS = ("citation_number", "quoted_text", "wire_item_id", "headline", "primary_url")
+
+
+STORY_TYPE = Text(help="only posts of this type", example="report", choices=STORY_TYPES)
+
+COLUMNS = Names(
+    help="columns to show, as text with commas or as a range; * shows all",
+    example="published_at, title",
+    choices=POST_FIELDS.choices,
+    open_choices=True,
+)
+
+SLUG = Text(
+    help="slug or address of a post, or a range of them; CODEX lists them", example="what-moved-001", lifted=True
+)
+
+FIELD = Text(
+    help="what to show; byline.<key> or any other field by name; a range of fields spills",
+    example="title",
+    choices=POST_FIELDS.choices,
+    open_choices=True,
+    lifted=True,
+)
+
+
+@udf(
+    group="Codex",
+    shape="table",
+    examples=("=DS.CODEX()", '=DS.CODEX("report",,"-3M")', '=DS.CODEX(,"meridian",,5,,"published_at, title")'),
+)
+async def CODEX(  # noqa: N802 - the id that workbooks store
+    story_type: Annotated[str | None, STORY_TYPE] = None,
+    handle: Annotated[str | None, Text(help="only posts by this author (handle)", example="meridian")] = None,
+    since: Annotated[date | None, Day(help="only posts from this day on: a date, or text such as -3M or YTD")] = None,
+    limit: Annotated[int, Count(help=f"show at most so many posts, up to {PAGE}", example="20", most=PAGE)] = 20,
+    beat: Annotated[str | None, Text(help="only posts of authors with this topic", example="macro")] = None,
+    fields: Annotated[tuple[str, ...], COLUMNS] = DEFAULT_FIELDS,  # type: ignore[assignment] - as a formula gives it
+) -> Table:
+    """The newest research posts, newest first.
+
+    The service gives the newest 200 posts for a type, author, day and beat; `limit` and `fields` choose among these.
+    Each new set of filters costs one request; one that a complete answer at hand already holds costs none. Where
+    nothing matches, only the header is shown. =DS.CODEX_POST(slug) shows the text of one post.
+    """
+    author = handle.removeprefix("@") if handle else None
+    posts = (await need(PostsResource(story_type=story_type, handle=author, since=since, beat=beat))).value
+    return POST_FIELDS.table(POST_FIELDS.select(fields, posts.items), posts.items[:limit])
+
+
+@udf(
+    group="Codex",
+    shape="either",
+    examples=('=DS.CODEX_POST("what-moved-001")', '=DS.CODEX_POST("what-moved-001","citations")'),
+)
+async def CODEX_POST(  # noqa: N802 - the id that workbooks store
+    slug: Annotated[str, SLUG],
+    field: Annotated[str, FIELD] = "body_md",
+    *,
+    client: AsyncClient,
+) -> Any:
+    """The text of one research post (Markdown), or one of its other fields.
+
+    `citations` spills a table: number, quoted text, wire item, and its headline and link. The last two need the wire:
+    they are blank for a key below the Pro tier, and for items older than the newest 200.
+
+    The service cannot be asked for a single post, so it is looked up among the newest 200: one request for all
+    CODEX_POST cells together. An older post is found as well once a CODEX cell asks for its story type.
+    """
+    post, posts = await _post(slug)
+    if field.casefold() == CITATIONS:
+        return citation_table(post, await _cited_items(post, client))
+    return POST_FIELDS.value(post, POST_FIELDS.find(field, posts))
+
+
+async def _post(name: str) -> tuple[Post, Sequence[Post]]:
+    """The post and those it was found among; raises `NoDataError` that says where else to look."""
+    newest = (await need(PostsResource())).value
+    pages = [newest]
+    if _find(newest, name) is None and not newest.complete:
+        pages += [await _page_at_hand(story_type.value) for story_type in STORY_TYPES]
+    for page in pages:
+        post = _find(page, name)
+        if post is not None:
+            return post, page.items
+    message = unknown("post", name, [post.slug for page in pages for post in page])
+    if not newest.complete:
+        message += (
+            f" (searched: the newest {len(newest)}; an older post is found once a CODEX cell asks for its story type)"
+        )
+    raise NoDataError(message)
+
+
+async def _page_at_hand(story_type: str) -> Page[Post]:
+    """The posts of a type if a CODEX cell asked for them, however long ago."""
+    answer = await have(PostsResource(story_type=story_type), max_age_s=float("inf"))
+    return answer.value if answer else Page((), complete=False)
+
+
+def _find(posts: Page[Post], name: str) -> Post | None:
+    folded = name.casefold()
+    return next((post for post in posts if folded in (post.slug.casefold(), post.url.casefold())), None)
+
+
+async def _cited_items(post: Post, client: AsyncClient) -> dict[str, WireItem]:
+    """The wire items by id, as far as they can be had with one request; none where the wire is locked."""
+    quota = client.quota_now
+    if not post.citations or (quota is not None and quota.tier.casefold() == "free"):
+        return {}
+    (answer,) = await need_all([WireResource()])
+    return {} if isinstance(answer, Exception) else {item.id: item for item in answer.value}
+
+
+def citation_table(post: Post, items: dict[str, WireItem]) -> Table:
+    """One row a citation, in the order of their numbers."""
+    rows = []
+    for citation in sorted(post.citations, key=lambda each: _number(each.get("citation_number"))):
+        item = items.get(str(citation.get("wire_item_id")))
+        given = [citation.get(name) for name in CITATION_COLUMNS[:3]]
+        rows.append([*given, item.headline if item else None, item.primary_url if item else None])
+    return table(CITATION_COLUMNS, rows)
+
+
+def _number(raw: Any) -> float:
+    return raw if isinstance(raw, int | float) else float("inf")

@@ -1,0 +1,85 @@
+"""The evidence behind a number: the wire items that name it, and the posts that cite those or name it themselves."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from dataservice.client import AsyncClient, Page, PostsResource, Resource, WireResource
+from dataservice.errors import DataServiceError
+from dataservice.models import Post, WireItem
+from udfs.errors import reason
+from udfs.fields import moment
+from udfs.needs import have, need_all
+
+__all__ = ["EvidenceRow", "Subject", "evidence", "items_naming", "posts_citing"]
+
+EVIDENCE_AGE_S = 86_400.0
+"""Evidence up to a day old will do: EXPLAIN is to be cheap, and what was published stays published."""
+
+SHOWN = 10
+"""Items and posts that are listed, the newest ones; all are counted."""
+
+LOCKED = "the wire needs the Pro tier (this key: free)"
+
+EvidenceRow: TypeAlias = tuple[str, Any, str | None]
+"""What it is, what it says, and where to read it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What is explained: its slug, and its name as people write it."""
+
+    slug: str
+    name: str
+
+
+async def evidence(subject: Subject, client: AsyncClient) -> list[EvidenceRow]:
+    """The rows on wire and posts; what cannot be had is a row that says why, never an error."""
+    locked = client.quota_now is not None and client.quota_now.tier.casefold() == "free"
+    wire = LOCKED if locked else await _page(WireResource(), "the wire")
+    posts = await _page(PostsResource(), "the codex")
+    items = [] if isinstance(wire, str) else items_naming(subject, wire)
+    rows = [("wire items", wire if isinstance(wire, str) else _counted(items, wire), None)]
+    rows += [(_dated("wire item", item.published_at), item.headline, item.primary_url) for item in items[:SHOWN]]
+    citing = [] if isinstance(posts, str) else posts_citing(subject, items, posts)
+    rows += [("posts", posts if isinstance(posts, str) else _counted(citing, posts), None)]
+    return [*rows, *((_dated("post", post.published_at), post.title, post.url) for post in citing[:SHOWN])]
+
+
+def items_naming(subject: Subject, items: Iterable[WireItem]) -> list[WireItem]:
+    """The items that the service links with the subject, as a signal or as a current."""
+    return [item for item in items if subject.slug in item.signal_slugs or subject.slug in item.current_slugs]
+
+
+def posts_citing(subject: Subject, items: Iterable[WireItem], posts: Iterable[Post]) -> list[Post]:
+    """The posts that cite one of `items`, or name the subject itself: the wire may be locked, or not reach so far."""
+    ids = {item.id for item in items}
+    names = [re.escape(name) for name in (subject.slug, subject.name) if name]
+    named = re.compile(rf"(?<!\w)({'|'.join(names)})(?!\w)", re.IGNORECASE)
+    return [
+        post
+        for post in posts
+        if any(citation.get("wire_item_id") in ids for citation in post.citations)
+        or named.search(f"{post.title}\n{post.subtitle or ''}\n{post.body_md}")
+    ]
+
+
+async def _page(resource: Resource[Page[Any]], what: str) -> Page[Any] | str:
+    """The widest page, at hand or asked for; the reason where it cannot be had."""
+    at_hand = await have(resource, max_age_s=EVIDENCE_AGE_S)
+    if at_hand is not None:
+        return at_hand.value
+    (reply,) = await need_all([resource])
+    return reason(reply, what) if isinstance(reply, DataServiceError) else reply.value
+
+
+def _counted(found: Sequence[Any], page: Page[Any]) -> str:
+    return f"{len(found)} among {'all' if page.complete else 'the newest'} {len(page)}"
+
+
+def _dated(what: str, published_at: str) -> str:
+    published = moment(published_at)
+    return f"{what} {published:%Y-%m-%d}" if published else what
