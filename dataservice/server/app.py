@@ -29,6 +29,7 @@ def create_app(store: Store) -> FastAPI:
         openapi_url=None,
         docs_url=None,
         redoc_url=None,
+        generate_unique_id_function=lambda route: route.name,
     )
     app.state.store = store
     app.include_router(router)

@@ -81,7 +81,16 @@ def _document(app: FastAPI) -> dict[str, Any]:
     document["security"] = [{"bearer": []}]
     for path, operations in document["paths"].items():
         operations["get"]["responses"] = _responses(path, operations["get"])
+        for parameter in operations["get"].get("parameters", []):
+            parameter["schema"] = _without_null(parameter["schema"])
     return document
+
+
+def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
+    """A parameter is sent or left out: it cannot be null, though FastAPI says so of every optional one."""
+    choices = [choice for choice in schema.get("anyOf", []) if choice != {"type": "null"}]
+    rest = {name: value for name, value in schema.items() if name not in {"anyOf", "title", "description"}}
+    return {**rest, **choices[0]} if len(choices) == 1 else {**rest, **({"anyOf": choices} if choices else {})}
 
 
 def _responses(path: str, operation: dict[str, Any]) -> dict[str, Any]:

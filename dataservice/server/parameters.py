@@ -4,7 +4,7 @@ from datetime import date, datetime
 from typing import Annotated, Any
 
 from fastapi import Path, Query
-from pydantic import BeforeValidator
+from pydantic import BeforeValidator, WithJsonSchema
 
 from dataservice.server.instants import parse_date, parse_instant
 from dataservice.server.records import StoryType, WireKind
@@ -27,6 +27,11 @@ Day = Annotated[date, _parsed(parse_date)]
 Instant = Annotated[datetime, _parsed(parse_instant)]
 Since = Annotated[
     Instant | None, Query(description="only what was published from then on; a date means its midnight in UTC")
+]
+SinceDay = Annotated[
+    Annotated[Instant, WithJsonSchema({"anyOf": [{"type": "string", "format": f} for f in ("date", "date-time")]})]
+    | None,
+    Query(description="only what was published from that day or time on, in UTC"),
 ]
 StoryTypeFilter = Annotated[StoryType | None, Query(description="only posts of this type")]
 KindFilter = Annotated[WireKind | None, Query(description="only items of this kind")]

@@ -23,7 +23,7 @@ Url = Annotated[str, AfterValidator(_absolute_url), Field(json_schema_extra={"fo
 class Open(BaseModel):
     """A record that may carry more fields than the contract names; they are kept and returned."""
 
-    model_config = ConfigDict(extra="allow", strict=True)
+    model_config = ConfigDict(extra="allow", strict=True, json_schema_serialization_defaults_required=True)
 
 
 class StoryType(StrEnum):

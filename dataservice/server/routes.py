@@ -30,6 +30,7 @@ from dataservice.server.parameters import (
     KindFilter,
     Offset,
     Since,
+    SinceDay,
     SlugParameter,
     StoryTypeFilter,
 )
@@ -128,7 +129,7 @@ def list_posts(
 def list_almanac(
     store: StoreOfApp,
     limit: Annotated[int, Query(ge=1, le=POSTS_LIMIT_MAX)] = POSTS_LIMIT,
-    since: Since = None,
+    since: SinceDay = None,
     handle: Annotated[str | None, Query(description="only posts under this byline")] = None,
     beat: Annotated[str | None, Query(description="only posts of authors with this beat")] = None,
     story_type: StoryTypeFilter = None,
