@@ -1,0 +1,58 @@
+"""The manifest: the file that tells Excel who we are, where our pages are and what stands in the ribbon."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+from string import Template
+from typing import Any
+from urllib.parse import urlsplit
+from xml.sax.saxutils import escape
+
+from addin.errors import AddinError
+from addin.excel.scripts import STATIC
+
+__all__ = ["ADDIN_ID", "addin_version", "manifest", "shortcuts"]
+
+ADDIN_ID = "a0fc5f4c-6a5b-4d8e-9a47-0d5e8f6b3c21"
+"""Who the add-in is for Excel, for ever: workbooks name it."""
+
+NAME = "Data Service"
+PROVIDER = "Data Service add-in"
+DESCRIPTION = "Signals, indices, currents, research and the wire as formulas. One request answers many cells."
+
+
+def manifest(*, base_url: str, namespace: str = "DS") -> str:
+    """The add-in-only manifest for a backend at `base_url`; raises `AddinError` for an address that is not https.
+
+    >>> manifest(base_url="https://localhost:8765").count("https://localhost:8765/functions.json")
+    1
+    """
+    parts = urlsplit(base_url)
+    if parts.scheme != "https" or not parts.hostname:
+        raise AddinError(f"Excel loads add-ins over https only, not from {base_url!r}; see `addin certs install`")
+    values = {
+        "id": ADDIN_ID,
+        "version": addin_version(),
+        "provider": PROVIDER,
+        "name": NAME,
+        "description": DESCRIPTION,
+        "base": base_url.rstrip("/"),
+        "origin": f"https://{parts.netloc}",
+        "namespace": namespace,
+    }
+    escaped = {name: escape(value, {'"': "&quot;"}) for name, value in values.items()}
+    return Template((STATIC / "manifest.xml").read_text(encoding="utf-8")).substitute(escaped)
+
+
+def addin_version() -> str:
+    """The version as Office wants it, with four numbers: 0.1.0 is 0.1.0.0."""
+    numbers = [part for part in version("dataservice-addin").split(".")[:3] if part.isdecimal()]
+    return ".".join([*numbers, "0", "0", "0"][:4])
+
+
+def shortcuts() -> dict[str, Any]:
+    """The content of `/shortcuts.json`: the keys that start a refresh."""
+    return {
+        "actions": [{"id": "refreshWorkbook", "type": "ExecuteFunction", "name": "Refresh the workbook's data"}],
+        "shortcuts": [{"action": "refreshWorkbook", "key": {"default": "Ctrl+Shift+Alt+R"}}],
+    }

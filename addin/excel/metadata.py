@@ -1,0 +1,103 @@
+"""What Excel knows of our functions before it calls one: the metadata it reads from `/functions.json`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Literal, TypeAlias
+
+from udfs.arguments import Names
+from udfs.options import Options
+from udfs.registry import Parameter, Udf
+
+__all__ = ["Dimensionality", "functions_metadata", "result_dimensionality"]
+
+Dimensionality: TypeAlias = Literal["scalar", "matrix"]
+
+LONGEST_DESCRIPTION = 1024
+"""Of a function; Excel refuses the whole file for a longer one."""
+
+LONGEST_PARAMETER_DESCRIPTION = 512
+
+
+def functions_metadata(functions: Iterable[Udf], *, base_url: str) -> dict[str, Any]:
+    """The content of `/functions.json`: every function with its arguments, and the drop-downs of those with choices.
+
+    >>> from udfs import REGISTRY
+    >>> sorted(functions_metadata(REGISTRY.values(), base_url="https://localhost:8765"))[-2:]
+    ['enums', 'functions']
+    """
+    described = list(functions)
+    enums = [_enum(function, parameter) for function in described for parameter in function.parameters]
+    return {
+        "allowCustomDataForDataTypeAny": True,
+        "allowErrorForDataTypeAny": True,
+        "functions": [_function(function, base_url) for function in described],
+        "enums": [enum for enum in enums if enum],
+    }
+
+
+def result_dimensionality(function: Udf) -> Dimensionality:
+    """Whether Excel must expect several cells from a function."""
+    spills = function.shape != "value" or any(parameter.kind.lifted for parameter in function.parameters)
+    return "matrix" if spills else "scalar"
+
+
+def _function(function: Udf, base_url: str) -> dict[str, Any]:
+    return {
+        "id": function.id,
+        "name": function.id,
+        "description": _cut(function.summary, LONGEST_DESCRIPTION),
+        "helpUrl": f"{base_url}/help/{function.id}",
+        "parameters": [_parameter(function, parameter) for parameter in function.parameters],
+        "result": {"type": "any", "dimensionality": result_dimensionality(function)},
+    }
+
+
+def _parameter(function: Udf, parameter: Parameter) -> dict[str, Any]:
+    """One argument. Its type is `any` wherever it can be, so that a wrong argument gets our message, not Excel's."""
+    drop_down = _has_drop_down(parameter)
+    described = {
+        "name": parameter.name,
+        "description": _cut(_explained(parameter), LONGEST_PARAMETER_DESCRIPTION),
+        "type": "string" if drop_down else "any",
+        "dimensionality": "matrix" if _takes_ranges(parameter) else "scalar",
+        "optional": not parameter.required,
+    }
+    return {**described, "customEnumId": _enum_id(function, parameter)} if drop_down else described
+
+
+def _takes_ranges(parameter: Parameter) -> bool:
+    return parameter.kind.lifted or isinstance(parameter.kind, Names | Options)
+
+
+def _has_drop_down(parameter: Parameter) -> bool:
+    """Excel offers a drop-down for single values only, and takes no value outside of it."""
+    return bool(parameter.kind.choices) and not parameter.kind.open_choices and not _takes_ranges(parameter)
+
+
+def _enum(function: Udf, parameter: Parameter) -> dict[str, Any] | None:
+    if not _has_drop_down(parameter):
+        return None
+    choices = parameter.kind.choices
+    values = [{"name": c.value, "stringValue": c.value, "tooltip": c.help or c.value} for c in choices]
+    return {"id": _enum_id(function, parameter), "type": "string", "values": values}
+
+
+def _enum_id(function: Udf, parameter: Parameter) -> str:
+    return f"{function.id}_{parameter.name}".upper()
+
+
+def _explained(parameter: Parameter) -> str:
+    """The help, with what a drop-down would have shown, and what is taken where the argument is left out."""
+    parts = [parameter.kind.help]
+    if parameter.kind.choices and not _has_drop_down(parameter):
+        parts.append("such as " + ", ".join(choice.value for choice in parameter.kind.choices))
+    if isinstance(parameter.kind, Options):
+        parts.append("options: " + ", ".join(option.name for option in parameter.kind.allowed))
+    if parameter.default is not None:
+        parts.append(f"left out: {parameter.default}")
+    return "; ".join(parts)
+
+
+def _cut(text: str, longest: int) -> str:
+    return text if len(text) <= longest else text[: longest - 1] + "…"

@@ -1,0 +1,86 @@
+/// <reference path="../types.d.ts" />
+// What Excel hands to a function, read into a call for the backend.
+
+/** A range with more rows is a whole column: its blank end is dropped. */
+const LONG_RANGE_ROWS = 10_000;
+
+/**
+ * The call of function `id`; throws the cell error for an argument that is one itself.
+ * Office may hold metadata of an older version than this script, so no number of arguments is relied on.
+ * @param {string} id
+ * @param {unknown[]} values what Excel passed, its invocation object last
+ * @returns {Call}
+ */
+function callOf(id, values) {
+  const count = isInvocation(values[values.length - 1]) ? values.length - 1 : values.length;
+  /** @type {Call} */
+  const call = [id];
+  for (let index = 0; index < count; index++) call.push(argumentOf(values[index]));
+  while (call.length > 1 && call[call.length - 1] === null) call.pop();
+  return call;
+}
+
+/**
+ * @param {unknown} value
+ * @returns {boolean}
+ */
+function isInvocation(value) {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
+  return !("basicValue" in value) && !("type" in value) && !("code" in value);
+}
+
+/**
+ * @param {unknown} value
+ * @returns {Argument}
+ */
+function argumentOf(value) {
+  if (!Array.isArray(value)) return scalarOf(value);
+  const rows = value.map((row) => (Array.isArray(row) ? row : [row]).map(scalarOf));
+  if (rows.length > LONG_RANGE_ROWS) dropBlankEnd(rows);
+  if (rows.every(isBlankRow)) return null;
+  return rows.length === 1 && rows[0]?.length === 1 ? rows[0][0] ?? null : rows;
+}
+
+/** @param {Scalar[][]} rows */
+function dropBlankEnd(rows) {
+  while (rows.length > 1 && isBlankRow(rows[rows.length - 1] ?? [])) rows.pop();
+}
+
+/** @param {Scalar[]} row */
+function isBlankRow(row) {
+  return row.every((value) => value === null);
+}
+
+/**
+ * @param {unknown} value
+ * @returns {Scalar}
+ */
+function scalarOf(value) {
+  switch (typeof value) {
+    case "string":
+      return value === "" ? null : value;
+    case "number":
+      // Excel for Windows hands an empty cell over as 0, and no argument of ours gives 0 a meaning of its own.
+      return value === 0 || !Number.isFinite(value) ? null : value;
+    case "boolean":
+      return value;
+    case "object":
+      return value === null ? null : plainOf(/** @type {Record<string, unknown>} */ (value));
+    default:
+      return null;
+  }
+}
+
+/**
+ * The plain value of one of Excel's data types: a formatted number, an entity by its text, an error as what it is.
+ * @param {Record<string, unknown>} value
+ * @returns {Scalar}
+ */
+function plainOf(value) {
+  if (typeof value.text === "string") return scalarOf(value.text);
+  if (value.type === "Error" || typeof value.code === "string") {
+    const code = String(value.code ?? value.basicValue ?? "#N/A");
+    throw cellError(code === "#VALUE!" ? code : "#N/A", `an argument is an error itself (${code})`);
+  }
+  return typeof value.basicValue === "object" ? null : scalarOf(value.basicValue);
+}

@@ -1,0 +1,120 @@
+/// <reference path="../types.d.ts" />
+// The calls of a moment go to the backend together.
+
+/** Excel makes the calls of a recalculation in one go; a pause this long means that it has made them all. */
+const QUIET_MS = 3;
+const LONGEST_WAIT_MS = 20;
+
+/**
+ * @typedef {object} Asked
+ * @property {string} text the call as JSON
+ * @property {(answer: Answer, sentMs: number) => void} answered
+ * @property {(reason: Error) => void} failed
+ */
+
+/** Collects calls and posts them; every call given to `add` ends in `answered` or `failed`. */
+class Batches {
+  /**
+   * @param {object} options
+   * @param {(body: string) => Promise<Reply>} options.post
+   * @param {(reply: Reply) => void} options.replied told of every reply before its calls are answered
+   * @param {() => number} options.clock milliseconds
+   * @param {number} options.maxCalls
+   * @param {number} options.maxBytes
+   */
+  constructor({ post, replied, clock, maxCalls, maxBytes }) {
+    this.post = post;
+    this.replied = replied;
+    this.clock = clock;
+    this.maxCalls = maxCalls;
+    this.maxBytes = maxBytes;
+    this.sent = 0;
+    /** @type {Asked[]} */
+    this.pending = [];
+    this.seen = 0;
+    this.firstMs = 0;
+    this.lastMs = 0;
+    this.nextTurn = turns(() => this.#look());
+  }
+
+  /** @param {Asked} asked */
+  add(asked) {
+    this.pending.push(asked);
+    if (this.pending.length > 1) return;
+    this.firstMs = this.lastMs = this.clock();
+    this.seen = 1;
+    this.nextTurn();
+  }
+
+  #look() {
+    const now = this.clock();
+    if (this.pending.length !== this.seen) {
+      this.seen = this.pending.length;
+      this.lastMs = now;
+    }
+    if (now - this.lastMs < QUIET_MS && now - this.firstMs < LONGEST_WAIT_MS) return this.nextTurn();
+    const calls = this.pending;
+    this.pending = [];
+    for (const batch of this.#split(calls)) void this.#send(batch);
+  }
+
+  /**
+   * @param {Asked[]} calls
+   * @returns {Asked[][]}
+   */
+  #split(calls) {
+    const batches = [];
+    /** @type {Asked[]} */
+    let batch = [];
+    let room = 0;
+    for (const asked of calls) {
+      const bytes = bytesOf(asked.text) + 1;
+      if (batch.length === this.maxCalls || bytes > room) {
+        batch = [];
+        batches.push(batch);
+        room = this.maxBytes - ENVELOPE_BYTES;
+      }
+      batch.push(asked);
+      room -= bytes;
+    }
+    return batches;
+  }
+
+  /** @param {Asked[]} batch */
+  async #send(batch) {
+    const sentMs = this.clock();
+    this.sent += 1;
+    try {
+      const reply = await this.post(`{"calls":[${batch.map((asked) => asked.text).join(",")}]}`);
+      if (!Array.isArray(reply?.answers) || reply.answers.length !== batch.length) {
+        throw new Error("the add-in's backend answered another number of calls; press Refresh to ask again");
+      }
+      this.replied(reply);
+      batch.forEach((asked, index) => asked.answered(/** @type {Answer} */ (reply.answers[index]), sentMs));
+    } catch (error) {
+      for (const asked of batch) asked.failed(error instanceof Error ? error : new Error(String(error)));
+    }
+  }
+}
+
+/** What stands around the calls in a batch's JSON. */
+const ENVELOPE_BYTES = 16;
+
+/** @param {string} text */
+function bytesOf(text) {
+  // A character outside ASCII takes at most three bytes; exactness is worth nothing here.
+  return /^[\x20-\x7e]*$/.test(text) ? text.length : text.length * 3;
+}
+
+/**
+ * A function that runs `look` once in a later turn of the event loop. A channel and not a timer: the page is hidden
+ * most of the time, and browsers hold the timers of hidden pages back by up to a minute.
+ * @param {() => void} look
+ * @returns {() => void}
+ */
+function turns(look) {
+  if (typeof MessageChannel === "undefined") return () => void setTimeout(look, 0);
+  const { port1, port2 } = new MessageChannel();
+  port1.onmessage = look;
+  return () => port2.postMessage(null);
+}

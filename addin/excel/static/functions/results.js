@@ -1,0 +1,121 @@
+/// <reference path="../types.d.ts" />
+// What the backend answered, as Excel takes it.
+
+/** Excel never delivers one result above 2,000,000 characters of JSON: its cell would say #BUSY! for good. */
+const LONGEST_RESULT = 1_900_000;
+
+/** A formatted date takes about 75 characters of a result, a plain one 8. */
+const MOST_FORMATTED_DATES = 20_000;
+
+const NUMBER_FORMATS = { date: "yyyy-mm-dd", datetime: "yyyy-mm-dd hh:mm" };
+
+/** Excel shows null in a matrix as 0, which would be a wrong number. */
+const BLANK = "";
+
+/**
+ * The result for `answer`; throws the error its cell shows.
+ * @param {Answer} answer
+ * @param {"scalar" | "matrix"} dimensionality what the function's metadata promises
+ * @returns {Result}
+ */
+function resultOf(answer, dimensionality) {
+  if (answer.error !== undefined) throw cellError(answer.error, answer.message ?? "");
+  if (answer.columns !== undefined) return tableOf(answer.columns, answer.header ?? null, answer.rows ?? 0);
+  if (answer.value === undefined) throw cellError("#N/A", "the add-in's backend left out a value; please report this");
+  const cell =
+    answer.type === undefined ? answer.value ?? BLANK : dateCell(Number(answer.value), answer.type, dateType());
+  return dimensionality === "matrix" ? [[cell]] : cell;
+}
+
+/**
+ * @param {Column[]} columns
+ * @param {string[] | null} header
+ * @param {number} rowCount the header row not counted
+ * @returns {Cell[][]}
+ */
+function tableOf(columns, header, rowCount) {
+  const dates = columns.filter((column) => column.type in NUMBER_FORMATS).length * rowCount;
+  const type = dates > MOST_FORMATTED_DATES ? null : dateType();
+  let rows = rowsOf(columns, header, rowCount, type);
+  if (isTooLong(rows) && type !== null) rows = rowsOf(columns, header, rowCount, null);
+  if (isTooLong(rows)) {
+    throw cellError("#VALUE!", `the result has ${rowCount} rows; ask for fewer: Excel takes 2 MB for one formula`);
+  }
+  return rows;
+}
+
+/**
+ * @param {Column[]} columns
+ * @param {string[] | null} header
+ * @param {number} rowCount
+ * @param {"Double" | "FormattedNumber" | null} type
+ * @returns {Cell[][]}
+ */
+function rowsOf(columns, header, rowCount, type) {
+  /** @type {Cell[][]} */
+  const rows = header === null ? [] : [header];
+  const shown = columns.map((column) => cellsOf(column, rowCount, type));
+  for (let row = 0; row < rowCount; row++) rows.push(shown.map((cells) => cells[row] ?? BLANK));
+  return rows.length === 0 ? [[BLANK]] : rows;
+}
+
+/**
+ * @param {Column} column
+ * @param {number} rowCount
+ * @param {"Double" | "FormattedNumber" | null} type
+ * @returns {Cell[]}
+ */
+function cellsOf(column, rowCount, type) {
+  if (column.values.length !== rowCount) throw cellError("#N/A", "the add-in's backend sent half a table");
+  const kind = column.type;
+  if (kind === "any") return column.values.map((item) => itemCell(item, type));
+  if (kind === "number") return column.values.map((value) => /** @type {number | null} */ (value) ?? BLANK);
+  return column.values.map((value) => (value === null ? BLANK : dateCell(Number(value), kind, type)));
+}
+
+/**
+ * @param {Item} item
+ * @param {"Double" | "FormattedNumber" | null} type
+ * @returns {Cell}
+ */
+function itemCell(item, type) {
+  if (item === null || typeof item !== "object") return item ?? BLANK;
+  if ("error" in item) return { type: "Error", errorType: item.error === "#VALUE!" ? "Value" : "NotAvailable" };
+  return dateCell(item.value, item.type, type);
+}
+
+/**
+ * @param {number} serial
+ * @param {"date" | "datetime"} kind
+ * @param {"Double" | "FormattedNumber" | null} type
+ * @returns {Cell}
+ */
+function dateCell(serial, kind, type) {
+  return type === null ? serial : { type, basicValue: serial, numberFormat: NUMBER_FORMATS[kind] };
+}
+
+/**
+ * The data type by which this Excel takes a number with its format; null where it knows none.
+ * @returns {"Double" | "FormattedNumber" | null}
+ */
+function dateType() {
+  const sets = typeof Office === "undefined" ? undefined : Office.context?.requirements;
+  if (sets === undefined) return null;
+  if (sets.isSetSupported("ExcelApi", "1.19")) return "Double";
+  const formatted = sets.isSetSupported("ExcelApi", "1.16") && sets.isSetSupported("CustomFunctionsRuntime", "1.4");
+  return formatted ? "FormattedNumber" : null;
+}
+
+/** @param {Cell[][]} rows */
+function isTooLong(rows) {
+  return JSON.stringify(rows).length > LONGEST_RESULT;
+}
+
+/**
+ * @param {Code} code
+ * @param {string} message shown beside the error where Excel can
+ */
+function cellError(code, message) {
+  const codes = CustomFunctions.ErrorCode;
+  return new CustomFunctions.Error(code === "#VALUE!" ? codes.invalidValue : codes.notAvailable, message);
+}

@@ -1,0 +1,106 @@
+/// <reference path="../types.d.ts" />
+// Which cells hold formulas of ours, and how to name many of them briefly. Pure.
+
+/** Excel refuses longer lists of addresses. */
+const LONGEST_ADDRESS = 8_000;
+
+/**
+ * @typedef {object} Block rows and columns from 0, the last ones included
+ * @property {number} top
+ * @property {number} bottom
+ * @property {number} left
+ * @property {number} right
+ */
+
+/**
+ * What finds a function of `namespace` in a formula, as typed or as Excel stores it while the add-in is not loaded.
+ * @param {string} namespace
+ */
+function ourFormula(namespace) {
+  return new RegExp(`^=(?:.*[^\\w.])?(?:_xldudf_${namespace}_|${namespace}\\.)[A-Z]`, "is");
+}
+
+/**
+ * The rectangles of cells whose formula matches.
+ * @param {unknown[][]} formulas rows of a range
+ * @param {RegExp} ours
+ * @param {number} top the range's first row
+ * @param {number} left the range's first column
+ * @returns {Block[]}
+ */
+function blocksOf(formulas, ours, top, left) {
+  /** @type {Block[]} */
+  const blocks = [];
+  /** @type {Map<string, Block>} */
+  let above = new Map();
+  formulas.forEach((row, index) => {
+    /** @type {Map<string, Block>} */
+    const here = new Map();
+    for (const [first, last] of runsOf(row, ours)) {
+      const key = `${first}:${last}`;
+      let block = above.get(key);
+      if (block === undefined) {
+        block = { top: top + index, bottom: top + index, left: left + first, right: left + last };
+        blocks.push(block);
+      }
+      block.bottom = top + index;
+      here.set(key, block);
+    }
+    above = here;
+  });
+  return blocks;
+}
+
+/**
+ * @param {unknown[]} row
+ * @param {RegExp} ours
+ * @returns {[number, number][]} the first and last column of every run of our formulas
+ */
+function runsOf(row, ours) {
+  /** @type {[number, number][]} */
+  const runs = [];
+  row.forEach((formula, column) => {
+    if (typeof formula !== "string" || !ours.test(formula)) return;
+    const last = runs[runs.length - 1];
+    if (last !== undefined && last[1] === column - 1) last[1] = column;
+    else runs.push([column, column]);
+  });
+  return runs;
+}
+
+/**
+ * The blocks' addresses in lists that Excel takes.
+ * @param {Block[]} blocks
+ * @returns {string[]}
+ */
+function addressLists(blocks) {
+  /** @type {string[]} */
+  const lists = [];
+  for (const address of blocks.map(addressOf)) {
+    const last = lists.length - 1;
+    const list = lists[last];
+    if (list === undefined || list.length + address.length >= LONGEST_ADDRESS) lists.push(address);
+    else lists[last] = `${list},${address}`;
+  }
+  return lists;
+}
+
+/** @param {Block} block */
+function addressOf({ top, bottom, left, right }) {
+  const first = `${columnName(left)}${top + 1}`;
+  return top === bottom && left === right ? first : `${first}:${columnName(right)}${bottom + 1}`;
+}
+
+/**
+ * @param {number} column from 0
+ * @returns {string}
+ */
+function columnName(column) {
+  const letter = String.fromCharCode(65 + (column % 26));
+  return column < 26 ? letter : columnName(Math.floor(column / 26) - 1) + letter;
+}
+
+/** @param {Block[]} blocks */
+function cellCount(blocks) {
+  return blocks.reduce((sum, { top, bottom, left, right }) => sum + (bottom - top + 1) * (right - left + 1), 0);
+}

@@ -1,0 +1,86 @@
+/// <reference path="../types.d.ts" />
+/** Types of the task pane: what the backend says beyond the answers to formulas. */
+
+interface Answer {
+  /** The value is the last known one: how old, and why no newer one came. */
+  stale?: { age_s: number; reason: string };
+}
+
+/** What a batch of calls would spend if it were sent now. */
+interface Cost {
+  requests: number;
+  calls: number;
+  fresh_calls: number;
+  quota: Quota | null;
+  allowed: boolean;
+  reason: string | null;
+}
+
+interface KeyState {
+  set: boolean;
+  source: string | null;
+  /** The key's last four characters. */
+  id: string | null;
+}
+
+/** One thing that was asked of the service, and how the backend's answer to it stands. */
+interface ResourceReport {
+  resource: string;
+  state: string;
+  age_s: number | null;
+  source: string | null;
+  last_error: string | null;
+}
+
+interface Status {
+  version: string;
+  /** The Data Service's address. */
+  service: string;
+  key: KeyState;
+  quota: Quota | null;
+  budget: { reserve?: number; monthly?: number | null } | null;
+  resources: ResourceReport[];
+  generation: number;
+  requests_total: number;
+  started_at: number | string;
+  /** How long an answer stays fresh. */
+  ttl_s?: number;
+}
+
+interface KeyVerdict {
+  ok: boolean;
+  tier: string | null;
+  message: string;
+}
+
+interface ChoiceHelp {
+  value: string;
+  help: string;
+}
+
+interface OptionHelp {
+  name: string;
+  help: string;
+  example: string;
+  type: "string" | "number" | "boolean" | "any";
+  lifted: boolean;
+  open_choices: boolean;
+  choices: ChoiceHelp[];
+}
+
+interface ParameterHelp extends OptionHelp {
+  required: boolean;
+  default: Scalar;
+  options: OptionHelp[];
+}
+
+/** A function of the library, as the registry describes it. */
+interface FunctionHelp {
+  id: string;
+  group: string;
+  summary: string;
+  details: string;
+  shape: "value" | "table" | "either";
+  examples: string[];
+  parameters: ParameterHelp[];
+}

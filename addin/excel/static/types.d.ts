@@ -1,0 +1,126 @@
+/** Types that the page's scripts share. Answers and calls are those of the backend's protocol, version 1. */
+
+/** What one cell of an argument can hold. */
+type Scalar = null | boolean | number | string;
+
+/** An argument of a call: a value, or a range as rows. */
+type Argument = Scalar | Scalar[][];
+
+/** A call as the backend takes it: the function's id, then its arguments. */
+type Call = [string, ...Argument[]];
+
+/** The two codes that can carry text in Excel. */
+type Code = "#N/A" | "#VALUE!";
+
+/** One place of a column whose kinds mix: a value, a date, or an error. */
+type Item = Scalar | { value: number; type: "date" | "datetime" } | { error: Code; message: string };
+
+interface Column {
+  type: "number" | "date" | "datetime" | "any";
+  values: Item[];
+}
+
+/** What the backend says to one call. */
+interface Answer {
+  value?: Scalar;
+  type?: "date" | "datetime";
+  error?: Code;
+  message?: string;
+  rows?: number;
+  header?: string[] | null;
+  columns?: Column[];
+  fresh_s: number;
+}
+
+interface Quota {
+  tier: string;
+  cap: number;
+  remaining: number;
+  used_here: number;
+}
+
+/** What the backend says to a batch. */
+interface Reply {
+  answers: Answer[];
+  requests: number;
+  quota: Quota | null;
+  generation: number;
+}
+
+/** A cell of a result: plain, or one of Excel's data types. */
+type Cell =
+  | Exclude<Scalar, null>
+  | { type: "Double" | "FormattedNumber"; basicValue: number; numberFormat: string }
+  | { type: "Error"; errorType: "NotAvailable" | "Value" };
+
+/** What a function gives to Excel. */
+type Result = Cell | Cell[][];
+
+/** What the server writes at the head of `functions.js`. */
+interface Configuration {
+  version: string;
+  namespace: string;
+  /** The backend's own address, with a slash at the end. */
+  base: string;
+  /** The functions by id: whether Excel expects one value or a matrix. */
+  functions: Record<string, "scalar" | "matrix">;
+  maxCalls: number;
+  maxBytes: number;
+  deadlineMs: number;
+}
+
+declare const CONFIGURATION: Configuration;
+
+/** What `functions.js` offers to the rest of the page. */
+interface PageAddin {
+  readonly configuration: Configuration;
+  /** The backend's address, with a slash at the end. */
+  readonly base: string;
+  /** May be changed while the page runs. */
+  deadlineMs: number;
+  /** Calls that wait for their answer. */
+  readonly waiting: number;
+  /** Since the page was loaded: calls Excel made, calls answered without the network, batches sent. */
+  readonly totals: Readonly<{ calls: number; remembered: number; batches: number }>;
+  /** The different calls made since `forget`, to ask what they would cost. */
+  calls(): Call[];
+  /** Forget every answer: the next calls ask the backend again. */
+  forget(): void;
+  /** Send this key with every batch (a shared deployment); it is held in memory only. */
+  useKey(key: string | null): void;
+  /** Call `listener` with every reply of the backend; returns what ends that. */
+  onReply(listener: (reply: Reply) => void): () => void;
+  /** Ask the backend for JSON; rejects with an `Error` whose message a user can read. */
+  ask(path: string, body?: unknown): Promise<any>;
+}
+
+type Scope = "selection" | "sheet" | "workbook";
+
+/** What a refresh did. */
+interface RefreshReport {
+  scope: Scope;
+  mode: "stale" | "force";
+  /** "marked": only our cells were recalculated; "full": everything was. */
+  how: "marked" | "full";
+  cells: number;
+  requests: number;
+  quota: Quota | null;
+  text: string;
+}
+
+interface RefreshOptions {
+  scope?: Scope;
+  mode?: "stale" | "force";
+}
+
+/** What `refresh.js` offers to the rest of the page. */
+interface PageRefresh {
+  /** Recalculate our cells; a second call while one runs gets the same report. */
+  run(options?: RefreshOptions): Promise<RefreshReport>;
+  /** What the backend says a refresh would spend now, for the calls made since the last one. */
+  cost(): Promise<any>;
+  onReport(listener: (report: RefreshReport | Error) => void): () => void;
+}
+
+declare var DataServiceAddin: PageAddin;
+declare var DataServiceRefresh: PageRefresh;
