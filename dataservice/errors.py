@@ -20,6 +20,9 @@ No message, repr or log of these ever holds an API key.
 
 from __future__ import annotations
 
+from copy import copy
+from typing import Self
+
 __all__ = [
     "AuthenticationError",
     "BudgetError",
@@ -50,6 +53,16 @@ class DataServiceError(Exception):
 
     def __str__(self) -> str:
         return f"{self.message} {self.hint}".rstrip()
+
+    def at(self, path: str) -> Self:
+        """The same error with the path of the request that met it."""
+        error = copy(self)
+        error.path = path
+        return error
+
+    def afresh(self) -> Self:
+        """The same error without a traceback: to be kept for long, or raised once more, without holding frames."""
+        return copy(self)
 
 
 class MissingKeyError(DataServiceError):

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from difflib import get_close_matches
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from dataservice.models import Observation, Record, Signal
+from dataservice.models import Current, Index, Observation, Record, Signal
 from dataservice.observations import Observations
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Catalogue", "Page", "SignalDetail", "frame_of"]
+__all__ = ["Catalogue", "Currents", "Indices", "Page", "SignalDetail", "frame_of"]
 
 R_co = TypeVar("R_co", bound=Record, covariant=True)
+
+COMPARED = 80
+"""Characters of a name that are compared: comparing takes time that grows with the square of the length."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +29,10 @@ class SignalDetail:
     signal: Signal
     latest: Observation | None
     history: Observations = field(default_factory=Observations.empty)
+
+    def to_frame(self) -> pd.DataFrame:
+        """The recent history, as `Observations.to_frame` gives it, the column named by the slug."""
+        return self.history.to_frame(self.signal.slug)
 
 
 @dataclass(frozen=True)
@@ -49,6 +57,26 @@ class Catalogue:
         """The signal whose slug or shortcode is `name`, in any case; None where there is none."""
         return self._by_name.get(name) or self._by_name.get(name.casefold())
 
+    def nearest(self, name: str) -> str | None:
+        """The slug whose signal's slug, shortcode or name is most like `name`; None where none is."""
+        return self._nearest(name[:COMPARED].casefold())
+
+    @cached_property
+    def _nearest(self) -> Callable[[str], str | None]:
+        """Remembers its answers: a hundred cells with one wrong name compare it once."""
+        slugs: dict[str, str] = {}
+        for signal in self.signals:
+            for name in (signal.slug, signal.shortcode, signal.name):
+                if name:
+                    slugs.setdefault(name[:COMPARED].casefold(), signal.slug)
+
+        @lru_cache(maxsize=1024)
+        def nearest(folded: str) -> str | None:
+            found = get_close_matches(folded, slugs, n=1)
+            return slugs[found[0]] if found else None
+
+        return nearest
+
     def __len__(self) -> int:
         return len(self.signals)
 
@@ -69,6 +97,8 @@ class Page(Generic[R_co]):
 
     items: tuple[R_co, ...]
     complete: bool
+    kind: type[Record] = Record
+    """The kind of record, which an empty page does not show otherwise."""
 
     def __len__(self) -> int:
         return len(self.items)
@@ -76,10 +106,34 @@ class Page(Generic[R_co]):
     def __iter__(self) -> Iterator[R_co]:
         return iter(self.items)
 
+    def to_frame(self) -> pd.DataFrame:
+        """One row a record, one column a field of the contract, newest first."""
+        return frame_of(self.items, type(self.items[0]) if self.items else self.kind)
 
-def frame_of(records: tuple[Record, ...], kind: type[Record]) -> pd.DataFrame:
+
+class Indices(tuple[Index, ...]):
+    """All indices of the service."""
+
+    __slots__ = ()
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row an index, one column a field of the contract, then the service's further fields."""
+        return frame_of(self, Index)
+
+
+class Currents(tuple[Current, ...]):
+    """All currents of the service."""
+
+    __slots__ = ()
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a current, one column a field of the contract."""
+        return frame_of(self, Current)
+
+
+def frame_of(records: Sequence[Record], kind: type[Record]) -> pd.DataFrame:
     """One row a record; the contract's fields first, then the unknown ones in the order met."""
-    import pandas as pd  # noqa: PLC0415 - half a second that a cell may not need
+    import pandas as pd
 
     columns = dict.fromkeys(kind.field_names())
     for record in records:

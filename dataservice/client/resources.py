@@ -98,7 +98,7 @@ class CurrentsResource(Resource[tuple[Current, ...]]):
 
 @dataclass(frozen=True, slots=True)
 class PostsResource(Resource[Page[Post]]):
-    """The newest posts that pass the service's own filters, the widest page (GET /v1/codex; /v1/almanac with a beat)."""
+    """The newest posts that pass the service's own filters, at most 200 (GET /v1/codex; /v1/almanac with a beat)."""
 
     story_type: str | None = None
     handle: str | None = None

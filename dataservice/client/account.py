@@ -1,0 +1,69 @@
+"""What was spent: the quota last seen and the requests counted here, shared through the store with other processes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import msgspec
+
+from dataservice.cache import Entry, Guarded
+from dataservice.client.quota import Quota, month_of, newer
+
+__all__ = ["Account"]
+
+
+class Account:
+    """The account of one key at one service; `scope` names both in the store."""
+
+    def __init__(self, store: Guarded) -> None:
+        self._store = store
+        self._scope: str | None = None
+        self._quota: Quota | None = None
+        self._used = 0
+        self._month = ""
+
+    def quota(self, now: float) -> Quota | None:
+        """The quota last seen, by whichever process that shares the store."""
+        return None if self._quota is None else replace(self._quota, used_here=self.used_here(now))
+
+    def used_here(self, now: float) -> int:
+        """Requests this installation spent in the UTC month of `now`, as far as known."""
+        return self._used if self._month == month_of(now) else 0
+
+    async def open(self, scope: str | None, now: float) -> None:
+        """Begin with what the store knows of the key that `scope` names; None: there is no store to trust."""
+        self._scope = scope
+        if scope is None:
+            return
+        kept = await self._store.get(_name(scope))
+        if kept is not None:
+            self._quota = _unpacked(kept.payload)
+        await self._count(0, now)
+
+    async def spent(self, quota: Quota | None, now: float, *, requests: int) -> None:
+        """Take down `requests` and what the service said about the quota."""
+        await self._count(requests, now)
+        if quota is None:
+            return
+        self._quota = newer(self._quota, quota)
+        if self._scope is not None:
+            await self._store.put(_name(self._scope), Entry(msgspec.json.encode(self._quota), quota.seen_at))
+
+    async def _count(self, requests: int, now: float) -> None:
+        month = month_of(now)
+        self._used = (self._used if month == self._month else 0) + requests
+        self._month = month
+        if self._scope is not None:
+            shared = await self._store.add(f"{self._scope}/used/{month}", requests)
+            self._used = max(self._used, shared or 0)
+
+
+def _name(scope: str) -> str:
+    return f"{scope}/quota"
+
+
+def _unpacked(payload: bytes) -> Quota | None:
+    try:
+        return msgspec.json.decode(payload, type=Quota)
+    except msgspec.MsgspecError:
+        return None

@@ -1,0 +1,253 @@
+"""The client for programs that run an event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import secrets
+import time
+from collections.abc import Awaitable, Callable, Iterable
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+import httpx
+
+from dataservice.cache import Guarded, MemoryStore, Store
+from dataservice.client.account import Account
+from dataservice.client.address import ApiKey, service_url
+from dataservice.client.answers import Answer
+from dataservice.client.budget import Budget
+from dataservice.client.collections import SignalDetail
+from dataservice.client.costing import catalogue_cost, history_cost, uncovered
+from dataservice.client.courier import Courier
+from dataservice.client.endpoints import Endpoints
+from dataservice.client.freshness import DEFAULT_TTL_S
+from dataservice.client.latches import Latches
+from dataservice.client.quota import Quota
+from dataservice.client.reading import Reading
+from dataservice.client.requests import first_request
+from dataservice.client.resources import (
+    CatalogueResource,
+    HistoryResource,
+    IndicesResource,
+    Resource,
+    SignalResource,
+)
+from dataservice.client.states import ResourceState, state_of
+from dataservice.client.tiers import Tiers
+from dataservice.client.transport import Transport
+from dataservice.errors import NotFoundError, UnavailableError
+
+__all__ = ["AsyncClient"]
+
+T = TypeVar("T")
+
+URL_VARIABLE = "DATA_SERVICE_URL"
+KEY_VARIABLE = "DATA_SERVICE_API_KEY"
+
+DEADLINE_S = 20.0
+"""Every read ends within so many seconds: with a value, or with the reason why there is none."""
+
+MEMORY_BYTES = 128 * 2**20
+"""Decoded answers of this process: eight million observations, or 10,000 signals with their recent history."""
+
+
+class AsyncClient(Endpoints):
+    """The Data Service for one API key, through one cache, at as few requests as can be.
+
+    `base_url` and `api_key` default to the environment (DATA_SERVICE_URL, DATA_SERVICE_API_KEY). `store` keeps answers
+    beyond this process: a `Shelf`, a `RedisStore`; without one they end with it. An answer is fresh for `ttl_s` seconds
+    from its arrival; every read ends within `deadline_s`; `budget` limits what may be spent. Use it in one event loop.
+
+    Raises `ValueError` for an address that is no https URL (plain http only to this machine, or `allow_plain_http`),
+    and for a key that cannot be one.
+
+    >>> async def latest() -> float:
+    ...     async with AsyncClient("https://data.example", "ds_" + 40 * "0") as client:
+    ...         return (await client.signal("us-cpi")).latest.value
+    """
+
+    def __init__(
+        self,
+        base_url: str | None = None,
+        api_key: str | None = None,
+        *,
+        store: Store | None = None,
+        ttl_s: float = DEFAULT_TTL_S,
+        deadline_s: float = DEADLINE_S,
+        budget: Budget | None = None,
+        max_memory_bytes: int = MEMORY_BYTES,
+        allow_plain_http: bool = False,
+        transport: httpx.AsyncBaseTransport | None = None,
+        user_agent: str | None = None,
+        clock: Callable[[], float] = time.time,
+        sleep: Callable[[float], Awaitable[Any]] = asyncio.sleep,
+        jitter: Callable[[], float] = random.random,
+    ) -> None:
+        if not deadline_s > 0:
+            raise ValueError(f"deadline_s must be more than 0 seconds, not {deadline_s!r}")
+        self.base_url = service_url(base_url or _configured_url(), allow_plain_http=allow_plain_http)
+        self._key = _configured_key(api_key)
+        self._clock = clock
+        self._guarded = Guarded(MemoryStore() if store is None else store)
+        self._opening = asyncio.Lock()
+        self._tiers = Tiers(self._guarded, max_bytes=max_memory_bytes, ttl_s=ttl_s)
+        self._answers = self._tiers.known.by_resource
+        self._latches = Latches(has_key=self._key is not None)
+        self._account = Account(self._guarded)
+        self._transport = Transport(self.base_url, self._key, transport=transport, user_agent=user_agent)
+        courier = Courier(
+            self._transport, self._account, self._latches, budget or Budget(), clock=clock, sleep=sleep, jitter=jitter
+        )
+        self._reading = Reading(self._tiers, self._guarded, courier, deadline_s=deadline_s, clock=clock, sleep=sleep)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.base_url!r}, key_id={self.key_id!r})"
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+    async def aclose(self) -> None:
+        """End what is under way and close the connections; a `store` that was given stays open for its owner."""
+        await self._reading.aclose()
+        await self._transport.aclose()
+
+    @property
+    def key_id(self) -> str:
+        """A name for the key in this process, to tell keys apart; never the key. Empty without one."""
+        return "" if self._key is None else self._key.fingerprint(_PROCESS_SALT, self.base_url)[:12]
+
+    def peek(self, resource: Resource[T], *, max_age_s: float | None = None) -> Answer[T] | None:
+        """The answer in memory, at once: a fresh one, or with `max_age_s` any that is not older than that."""
+        answer = self._answers.get(resource)
+        now = self._clock()
+        if max_age_s is None:
+            if answer is not None and now < answer.fresh_until:
+                return answer
+            wide = self._tiers.peek(resource)
+            return wide if wide is not None and now < wide.fresh_until else None
+        wide = self._tiers.peek(resource)
+        return wide if wide is not None and wide.age_s(now) <= max_age_s else None
+
+    async def have(self, resource: Resource[T], *, max_age_s: float) -> Answer[T] | None:
+        """The answer in any cache tier, if it is not older than `max_age_s` seconds; never a request."""
+        found = self.peek(resource, max_age_s=max_age_s)
+        if found is None and _can_exist(resource):
+            await self._open()
+            found = await self._tiers.find(resource, self._clock())
+        return found if found is not None and found.age_s(self._clock()) <= max_age_s else None
+
+    async def read(self, resource: Resource[T]) -> Answer[T]:
+        """The answer: fresh from a cache, else from the service, else the last known one with `stale_because`.
+
+        Callers who ask for the same resource at the same time share one flight, and its result or its error. Raises
+        the `DataServiceError` that kept the answer away where there is not even an old one.
+        """
+        answer = self.peek(resource)
+        if answer is not None:
+            return answer
+        closed = self._latches.closed(resource, first_request(resource).endpoint, self._clock())
+        if closed is not None:
+            last_known = self._tiers.peek(resource)
+            if last_known is not None:
+                return last_known.stale(closed)
+        await self._open()
+        return await self._reading.read(resource)
+
+    async def cost(self, resources: Iterable[Resource[Any]]) -> int:
+        """How many requests reading all of `resources` now would spend at most; sends none.
+
+        Where nothing is known of a series, it is taken to have an observation every working day for 40 years.
+        """
+        await self._open()
+        return sum([await self._cost(resource) for resource in uncovered(resources)])
+
+    async def refresh(self, *, force: bool = False) -> None:
+        """Begin a new generation: refusals and outages are forgotten, so that the service is asked again.
+
+        With `force`, nothing known counts as fresh any more; it stays the last known value all the same.
+        """
+        self._latches.lift()
+        if force:
+            self._tiers.expire(self._clock())
+
+    def states(self) -> list[ResourceState]:
+        """What this process knows of every resource that it was asked for and could keep."""
+        return [self._state(resource, answer) for resource, answer in list(self._answers.items())]
+
+    @property
+    def quota_now(self) -> Quota | None:
+        """The quota as the headers of the last answer told it; no request. None before the first one."""
+        return self._account.quota(self._clock())
+
+    async def quota(self) -> Quota:
+        """The quota last seen; only if none was ever seen, one request for the indices, which are then cached."""
+        await self._open()
+        if self.quota_now is None:
+            await self.read(IndicesResource())
+        if (seen := self.quota_now) is None:
+            raise UnavailableError("its answers hold no quota headers")
+        return seen
+
+    async def _open(self) -> None:
+        """Find the key's place in the store, once; a store that fails is asked again at a later call."""
+        if self._key is None or self._tiers.scope is not None:
+            return
+        async with self._opening:
+            if self._tiers.scope is None and (salt := await self._guarded.salt()) is not None:
+                scope = self._key.fingerprint(salt, self.base_url)
+                await self._account.open(scope, self._clock())
+                self._tiers.scope = scope
+
+    async def _cost(self, resource: Resource[Any]) -> int:
+        now = self._clock()
+        if self.peek(resource) is not None or not _can_exist(resource):
+            return 0
+        if self._latches.closed(resource, first_request(resource).endpoint, now) is not None:
+            return 0
+        known = await self._tiers.find(resource, now)
+        if known is not None and known.is_fresh(now):
+            return 0
+        match resource:
+            case CatalogueResource():
+                return catalogue_cost(known)
+            case HistoryResource(slug):
+                detail: Answer[SignalDetail] | None = await self._tiers.find(SignalResource(slug), now)
+                history = await self._tiers.history(resource)
+                return history_cost(resource, history, detail.value if detail else None, now, self._tiers.rules)
+            case _:
+                return 1
+
+    def _state(self, resource: Resource[Any], answer: Answer[Any]) -> ResourceState:
+        now = self._clock()
+        closed = self._latches.closed(resource, first_request(resource).endpoint, now)
+        return ResourceState(resource, state_of(answer, closed, now), answer.fetched_at, answer.source, closed)
+
+
+_PROCESS_SALT = secrets.token_bytes(16)
+
+
+def _can_exist(resource: Resource[Any]) -> bool:
+    try:
+        first_request(resource)
+    except NotFoundError:
+        return False
+    return True
+
+
+def _configured_url() -> str:
+    url = os.environ.get(URL_VARIABLE, "")
+    if not url.strip():
+        raise ValueError(f"no service address: give base_url or set {URL_VARIABLE}")
+    return url
+
+
+def _configured_key(given: str | None) -> ApiKey | None:
+    text = os.environ.get(KEY_VARIABLE, "") if given is None else given
+    return ApiKey(text) if text.strip() else None

@@ -1,0 +1,69 @@
+"""How many requests a resource would take now: decisions on what is known, without asking."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import date, timedelta
+from typing import Any
+
+import numpy as np
+
+from dataservice.client.answers import Answer
+from dataservice.client.collections import Catalogue, SignalDetail
+from dataservice.client.freshness import Freshness
+from dataservice.client.history import History, pulls_needed, window_of
+from dataservice.client.instants import utc_day
+from dataservice.client.paging import pages_for
+from dataservice.client.requests import CATALOGUE_LIMIT
+from dataservice.client.resources import HistoryResource, Resource
+from dataservice.client.spans import Window
+from dataservice.observations import Observations
+
+__all__ = ["catalogue_cost", "history_cost", "uncovered"]
+
+ASSUMED_YEARS = 40
+"""How far back a series is taken to reach when nobody knows: the long daily ones in common use begin in the 1980s."""
+
+DAYS_PER_OBSERVATION = 1.4
+"""How far apart observations are taken to lie when nobody knows: every working day, the costliest common case."""
+
+
+def uncovered(resources: Iterable[Resource[Any]]) -> list[Resource[Any]]:
+    """The resources without histories whose window lies inside another's: one pull brings both."""
+    distinct = list(dict.fromkeys(resources))
+    histories = [one for one in distinct if isinstance(one, HistoryResource)]
+    return [one for one in distinct if not any(wide != one and wide.covers(one) for wide in histories)]
+
+
+def catalogue_cost(known: Answer[Catalogue] | None) -> int:
+    """The pages of the catalogue as it was last seen; 1 where it never was."""
+    return 1 if known is None else max(1, -(-len(known.value) // CATALOGUE_LIMIT))
+
+
+def history_cost(
+    resource: HistoryResource, history: History, detail: SignalDetail | None, now: float, rules: Freshness
+) -> int:
+    """The pages of all pulls that the window needs, from how often the series is observed."""
+    today = utc_day(now)
+    wanted = window_of(resource.start, resource.end, today)
+    known = history.observations if len(history.observations) > 1 or detail is None else detail.history
+    return sum(pages_for(_expected(known, pull, today)) for pull in pulls_needed(history, wanted, now, rules))
+
+
+def _expected(known: Observations, pull: Window, today: date) -> float:
+    """How many observations a pull is likely to bring."""
+    start = pull.start if pull.start > date.min else _assumed_start(known, today)
+    days = (min(pull.end, today) - start).days + 1
+    return max(0.0, days / _step_days(known))
+
+
+def _assumed_start(known: Observations, today: date) -> date:
+    assumed = today - timedelta(days=round(ASSUMED_YEARS * 365.25))
+    return min(known.first_day, assumed) if len(known) else assumed
+
+
+def _step_days(known: Observations) -> float:
+    if len(known) < 2:
+        return DAYS_PER_OBSERVATION
+    days = float((known.times[-1] - known.times[0]) / np.timedelta64(1, "D"))
+    return max(days / (len(known) - 1), 1e-6)

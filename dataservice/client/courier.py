@@ -1,0 +1,117 @@
+"""Brings the body that answers a request: waits its turn, asks, tries again where that may help, and keeps account."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from itertools import count
+from typing import Any, TypeVar
+
+from dataservice.client.account import Account
+from dataservice.client.budget import Budget
+from dataservice.client.failures import Failure
+from dataservice.client.gate import Gate
+from dataservice.client.latches import Latches
+from dataservice.client.requests import Request
+from dataservice.client.resources import Resource
+from dataservice.client.retry import Patience
+from dataservice.client.transport import CONNECTIONS, Exchange, Transport
+from dataservice.errors import DataServiceError, DeadlineExceededError, MalformedAnswerError
+
+__all__ = ["Courier", "Errand"]
+
+T = TypeVar("T")
+
+
+@dataclass(slots=True)
+class Errand:
+    """One call's dealings with the service: what it is about, how long it may take, and what it spent so far."""
+
+    resource: Resource[Any] | None
+    began_at: float
+    deadline_s: float
+    patience: Patience
+    requests: int = 0
+
+    def left_s(self, now: float) -> float:
+        """Seconds until the deadline."""
+        return self.began_at + self.deadline_s - now
+
+
+class Courier:
+    """Sends requests one by one under the rules of latches, budget and retries."""
+
+    def __init__(
+        self,
+        transport: Transport,
+        account: Account,
+        latches: Latches,
+        budget: Budget,
+        *,
+        clock: Callable[[], float],
+        sleep: Callable[[float], Awaitable[Any]],
+        jitter: Callable[[], float],
+    ) -> None:
+        self._transport = transport
+        self._account = account
+        self._latches = latches
+        self._budget = budget
+        self._clock = clock
+        self._sleep = sleep
+        self._jitter = jitter
+        self._gate = Gate(CONNECTIONS)
+
+    async def fetch(self, request: Request, errand: Errand, decode: Callable[[bytes], T]) -> T:
+        """What `decode` makes of the body of a 200; raises the `DataServiceError` that kept it away."""
+        outcome = await self._last_outcome(request, errand)
+        if not isinstance(outcome, Failure):
+            self._latches.answered()
+            try:
+                return decode(outcome)
+            except MalformedAnswerError as error:
+                outcome = Failure(error.at(request.path))
+        self._latches.note(outcome.error, errand.resource, request.endpoint, self._clock())
+        raise outcome.error
+
+    def check(self, request: Request, errand: Errand) -> None:
+        """Raise at once what `fetch` would raise before it sent anything."""
+        refusal = self._refusal(request, errand, self._clock(), under_way=self._gate.under_way)
+        if refusal is not None:
+            raise refusal
+
+    async def _last_outcome(self, request: Request, errand: Errand) -> bytes | Failure:
+        for attempt in count(1):
+            outcome = (await self._send(request, errand)).outcome
+            wait_s = self._wait_s(outcome, attempt, errand) if isinstance(outcome, Failure) else None
+            if wait_s is None:
+                return outcome
+            await self._sleep(wait_s)
+        raise AssertionError("counting never ends")
+
+    async def _send(self, request: Request, errand: Errand) -> Exchange:
+        async with self._gate.pass_through(request.priority):
+            now = self._clock()
+            refusal = self._refusal(request, errand, now, under_way=self._gate.under_way - 1)
+            if refusal is not None:
+                raise refusal
+            exchange = await self._transport.send(request, now, within_s=errand.left_s(now))
+        if exchange.spent or exchange.quota is not None:
+            errand.requests += exchange.spent
+            await self._account.spent(exchange.quota, self._clock(), requests=int(exchange.spent))
+        return exchange
+
+    def _refusal(self, request: Request, errand: Errand, now: float, *, under_way: int) -> DataServiceError | None:
+        """Why the request must not be sent now; asked again at the gate, because others may have failed meanwhile."""
+        if errand.left_s(now) <= 0:
+            return DeadlineExceededError("no turn in time", path=request.path)
+        closed = self._latches.closed(errand.resource, request.endpoint, now)
+        if closed is not None:
+            return closed.afresh()
+        quota, used = self._account.quota(now), self._account.used_here(now)
+        return self._budget.refusal(quota, used_here=used, under_way=under_way, now=now)
+
+    def _wait_s(self, failure: Failure, attempt: int, errand: Errand) -> float | None:
+        if not failure.retryable:
+            return None
+        elapsed_s = self._clock() - errand.began_at
+        return errand.patience.wait_s(attempt, elapsed_s, self._jitter(), failure.retry_after_s)

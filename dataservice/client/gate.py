@@ -1,0 +1,58 @@
+"""A limit on requests under way: who waits goes in the order of priority, then of arrival."""
+
+from __future__ import annotations
+
+import asyncio
+import heapq
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from itertools import count
+
+__all__ = ["Gate"]
+
+
+class Gate:
+    """Lets at most `places` callers pass at a time; lower `priority` passes first."""
+
+    def __init__(self, places: int) -> None:
+        if places < 1:
+            raise ValueError(f"a gate needs at least one place, not {places}")
+        self._free = places
+        self._places = places
+        self._arrivals = count()
+        self._waiting: list[tuple[int, int, asyncio.Future[None]]] = []
+
+    @property
+    def under_way(self) -> int:
+        """How many hold a place now."""
+        return self._places - self._free
+
+    @asynccontextmanager
+    async def pass_through(self, priority: int) -> AsyncIterator[None]:
+        """Wait for a place, hold it inside the block."""
+        if self._free:
+            self._free -= 1
+        else:
+            await self._turn(priority)
+        try:
+            yield
+        finally:
+            self._leave()
+
+    async def _turn(self, priority: int) -> None:
+        turn = asyncio.get_running_loop().create_future()
+        heapq.heappush(self._waiting, (priority, next(self._arrivals), turn))
+        try:
+            await turn
+        except asyncio.CancelledError:
+            if turn.done() and not turn.cancelled():
+                self._leave()  # the place was given in the moment of the cancellation: hand it on
+            raise
+
+    def _leave(self) -> None:
+        while self._waiting:
+            _, _, turn = heapq.heappop(self._waiting)
+            if not turn.done():
+                turn.set_result(None)
+                return
+        self._free += 1

@@ -1,0 +1,98 @@
+"""Values as the bytes a cache keeps, and back: MessagePack for records, raw columns for observations."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from dataservice.client.collections import Catalogue, Currents, Indices, Page, SignalDetail
+from dataservice.client.resources import (
+    CatalogueResource,
+    CurrentsResource,
+    IndicesResource,
+    PostsResource,
+    Resource,
+    SignalResource,
+    WireResource,
+)
+from dataservice.models import Current, Index, Observation, Post, Signal, WireItem
+from dataservice.observations import Observations
+
+__all__ = ["pack", "pack_columns", "unpack", "unpack_columns"]
+
+
+class _Detail(msgspec.Struct, array_like=True):
+    signal: Signal
+    latest: Observation | None
+    times: bytes
+    values: bytes
+
+
+class _Posts(msgspec.Struct, array_like=True):
+    items: tuple[Post, ...]
+    complete: bool
+
+
+class _Items(msgspec.Struct, array_like=True):
+    items: tuple[WireItem, ...]
+    complete: bool
+
+
+_encode = msgspec.msgpack.Encoder().encode
+_catalogue = msgspec.msgpack.Decoder(tuple[Signal, ...]).decode
+_detail = msgspec.msgpack.Decoder(_Detail).decode
+_indices = msgspec.msgpack.Decoder(tuple[Index, ...]).decode
+_currents = msgspec.msgpack.Decoder(tuple[Current, ...]).decode
+_posts = msgspec.msgpack.Decoder(_Posts).decode
+_items = msgspec.msgpack.Decoder(_Items).decode
+
+
+def pack(value: Any) -> bytes:
+    """The bytes of an answer's value; raises `TypeError` for what no resource answers with."""
+    match value:
+        case Catalogue(signals):
+            return _encode(signals)
+        case SignalDetail(signal, latest, history):
+            return _encode(_Detail(signal, latest, *pack_columns(history)))
+        case Indices() | Currents():
+            return _encode(tuple(value))
+        case Page(items, complete):
+            return _encode((items, complete))
+        case _:
+            raise TypeError(f"no cache keeps a {type(value).__name__}")
+
+
+def unpack(resource: Resource[Any], payload: bytes) -> Any:
+    """The value of `resource` in `payload`; raises `msgspec.MsgspecError` or `ValueError` for other bytes."""
+    match resource:
+        case CatalogueResource():
+            return Catalogue(_catalogue(payload))
+        case SignalResource():
+            found = _detail(payload)
+            return SignalDetail(found.signal, found.latest, unpack_columns(found.times, found.values))
+        case IndicesResource():
+            return Indices(_indices(payload))
+        case CurrentsResource():
+            return Currents(_currents(payload))
+        case PostsResource():
+            posts = _posts(payload)
+            return Page(posts.items, posts.complete, Post)
+        case WireResource():
+            items = _items(payload)
+            return Page(items.items, items.complete, WireItem)
+        case _:
+            raise TypeError(f"no cache keeps {resource!r}")
+
+
+def pack_columns(observations: Observations) -> tuple[bytes, bytes]:
+    """The two columns, 8 bytes a row each: microseconds since the epoch, and values."""
+    return observations.times.astype("<M8[us]").tobytes(), observations.values.astype("<f8").tobytes()
+
+
+def unpack_columns(times: bytes | memoryview, values: bytes | memoryview) -> Observations:
+    """The observations in two columns, as a view that copies nothing."""
+    if len(times) != len(values):
+        raise ValueError("columns of different length")
+    return Observations(np.frombuffer(times, "<M8[us]"), np.frombuffer(values, "<f8"))

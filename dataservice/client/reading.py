@@ -1,0 +1,173 @@
+"""How a resource gets its answer: from a tier, from one flight to the service, or as the last known value."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import Any, TypeVar
+from uuid import uuid4
+from weakref import WeakValueDictionary
+
+from dataservice.cache import Guarded
+from dataservice.client.answers import Answer, Source
+from dataservice.client.courier import Courier, Errand
+from dataservice.client.fetching import fetch, observation_pages
+from dataservice.client.flights import Flights
+from dataservice.client.freshness import Freshness
+from dataservice.client.history import History, after_pull, pulls_needed, window_of
+from dataservice.client.instants import utc_day
+from dataservice.client.paging import Pulled
+from dataservice.client.requests import first_request
+from dataservice.client.resources import HistoryResource, Resource
+from dataservice.client.retry import Patience
+from dataservice.client.spans import Window
+from dataservice.client.tiers import Tiers
+from dataservice.errors import DataServiceError, DeadlineExceededError
+
+__all__ = ["Reading"]
+
+T = TypeVar("T")
+
+PATIENCE_WITH_VALUE_S = 1.0
+"""How long to go on trying when the last known value is at hand: a batch has 2 s while the service is down."""
+
+LEASE_POLL_S = 0.05  # between two looks for what another process is fetching: short beside a request
+LEASE_GRACE_S = 2.0  # how much longer than its deadline a dead process can hold the others back
+
+_ALL_FRESH = Freshness(float("inf"))
+
+
+class Reading:
+    """One key's way to answers."""
+
+    def __init__(
+        self,
+        tiers: Tiers,
+        store: Guarded,
+        courier: Courier,
+        *,
+        deadline_s: float,
+        clock: Callable[[], float],
+        sleep: Callable[[float], Awaitable[Any]],
+    ) -> None:
+        self._tiers = tiers
+        self._store = store
+        self._courier = courier
+        self._deadline_s = deadline_s
+        self._clock = clock
+        self._sleep = sleep
+        self._flights = Flights()
+        self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._owner = uuid4().hex
+
+    async def read(self, resource: Resource[T]) -> Answer[T]:
+        """The answer of the one flight to `resource`; only who started it is told what it spent."""
+        answer, started = await self._flights.join(resource, lambda: self._fly(resource))
+        return answer if started else replace(answer, requests=0)
+
+    async def aclose(self) -> None:
+        """End what is under way."""
+        await self._flights.cancel()
+
+    def errand(self, resource: Resource[Any] | None, known: Answer[Any] | None = None) -> Errand:
+        """A new call's dealings with the service."""
+        limit_s = self._deadline_s if known is None else min(PATIENCE_WITH_VALUE_S, self._deadline_s)
+        return Errand(resource, self._clock(), self._deadline_s, Patience(limit_s))
+
+    async def _fly(self, resource: Resource[T]) -> Answer[T]:
+        known = await self._tiers.find(resource, self._clock())
+        if known is not None and known.is_fresh(self._clock()):
+            return known
+        errand = self.errand(resource, known)
+        try:
+            self._courier.check(first_request(resource), errand)
+            return await self._bring(resource, errand)
+        except DataServiceError as error:
+            failed = error
+        last_known = self._tiers.peek(resource) or known
+        if last_known is None:
+            raise failed
+        return replace(last_known.stale(failed.afresh()), requests=errand.requests)
+
+    async def _bring(self, resource: Resource[T], errand: Errand) -> Answer[T]:
+        async with self._turn(resource, errand), self._lease(resource, errand):
+            found = await self._tiers.find(resource, self._clock())  # another process may have been faster
+            if found is not None and found.is_fresh(self._clock()):
+                return found
+            if isinstance(resource, HistoryResource):
+                answer: Answer[Any] = await self._bring_history(resource, errand)
+            else:
+                value = await fetch(self._courier, resource, errand)
+                answer = await self._tiers.keep(resource, value, self._clock())
+        return replace(answer, source=Source.NETWORK, requests=errand.requests)
+
+    async def _bring_history(self, resource: HistoryResource, errand: Errand) -> Answer[Any]:
+        rules = self._tiers.rules
+        history = await self._tiers.history(resource)
+        for _ in range(2):  # a check may find a revision: what it made doubtful is pulled in the second round
+            now = self._clock()
+            wanted = window_of(resource.start, resource.end, utc_day(now))
+            for pull in pulls_needed(history, wanted, now, rules):
+                history = await self._pull(resource, history, pull, errand)
+            rules = _ALL_FRESH
+        answer = self._tiers.from_history(resource, history, self._clock())
+        if answer is None:
+            raise DeadlineExceededError("the history could not be completed")
+        return answer
+
+    async def _pull(self, resource: HistoryResource, history: History, window: Window, errand: Errand) -> History:
+        """The history with `window` pulled; of a pull that breaks off, what arrived is kept and not asked again."""
+        pulled = Pulled.begin(window)
+        try:
+            async for page in observation_pages(self._courier, resource.slug, window, errand):
+                pulled = page
+        finally:
+            days = pulled.known_window()
+            if pulled.pages and days:
+                now = self._clock()
+                history = after_pull(history, days, pulled.observations.between(days.start, days.end), now)
+                await self._tiers.keep_history(resource, history, now)
+        return history
+
+    @asynccontextmanager
+    async def _turn(self, resource: Resource[Any], errand: Errand) -> AsyncIterator[None]:
+        """Windows of one signal are pulled one after another: the next may find all it needs in the one before."""
+        if not isinstance(resource, HistoryResource):
+            yield
+            return
+        lock = self._turns.setdefault(resource.slug, asyncio.Lock())
+        try:
+            await asyncio.wait_for(lock.acquire(), errand.left_s(self._clock()))
+        except TimeoutError:
+            waited = True
+        else:
+            waited = False
+        if waited:
+            raise DeadlineExceededError("another window of the same signal took too long")
+        try:
+            yield
+        finally:
+            lock.release()
+
+    @asynccontextmanager
+    async def _lease(self, resource: Resource[Any], errand: Errand) -> AsyncIterator[None]:
+        """Processes that share a store fetch a resource one at a time; who waits looks whether it has arrived."""
+        if not self._store.shared or self._tiers.scope is None:
+            yield
+            return
+        name = self._tiers.name(resource)
+        while not await self._store.lease(name, self._owner, errand.left_s(self._clock()) + LEASE_GRACE_S):
+            await self._sleep(LEASE_POLL_S)
+            now = self._clock()
+            found = await self._tiers.find(resource, now)
+            if found is not None and found.is_fresh(now):
+                yield  # no lease is needed to read it
+                return
+            if errand.left_s(now) <= 0:
+                raise DeadlineExceededError("another process has been asking for too long")
+        try:
+            yield
+        finally:
+            await self._store.release(name, self._owner)

@@ -1,0 +1,148 @@
+"""The tiers as one: answers from memory or from the store behind it, and where new ones are kept."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+from typing import Any, TypeVar
+
+import msgspec
+
+from dataservice.cache import Entry, Guarded
+from dataservice.client.answers import Answer, Source
+from dataservice.client.freshness import Freshness
+from dataservice.client.history import History, findings, window_of
+from dataservice.client.history_file import pack_history, unpack_history
+from dataservice.client.instants import utc_day
+from dataservice.client.known import KnownAnswers
+from dataservice.client.narrow import narrowed, wider
+from dataservice.client.packing import pack, unpack
+from dataservice.client.requests import first_request
+from dataservice.client.resources import HistoryResource, Resource
+
+__all__ = ["Tiers"]
+
+T = TypeVar("T")
+
+OBJECTS_PER_BYTE = 4  # decoded records take about four times the memory of their packed bytes
+_logger = logging.getLogger("dataservice.client")
+
+
+class Tiers:
+    """Answers known to this process and, if `scope` names the key, to the store that others share."""
+
+    def __init__(self, store: Guarded, *, max_bytes: int, ttl_s: float) -> None:
+        self.rules = Freshness(ttl_s)
+        self.known = KnownAnswers(max_bytes)
+        self._store = store
+        self.scope: str | None = None
+
+    def expire(self, now: float) -> None:
+        """Let nothing that is known count as fresh any more; nothing is lost."""
+        self.rules = Freshness(self.rules.ttl_s, not_before=now)
+        self.known.expire(now)
+
+    def peek(self, resource: Resource[T]) -> Answer[T] | None:
+        """The last known answer in memory, fresh or not, also out of a wider one."""
+        answer = self.known.by_resource.get(resource)
+        wide = self._narrowed_in_memory(resource) if resource.family != resource else None
+        return wide if wide is not None and (answer is None or wide.fetched_at > answer.fetched_at) else answer
+
+    async def find(self, resource: Resource[T], now: float) -> Answer[T] | None:
+        """The last known answer in any tier: a fresh one if there is one, else the youngest."""
+        answer = self.peek(resource)
+        if answer is not None and answer.is_fresh(now):
+            return answer
+        kept = await self._in_store(resource, now)
+        return kept if kept is not None and (answer is None or kept.fetched_at > answer.fetched_at) else answer
+
+    async def keep(self, resource: Resource[T], value: T, fetched_at: float) -> Answer[T]:
+        """Keep a value that just arrived, in every tier; the answer as the network gave it."""
+        payload = pack(value)
+        answer = Answer(value, fetched_at, self.rules.fresh_until(fetched_at), Source.NETWORK)
+        self._remember(resource, answer, len(payload) * OBJECTS_PER_BYTE)
+        if self.scope is not None:
+            await self._store.put(self.name(resource), Entry(payload, fetched_at))
+        return answer
+
+    async def history(self, resource: HistoryResource) -> History:
+        """All that is known of a signal's past."""
+        kept = await self._get(resource)
+        if kept is not None:
+            try:
+                return unpack_history(kept.payload)
+            except (msgspec.MsgspecError, ValueError) as error:
+                _logger.info("a kept history could not be read: %s", type(error).__name__)
+        return History.nothing()
+
+    async def keep_history(self, resource: HistoryResource, history: History, now: float) -> None:
+        """Keep what is known of a signal's past; answers cut from an earlier state are forgotten."""
+        self.known.drop_family(resource)
+        if self.scope is not None:
+            await self._store.put(self.name(resource), Entry(pack_history(history), now))
+
+    def from_history(self, resource: HistoryResource, history: History, now: float) -> Answer[Any] | None:
+        """The answer to `resource` that `history` gives, kept in memory."""
+        window = window_of(resource.start, resource.end, utc_day(now))
+        found = findings(history, window, now, self.rules)
+        if found is None:
+            return None
+        answer = Answer(found.observations, found.fetched_at, found.fresh_until, Source(self._store.tier))
+        self._remember(resource, answer, found.observations.nbytes)
+        return answer
+
+    def name(self, resource: Resource[Any]) -> str:
+        """The name of a resource's entry in the store: the key's fingerprint and the first request's target."""
+        request = first_request(resource)
+        target = request.path if isinstance(resource, HistoryResource) else request.target
+        return f"{self.scope}{target}"
+
+    def _narrowed_in_memory(self, resource: Resource[T]) -> Answer[T] | None:
+        youngest: tuple[Resource[Any], Answer[Any]] | None = None
+        for wide, answer in self.known.family(resource):
+            better = youngest is None or answer.fetched_at > youngest[1].fetched_at
+            if better and wide != resource and wide.covers(resource) and _holds_all(answer):
+                youngest = wide, answer
+        return None if youngest is None else self._kept_narrowed(resource, *youngest)
+
+    def _kept_narrowed(self, resource: Resource[T], wide: Resource[Any], answer: Answer[Any]) -> Answer[T] | None:
+        value = narrowed(resource, wide, answer.value)
+        if value is None:
+            return None
+        found = Answer(value, answer.fetched_at, answer.fresh_until, answer.source)
+        self._remember(resource, found, 0)  # its records or rows are those of the wide answer
+        return found
+
+    async def _in_store(self, resource: Resource[T], now: float) -> Answer[T] | None:
+        if isinstance(resource, HistoryResource):
+            history = await self.history(resource)
+            return self.from_history(resource, history, now) if history.spans else None
+        youngest = await self._unpacked(resource)
+        for wide in wider(resource):
+            answer = await self._unpacked(wide)
+            if answer is not None and (youngest is None or answer.fetched_at > youngest.fetched_at):
+                youngest = self._kept_narrowed(resource, wide, answer) or youngest
+        return youngest
+
+    async def _unpacked(self, resource: Resource[T]) -> Answer[T] | None:
+        kept = await self._get(resource)
+        if kept is None:
+            return None
+        try:
+            value = unpack(resource, kept.payload)
+        except (msgspec.MsgspecError, ValueError) as error:
+            _logger.info("a kept answer could not be read: %s", type(error).__name__)
+            return None
+        answer = Answer(value, kept.fetched_at, self.rules.fresh_until(kept.fetched_at), Source(self._store.tier))
+        self._remember(resource, answer, len(kept.payload) * OBJECTS_PER_BYTE)
+        return answer
+
+    def _remember(self, resource: Resource[Any], answer: Answer[Any], size: int) -> None:
+        self.known.put(resource, replace(answer, source=Source.MEMORY), size)
+
+    async def _get(self, resource: Resource[Any]) -> Entry | None:
+        return None if self.scope is None else await self._store.get(self.name(resource))
+
+
+def _holds_all(answer: Answer[Any]) -> bool:
+    return bool(getattr(answer.value, "complete", True))
