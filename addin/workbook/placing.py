@@ -29,6 +29,7 @@ class Placement:
     placed: Placed
     changed: frozenset[Spot] = frozenset()
     note: str = ""
+    resized: bool = False
 
 
 def place(sheet: Sheet, cell: OurCell, result: Scalar | Grid) -> Placement:
@@ -45,9 +46,10 @@ def place(sheet: Sheet, cell: OurCell, result: Scalar | Grid) -> Placement:
     if blocked := _blocked(sheet, area, old):
         return Placement(Placed.BLOCKED, note=blocked)
     changed = frozenset(_write(sheet, cell.spot, rows, old))
-    if cell.formula.is_array and area != old:
+    resized = cell.formula.is_array and area != old
+    if resized:
         sheet.resize(cell.spot, area)
-    return Placement(Placed.WRITTEN if changed or area != old else Placed.UNCHANGED, changed, note)
+    return Placement(Placed.WRITTEN if changed or resized else Placed.UNCHANGED, changed, note, resized)
 
 
 def _area(spot: Spot, height: int, width: int) -> Area:
@@ -73,11 +75,12 @@ def _blocked(sheet: Sheet, area: Area, old: Area) -> str:
 def _write(sheet: Sheet, start: Spot, rows: list[tuple[Scalar, ...]], old: Area) -> Iterator[Spot]:
     """Write what is new, blank what is left over, and yield the cells that changed."""
     for row_number, row in enumerate(rows, start[0]):
-        model_row = min(row_number, old.last_row)
+        # A new row of a table that had rows before looks like its last one; a first row has only its column to follow.
+        like = None if old.last_row == old.first_row else min(row_number, old.last_row)
         for column, value in enumerate(row, start[1]):
             spot = (row_number, column)
             if not same_value(sheet.value(spot), value):
-                sheet.write(spot, value, like=(model_row, column))
+                sheet.write(spot, value, like=(like, column) if like else None)
                 yield spot
     area = _area(start, len(rows), len(rows[0]))
     for spot in list(sheet.spots_in(old)):

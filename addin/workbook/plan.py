@@ -13,6 +13,7 @@ from addin.formulas import Area, Argument, Copy, Named, ParsedCall, Spill, Unwor
 from addin.workbook.book import Book
 from addin.workbook.dependencies import Dependencies, OurCell, Place
 from udfs.cells import Scalar
+from udfs.errors import CellError
 
 __all__ = ["Plan", "Skipped", "arguments", "make_plan", "shown"]
 
@@ -86,9 +87,11 @@ def arguments(book: Book, call: ParsedCall, sheet: str) -> list[Any]:
 def shown(book: Book, copy: Copy, sheet: str) -> Scalar:
     """What a formula that only shows another cell shows; a blank cell shows as 0, as in every spreadsheet."""
     value = book.sheet(copy.source.sheet or sheet).value((copy.source.first_row, copy.source.first_column))
-    if copy.as_text:
-        return "" if value is None else f"{value:.15g}" if isinstance(value, float) else str(value)
-    return 0.0 if value is None else value
+    if copy.label is not None:
+        return "" if copy.blank_if_blank and value in (None, "") else copy.label
+    if not copy.as_text or isinstance(value, CellError):
+        return 0.0 if value is None else value
+    return "" if value is None else f"{value:.15g}" if isinstance(value, float) else str(value)
 
 
 def _argument(book: Book, argument: Argument, sheet: str) -> Any:

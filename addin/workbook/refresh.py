@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,13 +13,15 @@ from addin.workbook.dependencies import OurCell, Place
 from addin.workbook.package import Package, WorkbookError
 from addin.workbook.placing import Placed, Placement, place
 from addin.workbook.plan import Plan, Skipped, arguments, make_plan, shown
-from addin.workbook.sheet import Sheet
 from udfs import Call, Session
 from udfs.cells import cells_of
 from udfs.errors import CellError
 from udfs.session import Outcome
 
 __all__ = ["BookCost", "Refreshed", "TooFewRequestsError", "book_cost", "refresh_book"]
+
+MAX_FURTHER_PASSES = 3
+"""How often spills that changed their size are followed up; what changes still is left to the next refresh."""
 
 
 class TooFewRequestsError(WorkbookError):
@@ -50,8 +51,12 @@ class BookCost:
 class Refreshed:
     """What a refresh did."""
 
-    written: int = 0
-    unchanged: int = 0
+    cells: int = 0
+    """Formulas worked out."""
+    written: set[Place] = field(default_factory=set)
+    """Those of them that show something new."""
+    resized: bool = False
+    """Whether a spill took another size."""
     requests: int = 0
     kept: list[Skipped] = field(default_factory=list)
     """Formulas whose old value stays, because no new one could be had or placed."""
@@ -90,19 +95,36 @@ async def refresh_book(
         plan = make_plan(book, namespace)
         if not force:
             _refuse_if_short(await _cost(session, book, plan))
-        report = Refreshed(skipped=plan.skipped)
-        spent_before = session.client.requests_sent
-        changed: set[Place] = set()
-        done = 0
-        for cells in plan.rounds:
-            changed |= await _refresh_round(session, book, cells, report)
-            done += len(cells)
-            if progress:
-                progress(done, len(plan.cells))
-        report.requests = session.client.requests_sent - spent_before
+        spent_before = _spent(session)
+        report, changed = await _refresh_all(session, book, plan, progress)
+        for _ in range(MAX_FURTHER_PASSES):
+            if not report.resized:
+                break
+            # Cells that a spill has just filled may be what other formulas of ours refer to.
+            plan = make_plan(book, namespace)
+            before = report
+            report, changed_now = await _refresh_all(session, book, plan, None)
+            report.written |= before.written
+            changed |= changed_now
+        report.requests = _spent(session) - spent_before
         _finish(book, plan, changed, report)
         package.write(target, book.changed_parts())
         return report
+
+
+async def _refresh_all(
+    session: Session, book: Book, plan: Plan, progress: Callable[[int, int], None] | None
+) -> tuple[Refreshed, set[Place]]:
+    """Work out all cells of a plan, round by round; the report and the cells whose values changed."""
+    report = Refreshed(skipped=plan.skipped, cells=len(plan.cells))
+    changed: set[Place] = set()
+    done = 0
+    for cells in plan.rounds:
+        changed |= await _refresh_round(session, book, cells, report)
+        done += len(cells)
+        if progress:
+            progress(done, len(plan.cells))
+    return report, changed
 
 
 async def _refresh_round(session: Session, book: Book, cells: Sequence[OurCell], report: Refreshed) -> set[Place]:
@@ -114,7 +136,7 @@ async def _refresh_round(session: Session, book: Book, cells: Sequence[OurCell],
         if isinstance(cell.call, Copy):
             sheet = book.sheet(cell.sheet)
             placement = place(sheet, cell, shown(book, cell.call, cell.sheet))
-            _count(book, sheet, placement, report)
+            _count(book, cell, placement, report)
             changed.update((cell.sheet, spot) for spot in placement.changed)
     return changed
 
@@ -150,15 +172,15 @@ def _place(book: Book, cell: OurCell, outcome: Outcome, report: Refreshed) -> It
         return ()
     if placement.note:
         report.notes.append(Skipped(str(cell), cell.formula.text, placement.note))
-    _count(book, sheet, placement, report)
+    _count(book, cell, placement, report)
     return placement.changed
 
 
-def _count(book: Book, sheet: Sheet, placement: Placement, report: Refreshed) -> None:
-    report.written += placement.placed is Placed.WRITTEN
-    report.unchanged += placement.placed is Placed.UNCHANGED
+def _count(book: Book, cell: OurCell, placement: Placement, report: Refreshed) -> None:
     if placement.placed is Placed.WRITTEN:
-        book.touch(sheet)
+        report.written.add(cell.place)
+        report.resized |= placement.resized
+        book.touch(book.sheet(cell.sheet))
 
 
 def _finish(book: Book, plan: Plan, changed: set[Place], report: Refreshed) -> None:
@@ -188,6 +210,12 @@ async def _cost(session: Session, book: Book, plan: Plan) -> BookCost:
     )
 
 
+def _spent(session: Session) -> int:
+    """Requests spent by this installation this month."""
+    quota = session.client.quota_now
+    return quota.used_here if quota else 0
+
+
 def _refuse_if_short(cost: BookCost) -> None:
     if not cost.affordable:
         raise TooFewRequestsError(
@@ -201,8 +229,3 @@ def _refuse_if_open(target: Path) -> None:
     for owner in (target.with_name(f"~${target.name}"), target.with_name(f".~lock.{target.name}#")):
         if owner.exists():
             raise WorkbookError(f"{target} is open in another program; close it there first (or delete {owner.name})")
-
-
-def counted(items: Sequence[Skipped]) -> Counter[str]:
-    """How often each reason occurs, for a short report."""
-    return Counter(item.why for item in items)

@@ -186,9 +186,7 @@ class Sheet:
     def _new_cell(self, spot: Spot, like: Spot | None) -> etree._Element:
         row = self._row(spot[0])
         cell = etree.Element(_C, r=f"{get_column_letter(spot[1])}{spot[0]}")
-        model = self._cells.get(like) if like else None
-        style = model.get("s") if model is not None else None
-        if style:
+        if style := self._style(row, spot[1], like):
             cell.set("s", style)
         row.attrib.pop("spans", "")
         last = row[-1] if len(row) else None
@@ -199,6 +197,18 @@ class Sheet:
             row.insert(after, cell)
         self._cells[spot] = cell
         return cell
+
+    def _style(self, row: etree._Element, column: int, like: Spot | None) -> str | None:
+        """The style of a new cell: that of the cell it is like, else of its row, else of its column."""
+        model = self._cells.get(like) if like else None
+        if model is not None:
+            return model.get("s")
+        if row.get("customFormat") in ("1", "true"):
+            return row.get("s")
+        for columns in self._root.iterfind(f"{{{MAIN}}}cols/{{{MAIN}}}col"):
+            if int(columns.get("min", 0)) <= column <= int(columns.get("max", 0)):
+                return columns.get("style")
+        return None
 
     def _row(self, number: int) -> etree._Element:
         row = self._rows.get(number)

@@ -1,0 +1,47 @@
+"""Wire: the newest items with a link to each source."""
+
+from __future__ import annotations
+
+from xlsxwriter import Workbook
+from xlsxwriter.worksheet import Worksheet
+
+from addin.workbook.layout.theme import ACCENT, MUTED, Theme
+
+__all__ = ["write_wire"]
+
+_TABLE_ROW = 6
+_ITEMS = 20
+
+
+def write_wire(_workbook: Workbook, sheet: Worksheet, theme: Theme) -> None:
+    """Write the sheet: filters in the shaded cells, the items below, a link beside each."""
+    subtitle = "The newest primary-source items (Pro tier). Filters left blank let everything through."
+    theme.begin(sheet, "Wire", subtitle, (2, 17, 11, 15, 70, 28, 34, 9))
+    sheet.freeze_panes(_TABLE_ROW, 0)
+    for column, text in zip("BCDE", ("Ticker", "Kind", "Least importance", "Since"), strict=True):
+        sheet.write(f"{column}3", text, theme.label)
+        sheet.write_blank(f"{column}4", None, theme.input)
+    kinds = [
+        "news",
+        "filing",
+        "press_release",
+        "data_release",
+        "fund_flow",
+        "analyst_rating",
+        "social_post",
+        "breaking",
+    ]
+    sheet.data_validation("C4", {"validate": "list", "source": kinds})
+    formula = theme.call("WIRE", "B4", "C4", "D4", "E4", str(_ITEMS))
+    theme.formula(sheet, f"B{_TABLE_ROW}", formula, theme.heading)
+    for column in "CDEFG":
+        sheet.write_blank(f"{column}{_TABLE_ROW}", None, theme.number_heading if column == "C" else theme.heading)
+    sheet.write(f"H{_TABLE_ROW}", "open", theme.heading)
+    sheet.set_column("B:B", 17, theme.format(num_format="yyyy-mm-dd hh:mm", align="left"))
+    sheet.set_column("C:C", 11, theme.format(num_format="0"))
+    sheet.set_column("G:G", 34, theme.format(font_color=MUTED, font_size=9))
+    theme.rule_rows(sheet, f"B{_TABLE_ROW + 1}:H{_TABLE_ROW + _ITEMS}")
+    link = theme.format(font_color=ACCENT, underline=1)
+    for row in range(_TABLE_ROW + 1, _TABLE_ROW + 1 + _ITEMS):
+        sheet.write_formula(f"H{row}", f'=IF(G{row}="","",HYPERLINK(G{row},"Open"))', link, "")
+    sheet.repeat_rows(_TABLE_ROW - 1)
