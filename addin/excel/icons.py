@@ -5,10 +5,12 @@ Shapes live in a square from 0 to 1, y downwards. Each is a signed distance: how
 
 from __future__ import annotations
 
+import math
 import struct
 import zlib
 from collections.abc import Callable, Sequence
-from typing import TypeAlias
+from itertools import pairwise
+from typing import TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +27,8 @@ SIZES = (16, 32, 64, 80)
 TOP, BOTTOM = (79, 70, 229), (13, 148, 136)
 """Indigo above, teal below."""
 WHITE = (255, 255, 255)
+
+SERIES = ((0.18, 0.70), (0.38, 0.48), (0.56, 0.60), (0.78, 0.29))
 
 
 def png(icon: str, size: int) -> bytes:
@@ -48,8 +52,10 @@ def _signal(size: int) -> Plane:
         for at in (0.36, 0.64):
             canvas = _over(canvas, WHITE, 0.28 * _ink(np.abs(x - at) - 0.008, size) * _inside(y))
             canvas = _over(canvas, WHITE, 0.28 * _ink(np.abs(y - at) - 0.008, size) * _inside(x))
-    canvas = _over(canvas, WHITE, _ink(_line(x, y, ((0.18, 0.70), (0.38, 0.48), (0.56, 0.60), (0.78, 0.29))) - 0.052, size))
-    return _over(canvas, WHITE, _ink(np.hypot(x - 0.78, y - 0.29) - 0.105, size))
+    canvas = _over(
+        canvas, WHITE, _ink(_line(x, y, ((0.18, 0.70), (0.38, 0.48), (0.56, 0.60), (0.78, 0.29))) - 0.052, size)
+    )
+    return _over(canvas, WHITE, _ink(np.hypot(x - SERIES[-1][0], y - SERIES[-1][1]) - 0.105, size))
 
 
 def _refresh(size: int) -> Plane:
@@ -60,7 +66,7 @@ def _refresh(size: int) -> Plane:
     ring = np.abs(np.hypot(x - 0.5, y - 0.5) - 0.25) - 0.052
     gap = np.minimum(angle - 62, 350 - angle) * -0.0044
     canvas = _over(canvas, WHITE, _ink(np.maximum(ring, gap), size))
-    return _over(canvas, WHITE, _ink(_triangle(x, y, ((0.46, 0.09), (0.46, 0.41), (0.68, 0.25))), size))
+    return _over(canvas, WHITE, _ink(_triangle(x, y, ((0.46, 0.07), (0.70, 0.25), (0.46, 0.43))), size))
 
 
 ICONS: dict[str, Callable[[int], Plane]] = {"signal": _signal, "refresh": _refresh}
@@ -88,8 +94,7 @@ def _inside(along: Plane) -> Plane:
 
 def _line(x: Plane, y: Plane, points: Sequence[Point]) -> Plane:
     """The distance from a line through `points`."""
-    parts = zip(points, points[1:], strict=False)
-    return np.minimum.reduce([_segment(x, y, first, last) for first, last in parts])
+    return _reduced(np.minimum, [_segment(x, y, first, last) for first, last in pairwise(points)])
 
 
 def _segment(x: Plane, y: Plane, first: Point, last: Point) -> Plane:
@@ -99,14 +104,18 @@ def _segment(x: Plane, y: Plane, first: Point, last: Point) -> Plane:
 
 
 def _triangle(x: Plane, y: Plane, corners: tuple[Point, Point, Point]) -> Plane:
-    """How far outside of the triangle a point lies; the corners stand anticlockwise on the screen."""
+    """How far outside of the triangle a point lies; the corners follow each other clockwise."""
     sides = zip(corners, (*corners[1:], corners[0]), strict=True)
-    return np.maximum.reduce([_beyond(x, y, first, last) for first, last in sides])
+    return _reduced(np.maximum, [_beyond(x, y, first, last) for first, last in sides])
 
 
 def _beyond(x: Plane, y: Plane, first: Point, last: Point) -> Plane:
     dx, dy = last[0] - first[0], last[1] - first[1]
-    return ((x - first[0]) * dy - (y - first[1]) * dx) / np.hypot(dx, dy)
+    return ((x - first[0]) * dy - (y - first[1]) * dx) / math.hypot(dx, dy)
+
+
+def _reduced(ufunc: np.ufunc, planes: Sequence[Plane]) -> Plane:
+    return cast("Plane", ufunc.reduce(planes))
 
 
 def _ink(distance: Plane, size: int) -> Plane:

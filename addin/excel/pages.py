@@ -2,13 +2,133 @@
 
 from __future__ import annotations
 
-from starlette.routing import BaseRoute
+import hashlib
+from collections.abc import Awaitable, Callable, Iterable
+from pathlib import Path
+from typing import TypeAlias
 
+import orjson
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+
+from addin.excel import help_pages
+from addin.excel.manifest import manifest, shortcuts
+from addin.excel.metadata import functions_metadata
+from addin.excel.scripts import STATIC, functions_script, refresh_script
 from addin.settings import Settings
+from udfs import REGISTRY
+from udfs.registry import Udf
 
 __all__ = ["routes"]
 
+Endpoint: TypeAlias = Callable[[Request], Awaitable[Response]]
 
-def routes(settings: Settings) -> list[BaseRoute]:  # noqa: ARG001 - pages will need the namespace and the address
+MEDIA_TYPES = {
+    ".css": "text/css",
+    ".html": "text/html",
+    ".js": "text/javascript",
+    ".json": "application/json",
+    ".png": "image/png",
+    ".svg": "image/svg+xml",
+    ".xml": "application/xml",
+}
+
+READ_BY_EXCEL_ON_THE_WEB = {"access-control-allow-origin": "*"}
+"""Excel on the web reads these from its own origin. They hold nothing but our published functions."""
+
+
+def routes(settings: Settings) -> list[BaseRoute]:
     """The routes of Excel's pages, included by the backend's application."""
-    return []
+    made: dict[str, tuple[Callable[[str], str | bytes], dict[str, str]]] = {
+        "/functions.json": (_metadata, READ_BY_EXCEL_ON_THE_WEB),
+        "/functions.js": (
+            lambda base: functions_script(_functions(), settings, base_url=base),
+            READ_BY_EXCEL_ON_THE_WEB,
+        ),
+        "/refresh.js": (lambda _: refresh_script(), {}),
+        "/manifest.xml": (lambda base: manifest(base_url=_secure(base), namespace=settings.namespace), {}),
+        "/shortcuts.json": (lambda _: orjson.dumps(shortcuts()), READ_BY_EXCEL_ON_THE_WEB),
+        "/help": (lambda _: help_pages.list_page(_functions(), namespace=settings.namespace), {}),
+    }
+    return [
+        *(Route(path, _made(path, make, headers, settings)) for path, (make, headers) in made.items()),
+        Route("/help/{function}", _help(settings)),
+        Route("/icons/{name}", _file("icons/")),
+        Route("/taskpane/{name}", _file("taskpane/")),
+        *(Route(f"/{path.name}", _file("", path.name)) for path in _whole_files()),
+    ]
+
+
+def _made(path: str, make: Callable[[str], str | bytes], headers: dict[str, str], settings: Settings) -> Endpoint:
+    """An endpoint whose content is made once for each address that the backend is known by."""
+    made: dict[str, bytes] = {}
+
+    async def endpoint(request: Request) -> Response:
+        base = _base_url(request, settings)
+        if base not in made:
+            content = make(base)
+            made[base] = content.encode() if isinstance(content, str) else content
+        suffix = path[path.rfind(".") :] if "." in path else ".html"
+        return _answer(request, made[base], suffix, headers)
+
+    return endpoint
+
+
+def _help(settings: Settings) -> Endpoint:
+    async def endpoint(request: Request) -> Response:
+        function = REGISTRY.get(request.path_params["function"].upper())
+        if function is None:
+            raise HTTPException(404)
+        page = help_pages.function_page(function, namespace=settings.namespace)
+        return _answer(request, page.encode(), ".html", {})
+
+    return endpoint
+
+
+def _file(folder: str, name: str | None = None) -> Endpoint:
+    """An endpoint that gives a file of ours as it is."""
+
+    async def endpoint(request: Request) -> Response:
+        file = STATIC / folder / (name or request.path_params["name"])
+        if file.suffix not in MEDIA_TYPES or not file.is_file():
+            raise HTTPException(404)
+        return _answer(request, file.read_bytes(), file.suffix, {})
+
+    return endpoint
+
+
+def _whole_files() -> Iterable[Path]:
+    return sorted(path for path in STATIC.iterdir() if path.suffix in MEDIA_TYPES and path.name != "manifest.xml")
+
+
+def _answer(request: Request, content: bytes, suffix: str, headers: dict[str, str]) -> Response:
+    """The content, or that it is the one the browser has."""
+    tag = f'"{hashlib.sha256(content).hexdigest()[:16]}"'
+    headers = {"etag": tag, "cache-control": "no-cache", **headers}
+    if request.headers.get("if-none-match") == tag:
+        return Response(status_code=304, headers=headers)
+    return Response(content, media_type=MEDIA_TYPES[suffix], headers=headers)
+
+
+def _metadata(base: str) -> bytes:
+    return orjson.dumps(functions_metadata(_functions(), base_url=base))
+
+
+def _script(settings: Settings, base: str) -> str:
+    return functions_script(_functions(), settings, base_url=base)
+
+
+def _functions() -> list[Udf]:
+    return list(REGISTRY.values())
+
+
+def _base_url(request: Request, settings: Settings) -> str:
+    """The address users reach the backend by. The Host header can be trusted: only its own names come this far."""
+    return (settings.public_url or f"{request.url.scheme}://{request.headers['host']}").rstrip("/")
+
+
+def _secure(base: str) -> str:
+    """The same address by https, the only way Excel goes."""
+    return f"https://{base.partition('://')[2]}"

@@ -1,0 +1,115 @@
+"""The help that Excel opens for a function: one page each, and a list of them all, made from the registry."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from html import escape
+from itertools import groupby
+
+from udfs.arguments import Choice
+from udfs.options import Options
+from udfs.registry import Parameter, Udf
+
+__all__ = ["function_page", "list_page"]
+
+BACKQUOTED = re.compile("`+([^`]+)`+")
+CODE = r"<code>\1</code>"
+
+PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>{title}</title>
+<link rel="icon" href="{root}icons/signal-32.png">
+<link rel="stylesheet" href="{root}help.css">
+</head>
+<body>
+<main>
+{body}
+</main>
+</body>
+</html>
+"""
+
+
+def function_page(function: Udf, *, namespace: str) -> str:
+    """The page of one function: what it gives, its arguments, its options and examples."""
+    name = f"{namespace}.{function.id}"
+    parts = [
+        '<nav><a href="../help">All functions</a></nav>',
+        f"<h1>{escape(name)}</h1>",
+        f'<p class="summary">{escape(function.summary)}</p>',
+        f"<pre><code>={escape(_signature(function, name))}</code></pre>",
+        _arguments(function.parameters),
+        *(_options(p) for p in function.parameters if isinstance(p.kind, Options)),
+        _examples(function.examples, namespace),
+        _prose(function.details),
+    ]
+    return PAGE.format(title=escape(name), root="../", body="\n".join(part for part in parts if part))
+
+
+def list_page(functions: Iterable[Udf], *, namespace: str) -> str:
+    """The list of all functions by group."""
+    parts = ["<h1>Functions</h1>"]
+    for group, members in groupby(functions, key=lambda function: function.group):
+        rows = "".join(
+            f'<tr><th scope="row"><a href="help/{f.id}">{escape(namespace)}.{f.id}</a></th>'
+            f"<td>{escape(f.summary)}</td></tr>"
+            for f in members
+        )
+        parts.append(f"<h2>{escape(group)}</h2>\n<table>{rows}</table>")
+    return PAGE.format(title="Functions", root="", body="\n".join(parts))
+
+
+def _signature(function: Udf, name: str) -> str:
+    shown = [p.name if p.required else f"[{p.name}]" for p in function.parameters]
+    return f"{name}({', '.join(shown)})"
+
+
+def _arguments(parameters: Sequence[Parameter]) -> str:
+    rows = "".join(
+        f'<tr><th scope="row"><code>{escape(p.name)}</code></th>'
+        f"<td>{escape(p.kind.help)}{_left_out(p)}{_choices(p.kind.choices)}</td></tr>"
+        for p in parameters
+    )
+    return f"<h2>Arguments</h2>\n<table>{rows}</table>" if rows else ""
+
+
+def _left_out(parameter: Parameter) -> str:
+    if parameter.required:
+        return ' <span class="note">needed</span>'
+    default = "" if parameter.default is None else f": <code>{escape(str(parameter.default))}</code>"
+    return f' <span class="note">may be left out{default}</span>'
+
+
+def _choices(choices: Sequence[Choice]) -> str:
+    if not choices:
+        return ""
+    items = "".join(f"<dt><code>{escape(c.value)}</code></dt><dd>{escape(c.help)}</dd>" for c in choices)
+    return f"<dl>{items}</dl>"
+
+
+def _options(parameter: Parameter) -> str:
+    allowed = parameter.kind.allowed if isinstance(parameter.kind, Options) else ()
+    rows = "".join(
+        f'<tr><th scope="row"><code>{escape(o.name)}=</code></th>'
+        f"<td>{escape(o.kind.help)}{_choices(o.kind.choices)}</td></tr>"
+        for o in allowed
+    )
+    return f"<h2>Options</h2>\n<table>{rows}</table>"
+
+
+def _examples(examples: Sequence[str], namespace: str) -> str:
+    if not examples:
+        return ""
+    lines = "\n".join(escape(re.sub(r"\bDS\.(?=[A-Z])", f"{namespace}.", example)) for example in examples)
+    return f"<h2>Examples</h2>\n<pre><code>{lines}</code></pre>"
+
+
+def _prose(text: str) -> str:
+    """Paragraphs of a docstring, with what stands in backquotes as code."""
+    paragraphs = [escape(" ".join(part.split())) for part in text.split("\n\n") if part.strip()]
+    return "\n".join(f"<p>{BACKQUOTED.sub(CODE, paragraph)}</p>" for paragraph in paragraphs)
