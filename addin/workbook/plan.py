@@ -5,13 +5,27 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
-from addin.formulas import Area, Argument, Copy, Named, ParsedCall, Spill, Unworkable, copied, mentions, parse
+from addin.formulas import (
+    MAX_COLUMN,
+    MAX_ROW,
+    Area,
+    Argument,
+    Copy,
+    Named,
+    ParsedCall,
+    Spill,
+    Unworkable,
+    copied,
+    mentions,
+    parse,
+)
 from addin.workbook.book import Book
 from addin.workbook.dependencies import Dependencies, OurCell, Place
+from addin.workbook.sheet import Sheet
 from udfs.cells import Scalar
 from udfs.errors import CellError
 
@@ -104,13 +118,22 @@ def _argument(book: Book, argument: Argument, sheet: str) -> Any:
     source = book.sheet(argument.sheet or sheet)
     if argument.is_cell:
         return source.value((argument.first_row, argument.first_column))
-    used = source.used
-    last_row, last_column = min(argument.last_row, used.last_row), min(argument.last_column, used.last_column)
-    rows = range(argument.first_row, max(last_row, argument.first_row) + 1)
-    columns = range(argument.first_column, max(last_column, argument.first_column) + 1)
+    area = _used_part(source, argument)
+    rows = range(area.first_row, area.last_row + 1)
+    columns = range(area.first_column, area.last_column + 1)
     if len(rows) * len(columns) > MAX_ARGUMENT_CELLS:
         raise Unworkable(f"{argument} holds more than {MAX_ARGUMENT_CELLS:,} cells")
     return [[source.value((row, column)) for column in columns] for row in rows]
+
+
+def _used_part(sheet: Sheet, area: Area) -> Area:
+    """Of an area that runs to the sheet's end, only as much as holds something; any other as it is."""
+    if area.last_row < MAX_ROW and area.last_column < MAX_COLUMN:
+        return area
+    used = [spot for spot in sheet.spots_in(area) if sheet.value(spot) is not None]
+    last_row = max((row for row, _ in used), default=area.first_row)
+    last_column = max((column for _, column in used), default=area.first_column)
+    return replace(area, last_row=min(area.last_row, last_row), last_column=min(area.last_column, last_column))
 
 
 def _spilled(book: Book, spill: Spill, sheet: str) -> Area:
@@ -137,7 +160,8 @@ def _put_in_order(cells: list[OurCell], plan: Plan) -> None:
         sorter.prepare()
     while ready := sorter.get_ready():
         left.update((place, "it needs a cell that is left as it is") for place in ready if waits[place] & left.keys())
-        plan.rounds.append([by_place[place] for place in ready if place not in left])
+        if cells_now := [by_place[place] for place in ready if place not in left]:
+            plan.rounds.append(cells_now)
         sorter.done(*ready)
     planned = {cell.place for cell in plan.cells}
     for place, cell in by_place.items():

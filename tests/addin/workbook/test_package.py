@@ -108,9 +108,9 @@ def test_entities_and_outside_files_are_refused(tmp_path: Path):
     secret = tmp_path / "secret.txt"
     secret.write_text("a secret")
     xml = f'<!DOCTYPE a [<!ENTITY x SYSTEM "{secret.as_uri()}">]><a>&x;</a>'.encode()
-    with Package(_with_part(tmp_path / "book.xlsx", "xl/evil.xml", xml)) as package:
-        with pytest.raises(WorkbookError, match="document type"):
-            package.xml("xl/evil.xml")
+    book = _with_part(tmp_path / "book.xlsx", "xl/evil.xml", xml)
+    with Package(book) as package, pytest.raises(WorkbookError, match="document type"):
+        package.xml("xl/evil.xml")
 
 
 def test_entities_that_grow_without_end_are_refused(tmp_path: Path):

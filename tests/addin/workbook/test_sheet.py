@@ -62,7 +62,7 @@ def test_a_written_value_is_read_back(value: object):
 def test_dates_are_written_as_serial_numbers():
     sheet = _sheet("")
     sheet.write((1, 1), date(2020, 4, 20))
-    sheet.write((1, 2), datetime(2020, 4, 20, 12))
+    sheet.write((1, 2), datetime(2020, 4, 20, 12))  # noqa: DTZ001 - naive UTC
     assert (sheet.value((1, 1)), sheet.value((1, 2))) == (43941.0, 43941.5)
 
 
