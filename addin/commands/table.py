@@ -22,7 +22,23 @@ class Entry(NamedTuple):
 
 
 COMMANDS: dict[str, Entry] = {
+    "demo": Entry("addin.commands.demo:demo", "Try everything on made-up data: no account, no network."),
+    "serve": Entry("addin.commands.serve:serve", "Answer the formulas of Excel and Calc until Ctrl-C."),
+    "eval": Entry("addin.commands.evaluate:evaluate_formulas", "Work out formulas and print their values."),
     "functions": Entry("addin.commands.functions:functions", "List the functions, or explain one."),
+    "key": Entry(
+        "addin.commands.key:app", "Keep the API key in the system's keychain, show where it is, or forget it."
+    ),
+    "refresh": Entry(
+        "addin.commands.refresh:refresh",
+        "Bring a workbook's formulas up to date, with or without a spreadsheet program.",
+    ),
+    "cost": Entry(
+        "addin.commands.cost:cost", "Tell how many requests a refresh of a workbook would spend; nothing is sent."
+    ),
+    "template": Entry(
+        "addin.commands.template:template", "Write the workbook template, with example values from made-up data."
+    ),
 }
 """Every command in the order of the help."""
 

@@ -1,0 +1,111 @@
+"""The accounts a backend serves: its own, and in a shared deployment one for each user's key.
+
+Each key has its own client, session and memo, so that no answer of one is ever seen by another; all share one store,
+where entries carry the key's fingerprint.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from itertools import count
+
+from addin.batch import Batches
+from addin.connection import MEMORY_BYTES, open_client, open_store
+from addin.memo import Memo
+from addin.settings import Settings
+from dataservice.cache import Store
+from dataservice.client import AsyncClient
+from udfs.session import Session
+
+__all__ = ["Account", "Accounts"]
+
+DEADLINE_MARGIN_S = 2.0
+"""A batch ends so long after the client's own deadline, whose errors say more, has had its chance."""
+
+
+class Account:
+    """One key's client with all that rests on its answers."""
+
+    def __init__(self, client: AsyncClient, settings: Settings, *, memo_bytes: int, generation: int) -> None:
+        self.client = client
+        self.session = Session(client)
+        self.batches = Batches(
+            self.session, Memo(memo_bytes), deadline_s=settings.deadline_s + DEADLINE_MARGIN_S, clock=time.time
+        )
+        self.generation = generation
+        """Another number means: whatever was worked out before may be different now."""
+        self.users = 0
+        self.retired = False
+
+
+class Accounts:
+    """Opens, lends and closes accounts; at most `max_users` users' keys are held, the least recently used go first."""
+
+    def __init__(self, settings: Settings, key: str | None, *, store: Store | None = None) -> None:
+        self._settings = settings
+        self._store = store or open_store(settings)
+        self._generations = count(1)
+        self._by_key: OrderedDict[str, Account] = OrderedDict()
+        self.own = self._open(key)
+
+    @asynccontextmanager
+    async def lent(self, key: str | None = None) -> AsyncIterator[Account]:
+        """The account of a user's key, or the backend's own; it stays open inside the block."""
+        account = self.own if key is None else await self._of_user(key)
+        account.users += 1
+        try:
+            yield account
+        finally:
+            account.users -= 1
+            await _close_if_done(account)
+
+    async def use_key(self, key: str | None) -> None:
+        """Let the backend's own account be that of `key` from now on."""
+        before, self.own = self.own, self._open(key)
+        await _retire(before)
+
+    async def refresh(self, account: Account, *, force: bool) -> None:
+        """Lift what keeps `account` from asking; `force`: let nothing count as fresh. No value is lost."""
+        await account.client.refresh(force=force)
+        account.batches.forget()
+        account.generation = next(self._generations)
+
+    def open_apart(self, key: str | None) -> AsyncClient:
+        """A client for trying a key, which finds nothing in any cache."""
+        return open_client(self._settings, key, None)
+
+    async def aclose(self) -> None:
+        """Close every client and the store."""
+        for account in (self.own, *self._by_key.values()):
+            await account.client.aclose()
+        self._by_key.clear()
+        await self._store.aclose()
+
+    async def _of_user(self, key: str) -> Account:
+        if key not in self._by_key:
+            self._by_key[key] = self._open(key, share=self._settings.max_users)
+        self._by_key.move_to_end(key)
+        account = self._by_key[key]
+        while len(self._by_key) > self._settings.max_users:
+            await _retire(self._by_key.popitem(last=False)[1])
+        return account
+
+    def _open(self, key: str | None, *, share: int = 1) -> Account:
+        """An account with its `share`-th part of the memory that the backend may take."""
+        client = open_client(self._settings, key, self._store, max_memory_bytes=MEMORY_BYTES // share)
+        memo_bytes = self._settings.memo_bytes // share
+        return Account(client, self._settings, memo_bytes=memo_bytes, generation=next(self._generations))
+
+
+async def _retire(account: Account) -> None:
+    account.retired = True
+    await _close_if_done(account)
+
+
+async def _close_if_done(account: Account) -> None:
+    """Close a retired account when its last batch has ended."""
+    if account.retired and not account.users:
+        await account.client.aclose()

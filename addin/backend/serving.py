@@ -1,0 +1,115 @@
+"""The backend on a port: of this process until it is told to stop, or beside what else the process does."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import uvicorn
+from starlette.types import ASGIApp
+
+from addin.errors import AddinError
+
+__all__ = ["Certificate", "Listener", "listen", "running", "serve"]
+
+GRACE_S = 2
+"""After the signal to stop, requests under way have so long to end, in seconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """The files of a TLS certificate and its private key, in PEM form."""
+
+    certificate: Path
+    private_key: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Listener:
+    """A bound port, and how it is spoken to."""
+
+    socket: socket.socket
+    certificate: Certificate | None = None
+
+    @property
+    def url(self) -> str:
+        """The address for users: localhost for the loopback address, which certificates are made for."""
+        host, port = self.socket.getsockname()[:2]
+        name = "localhost" if host in ("127.0.0.1", "::1") else f"[{host}]" if ":" in host else host
+        return f"{'https' if self.certificate else 'http'}://{name}:{port}"
+
+
+def listen(host: str, port: int, certificate: Certificate | None = None) -> Listener:
+    """Take a port, 0 for a free one; raises `AddinError` where it is taken or not ours to take."""
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP)
+        family, kind, protocol, _, address = found[0]
+        # The protocol is named because asyncio turns Nagle off only then; with it some answers wait 40 ms.
+        bound = socket.socket(family, kind, protocol)
+        try:
+            bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            bound.bind(address)
+            bound.listen()
+        except OSError:
+            bound.close()
+            raise
+    except OSError as error:
+        raise AddinError(
+            f"cannot listen on {host} port {port}: {error.strerror}. "
+            "Is the backend running already? Choose another port with --port."
+        ) from None
+    return Listener(bound, certificate)
+
+
+def serve(app: ASGIApp, listener: Listener) -> None:
+    """Answer requests until Ctrl-C or SIGTERM, then end those under way and close."""
+    try:
+        uvicorn.Server(_config(app, listener)).run(sockets=[listener.socket])
+    except KeyboardInterrupt:
+        return
+
+
+@contextmanager
+def running(app: ASGIApp, listener: Listener) -> Iterator[str]:
+    """The address of a backend that answers inside the block, in a thread of its own."""
+    server = _Server(_config(app, listener))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener.socket]}, daemon=True)
+    thread.start()
+    server.ready.wait()
+    try:
+        yield listener.url
+    finally:
+        server.should_exit = True
+        thread.join()
+
+
+class _Server(uvicorn.Server):
+    """A server that says when it listens."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.ready = threading.Event()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin to listen."""
+        await super().startup(sockets)
+        self.ready.set()
+
+
+def _config(app: ASGIApp, listener: Listener) -> uvicorn.Config:
+    certificate = listener.certificate
+    return uvicorn.Config(
+        app,
+        lifespan="on",
+        ws="none",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=GRACE_S,
+        ssl_certfile=certificate.certificate if certificate else None,
+        ssl_keyfile=certificate.private_key if certificate else None,
+    )

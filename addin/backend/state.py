@@ -1,0 +1,48 @@
+"""What all requests of one backend share."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import asdict, dataclass, field
+from typing import Any, cast
+
+from starlette.requests import Request
+
+from addin.backend.accounts import Accounts
+from addin.keys import ApiKey, KeyStore
+from addin.settings import Settings
+from dataservice.client import AsyncClient
+
+__all__ = ["Backend", "quota_members"]
+
+
+@dataclass(slots=True, eq=False)
+class Backend:
+    """The settings, the key with the place where it is kept, and the accounts of one running backend."""
+
+    settings: Settings
+    keys: KeyStore
+    key: ApiKey | None
+    accounts: Accounts
+    requests_total: int = 0
+    """Requests spent on formulas since the start."""
+    started_at: float = field(default_factory=time.time)
+
+    @classmethod
+    def of(cls, request: Request) -> Backend:
+        """The backend that a request arrived at."""
+        return cast("Backend", request.app.state.backend)
+
+    def key_members(self) -> dict[str, Any]:
+        """What may be told of the key: whether there is one, where it is kept, and its last four characters."""
+        if self.key is None:
+            return {"set": False, "source": "none", "id": None}
+        return {"set": True, "source": str(self.key.source), "id": self.key.id}
+
+
+def quota_members(client: AsyncClient) -> dict[str, Any] | None:
+    """The quota as hosts show it, None while nothing is known of it."""
+    quota = client.quota_now
+    if quota is None:
+        return None
+    return {name: value for name, value in asdict(quota).items() if name != "seen_at"}

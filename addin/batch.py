@@ -1,0 +1,137 @@
+"""A batch: many calls in, their encoded answers out, in order.
+
+Calls stay the raw text of their JSON until they have to be worked out: a call that was answered before is found by
+that text, and equal calls of a batch are worked out once.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from addin.deadline import WithinDeadline
+from addin.encoding import encode, encode_error, finish
+from addin.memo import Memo, Ready
+from udfs.errors import CellError, ErrorCode
+from udfs.session import Call, Outcome, Session
+
+__all__ = ["Answers", "BadBatchError", "Batches", "calls_in", "read_call"]
+
+BAD_CALL_KEEP_S = 60.0
+"""How long hosts may keep the answer to what is no call at all."""
+
+CALLS_A_TURN = 500
+"""Calls that are worked out before other requests get a turn: some 10 ms of work."""
+
+
+class BadBatchError(ValueError):
+    """The text is not a batch of calls."""
+
+
+class _Batch(msgspec.Struct):
+    calls: list[msgspec.Raw]
+
+
+_decode_batch = msgspec.json.Decoder(_Batch).decode
+_decode_call = msgspec.json.Decoder(list[Any]).decode
+
+
+def calls_in(body: bytes) -> list[bytes]:
+    """The calls of a batch (`{"calls": [...]}`), each as the text of its JSON; raises `BadBatchError`.
+
+    >>> calls_in(b'{"calls": [["SIGNAL", "us-cpi"]]}')
+    [b'["SIGNAL", "us-cpi"]']
+    """
+    try:
+        return [bytes(call) for call in _decode_batch(body).calls]
+    except RecursionError:
+        raise BadBatchError("the batch is nested too deeply") from None
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise BadBatchError(f'the batch is not of the form {{"calls": [[id, argument, …], …]}}: {error}') from None
+
+
+def read_call(text: bytes) -> Call | CellError:
+    """The call in `text`, or what is wrong with it."""
+    try:
+        parts = _decode_call(text)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        return CellError(ErrorCode.VALUE, f"the call cannot be read: {error}")
+    if not parts or not isinstance(parts[0], str):
+        return CellError(ErrorCode.VALUE, "a call is a list that begins with the id of a function")
+    return Call(parts[0], parts[1:])
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """The answers of a batch as the text of a JSON list, and the requests they cost."""
+
+    text: bytes
+    requests: int
+
+
+class Batches:
+    """Answers batches through one session, out of a memo where it can."""
+
+    def __init__(
+        self, session: Session, memo: Memo, *, deadline_s: float, clock: Callable[[], float] = time.time
+    ) -> None:
+        self._session = session
+        self._memo = memo
+        self._deadline_s = deadline_s
+        self._clock = clock
+
+    async def answer(self, calls: Sequence[bytes]) -> Answers:
+        """The answers to `calls` in their order; it ends within the deadline, and no call harms another."""
+        now = self._clock()
+        ready = {call: self._memo.get(call, now) for call in calls}
+        missing = [call for call, found in ready.items() if found is None]
+        requests = 0
+        if missing:
+            worked_out, requests = await self._work_out(missing)
+            ready.update(worked_out)
+            now = self._clock()
+        return Answers(_joined((ready[call] for call in calls), now), requests)
+
+    def forget(self) -> None:
+        """Work everything out anew from now on."""
+        self._memo.clear()
+
+    async def _work_out(self, texts: Sequence[bytes]) -> tuple[dict[bytes, Ready], int]:
+        read = {text: read_call(text) for text in texts}
+        asked = {text: call for text, call in read.items() if isinstance(call, Call)}
+        reader = WithinDeadline(self._session.client, deadline_s=self._deadline_s)
+        outcomes = await self._session.answer(list(asked.values()), reader=reader)
+        now = self._clock()
+        ready = {
+            text: Ready(encode_error(call), now + BAD_CALL_KEEP_S)
+            for text, call in read.items()
+            if isinstance(call, CellError)
+        }
+        for (text, call), outcome in zip(asked.items(), outcomes, strict=True):
+            ready[text] = self._ready(text, call, outcome, now)
+        return ready, sum(outcome.requests for outcome in outcomes)
+
+    def _ready(self, text: bytes, call: Call, outcome: Outcome, now: float) -> Ready:
+        kept_s = 0.0 if outcome.stale is not None else outcome.fresh_for_s
+        ready = Ready(encode(outcome, call.function_id), now + kept_s)
+        if kept_s > 0:
+            self._memo.put(text, ready)
+        return ready
+
+
+def _joined(answers: Iterable[Ready | None], now: float) -> bytes:
+    # Most answers of a batch share a few times of freshness: each is written as text once.
+    tails: dict[float, bytes] = {}
+    parts: list[bytes] = []
+    for answer in answers:
+        assert answer is not None  # noqa: S101 - for the type checker; every call was answered
+        head, fresh_until = answer
+        tail = tails.get(fresh_until)
+        if tail is None:
+            tail = tails[fresh_until] = finish(b"", fresh_until - now)
+        parts.append(head + tail)
+    return b"[" + b",".join(parts) + b"]"
