@@ -3,8 +3,11 @@
 import socket
 
 
+BACKLOG = 2048  # uvicorn's own choice
+
+
 def listen(host: str, port: int) -> socket.socket:
-    """A bound TCP socket; port 0 takes a free one. `OSError` when the address is taken or not of this machine."""
+    """A listening TCP socket; port 0 takes a free one. `OSError` when the address is taken or not of this machine."""
     # The protocol is named because asyncio turns Nagle off only then, and with it an answer in two writes waits 40 ms.
     found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP, flags=socket.AI_PASSIVE)
     family, kind, protocol, _, address = found[0]
@@ -12,6 +15,7 @@ def listen(host: str, port: int) -> socket.socket:
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(address)
+        listener.listen(BACKLOG)  # callers who come before the server is up wait instead of being refused
     except OSError:
         listener.close()
         raise

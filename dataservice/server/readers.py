@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +11,8 @@ from dataservice.server.errors import ImportRefusedError
 
 # A post's whole text fits many times; a file without line ends is refused before it fills the memory.
 MAX_LINE_BYTES = 8 * 2**20
+
+_WHITE_SPACE = re.compile(r"[ \t\r\n]*")
 
 OnBytes = Callable[[int], None]
 """Told how many more bytes were read."""
@@ -83,8 +86,9 @@ def json_array(path: Path, on_bytes: OnBytes) -> Iterator[tuple[Place, str]]:
             raise ImportRefusedError(path, line, "is not JSON") from error
         yield place, text[at:end]
         at = _after_element(text, end, path)
-    if _next(text, at + 1) != len(text):
-        raise ImportRefusedError(path, _line_of(text, at), "something follows the JSON array")
+    behind = _next(text, at + 1)
+    if behind != len(text):
+        raise ImportRefusedError(path, _line_of(text, behind), "something follows the JSON array")
 
 
 def _after_element(text: str, end: int, path: Path) -> int:
@@ -100,7 +104,8 @@ def _after_element(text: str, end: int, path: Path) -> int:
 
 def _next(text: str, at: int) -> int:
     """The place of the next character that is no white space."""
-    return at + len(text[at:]) - len(text[at:].lstrip(" \t\r\n"))
+    found = _WHITE_SPACE.match(text, at)
+    return found.end() if found else at
 
 
 def _line_of(text: str, at: int) -> int:

@@ -1,5 +1,6 @@
 """The records of the contract, once: imports are checked against them and the OpenAPI document shows them."""
 
+from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Annotated, Any
 from uuid import UUID
@@ -17,6 +18,14 @@ def _absolute_url(text: str) -> str:
     return text  # as it was written: a normalised one may not be the one the source signed
 
 
+def _in_utc(at: datetime) -> datetime:
+    try:
+        return at.astimezone(UTC)
+    except OverflowError:
+        raise ValueError("is outside of the calendar in UTC") from None
+
+
+Instant = Annotated[AwareDatetime, AfterValidator(_in_utc)]
 Url = Annotated[str, AfterValidator(_absolute_url), Field(json_schema_extra={"format": "uri"})]
 
 
@@ -51,7 +60,7 @@ class WireKind(StrEnum):
 class SignalObservation(Open):
     """One value of a signal at one time."""
 
-    observed_at: AwareDatetime
+    observed_at: Instant
     value: FiniteFloat
 
 
@@ -127,7 +136,7 @@ class CodexPost(Open):
     title: Text
     subtitle: str | None = None
     body_md: str
-    published_at: AwareDatetime
+    published_at: Instant
     story_type: StoryType
     view_count: Annotated[int, Field(ge=0)]
     byline: Byline
@@ -144,7 +153,7 @@ class WireItem(Open):
     summary: str | None = None
     primary_url: Url | None = None
     image_url: Url | None = None
-    published_at: AwareDatetime
+    published_at: Instant
     tickers: list[Ticker]
     signal_slugs: list[str]
     current_slugs: list[str]
