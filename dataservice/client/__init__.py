@@ -5,6 +5,7 @@
 
 from dataservice.client.answers import Answer, Source
 from dataservice.client.async_client import AsyncClient
+from dataservice.client.blocking import Client
 from dataservice.client.budget import Budget
 from dataservice.client.collections import Catalogue, Currents, Indices, Page, SignalDetail
 from dataservice.client.quota import Quota
@@ -26,6 +27,7 @@ __all__ = [
     "Budget",
     "Catalogue",
     "CatalogueResource",
+    "Client",
     "Currents",
     "CurrentsResource",
     "HistoryResource",

@@ -20,6 +20,7 @@ class Account:
         self._scope: str | None = None
         self._quota: Quota | None = None
         self._used = 0
+        self.sent = 0
         self._month = ""
 
     def quota(self, now: float) -> Quota | None:
@@ -42,6 +43,7 @@ class Account:
 
     async def spent(self, quota: Quota | None, now: float, *, requests: int) -> None:
         """Take down `requests` and what the service said about the quota."""
+        self.sent += requests
         await self._count(requests, now)
         if quota is None:
             return

@@ -125,15 +125,13 @@ class AsyncClient(Endpoints):
 
     def peek(self, resource: Resource[T], *, max_age_s: float | None = None) -> Answer[T] | None:
         """The answer in memory, at once: a fresh one, or with `max_age_s` any that is not older than that."""
-        answer = self._answers.get(resource)
         now = self._clock()
-        if max_age_s is None:
-            if answer is not None and now < answer.fresh_until:
-                return answer
-            wide = self._tiers.peek(resource)
-            return wide if wide is not None and now < wide.fresh_until else None
-        wide = self._tiers.peek(resource)
-        return wide if wide is not None and wide.age_s(now) <= max_age_s else None
+        answer = self._answers.get(resource)
+        if answer is None or not _serves(answer, max_age_s, now):
+            answer = self._tiers.peek(resource)  # there may be a younger one inside a wider answer
+            if answer is None or not _serves(answer, max_age_s, now):
+                return None
+        return answer
 
     async def have(self, resource: Resource[T], *, max_age_s: float) -> Answer[T] | None:
         """The answer in any cache tier, if it is not older than `max_age_s` seconds; never a request."""
@@ -186,6 +184,11 @@ class AsyncClient(Endpoints):
         """The quota as the headers of the last answer told it; no request. None before the first one."""
         return self._account.quota(self._clock())
 
+    @property
+    def requests_sent(self) -> int:
+        """The requests this client spent so far; a refused key spends none."""
+        return self._account.sent
+
     async def quota(self) -> Quota:
         """The quota last seen; only if none was ever seen, one request for the indices, which are then cached."""
         await self._open()
@@ -228,6 +231,10 @@ class AsyncClient(Endpoints):
         now = self._clock()
         closed = self._latches.closed(resource, first_request(resource).endpoint, now)
         return ResourceState(resource, state_of(answer, closed, now), answer.fetched_at, answer.source, closed)
+
+
+def _serves(answer: Answer[Any], max_age_s: float | None, now: float) -> bool:
+    return now < answer.fresh_until if max_age_s is None else now - answer.fetched_at <= max_age_s
 
 
 _PROCESS_SALT = secrets.token_bytes(16)
