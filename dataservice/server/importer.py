@@ -24,6 +24,8 @@ from dataservice.server.store import Store
 # Rows a statement: few enough to show progress and keep memory flat, enough that the statement's cost vanishes.
 BATCH_ROWS = 10_000
 
+PROGRESS_BYTES = 2**18  # telling it of every line would take longer than reading it
+
 OnProgress = Callable[[str, int, int], None]
 """Told the step (`reading` in bytes, `writing` in rows), how much of it is done, and how much there is."""
 
@@ -54,12 +56,14 @@ def import_directory(
     """
     directory = Path(directory)
     total = sum(path.stat().st_size for path in data_files(directory))
-    read = 0
+    read = told = 0
 
     def on_bytes(count: int) -> None:
-        nonlocal read
+        nonlocal read, told
         read += count
-        on_progress("reading", read, total)
+        if read - told >= PROGRESS_BYTES or read == total:
+            told = read
+            on_progress("reading", read, total)
 
     dataset = read_directory(directory, on_bytes=on_bytes)
     with store.database.writing() as connection:

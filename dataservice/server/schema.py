@@ -9,11 +9,14 @@ from sqlalchemy import BigInteger, Column, Float, ForeignKey, Index, Integer, Me
 
 metadata = MetaData()
 
+# Slugs are listed in the order of their characters, whatever language a PostgreSQL database sorts by.
+_Name = String(200).with_variant(String(200, collation="C"), "postgresql")
+
 signals = Table(
     "signals",
     metadata,
     Column("id", Integer, primary_key=True),
-    Column("slug", String(200), nullable=False, unique=True),
+    Column("slug", _Name, nullable=False, unique=True),
     Column("category", Text, nullable=False, index=True),
     Column("record", Text, nullable=False),
 )
@@ -32,7 +35,7 @@ indices = Table(
     "indices",
     metadata,
     Column("id", Integer, primary_key=True),
-    Column("slug", String(200), nullable=False, unique=True),
+    Column("slug", _Name, nullable=False, unique=True),
     Column("record", Text, nullable=False),
 )
 
@@ -40,7 +43,7 @@ currents = Table(
     "currents",
     metadata,
     Column("id", Integer, primary_key=True),
-    Column("slug", String(200), nullable=False, unique=True),
+    Column("slug", _Name, nullable=False, unique=True),
     Column("record", Text, nullable=False),
 )
 
@@ -48,7 +51,7 @@ posts = Table(
     "posts",
     metadata,
     Column("id", Integer, primary_key=True),
-    Column("slug", String(200), nullable=False, unique=True),
+    Column("slug", _Name, nullable=False, unique=True),
     Column("published_at_us", BigInteger, nullable=False, index=True),
     Column("handle", Text, nullable=False),
     Column("beat", Text),
@@ -60,7 +63,7 @@ wire_items = Table(
     "wire_items",
     metadata,
     Column("id", Integer, primary_key=True),
-    Column("uuid", String(36), nullable=False, unique=True),
+    Column("uuid", _Name, nullable=False, unique=True),
     Column("published_at_us", BigInteger, nullable=False, index=True),
     Column("kind", String(20), nullable=False),
     Column("beat", Text),
