@@ -15,7 +15,7 @@ from udfs.cells import EPOCH
 from udfs.errors import ArgumentError
 from udfs.relative import Back, ToDate
 
-__all__ = ["Day", "Last", "Max", "Start", "StartOf", "first_day"]
+__all__ = ["Day", "Last", "Max", "Start", "StartOf", "first_day", "today_of"]
 
 BACK = re.compile(r"[-−](\d{1,6})([DWMQY])", re.IGNORECASE)
 LAST = re.compile(r"N(\d{1,7})", re.IGNORECASE)
@@ -72,6 +72,11 @@ def first_day(start: StartOf, last: date) -> date | None:
     Raises `ArgumentError` where the start lies before the year 1.
     """
     return None if isinstance(start, Last | Max) else _resolved(start, last, "start")
+
+
+def today_of(now: float) -> date:
+    """The day (UTC) of a time in seconds since the epoch."""
+    return datetime.fromtimestamp(now, UTC).date()
 
 
 def _resolved(value: date | Back | ToDate, day: date, name: str) -> date:

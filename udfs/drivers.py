@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar, cast
 
 from dataservice.client import Answer, Resource
-from udfs.needs import Asking, Question, Reply
+from udfs.needs import FRESH, Asking, Question, Reply
 
 __all__ = ["Reader", "Run", "answer", "needed"]
 
@@ -26,10 +26,10 @@ class Reader(Protocol):
     """What a driver needs of a client."""
 
     def peek(self, resource: Resource[T], *, max_age_s: float | None = None) -> Answer[T] | None:
-        """The answer in memory, fresh or not older than `max_age_s`."""
+        """The answer in memory: a fresh one, or with `max_age_s` one that is not older."""
 
     async def have(self, resource: Resource[T], *, max_age_s: float) -> Answer[T] | None:
-        """The answer in any cache, fresh or not older than `max_age_s`."""
+        """The answer in any cache that is not older than `max_age_s`."""
 
     async def read(self, resource: Resource[T]) -> Answer[T]:
         """The answer, from the service if need be."""
@@ -87,15 +87,15 @@ class _Known:
             self.uncharged[question] = reply.requests
 
 
-async def answer(runs: Sequence[Run], reader: Reader) -> None:
-    """Bring all `runs` to their end; each resource is asked at most once, the widest first."""
+async def answer(runs: Sequence[Run], reader: Reader, now: float) -> None:
+    """Bring all `runs`, begun at `now`, to their end; each resource is asked at most once, the widest first."""
     known = _Known()
     for run in runs:
         run.step(None)
         _advance(run, reader, known)
     while waiting := [run for run in runs if run.questions]:
         missing = {q: None for run in waiting for q in run.questions if q not in known.replies}
-        await _ask(list(missing), reader, known)
+        await _ask(list(missing), reader, known, now)
         for run in waiting:
             _advance(run, reader, known)
 
@@ -109,7 +109,7 @@ async def needed(runs: Sequence[Run], reader: Reader, now: float) -> set[Resourc
     for run in runs:
         run.step(None)
         while run.questions:
-            replies = [await _at_hand(question, reader) for question in run.questions]
+            replies = [await _at_hand(question, reader, now) for question in run.questions]
             asked = [(q, r) for q, r in zip(run.questions, replies, strict=True) if q.cached_max_age_s is None]
             missing.update(q.resource for q, r in asked if r is None or not r.is_fresh(now))
             if any(r is None for _, r in asked):
@@ -119,12 +119,17 @@ async def needed(runs: Sequence[Run], reader: Reader, now: float) -> set[Resourc
     return missing
 
 
-async def _at_hand(question: Question, reader: Reader) -> Answer[Any] | None:
-    found = reader.peek(question.resource, max_age_s=question.cached_max_age_s)
+async def _at_hand(question: Question, reader: Reader, now: float) -> Answer[Any] | None:
+    """The answer in a cache that the question accepts; any one for a question that would else be fetched."""
+    max_age_s = question.cached_max_age_s
+    found = _peek(question, reader)
     if found is None:
-        max_age_s = question.cached_max_age_s
-        found = await reader.have(question.resource, max_age_s=EVER if max_age_s is None else max_age_s)
-    return found
+        found = await reader.have(question.resource, max_age_s=max_age_s or EVER)
+    return None if found is not None and max_age_s == FRESH and not found.is_fresh(now) else found
+
+
+def _peek(question: Question, reader: Reader) -> Answer[Any] | None:
+    return reader.peek(question.resource, max_age_s=question.cached_max_age_s or None)
 
 
 def _advance(run: Run, reader: Reader, known: _Known) -> None:
@@ -134,7 +139,7 @@ def _advance(run: Run, reader: Reader, known: _Known) -> None:
         told: list[Reply] = []
         for question in run.questions:
             if question not in replies:
-                found = reader.peek(question.resource, max_age_s=question.cached_max_age_s)
+                found = _peek(question, reader)
                 if found is None:
                     return
                 known.add(question, found)
@@ -147,10 +152,10 @@ def _advance(run: Run, reader: Reader, known: _Known) -> None:
         run.step(told)
 
 
-async def _ask(questions: Sequence[Question], reader: Reader, known: _Known) -> None:
+async def _ask(questions: Sequence[Question], reader: Reader, known: _Known, now: float) -> None:
     """Ask for all `questions`: first those whose answer may hold the answers to others, then the rest."""
     for part in _widest_first(questions):
-        replies = await asyncio.gather(*(_reply(question, reader) for question in part))
+        replies = await asyncio.gather(*(_reply(question, reader, now) for question in part))
         for question, reply in zip(part, replies, strict=True):
             known.add(question, reply)
 
@@ -171,11 +176,11 @@ def _widest_first(questions: Iterable[Question]) -> tuple[list[Question], list[Q
     return wide, narrow
 
 
-async def _reply(question: Question, reader: Reader) -> Reply:
+async def _reply(question: Question, reader: Reader, now: float) -> Reply:
     """The reader's answer; an exception is one too, so that one bad resource never harms the batch."""
     try:
         if question.cached_max_age_s is not None:
-            return await reader.have(question.resource, max_age_s=question.cached_max_age_s)
+            return await _at_hand(question, reader, now)
         return await reader.read(question.resource)
     except Exception as error:  # noqa: BLE001 - it becomes the error of the cells that asked
         return error if question.cached_max_age_s is None else None

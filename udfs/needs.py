@@ -23,7 +23,7 @@ __all__ = ["FRESH", "Asking", "Question", "Reply", "gather", "have", "need", "ne
 T = TypeVar("T")
 
 FRESH = 0.0
-"""As the `max_age_s` of `have`: only an answer that is still fresh."""
+"""As the `max_age_s` of `have`: only an answer that is still fresh, whenever it was fetched."""
 
 INTERNED = 65_536
 """Questions kept so that equal ones are one object with its hash worked out once: the cells of a large workbook."""
@@ -34,7 +34,7 @@ class Question(msgspec.Struct, frozen=True, cache_hash=True):
 
     resource: Resource[Any]
     cached_max_age_s: float | None = None
-    """None: fetch it if need be. A number: answer only from a cache, fresh or however old up to this, else None."""
+    """None: fetch it if need be. A number: only from a cache, and not older (`FRESH`: still fresh)."""
 
 
 Reply: TypeAlias = Answer[Any] | Exception | None
@@ -63,7 +63,7 @@ async def need_all(resources: Sequence[Resource[T]]) -> list[Answer[T] | Excepti
 
 
 async def have(resource: Resource[T], *, max_age_s: float) -> Answer[T] | None:
-    """The cached answer to `resource` if one is fresh or not older than `max_age_s`; never costs a request.
+    """The cached answer to `resource` if one is not older than `max_age_s` (`FRESH`: still fresh); never a request.
 
     What other functions of the batch fetch at the same time is at hand too.
     """

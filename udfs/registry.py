@@ -54,7 +54,7 @@ class Udf:
     group: str
     examples: tuple[str, ...]
     keep_s: float | None
-    """How long hosts may keep a result that rests on no answer of the service; None: as long as any other."""
+    """How long hosts may keep a result at most; None: as long as what it rests on is fresh."""
     body: Body
     options_at: int | None = field(init=False)
     """The place of the options among the arguments; None for a function without."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
-from datetime import UTC, date, datetime
+from datetime import date
 from typing import Any
 
 import msgspec
@@ -14,6 +14,7 @@ from dataservice.client import AsyncClient, Resource
 from dataservice.errors import DataServiceError
 from udfs import drivers
 from udfs.cells import restyled
+from udfs.dates import today_of
 from udfs.drivers import Reader, Run
 from udfs.errors import CellError, UdfError, error_cell, reason
 from udfs.options import error_style
@@ -72,16 +73,17 @@ class Session:
 
         `reader` answers in place of the client, such as one that ends by a deadline.
         """
-        prepared = self._prepared(calls, self._clock())
-        await drivers.answer([run for run in prepared if isinstance(run, Run)], reader or self.client)
+        now = self._clock()
+        prepared = self._prepared(calls, now)
+        await drivers.answer([run for run in prepared if isinstance(run, Run)], reader or self.client, now)
         now = self._clock()
         return [_outcome(call, run, now) for call, run in zip(calls, prepared, strict=True)]
 
     async def value(self, function_id: str, args: Sequence[Any]) -> Any:
         """The result of one call as plain Python; raises what went wrong."""
         now = self._clock()
-        run = Run(find(function_id).bind(args, _day(now), self._injected(now)))
-        await drivers.answer([run], self.client)
+        run = Run(find(function_id).bind(args, today_of(now), self._injected(now)))
+        await drivers.answer([run], self.client, now)
         if run.error is not None:
             raise run.error
         return run.result
@@ -98,7 +100,7 @@ class Session:
         return CostPreview(await self.client.cost(missing), frozenset(missing), len(calls), fresh)
 
     def _prepared(self, calls: Sequence[Call], now: float) -> list[Run | CellError]:
-        today, injected = _day(now), self._injected(now)
+        today, injected = today_of(now), self._injected(now)
         return [_prepare(call, today, injected) for call in calls]
 
     def _injected(self, now: float) -> dict[str, Any]:
@@ -123,16 +125,16 @@ def _outcome(call: Call, run: Run | CellError, now: float) -> Outcome:
 
 
 def _keep_s(call: Call, run: Run, now: float) -> float:
-    """Seconds that a host may keep the result: as long as all it rests on is fresh.
+    """Seconds that a host may keep the result: as long as all it rests on is fresh, and the function allows.
 
     What the service could not answer is asked again at once: the client decides whether that costs a request.
     """
     if run.error is not None and not isinstance(run.error, UdfError):
         return 0.0
-    if run.fresh_until == drivers.EVER:
-        limit_s = find(call.function_id).keep_s
-        return KEEP_WITHOUT_ANSWER_S if limit_s is None else limit_s
-    return max(0.0, run.fresh_until - now)
+    limit_s = find(call.function_id).keep_s
+    if limit_s is None:
+        limit_s = KEEP_WITHOUT_ANSWER_S if run.fresh_until == drivers.EVER else drivers.EVER
+    return max(0.0, min(limit_s, run.fresh_until - now))
 
 
 def _staleness(call: Call, run: Run, now: float) -> Stale:
@@ -156,10 +158,6 @@ def _options_of(call: Call) -> Any:
         return None
     at = function.options_at
     return None if at is None or at >= len(call.args) else call.args[at]
-
-
-def _day(now: float) -> date:
-    return datetime.fromtimestamp(now, UTC).date()
 
 
 _session: ContextVar[Session | None] = ContextVar("session", default=None)

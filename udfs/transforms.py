@@ -1,0 +1,170 @@
+"""Transforms of a series: changes, averages, scores and levels, each a rule on one column of dated values.
+
+A rule sees the series' own observations only, never filled values or another series' dates. Nulls are left out before;
+a blank that a rule makes stays a blank for the next one. Results are fractions, not per cent: 0.031 is 3.1 %.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from udfs.anchors import STALE_DAYS, base_positions
+from udfs.windows import Lead
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    Column: TypeAlias = pd.Series[float]
+
+__all__ = ["TRANSFORMS", "Transform"]
+
+EWM_ROWS = 5
+"""Spans before the window that an exponential average starts from: what lies before weighs less than 0.005 %."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Transform:
+    """One rule: its name, what it does, and the rows before the window that its first value needs.
+
+    `least` is the smallest allowed argument (None: it takes none) and `default` what counts where none is given (None:
+    one must be given). `anchored` rules begin at the first row of the window, so they need nothing before it.
+    """
+
+    name: str
+    help: str
+    apply: Callable[[Column, float], Column]
+    lead: Callable[[int], Lead] = lambda _: Lead()
+    least: float | None = None
+    default: float | None = None
+    whole: bool = True
+    anchored: bool = False
+
+    @property
+    def form(self) -> str:
+        """How it is written, such as `ma(n)`."""
+        if self.least is None:
+            return self.name
+        return f"{self.name}(n)" if self.whole else f"{self.name}(x)"
+
+
+def _positive(column: Column) -> Column:
+    return column.where(column > 0)
+
+
+def _pct(column: Column, _: float) -> Column:
+    """Change against the observation before; blank where that one is not positive."""
+    return column / _positive(column.shift(1)) - 1
+
+
+def _diff(column: Column, _: float) -> Column:
+    """Difference from the observation before, in the series' unit."""
+    return column.diff()
+
+
+def _log(column: Column, _: float) -> Column:
+    """Natural logarithm; blank where the value is not positive. `log|diff` gives log returns."""
+    return _positive(column).map(np.log)
+
+
+def _change_since(months: int) -> Callable[[Column, float], Column]:
+    """Change against the observation on or before the same day so many months earlier.
+
+    The last day of a month is compared with the last day of that month. Blank where the earlier observation is not
+    positive, or more than ten days older than that day: a missing month is no base, nor is the quarter before one.
+    """
+
+    def change(column: Column, _: float) -> Column:
+        known = column.dropna()
+        positions = base_positions(
+            column.index.to_numpy("datetime64[us]"), known.index.to_numpy("datetime64[us]"), months
+        )
+        bases = column.copy()
+        bases[:] = np.append(known.to_numpy(), np.nan)[positions]
+        return column / _positive(bases) - 1
+
+    return change
+
+
+def _ma(column: Column, n: float) -> Column:
+    """Mean of the last n observations; blank until there are n."""
+    return column.rolling(int(n)).mean()
+
+
+def _ewm(column: Column, n: float) -> Column:
+    """Exponentially weighted mean of span n (weight 2/(n+1) for the newest), weights scaled to add up to 1."""
+    return column.ewm(span=n, adjust=True).mean()
+
+
+def _zscore(column: Column, n: float) -> Column:
+    """Distance from the mean of the last n observations in their standard deviations (n - 1); blank where that is 0."""
+    window = column.rolling(int(n))
+    deviation = window.std()
+    return (column - window.mean()) / deviation.where(deviation > 0)
+
+
+def _index(column: Column, base: float) -> Column:
+    """The series scaled so that the window's first value is the base; blank where that value is not positive."""
+    first = column.dropna().head(1)
+    unit = first.iloc[0] if len(first) and first.iloc[0] > 0 else np.nan
+    return column / unit * base
+
+
+def _cum(column: Column, _: float) -> Column:
+    """Running sum from the window's first row on; a blank adds nothing and stays blank."""
+    return column.cumsum()
+
+
+def _drawdown(column: Column, _: float) -> Column:
+    """Change against the highest value since the window's first row, 0 or less; blank until one is positive."""
+    return column / _positive(column.cummax()) - 1
+
+
+def _lag(column: Column, n: float) -> Column:
+    """The value n observations earlier."""
+    return column.shift(int(n))
+
+
+def _rows(extra: int = 0, factor: int = 1) -> Callable[[int], Lead]:
+    return lambda n: Lead(rows=n * factor + extra)
+
+
+TRANSFORMS = {
+    transform.name: transform
+    for transform in (
+        Transform(name="pct", help="change against the observation before, as a fraction", apply=_pct, lead=_rows(1)),
+        Transform(name="diff", help="difference from the observation before", apply=_diff, lead=_rows(1)),
+        Transform(name="log", help="natural logarithm; log|diff gives log returns", apply=_log),
+        Transform(
+            name="yoy",
+            help="change against the same day a year earlier",
+            apply=_change_since(12),
+            lead=lambda _: Lead(days=366 + STALE_DAYS),
+        ),
+        Transform(
+            name="mom",
+            help="change against the same day a month earlier",
+            apply=_change_since(1),
+            lead=lambda _: Lead(days=31 + STALE_DAYS),
+        ),
+        Transform(name="ma", help="mean of the last n observations", apply=_ma, lead=_rows(-1), least=1),
+        Transform(name="ewm", help="exponential mean of span n", apply=_ewm, lead=_rows(factor=EWM_ROWS), least=1),
+        Transform(name="zscore", help="standard score among the last n", apply=_zscore, lead=_rows(-1), least=2),
+        Transform(
+            name="index",
+            help="scaled so that the first value shown is x",
+            apply=_index,
+            least=0,
+            default=100,
+            whole=False,
+            anchored=True,
+        ),
+        Transform(name="cum", help="running sum over the rows shown", apply=_cum, anchored=True),
+        Transform(name="drawdown", help="change against the highest value so far", apply=_drawdown, anchored=True),
+        Transform(name="lag", help="the value n observations earlier", apply=_lag, lead=_rows(), least=1, default=1),
+    )
+}
+"""Every transform by its name, in the order of the reference."""
