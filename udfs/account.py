@@ -47,7 +47,7 @@ async def QUOTA(  # noqa: N802 - the id that workbooks store
         await need(IndicesResource())
     quota: Quota | None = client.quota_now
     if quota is None:
-        raise NoDataError("the allowance is known after the next request; nothing was asked since the start")
+        raise NoDataError("the service tells no allowance: its answers hold no quota headers")
     return getattr(quota, field)
 
 

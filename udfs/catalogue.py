@@ -58,7 +58,7 @@ COLUMNS = Names(
 async def SIGNALS(  # noqa: N802 - the id that workbooks store
     search: Annotated[str | None, SEARCH] = None,
     category: Annotated[str | None, Text(help="only signals of this category", example="commodities")] = None,
-    fields: Annotated[tuple[str, ...], COLUMNS] = DEFAULT_FIELDS,  # type: ignore[assignment] - as a formula gives it
+    fields: Annotated[Sequence[str], COLUMNS] = DEFAULT_FIELDS,
     limit: Annotated[int | None, Count(help="show at most so many signals", example="20")] = None,
 ) -> Table:
     """The catalogue of signals, or those that a search finds, the best match first.

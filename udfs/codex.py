@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import date
+from functools import partial
 from typing import Annotated, Any
 
 from dataservice.client import AsyncClient, Page, PostsResource, WireResource
 from dataservice.models import Post, WireItem
-from udfs.arguments import Choice, Count, Names, Text
+from udfs.arguments import Choice, Count, Names, Text, shown
 from udfs.dates import Day
 from udfs.errors import NoDataError
 from udfs.fields import Fields
-from udfs.lookup import unknown
+from udfs.lookup import nearest, unknown
 from udfs.needs import have, need, need_all
 from udfs.registry import udf
 from udfs.tables import Table, table
@@ -28,6 +29,11 @@ STORY_TYPES = (
     Choice("report", "a longer report"),
     Choice("explainer", "how something works"),
 )
+
+
+def _byline(key: str, post: Post) -> Any:
+    return post.byline.get(key)
+
 
 POST_FIELDS = Fields(
     Post,
@@ -46,10 +52,7 @@ POST_FIELDS = Fields(
         Choice("body_md", "the whole text (Markdown)"),
         Choice(CITATIONS, "what the post cites"),
     ),
-    {
-        name: lambda post, name=name: post.byline.get(name)
-        for name in ("handle", "display_name", "agent_role", "topic_beat")
-    },
+    {key: partial(_byline, key) for key in ("handle", "display_name", "agent_role", "topic_beat")},
 )
 
 DEFAULT_FIELDS = "published_at, story_type, title, handle, slug, url"
@@ -90,7 +93,7 @@ async def CODEX(  # noqa: N802 - the id that workbooks store
     since: Annotated[date | None, Day(help="only posts from this day on: a date, or text such as -3M or YTD")] = None,
     limit: Annotated[int, Count(help=f"show at most so many posts, up to {PAGE}", example="20", most=PAGE)] = 20,
     beat: Annotated[str | None, Text(help="only posts of authors with this topic", example="macro")] = None,
-    fields: Annotated[tuple[str, ...], COLUMNS] = DEFAULT_FIELDS,  # type: ignore[assignment] - as a formula gives it
+    fields: Annotated[Sequence[str], COLUMNS] = DEFAULT_FIELDS,
 ) -> Table:
     """The newest research posts, newest first.
 
@@ -138,12 +141,15 @@ async def _post(name: str) -> tuple[Post, Sequence[Post]]:
         post = _find(page, name)
         if post is not None:
             return post, page.items
-    message = unknown("post", name, [post.slug for page in pages for post in page])
-    if not newest.complete:
-        message += (
-            f" (searched: the newest {len(newest)}; an older post is found once a CODEX cell asks for its story type)"
-        )
-    raise NoDataError(message)
+    known = [post.slug for page in pages for post in page]
+    if newest.complete:
+        raise NoDataError(unknown("post", name, known))
+    guess = nearest(name, known)
+    meant = f" (did you mean {guess}?)" if guess else ""
+    raise NoDataError(
+        f"no post {shown(name)} among the newest {len(newest)}{meant}; "
+        "an older one is found once a CODEX cell asks for its story type"
+    )
 
 
 async def _page_at_hand(story_type: str) -> Page[Post]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 from dataservice.client import CurrentsResource
@@ -107,7 +107,7 @@ async def CURRENT(  # noqa: N802 - the id that workbooks store
 )
 async def CURRENTS(  # noqa: N802 - the id that workbooks store
     family: Annotated[str | None, Text(help="only currents of this family", example="commodities")] = None,
-    fields: Annotated[tuple[str, ...], COLUMNS] = DEFAULT_FIELDS,  # type: ignore[assignment] - as a formula gives it
+    fields: Annotated[Sequence[str], COLUMNS] = DEFAULT_FIELDS,
     options: Annotated[Mapping[str, Any] | None, OPTIONS] = None,
 ) -> Table:
     """A table of all currents with their scores, the strongest momentum first.

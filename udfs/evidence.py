@@ -5,16 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 from dataservice.client import AsyncClient, Page, PostsResource, Resource, WireResource
-from dataservice.errors import DataServiceError
-from dataservice.models import Post, WireItem
-from udfs.errors import reason
+from dataservice.models import Post, Record, WireItem
+from udfs.errors import error_cell
 from udfs.fields import moment
-from udfs.needs import have, need_all
+from udfs.needs import Asking, gather, have, need
 
 __all__ = ["EvidenceRow", "Subject", "evidence", "items_naming", "posts_citing"]
+
+R = TypeVar("R", bound=Record)
 
 EVIDENCE_AGE_S = 86_400.0
 """Evidence up to a day old will do: EXPLAIN is to be cheap, and what was published stays published."""
@@ -38,15 +39,20 @@ class Subject:
 
 async def evidence(subject: Subject, client: AsyncClient) -> list[EvidenceRow]:
     """The rows on wire and posts; what cannot be had is a row that says why, never an error."""
-    locked = client.quota_now is not None and client.quota_now.tier.casefold() == "free"
-    wire = LOCKED if locked else await _page(WireResource(), "the wire")
-    posts = await _page(PostsResource(), "the codex")
+    quota = client.quota_now
+    locked = quota is not None and quota.tier.casefold() == "free"
+    asked: list[Asking[Page[Any]]] = [_page(PostsResource()), *([] if locked else [_page(WireResource())])]
+    pages = await gather(asked)
+    posts = _or_reason(pages[0], "the codex")
+    wire = LOCKED if locked else _or_reason(pages[1], "the wire")
     items = [] if isinstance(wire, str) else items_naming(subject, wire)
-    rows = [("wire items", wire if isinstance(wire, str) else _counted(items, wire), None)]
-    rows += [(_dated("wire item", item.published_at), item.headline, item.primary_url) for item in items[:SHOWN]]
     citing = [] if isinstance(posts, str) else posts_citing(subject, items, posts)
-    rows += [("posts", posts if isinstance(posts, str) else _counted(citing, posts), None)]
-    return [*rows, *((_dated("post", post.published_at), post.title, post.url) for post in citing[:SHOWN])]
+    return [
+        ("wire items", wire if isinstance(wire, str) else _counted(items, wire), None),
+        *((_dated("wire item", item.published_at), item.headline, item.primary_url) for item in items[:SHOWN]),
+        ("posts", posts if isinstance(posts, str) else _counted(citing, posts), None),
+        *((_dated("post", post.published_at), post.title, post.url) for post in citing[:SHOWN]),
+    ]
 
 
 def items_naming(subject: Subject, items: Iterable[WireItem]) -> list[WireItem]:
@@ -67,13 +73,14 @@ def posts_citing(subject: Subject, items: Iterable[WireItem], posts: Iterable[Po
     ]
 
 
-async def _page(resource: Resource[Page[Any]], what: str) -> Page[Any] | str:
-    """The widest page, at hand or asked for; the reason where it cannot be had."""
+async def _page(resource: Resource[Page[R]]) -> Page[R]:
+    """The widest page, at hand or asked for."""
     at_hand = await have(resource, max_age_s=EVIDENCE_AGE_S)
-    if at_hand is not None:
-        return at_hand.value
-    (reply,) = await need_all([resource])
-    return reason(reply, what) if isinstance(reply, DataServiceError) else reply.value
+    return (at_hand or await need(resource)).value
+
+
+def _or_reason(page: Page[R] | Exception, what: str) -> Page[R] | str:
+    return error_cell(page, what).message if isinstance(page, Exception) else page
 
 
 def _counted(found: Sequence[Any], page: Page[Any]) -> str:

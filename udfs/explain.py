@@ -105,7 +105,9 @@ async def _index(name: str) -> Origin | None:
 
 async def _current(name: str) -> Origin | None:
     current = await _at_hand(CurrentsResource(), name)
-    return current and Origin("current", current, {}, "GET /v1/currents", await need(CurrentsResource()))
+    if current is None:
+        return None
+    return Origin("current", current, {}, "GET /v1/currents", await need(CurrentsResource()))
 
 
 async def _at_hand(resource: Resource[tuple[R, ...]], name: str) -> R | None:

@@ -80,7 +80,7 @@ async def INDEX(  # noqa: N802 - the id that workbooks store
     indices = (await need(IndicesResource())).value
     index = find_record(indices, slug, "index")
     if field.casefold() == COMPONENTS:
-        return component_table(index.components)
+        return _components(index)
     if field.casefold().startswith(WEIGHT):
         return await _weight(index, field[len(WEIGHT) :].strip())
     chosen = INDEX_FIELDS.find(field, indices)
@@ -91,7 +91,7 @@ async def INDEX(  # noqa: N802 - the id that workbooks store
 
 @udf(group="Indices", shape="table", examples=("=DS.INDICES()", '=DS.INDICES("name, value, observed_at")'))
 async def INDICES(  # noqa: N802 - the id that workbooks store
-    fields: Annotated[tuple[str, ...], COLUMNS] = DEFAULT_FIELDS,  # type: ignore[assignment] - as a formula gives it
+    fields: Annotated[Sequence[str], COLUMNS] = DEFAULT_FIELDS,
 ) -> Table:
     """A table of all composite indices with their current readings.
 
@@ -100,6 +100,12 @@ async def INDICES(  # noqa: N802 - the id that workbooks store
     """
     indices = sorted((await need(IndicesResource())).value, key=lambda index: index.slug)
     return INDEX_FIELDS.table(fields, indices)
+
+
+def _components(index: Index) -> Table:
+    if not any(index.components):
+        raise NoDataError(f"index '{index.slug}' has no components")
+    return component_table(index.components)
 
 
 def component_table(components: Sequence[Mapping[str, Any]]) -> Table:

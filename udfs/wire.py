@@ -97,7 +97,7 @@ async def WIRE(  # noqa: N802 - the id that workbooks store
     limit: Annotated[int, Count(help=f"show at most so many items, up to {PAGE}", example="20", most=PAGE)] = 20,
     beat: Annotated[str | None, Text(help="only items of this topic", example="macro")] = None,
     source: Annotated[str | None, Text(help="only items of this feed, in its own spelling")] = None,
-    fields: Annotated[tuple[str, ...], COLUMNS] = DEFAULT_FIELDS,  # type: ignore[assignment] - as a formula gives it
+    fields: Annotated[Sequence[str], COLUMNS] = DEFAULT_FIELDS,
     options: Annotated[Mapping[str, Any] | None, OPTIONS] = None,
 ) -> Table:
     """The newest items of the wire: news, filings, press releases, data releases and more, newest first. Needs Pro.

@@ -1,0 +1,128 @@
+"""CODEX and CODEX_POST: posts, and what they cite as far as the key may read it."""
+
+from tests.udfs.asking import Canned, cells, session_on
+from udfs.cells import CellError, ErrorCode
+
+CITED = {"wire_item_id": "w2", "citation_number": 2, "quoted_text": None, "page": 7}
+POSTS = [
+    {
+        "slug": "first",
+        "url": "https://example.org/codex/first",
+        "title": "=1+1",
+        "body_md": "b" * 40_000,
+        "published_at": "2026-08-02T00:00:00Z",
+        "story_type": "podcast",
+        "byline": {"handle": "meridian", "mood": "calm"},
+        "citations": [CITED, {"wire_item_id": "w1", "citation_number": 1, "quoted_text": "“so”"}, {"odd": 1}],
+        "region": "EU",
+    },
+    {"slug": "second", "title": "Second", "published_at": "2026-08-03T00:00:00Z", "citations": [], "byline": {}},
+]
+WIRE = [{"id": "w1", "headline": "Seen", "primary_url": None, "published_at": "2026-08-01T00:00:00Z"}]
+FULL_PAGE = [{"slug": f"new-{n}", "published_at": "2026-08-01T00:00:00Z"} for n in range(200)]
+
+
+async def test_the_newest_posts_come_first_and_limit_and_fields_are_cut_on_the_spot(service):
+    async with session_on(service) as session:
+        shown = await cells(session, "CODEX", None, None, None, 2, None, "slug, story_type, handle")
+        await cells(session, "CODEX")
+    assert shown == [
+        ("slug", "story_type", "handle"),
+        ("what-moved-12", "explainer", "tidewatch"),
+        ("what-moved-11", "report", "ballast"),
+    ]
+    assert service.running.requests == ["/v1/codex?limit=200"]
+
+
+async def test_type_author_and_day_are_sent_to_the_service_and_a_topic_asks_the_almanac(service):
+    async with session_on(service) as session:
+        await cells(session, "CODEX", "Report", "@ballast", "2026-08-01")
+        await cells(session, "CODEX", None, None, "2026-08-01", None, "macro")
+    assert service.running.requests == [
+        "/v1/codex?limit=200&since=2026-08-01T00%3A00%3A00Z&handle=ballast&story_type=report",
+        "/v1/almanac?limit=200&since=2026-08-01&beat=macro",
+    ]
+
+
+async def test_all_posts_of_a_sheet_share_one_request(service):
+    async with session_on(service) as session:
+        shown = await cells(session, "CODEX_POST", [["what-moved-12"], ["What-Moved-11"]], [["title", "view_count"]])
+        body = await cells(session, "CODEX_POST", "https://example.org/codex/what-moved-12")
+    assert shown[0] == ("What moved, part 12 (made up)", 407)
+    assert body.startswith("# What moved")
+    assert service.running.request_count == 1
+
+
+async def test_citations_spill_with_the_wire_items_they_name(service):
+    async with session_on(service) as session:
+        shown = await cells(session, "CODEX_POST", "what-moved-12", "citations")
+        await cells(session, "CODEX_POST", "what-moved-11", "citations")
+    assert shown[0] == ("citation_number", "quoted_text", "wire_item_id", "headline", "primary_url")
+    assert shown[1][:2] == (1, "UST10Y moves 3 % within the hour (made up)")
+    assert shown[1][3] == "UST10Y moves 3 % within the hour (made up)"
+    assert shown[1][4].startswith("https://example.org/wire/")
+    assert service.running.requests == ["/v1/codex?limit=200", "/v1/wire?limit=200"]
+
+
+async def test_a_free_key_sees_citations_without_headlines_and_asks_no_wire(service):
+    async with session_on(service, tier="free") as session:
+        shown = await cells(session, "CODEX_POST", "what-moved-12", "citations")
+    assert [row[0] for row in shown[1:]] == [1, 2, 3]
+    assert {row[3:] for row in shown[1:]} == {(None, None)}
+    assert service.running.requests == ["/v1/codex?limit=200"]
+
+
+async def test_a_wire_that_refuses_or_fails_leaves_blanks():
+    for refusal in (402, 404, 400):
+        shown = await Canned({"/v1/codex": POSTS, "/v1/wire": refusal})("CODEX_POST", "first", "citations")
+        assert {row[3:] for row in shown[1:]} == {(None, None)}
+
+
+async def test_citations_come_by_their_numbers_and_odd_ones_do_no_harm():
+    shown = await Canned({"/v1/codex": POSTS, "/v1/wire": WIRE})("CODEX_POST", "first", "citations")
+    assert shown[1:] == [
+        (1.0, "“so”", "w1", "Seen", None),
+        (2.0, None, "w2", None, None),
+        (None, None, None, None, None),
+    ]
+
+
+async def test_a_post_without_citations_shows_their_header_and_asks_no_wire():
+    service = Canned({"/v1/codex": POSTS})
+    assert len(await service("CODEX_POST", "second", "citations")) == 1
+    assert service.requests == ["/v1/codex?limit=200"]
+
+
+async def test_a_body_longer_than_a_cell_is_cut():
+    assert len(await Canned({"/v1/codex": POSTS})("CODEX_POST", "first")) == 32_767
+
+
+async def test_unknown_values_and_fields_are_shown_as_they_are():
+    service = Canned({"/v1/codex": POSTS})
+    assert await service("CODEX", *[None] * 5, "slug, title, story_type, byline.mood, region, citations") == [
+        ("slug", "title", "story_type", "byline.mood", "region", "citations"),
+        ("second", "Second", "", None, None, ""),
+        ("first", "=1+1", "podcast", "calm", "EU", "w2, w1, odd: 1"),
+    ]
+
+
+async def test_an_unknown_post_is_told_the_nearest_one():
+    shown = await Canned({"/v1/codex": POSTS})("CODEX_POST", "frist")
+    assert shown == CellError(ErrorCode.NA, "no post 'frist'; did you mean first?")
+
+
+async def test_a_post_behind_the_newest_two_hundred_is_found_once_its_type_was_asked():
+    service = Canned({"/v1/codex": FULL_PAGE})
+    shown = await service("CODEX_POST", "old-report", "title")
+    assert shown.code is ErrorCode.NA
+    assert shown.message == (
+        "no post 'old-report' among the newest 200; an older one is found once a CODEX cell asks for its story type"
+    )
+    service.answers = {"/v1/codex": [{"slug": "old-report", "title": "Old", "published_at": "2020-01-01T00:00:00Z"}]}
+    await service("CODEX", "report")
+    assert await service("CODEX_POST", "old-report", "title") == "Old"
+    assert len(service.requests) == 2
+
+
+async def test_where_nothing_matches_the_header_is_shown():
+    assert await Canned({"/v1/codex": []})("CODEX", None, None, None, None, None, "slug") == [("slug",)]

@@ -1,0 +1,129 @@
+"""EXPLAIN: where a number comes from, and what speaks for it."""
+
+from dataservice.client import AsyncClient
+from dataservice.models import Post
+from tests.udfs.asking import Canned, cells, session_on
+from udfs.cells import ErrorCode
+from udfs.evidence import LOCKED, Subject, posts_citing
+from udfs.session import Session
+
+START = 1_788_220_800.0
+
+SIGNAL = {
+    "slug": "odd",
+    "name": "(odd) [name",
+    "unit": None,
+    "description": "d" * 40_000,
+    "region": "EU",
+    "latest": None,
+    "history": [],
+}
+
+
+def told(rows):
+    """Return the rows as a mapping, the first of each kind."""
+    return {what: value for what, value, _ in reversed(rows[1:])}
+
+
+async def test_a_signal_is_explained_from_definition_to_cost(service):
+    async with session_on(service) as session:
+        rows = await cells(session, "EXPLAIN", "us-cpi")
+    assert rows[0] == ("what", "value", "link")
+    shown = told(rows)
+    assert shown["signal"] == "us-cpi"
+    assert (shown["definition"], shown["unit"], shown["source"]) == ("All items", "index 2010=100", "Made-up data")
+    assert shown["endpoint"] == "GET /v1/signals/us-cpi"
+    assert (shown["state"], shown["answered from"], shown["requests it cost"]) == ("fresh", "network", 1)
+    assert isinstance(shown["value"], float)
+
+
+async def test_the_wire_items_that_name_it_and_the_posts_that_cite_them_are_linked(service):
+    async with session_on(service) as session:
+        rows = await cells(session, "EXPLAIN", "us-10y")
+    items = [row for row in rows if row[0].startswith("wire item 2026-")]
+    posts = [row for row in rows if row[0].startswith("post 2026-")]
+    assert items
+    assert all(link is None or link.startswith("https://example.org/wire/") for _, _, link in items)
+    assert any(link for _, _, link in items)
+    assert "What moved, part 12 (made up)" in [title for _, title, _ in posts]
+    assert told(rows)["wire items"].endswith("among all 152")
+
+
+async def test_explaining_many_numbers_costs_two_requests_more_than_the_numbers(service):
+    async with session_on(service) as session:
+        for slug in ("us-cpi", "us-10y", "wb.gold", "us-cpi"):
+            await cells(session, "EXPLAIN", slug)
+    assert service.running.request_count == 3 + 2
+
+
+async def test_evidence_up_to_a_day_old_costs_nothing_again(service):
+    now = [START]
+    async with AsyncClient(service.url, service.key, clock=lambda: now[0]) as client:
+        session = Session(client, clock=lambda: now[0])
+        await cells(session, "EXPLAIN", "us-cpi")
+        now[0] += 80_000
+        await cells(session, "EXPLAIN", "us-cpi")
+    assert service.running.request_count == 4
+
+
+async def test_a_locked_wire_is_a_row_and_no_error(service):
+    async with session_on(service, tier="free") as session:
+        shown = told(await cells(session, "EXPLAIN", "us-cpi"))
+        assert shown["wire items"] == LOCKED
+        assert shown["posts"].endswith("among all 12")
+    assert "/v1/wire?limit=200" not in service.running.requests
+
+
+async def test_evidence_that_cannot_be_had_is_a_row_that_says_why():
+    service = Canned({"/v1/signals/odd": SIGNAL, "/v1/wire": 402, "/v1/codex": 404})
+    shown = told(await service("EXPLAIN", "odd"))
+    assert shown["wire items"].startswith("the wire needs the Pro tier")
+    assert shown["posts"]
+
+
+async def test_a_signal_without_observations_is_explained_with_what_there_is():
+    service = Canned({"/v1/signals/odd": SIGNAL, "/v1/wire": [], "/v1/codex": []})
+    shown = told(await service("EXPLAIN", "odd"))
+    assert "value" not in shown
+    assert shown["unit"] is None
+    assert shown["region"] == "EU"
+    assert len(shown["definition"]) == 32_767
+    assert shown["wire items"] == "0 among all 0"
+
+
+async def test_an_index_and_a_current_that_the_workbook_shows_are_explained_too(service):
+    async with session_on(service) as session:
+        await cells(session, "INDICES")
+        await cells(session, "CURRENTS")
+        index = told(await cells(session, "EXPLAIN", "Risk-Dial"))
+        current = told(await cells(session, "EXPLAIN", "digital-tide"))
+    assert (index["index"], index["value"], index["endpoint"]) == ("risk-dial", 99.7744, "GET /v1/indices")
+    assert index["components"] == "cboe.vix, sp-500, us-10y"
+    assert (current["momentum_score"], current["definition"]) == (83.6, "Coins move before the news does")
+    assert not current["wire items"].startswith("0")
+
+
+async def test_an_unknown_name_is_an_error(service):
+    async with session_on(service) as session:
+        shown = await cells(session, "EXPLAIN", "us-cpii")
+    assert shown.code is ErrorCode.NA
+    assert shown.message.startswith("no signal 'us-cpii'")
+
+
+async def test_a_number_that_is_the_last_known_one_says_so(service):
+    now = [START]
+    async with AsyncClient(service.url, service.key, clock=lambda: now[0], deadline_s=0.5) as client:
+        session = Session(client, clock=lambda: now[0])
+        await cells(session, "EXPLAIN", "us-cpi")
+        service.running.stop()
+        now[0] += 5_000
+        shown = told(await cells(session, "EXPLAIN", "us-cpi"))
+    assert shown["state"].startswith("stale: the service did not answer")
+    assert shown["age (seconds)"] == 5_000
+
+
+def test_a_post_names_a_signal_only_by_its_whole_slug_or_name():
+    subject = Subject("wb.gold", "Gold price")
+    texts = {"a": "wb.gold up", "b": "GOLD PRICE falls", "c": "Gold prices"}
+    posts = [Post(slug=slug, body_md=text) for slug, text in texts.items()]
+    assert [post.slug for post in posts_citing(subject, [], posts)] == ["a", "b"]

@@ -1,0 +1,46 @@
+"""Tables: columns of one kind are arrays, and a null is an empty cell."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from udfs.cells import Kind, cells_of
+from udfs.tables import table, without_header
+
+NOON = datetime(2026, 8, 18, 12, tzinfo=UTC)
+
+
+def column_of(values):
+    (column,) = cells_of(table(["x"], [[value] for value in values])).columns
+    return column.kind, column.scalars()
+
+
+@pytest.mark.parametrize(
+    ("values", "kind", "scalars"),
+    [
+        ([1, 2], Kind.NUMBER, [1, 2]),
+        ([1.5, None, 2], Kind.NUMBER, [1.5, None, 2]),
+        ([NOON, None], Kind.DATETIME, [NOON.replace(tzinfo=None), None]),
+        (["a", None, 1.5, True], Kind.ANY, ["a", None, 1.5, True]),
+        ([True, False], Kind.ANY, [True, False]),
+        ([None, None], Kind.ANY, [None, None]),
+        ([10**400, 1], Kind.ANY, [10**400, 1]),
+    ],
+)
+def test_a_column_has_the_kind_of_its_values(values, kind, scalars):
+    assert column_of(values) == (kind, scalars)
+
+
+def test_times_at_midnight_are_dates():
+    kind, _ = column_of([NOON.replace(hour=0)])
+    assert kind is Kind.DATE
+
+
+def test_a_table_without_rows_shows_its_header():
+    grid = cells_of(table(["a", "b"], []))
+    assert list(grid.rows()) == [("a", "b")]
+
+
+def test_a_hidden_header_leaves_the_rows():
+    grid = cells_of(without_header(table(["a"], [["x"]])))
+    assert list(grid.rows()) == [("x",)]
