@@ -37,6 +37,9 @@ WORDS = {"description": "definition", "summary": "definition", "phrase": "defini
 
 EVER = float("inf")
 
+KEEP_S = 60.0
+"""The table tells an age, which hosts should not keep as long as the number itself."""
+
 SLUG = Text(
     help="slug or shortcode of a signal, or the slug of an index or current that the workbook shows",
     example="us-cpi",
@@ -54,7 +57,7 @@ class Origin:
     answer: Answer[Any]
 
 
-@udf(group="Account", shape="table", examples=('=DS.EXPLAIN("us-cpi")',))
+@udf(group="Account", shape="table", keep_s=KEEP_S, examples=('=DS.EXPLAIN("us-cpi")',))
 async def EXPLAIN(  # noqa: N802 - the id that workbooks store
     slug: Annotated[str, SLUG],
     *,

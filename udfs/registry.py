@@ -20,7 +20,7 @@ from udfs.options import Options
 from udfs.parameters import Parameter, parameter_of
 from udfs.spill import combinations, single
 
-__all__ = ["REGISTRY", "Caller", "Parameter", "Shape", "Udf", "calls_go_through", "find", "udf"]
+__all__ = ["REGISTRY", "Caller", "Parameter", "Shape", "Udf", "arrange", "calls_go_through", "find", "udf"]
 
 Body: TypeAlias = Callable[..., Coroutine[Any, Any, Any]]
 Shape: TypeAlias = Literal["value", "table", "either"]
@@ -49,7 +49,7 @@ class Udf:
     details: str
     parameters: tuple[Parameter, ...]
     injected: tuple[str, ...]
-    """Keyword-only parameters that the session fills: `now`, `client` (`udfs.session`)."""
+    """Keyword-only parameters that the session fills: `now`, `today`, `client` (`udfs.session`)."""
     shape: Shape
     group: str
     examples: tuple[str, ...]
@@ -136,6 +136,14 @@ def udf(
         return function
 
     return register
+
+
+def arrange(functions: Sequence[Udf]) -> None:
+    """Put `REGISTRY` into the order of the reference; raises `ValueError` where it holds others than `functions`."""
+    if {function.id for function in functions} != REGISTRY.keys():
+        raise ValueError(f"the reference and the registry differ by {REGISTRY.keys() ^ {f.id for f in functions}}")
+    for function in functions:
+        REGISTRY[function.id] = REGISTRY.pop(function.id)
 
 
 def calls_go_through(caller: Callable[[], Caller]) -> None:
