@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeVar, cast
+from typing import Any, Protocol, TypeVar
 
 from dataservice.client import Answer, Resource
 from udfs.needs import FRESH, Asking, Question, Reply
@@ -45,15 +45,15 @@ class Run:
     questions: Sequence[Question] = ()
     fresh_until: float = EVER
     """Until when all that it was told counts as fresh: what it took at any age, up to that age."""
-    stale: list[Answer[Any]] = field(default_factory=list)
-    """Last known values it was told in place of fresh ones."""
+    stale: Answer[Any] | None = None
+    """The oldest last known value that it was told in place of a fresh one."""
     requests: int = 0
     """Requests that were made for this function; for a shared answer the first one that took it is charged."""
 
     def step(self, replies: Sequence[Reply] | None) -> None:
         """Go on with `replies` up to the next questions or the end."""
         try:
-            self.questions = self.asking.send(cast("Sequence[Reply]", replies))
+            self.questions = self.asking.send(replies)  # type: ignore[arg-type]  # None begins it
         except StopIteration as end:
             self.result, self.questions = end.value, ()
         except Exception as error:  # noqa: BLE001 - whatever it is, it becomes this one cell's error
@@ -64,9 +64,10 @@ class Run:
         fresh_until = answer.fresh_until
         if question.cached_max_age_s is not None:
             fresh_until = max(fresh_until, answer.fetched_at + question.cached_max_age_s)
-        elif answer.stale_because is not None:
-            self.stale.append(answer)
-        self.fresh_until = min(self.fresh_until, fresh_until)
+        elif answer.stale_because is not None and (self.stale is None or answer.fetched_at < self.stale.fetched_at):
+            self.stale = answer
+        if fresh_until < self.fresh_until:
+            self.fresh_until = fresh_until
 
     def close(self) -> None:
         """Leave the function where it stands."""
@@ -136,19 +137,18 @@ def _advance(run: Run, reader: Reader, known: _Known) -> None:
     """Go on as far as what is known and memory can answer."""
     replies = known.replies
     while run.questions:
-        told: list[Reply] = []
         for question in run.questions:
             if question not in replies:
                 found = _peek(question, reader)
                 if found is None:
                     return
                 known.add(question, found)
-            told.append(replies[question])
+        told = [replies[question] for question in run.questions]
         for question, reply in zip(run.questions, told, strict=True):
             if isinstance(reply, Answer):
                 run.note(question, reply)
-            if known.uncharged:
-                run.requests += known.uncharged.pop(question, 0)
+        if known.uncharged:
+            run.requests += sum(known.uncharged.pop(question, 0) for question in run.questions)
         run.step(told)
 
 

@@ -70,6 +70,11 @@ class Labelled:
     rows: Observations | CellError
     starts: date | None = None
 
+    @property
+    def shows_rows(self) -> bool:
+        """Whether there is a row to show, and not only one to fill from."""
+        return isinstance(self.rows, Observations) and len(self.rows.between(self.starts)) > 0
+
 
 def window_for(first: date | None, last: date | None, count: int | None, options: TableOptions) -> Window:
     """What must be known for the rows asked for: transforms look back, and so does a fill from the value before."""

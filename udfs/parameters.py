@@ -31,18 +31,26 @@ class Parameter:
     kind: Kind
     required: bool
     default: Any = None
-    _read: Reading = field(init=False, repr=False, compare=False)
+    _read_text: Reading = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_read", _remembering(self.kind, self.name))
+        object.__setattr__(self, "_read_text", lru_cache(maxsize=READ_TEXTS)(self._read))
 
     def read(self, raw: Any, today: date) -> Any:
-        """The value of a raw argument, or the default for a blank one; raises `ArgumentError`."""
-        if raw is None or is_blank(raw):
-            if self.required:
-                raise ArgumentError(f"{self.name} is missing: {self.kind.help}")
-            return None if self.default is None else self._read(self.default, today)
-        return self._read(raw, today)
+        """The value of a raw argument, or the default for a blank one; raises `ArgumentError`.
+
+        What was made of a text is remembered, because reading is a pure function of the text and the day.
+        """
+        if raw is None:
+            raw = ""
+        return self._read_text(raw, today) if type(raw) is str else self._read(raw, today)
+
+    def _read(self, raw: Any, today: date) -> Any:
+        if not is_blank(raw):
+            return self.kind.read(raw, self.name, today)
+        if self.required:
+            raise ArgumentError(f"{self.name} is missing: {self.kind.help}")
+        return None if self.default is None else self.kind.read(self.default, self.name, today)
 
 
 def parameter_of(parameter: inspect.Parameter, hints: Mapping[str, Any]) -> Parameter:
@@ -50,16 +58,3 @@ def parameter_of(parameter: inspect.Parameter, hints: Mapping[str, Any]) -> Para
     kind = next(extra for extra in hints[parameter.name].__metadata__ if isinstance(extra, Kind))
     required = parameter.default is parameter.empty
     return Parameter(parameter.name, kind, required, None if required else parameter.default)
-
-
-def _remembering(kind: Kind, name: str) -> Reading:
-    """`kind.read`, which remembers what it made of texts: reading is a pure function of the text and the day."""
-
-    @lru_cache(maxsize=READ_TEXTS)
-    def read_text(raw: str, today: date) -> Any:
-        return kind.read(raw, name, today)
-
-    def read(raw: Any, today: date) -> Any:
-        return read_text(raw, today) if type(raw) is str else kind.read(raw, name, today)
-
-    return read

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from dataservice.client import AsyncClient, Resource
+from dataservice.client import Answer, AsyncClient, Resource
 from dataservice.errors import DataServiceError
 from udfs import drivers
 from udfs.cells import restyled
@@ -23,7 +23,7 @@ from udfs.registry import Udf, calls_go_through, find
 __all__ = ["Call", "CostPreview", "Outcome", "Session", "Stale", "current_session", "use"]
 
 KEEP_WITHOUT_ANSWER_S = 60.0
-"""How long hosts may keep a result that no answer of the service went into, such as a wrong argument."""
+"""How long hosts may keep an error, or a result that no answer of the service went into: asking again is free."""
 
 
 class Call(msgspec.Struct, frozen=True):
@@ -82,7 +82,8 @@ class Session:
     async def value(self, function_id: str, args: Sequence[Any]) -> Any:
         """The result of one call as plain Python; raises what went wrong."""
         now = self._clock()
-        run = Run(find(function_id).bind(args, today_of(now), self._injected(now)))
+        injected = self._injected(now)
+        run = Run(find(function_id).bind(args, injected["today"], injected))
         await drivers.answer([run], self.client, now)
         if run.error is not None:
             raise run.error
@@ -100,11 +101,12 @@ class Session:
         return CostPreview(await self.client.cost(missing), frozenset(missing), len(calls), fresh)
 
     def _prepared(self, calls: Sequence[Call], now: float) -> list[Run | CellError]:
-        today, injected = today_of(now), self._injected(now)
+        injected = self._injected(now)
+        today = injected["today"]
         return [_prepare(call, today, injected) for call in calls]
 
     def _injected(self, now: float) -> dict[str, Any]:
-        return {"now": now, "client": self.client}
+        return {"now": now, "today": today_of(now), "client": self.client}
 
 
 def _prepare(call: Call, today: date, injected: Mapping[str, Any]) -> Run | CellError:
@@ -120,7 +122,7 @@ def _outcome(call: Call, run: Run | CellError, now: float) -> Outcome:
     if run.error is not None:
         result = _styled(error_cell(run.error, call.function_id), call)
         return Outcome(result, _keep_s(call, run, now), requests=run.requests)
-    stale = _staleness(call, run, now) if run.stale else None
+    stale = None if run.stale is None else _staleness(call, run.stale, now)
     return Outcome(_styled(run.result, call), _keep_s(call, run, now), stale, run.requests)
 
 
@@ -133,14 +135,14 @@ def _keep_s(call: Call, run: Run, now: float) -> float:
         return 0.0
     limit_s = find(call.function_id).keep_s
     if limit_s is None:
-        limit_s = KEEP_WITHOUT_ANSWER_S if run.fresh_until == drivers.EVER else drivers.EVER
+        rests_on_nothing = run.error is not None or run.fresh_until == drivers.EVER
+        limit_s = KEEP_WITHOUT_ANSWER_S if rests_on_nothing else drivers.EVER
     return max(0.0, min(limit_s, run.fresh_until - now))
 
 
-def _staleness(call: Call, run: Run, now: float) -> Stale:
-    oldest = max(run.stale, key=lambda answer: answer.age_s(now))
-    because = oldest.stale_because or DataServiceError("no fresh answer")
-    return Stale(oldest.age_s(now), reason(because, call.function_id.upper()))
+def _staleness(call: Call, answer: Answer[Any], now: float) -> Stale:
+    because = answer.stale_because or DataServiceError("no fresh answer")
+    return Stale(answer.age_s(now), reason(because, call.function_id.upper()))
 
 
 def _styled(result: Any, call: Call) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import date
 from typing import Annotated, Any
 
@@ -10,8 +11,8 @@ from dataservice.client import CatalogueResource, SignalResource
 from udfs.align import Align, Fill
 from udfs.arguments import Choice, Count, Names, Text
 from udfs.chain import Chain
-from udfs.dates import Day, Last, Start, StartOf, first_day, today_of
-from udfs.errors import ArgumentError, error_cell
+from udfs.dates import Day, Last, Start, StartOf, first_day
+from udfs.errors import ArgumentError, NoDataError, error_cell
 from udfs.history_table import Header, Labelled, Layout, TableOptions, history_table, rows_of, window_for
 from udfs.names import need_of
 from udfs.needs import gather, have
@@ -121,7 +122,7 @@ async def SIGNAL_HISTORY(  # noqa: N802 - the id that workbooks store
     end: Annotated[date | None, END] = None,
     options: Annotated[Mapping[str, Any] | None, OPTIONS] = None,
     *,
-    now: float,
+    today: date,
 ) -> Table:
     """The observations of one or several signals: a column of dates and a column of values for each, oldest first.
 
@@ -140,7 +141,6 @@ async def SIGNAL_HISTORY(  # noqa: N802 - the id that workbooks store
     window; else one for the recent history, or one for every 1,000 observations. A signal that fails shows its error
     in its column's first row, and the others still show; where all fail, so does the cell.
     """
-    today = today_of(now)
     shown = table_options(options or {})
     window = _window(start, end, today, shown)
     if not slug:
@@ -150,6 +150,8 @@ async def SIGNAL_HISTORY(  # noqa: N802 - the id that workbooks store
     if len(failed) == len(results):
         raise failed[0]
     columns = [_labelled(name, result) for name, result in zip(slug, results, strict=True)]
+    if not any(column.shows_rows for column in columns):
+        raise NoDataError(f"no observations of {', '.join(slug)} from {window.first} on")
     return history_table(columns, end or today, shown)
 
 
@@ -180,10 +182,10 @@ def _window(start: StartOf, end: date | None, today: date, options: TableOptions
 async def _column(name: str, window: Window, today: date, options: TableOptions) -> Labelled:
     series = await known_series(name, window, today)
     rows, starts = rows_of(series.known, window, options)
-    if not len(rows.between(starts)):
+    column = Labelled(series.slug, rows, starts)
+    if not column.shows_rows and not (len(rows) and options.fill is Fill.PREV):
         raise no_observations(series, starts, window.last)
-    label = await _name_of(series.slug) if options.header is Header.NAME else series.slug
-    return Labelled(label, rows, starts)
+    return replace(column, label=await _name_of(series.slug)) if options.header is Header.NAME else column
 
 
 async def _name_of(slug: str) -> str:

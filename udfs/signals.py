@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from dataservice.client import SignalDetail
 from dataservice.models import Signal
 from udfs.arguments import Choice, Text
-from udfs.dates import Day, today_of
+from udfs.dates import Day
 from udfs.errors import NoDataError
 from udfs.fields import Fields
 from udfs.names import need_detail
@@ -42,7 +42,10 @@ SIGNAL_FIELDS = Fields(
 
 NEEDS_PREVIOUS = {"previous", "change", "pct_change"}
 OBSERVED = {"value", "observed_at", *NEEDS_PREVIOUS}
-"""Fields of an observation; all others are the signal's own."""
+"""Fields of an observation; all others are the signal's own, or tell of the answer."""
+
+OWN = frozenset(Signal.field_names())
+"""Fields of the contract; a signal may have others."""
 
 SLUG = Text(
     help="slug or shortcode of a signal, or a range of them; =DS.SIGNALS() lists all", example="us-cpi", lifted=True
@@ -79,6 +82,7 @@ async def SIGNAL(  # noqa: N802 - the id that workbooks store
     options: Annotated[Mapping[str, Any] | None, Options(help="err=text or err=blank")] = None,  # noqa: ARG001 - err is the session's
     *,
     now: float,
+    today: date,
 ) -> Any:
     """The latest value of a signal, its value on a day, or one of its fields.
 
@@ -93,8 +97,10 @@ async def SIGNAL(  # noqa: N802 - the id that workbooks store
     answer = await need_detail(slug)
     detail = answer.value
     name = field.casefold()
+    if name in OWN:
+        return getattr(detail.signal, name)
     if name in OBSERVED:
-        return await _observed(detail, name, at, today_of(now))
+        return await _observed(detail, name, at, today)
     if name == "age":
         return answer.age_s(now)
     if name == "state":

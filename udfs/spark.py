@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Annotated
 
 import numpy as np
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 
 from dataservice.observations import Observations
 from udfs.arguments import Count, Text
-from udfs.dates import Last, Start, StartOf, first_day, today_of
+from udfs.dates import Last, Start, StartOf, first_day
 from udfs.registry import udf
 from udfs.resample import known_only
 from udfs.series import known_series, no_observations
@@ -35,7 +36,7 @@ async def SPARK(  # noqa: N802 - the id that workbooks store
     start: Annotated[StartOf, START] = "-1Y",  # type: ignore[assignment]  # as a formula gives it, and read like it
     points: Annotated[int, POINTS] = 40,
     *,
-    now: float,
+    today: date,
 ) -> str:
     """A signal's course as a line of block characters, from the lowest value (▁) to the highest (█).
 
@@ -43,7 +44,6 @@ async def SPARK(  # noqa: N802 - the id that workbooks store
     that the line ends with the newest value. Values that are missing are left out. Costs what SIGNAL_HISTORY of the
     same window costs: nothing where the recent history is in hand.
     """
-    today = today_of(now)
     window = Window(first_day(start, today), None, start.count if isinstance(start, Last) else None)
     series = await known_series(slug, window, today)
     starts = window.starts(series.known)

@@ -65,10 +65,7 @@ def recent(detail: SignalDetail) -> Known:
     prove nothing: they may be all of the last 365 days. If they reach further than 365 days back from the newest one,
     the unit cannot be days; then fewer than 365 are all there are.
     """
-    observations = detail.history
-    if detail.latest is not None:
-        latest = Observations.from_json([{"observed_at": detail.latest.observed_at, "value": detail.latest.value}])
-        observations = observations.merged(latest)
+    observations = _with_latest(detail)
     if not len(detail.history):
         return Known(observations, date.max)
     first, last = detail.history.first_day, detail.history.last_day
@@ -77,6 +74,16 @@ def recent(detail: SignalDetail) -> Known:
     days = detail.history.times.astype("datetime64[D]")
     first_day_may_be_cut = bool(np.any(days[1:] == days[:-1]))
     return Known(observations, first + timedelta(days=first_day_may_be_cut))
+
+
+def _with_latest(detail: SignalDetail) -> Observations:
+    """The recent history and the latest observation, which it usually ends with."""
+    if detail.latest is None:
+        return detail.history
+    latest = Observations.from_columns([detail.latest.observed_at], [detail.latest.value])
+    if len(detail.history) and latest.times[0] <= detail.history.times[-1]:
+        return detail.history
+    return detail.history.merged(latest)
 
 
 @dataclass(frozen=True, slots=True)
