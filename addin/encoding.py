@@ -49,7 +49,7 @@ def _head(members: dict[str, Any], outcome: Outcome | None) -> bytes:
 
 
 def _members(result: Any) -> dict[str, Any]:
-    cells = result if isinstance(result, float | str) else cells_of(result)
+    cells = cells_of(result)
     match cells:
         case Grid():
             header = list(cells.header) if cells.header is not None else None

@@ -58,6 +58,15 @@ def backend_of(
         yield RunningBackend(http, keys)
 
 
+@pytest.fixture(scope="session")
+def sample_backend(
+    sample_service: EmbeddedService, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[RunningBackend]:
+    """Return a backend for the whole session, for tests that count nothing and change nothing."""
+    with backend_of(sample_service, tmp_path_factory.mktemp("backend")) as running_backend:
+        yield running_backend
+
+
 @pytest.fixture
 def backend(service: EmbeddedService, tmp_path: Path) -> Iterator[RunningBackend]:
     """Return a backend with a cold cache and a Pro key, before a service that counts from zero."""

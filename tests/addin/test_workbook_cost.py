@@ -2,9 +2,9 @@
 
 from tests.addin.backends import backend_of
 
-SLUGS = (
-    "us-cpi us-unemployment us-10y eia.wti.spot wb.gold eia.henry-hub sp-500 cboe.vix etf.world fx.eur-usd fx.usd-jpy btc-usd"
-).split()
+MACRO = ("us-cpi", "us-unemployment", "us-10y", "survey.pmi")
+MARKETS = ("eia.wti.spot", "wb.gold", "eia.henry-hub", "sp-500", "cboe.vix", "etf.world", "fx.eur-usd", "btc-usd")
+SLUGS = (*MACRO, *MARKETS)
 INDICES = ("pressure-gauge", "risk-dial", "dollar-basket", "coin-heat")
 CURRENTS = ("energy-repricing", "calm-or-storm", "rates-plateau", "digital-tide")
 FIELDS = ("value", "unit", "observed_at")
