@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import ipaddress
+from typing import NoReturn
 from urllib.parse import urlsplit
 
 __all__ = ["ApiKey", "service_url"]
@@ -22,6 +23,9 @@ class ApiKey:
 
     def __repr__(self) -> str:
         return "ApiKey(…)"
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("an API key is not pickled: it would be stored")
 
     def reveal(self) -> str:
         """The key itself, for the Authorization header only."""

@@ -176,8 +176,8 @@ class AsyncClient(Endpoints):
             self._tiers.expire(self._clock())
 
     def states(self) -> list[ResourceState]:
-        """What this process knows of every resource that it was asked for and could keep."""
-        return [self._state(resource, answer) for resource, answer in list(self._answers.items())]
+        """What this process knows of every resource it was asked for, those it holds nothing of behind the others."""
+        return [self._state(resource) for resource in {**self._answers, **self._reading.last_errors}]
 
     @property
     def quota_now(self) -> Quota | None:
@@ -227,10 +227,17 @@ class AsyncClient(Endpoints):
             case _:
                 return 1
 
-    def _state(self, resource: Resource[Any], answer: Answer[Any]) -> ResourceState:
-        now = self._clock()
+    def _state(self, resource: Resource[Any]) -> ResourceState:
+        now, answer = self._clock(), self._answers.get(resource)
         closed = self._latches.closed(resource, first_request(resource).endpoint, now)
-        return ResourceState(resource, state_of(answer, closed, now), answer.fetched_at, answer.source, closed)
+        return ResourceState(
+            resource,
+            state_of(answer, closed, now),
+            None if answer is None else answer.fetched_at,
+            None if answer is None else answer.source,
+            closed or self._reading.last_errors.get(resource),
+            self._tiers.revised.get(resource.slug) if isinstance(resource, HistoryResource) else None,
+        )
 
 
 def _serves(answer: Answer[Any], max_age_s: float | None, now: float) -> bool:

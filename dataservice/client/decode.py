@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from dataservice.client.collections import Currents, Indices, Page, SignalDetail
+from dataservice.client.instants import instant
 from dataservice.client.requests import LIST_LIMIT
 from dataservice.errors import MalformedAnswerError
 from dataservice.models import Current, Index, Observation, Post, Record, Signal, WireItem
@@ -123,7 +124,7 @@ def wire(body: bytes) -> Page[WireItem]:
 
 def _page(body: bytes, kind: type[R]) -> Page[R]:
     items = _records(_envelope(body), kind)
-    newest_first = sorted(items, key=lambda item: item.field("published_at"), reverse=True)
+    newest_first = sorted(items, key=lambda item: instant(item.field("published_at")), reverse=True)
     return Page(tuple(newest_first), complete=len(items) < LIST_LIMIT, kind=kind)
 
 

@@ -126,7 +126,7 @@ def after_pull(history: History, pulled: Window, found: Observations, now: float
         np.concatenate([before.times, found.times, behind.times]),
         np.concatenate([before.values, found.values, behind.values]),
     )
-    return merged_spans(History(observations, tuple(sorted([*kept, united], key=_by_start)), revised_at))
+    return merged_spans(History(observations, tuple(sorted([*kept, united], key=_by_start)), revised_at), now)
 
 
 def is_revision(known: Observations, found: Observations) -> bool:
@@ -157,11 +157,11 @@ def check_from(history: History, span: Span) -> date:
     return known[-1 - OVERLAP :].first_day if len(known) > OVERLAP + 1 else span.window.start
 
 
-def merged_spans(history: History) -> History:
-    """Neighbours that were checked together, or whose older one is settled, become one span."""
+def merged_spans(history: History, now: float) -> History:
+    """Trusted neighbours that were checked together, or whose older one is settled, become one span."""
     result: list[Span] = []
     for span in history.spans:
-        if result and _touch(result[-1], span) and _mergeable(history, result[-1], span):
+        if result and _is_trusted(result[-1], now) and _is_trusted(span, now) and _merge(history, result[-1], span):
             last = result.pop()
             window = Window(last.window.start, span.window.end)
             span = Span(window, min(last.pulled_at, span.pulled_at), span.checked_at)
@@ -196,11 +196,9 @@ def _outside(span: Span, pulled: Window) -> Sequence[Span]:
     return [replace(span, window=gap) for gap in gaps]
 
 
-def _touch(earlier: Span, later: Span) -> bool:
-    return earlier.window.end >= day_before(later.window.start)
-
-
-def _mergeable(history: History, earlier: Span, later: Span) -> bool:
+def _merge(history: History, earlier: Span, later: Span) -> bool:
+    if earlier.window.end < day_before(later.window.start):
+        return False
     return earlier.checked_at == later.checked_at or live_from(history, earlier) > earlier.window.end
 
 

@@ -10,6 +10,8 @@ from typing import Any, TypeVar
 from uuid import uuid4
 from weakref import WeakValueDictionary
 
+from cachetools import LRUCache
+
 from dataservice.cache import Guarded
 from dataservice.client.answers import Answer, Source
 from dataservice.client.courier import Courier, Errand
@@ -32,6 +34,8 @@ T = TypeVar("T")
 
 PATIENCE_WITH_VALUE_S = 1.0
 """How long to go on trying when the last known value is at hand: a batch has 2 s while the service is down."""
+
+MAX_LAST_ERRORS = 10_000  # one a resource; the least recently met go first
 
 LEASE_POLL_S = 0.05  # between two looks for what another process is fetching: short beside a request
 LEASE_GRACE_S = 2.0  # how much longer than its deadline a dead process can hold the others back
@@ -61,6 +65,7 @@ class Reading:
         self._flights = Flights()
         self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._owner = uuid4().hex
+        self.last_errors: LRUCache[Resource[Any], DataServiceError] = LRUCache(MAX_LAST_ERRORS)
 
     async def read(self, resource: Resource[T]) -> Answer[T]:
         """The answer of the one flight to `resource`; only who started it is told what it spent."""
@@ -83,9 +88,13 @@ class Reading:
         errand = self.errand(resource, known)
         try:
             self._courier.check(first_request(resource), errand)
-            return await self._bring(resource, errand)
+            answer = await self._bring(resource, errand)
         except DataServiceError as error:
             failed = error
+        else:
+            self.last_errors.pop(resource, None)
+            return answer
+        self.last_errors[resource] = failed.afresh()
         last_known = self._tiers.peek(resource) or known
         if last_known is None:
             raise failed

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 import msgspec
+from cachetools import LRUCache
 
 from dataservice.cache import Entry, Guarded
 from dataservice.client.answers import Answer, Source
@@ -25,6 +26,8 @@ __all__ = ["Tiers"]
 T = TypeVar("T")
 
 OBJECTS_PER_BYTE = 4  # decoded records take about four times the memory of their packed bytes
+MAX_REVISED = 10_000  # slugs whose past was seen to change; the least recent go first
+
 _logger = logging.getLogger("dataservice.client")
 
 
@@ -36,6 +39,7 @@ class Tiers:
         self.known = KnownAnswers(max_bytes)
         self._store = store
         self.scope: str | None = None
+        self.revised: LRUCache[str, float] = LRUCache(MAX_REVISED)
 
     def expire(self, now: float) -> None:
         """Let nothing that is known count as fresh any more; nothing is lost."""
@@ -78,6 +82,8 @@ class Tiers:
     async def keep_history(self, resource: HistoryResource, history: History, now: float) -> None:
         """Keep what is known of a signal's past; answers cut from an earlier state are forgotten."""
         self.known.drop_family(resource)
+        if history.revised_at is not None:
+            self.revised[resource.slug] = history.revised_at
         if self.scope is not None:
             await self._store.put(self.name(resource), Entry(pack_history(history), now))
 

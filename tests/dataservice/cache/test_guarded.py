@@ -1,0 +1,74 @@
+"""A tier that fails is a miss and one warning."""
+
+import logging
+
+from dataservice.cache import Entry, Guarded, MemoryStore
+from dataservice.cache.guarded import PAUSE_S
+from dataservice.cache.redis import RedisStore
+from tests.dataservice.cache.stores import redis_server
+
+
+class Broken(MemoryStore):
+    """A tier whose reading fails while `broken`."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.broken = True
+        self.asked = 0
+
+    async def get(self, name: str) -> Entry | None:
+        self.asked += 1
+        if self.broken:
+            raise OSError("disk on fire")
+        return await super().get(name)
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+async def test_a_failure_is_a_miss_and_warned_of_once(caplog):
+    clock = Clock()
+    guarded = Guarded(Broken(), clock=clock)
+    with caplog.at_level(logging.WARNING):
+        for _ in range(3):
+            assert await guarded.get("a") is None
+            clock.now += PAUSE_S
+    assert [record.levelname for record in caplog.records] == ["WARNING"]
+    assert "disk on fire" not in caplog.text  # what a tier says may hold an address with a password
+
+
+async def test_a_tier_that_failed_rests_and_is_then_asked_again():
+    clock, tier = Clock(), Broken()
+    guarded = Guarded(tier, clock=clock)
+    for _ in range(5):
+        await guarded.get("a")
+    assert tier.asked == 1
+    tier.broken = False
+    clock.now += PAUSE_S
+    await guarded.put("a", Entry(b"x", 1.0))
+    assert await guarded.get("a") == Entry(b"x", 1.0)
+
+
+async def test_while_it_rests_nobody_is_held_back_and_nothing_is_counted():
+    guarded = Guarded(Broken(), clock=Clock())
+    await guarded.get("a")
+    assert await guarded.lease("a", "one", 60.0)
+    assert await guarded.lease("a", "other", 60.0)
+    assert await guarded.salt() is None
+    assert await guarded.add("used", 1) is None
+    assert await guarded.clear() == 0
+
+
+async def test_a_redis_that_goes_away_is_a_miss(tmp_path, caplog):
+    with redis_server(tmp_path) as url:
+        guarded = Guarded(RedisStore.from_url(url))
+        await guarded.put("a", Entry(b"x", 1.0))
+        assert await guarded.get("a") == Entry(b"x", 1.0)
+    with caplog.at_level(logging.WARNING):
+        assert await guarded.get("a") is None
+        await guarded.aclose()
+    assert len(caplog.records) == 1
