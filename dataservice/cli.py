@@ -228,7 +228,8 @@ def _import(store: "Store", directory: Path) -> None:
 
     from dataservice.server import import_directory
 
-    with Progress(console=Console(stderr=True), transient=True) as progress:
+    console = Console(stderr=True)
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
         steps = {"reading": progress.add_task("Reading"), "writing": progress.add_task("Writing", start=False)}
 
         def show(step: str, done: int, total: int) -> None:

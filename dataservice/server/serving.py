@@ -2,6 +2,7 @@
 
 import os
 import socket
+from contextlib import suppress
 from typing import Any
 
 import uvicorn
@@ -25,7 +26,8 @@ def serve(store: Store, listener: socket.socket, *, workers: int = 1, access_log
         "server_header": False,
     }
     if workers == 1:
-        uvicorn.Server(uvicorn.Config(create_app(store), **settings)).run(sockets=[listener])
+        with suppress(KeyboardInterrupt):  # uvicorn raises it again when all is closed; here it is the way to end
+            uvicorn.Server(uvicorn.Config(create_app(store), **settings)).run(sockets=[listener])
         return
     os.environ[DATABASE_VARIABLE] = store.database.url.render_as_string(hide_password=False)
     app = "dataservice.server.app:app_from_environment"

@@ -16,8 +16,8 @@ from dataservice.server.sample.composites import currents, indices
 from dataservice.server.sample.stories import posts, wire
 from dataservice.server.sample.walks import walk
 
-# Chosen once, by looking at the charts it gives.
-SEED = 7
+# Of some hundreds the one whose walks look most like what they are named after.
+SEED = 297
 
 
 def write_sample(directory: str | Path, *, as_of: date | None = None, seed: int = SEED) -> None:

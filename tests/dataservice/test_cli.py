@@ -1,0 +1,149 @@
+"""The command `dataservice`, as one types it."""
+
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import httpx
+import pytest
+from typer.testing import CliRunner
+
+from dataservice.cli import app
+from dataservice.server import Store
+
+COMMAND = str(Path(sys.executable).with_name("dataservice"))
+COMMANDS = ("serve", "import", "sample", "key create", "key list", "key revoke")
+
+
+@pytest.fixture
+def run(tmp_path):
+    """Run the command on a database of its own; give its exit code, what it printed and what it complained of."""
+
+    def run(*arguments: str) -> tuple[int, str, str]:
+        environment = {"DATA_SERVICE_DB": str(tmp_path / "service.db"), "COLUMNS": "120"}
+        done = CliRunner().invoke(app, arguments, env=environment, prog_name="dataservice")
+        return done.exit_code, done.stdout, done.stderr
+
+    return run
+
+
+def started(database: Path, *options: str) -> subprocess.Popen:
+    command = [COMMAND, "serve", "--port", "0", "--db", str(database), *options]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def test_help_shows_the_commands_and_the_first_steps(run):
+    code, out, _ = run("--help")
+    assert code == 0
+    for word in ("serve", "import", "sample", "key", "dataservice sample made-up"):
+        assert word in out
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_help_of_a_command_has_an_example(run, command):
+    code, out, _ = run(*command.split(), "--help")
+    assert code == 0
+    assert re.search(rf"Examples?:\n +.*dataservice {command}", out)
+
+
+def test_help_loads_no_part_of_the_server():
+    look = "import sys, dataservice.cli; print([m for m in ('fastapi', 'sqlalchemy', 'uvicorn') if m in sys.modules])"
+    assert subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+def test_a_sample_is_written_imported_and_replaced(run, tmp_path):
+    folder = str(tmp_path / "made-up")
+    assert run("sample", folder, "--as-of", "2026-08-31")[0] == 0
+    for _ in range(2):
+        code, _, told = run("import", folder)
+        assert (code, told.strip()) == (
+            0, "Imported 15 signals, 20,057 observations, 4 indices, 6 currents, 12 posts, 152 wire items.",
+        )  # fmt: skip
+
+
+def test_a_created_key_is_all_that_is_printed(run):
+    code, out, complaint = run("key", "create", "--tier", "pro")
+    assert (code, complaint) == (0, "")
+    assert re.fullmatch(r"ds_[0-9a-f]{40}\n", out)
+
+
+def test_keys_are_listed_by_id_and_revoked_by_it(run, tmp_path):
+    _, key, _ = run("key", "create", "--tier", "enterprise", "--cap", "2000000", "--label", "Anna")
+    _, table, _ = run("key", "list")
+    assert key.strip() not in table
+    assert re.search(r"enterprise +0 +2,000,000 .* active +Anna", table)
+    key_id = table.splitlines()[1].split()[0]
+    assert run("key", "revoke", key_id[:6])[0] == 0
+    assert "revoked" in run("key", "list")[1]
+    with Store(tmp_path / "service.db") as store:
+        assert store.keys.find(key.strip()) is None
+
+
+def test_an_empty_list_of_keys_says_how_to_create_one(run):
+    assert "dataservice key create" in run("key", "list")[1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "complaint"),
+    [
+        (["key", "create", "--tier", "gold"], 2, "must be free, pro or enterprise, not 'gold'"),
+        (["key", "create", "--cap", "0"], 2, "--cap"),
+        (["key", "revoke", "abc"], 1, "no keys have an id that begins with 'abc'"),
+        (["key", "revoke", ""], 1, "no keys have an id"),
+        (["import", "nowhere"], 1, "nowhere: is not a directory"),
+        (["sample", "x", "--as-of", "someday"], 2, "must be a calendar date"),
+        (["sample", "/dev/null/x"], 1, "cannot be written"),
+        (["serve", "--port", "70000"], 2, "--port"),
+        (["serve", "--host", "192.0.2.1"], 1, "cannot listen on 192.0.2.1"),
+        (["key", "list", "--db", "mysql://host/x"], 1, "mysql is not supported"),
+        (["key", "list", "--db", ":memory:"], 1, "a database in memory is not enough"),
+        (["key", "list", "--db", "://"], 1, "is neither a file nor a URL"),
+        (["key", "list", "--db", sys.executable], 1, "cannot be opened: file is not a database"),
+        (["key", "list", "--db", "/dev/null/x.db"], 1, "cannot be opened"),
+    ],
+)
+def test_what_cannot_be_done_is_said_in_a_sentence_with_an_exit_code(run, arguments, code, complaint):
+    got, out, told = run(*arguments)
+    assert (got, out) == (code, "")
+    assert complaint in re.sub(r"\s+", " ", told)
+    assert "Traceback" not in told
+
+
+def test_a_bad_row_ends_an_import_with_its_file_and_line(run, tmp_path):
+    (tmp_path / "signals.csv").write_text("slug,name,category,signal_type,source,is_premium\na,b\n")
+    code, _, told = run("import", str(tmp_path))
+    assert code == 1
+    assert f"{tmp_path}/signals.csv:2: has 2 values" in told
+
+
+def test_a_port_in_use_is_said(tmp_path):
+    with started(tmp_path / "one.db") as one:
+        port = one.stdout.readline().split(":")[2].split(",")[0]
+        command = [COMMAND, "serve", "--port", port, "--db", str(tmp_path / "two.db")]
+        other = subprocess.run(command, capture_output=True, text=True, check=False)
+        one.terminate()
+    assert other.returncode == 1
+    assert f"cannot listen on 127.0.0.1 port {port}: Address already in use" in other.stderr
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_serve_imports_once_says_where_it_is_answers_and_ends_with_ctrl_c(sample_data, tmp_path, workers):
+    database = tmp_path / "service.db"
+    with started(database, "--data", str(sample_data), "--workers", workers) as service:
+        address = service.stdout.readline().split()[3].rstrip(",")
+        assert f"dataservice key create --tier pro --db {database}" in service.stdout.readline()
+        with Store(database) as store:
+            key = store.create_key()
+        answer = httpx.get(f"{address}/v1/signals/us-cpi", headers={"Authorization": f"Bearer {key}"}, timeout=60)
+        assert answer.json()["data"]["slug"] == "us-cpi"
+        service.send_signal(signal.SIGINT)
+        out, told = service.communicate(timeout=60)
+    assert (service.returncode, out.splitlines()[-1]) == (0, "Stopped.")
+    assert told.startswith("Imported 15 signals")
+    assert "Traceback" not in told
+    with started(database, "--data", str(sample_data)) as again:
+        again.stdout.readline()
+        again.send_signal(signal.SIGINT)
+        assert "has data already" in again.communicate(timeout=60)[1]
