@@ -1,0 +1,46 @@
+"""Where a table stands and where it should: rectangles of cells, and what a fit must not overwrite."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+__all__ = ["Area", "grown", "is_ours"]
+
+MAX_CELLS = 2_000_000
+"""A table above this is left as it is: Calc would stand still for minutes."""
+
+
+class Area(NamedTuple):
+    """A rectangle of cells on one sheet, counted from 0."""
+
+    column: int
+    row: int
+    columns: int
+    rows: int
+
+    def resized(self, columns: int, rows: int) -> Area:
+        """The area with the same first cell and another size."""
+        return self._replace(columns=columns, rows=rows)
+
+    def fits(self, sheet_columns: int, sheet_rows: int) -> bool:
+        """Whether the sheet can hold it."""
+        inside = self.column + self.columns <= sheet_columns and self.row + self.rows <= sheet_rows
+        return inside and self.columns * self.rows <= MAX_CELLS
+
+
+def grown(now: Area, wanted: Area) -> list[Area]:
+    """The cells that `wanted` has and `now` has not, as up to two areas: right of it, and below."""
+    areas = []
+    if wanted.columns > now.columns:
+        rows = min(now.rows, wanted.rows)
+        areas.append(Area(now.column + now.columns, now.row, wanted.columns - now.columns, rows))
+    if wanted.rows > now.rows:
+        areas.append(Area(now.column, now.row + now.rows, wanted.columns, wanted.rows - now.rows))
+    return areas
+
+
+def is_ours(formula: str, namespace: str) -> bool:
+    """Whether a formula calls one of our functions, outside of any text in quotes."""
+    unquoted = re.sub(r'"[^"]*"', '""', formula)
+    return re.search(rf"(?<![\w.]){re.escape(namespace)}\.\w+\(", unquoted, re.IGNORECASE) is not None

@@ -1,0 +1,156 @@
+"""The backend over HTTP: one connection a thread, batches, and a short memory of its being down."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import ssl
+import threading
+from typing import Any, Callable, Dict, NamedTuple, Sequence, cast
+from urllib.parse import urlsplit
+
+from .calls import Call, json_of
+
+__all__ = ["Address", "Backend", "BackendError"]
+
+CONNECT_S = 2.0
+"""On the same machine a connection is refused or there at once; Calc's window stands still meanwhile."""
+
+ANSWER_S = 60.0
+"""Longer than the backend's own deadline for a batch, so that its last known values arrive."""
+
+DOWN_S = 5.0
+"""How long a backend that could not be reached is not tried again: ten thousand cells must not try one by one."""
+
+TOO_MUCH = frozenset({400, 413, 422})
+"""Refusals that one bad or huge call brings upon a whole batch."""
+
+
+class BackendError(Exception):
+    """The backend gave no answers: the message says why and what to do."""
+
+    def __init__(self, message: str, status: int = 0) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class Address(NamedTuple):
+    """Where the backend is, and the certificate authority that vouches for it (https with a local one)."""
+
+    url: str
+    ca_file: str | None = None
+
+    def connect(self) -> http.client.HTTPConnection:
+        """A connection, not yet open; raises `ValueError` for an address that is none."""
+        parts = urlsplit(self.url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ValueError(f"{self.url!r} is not an address such as http://127.0.0.1:8765")
+        if parts.scheme == "http":
+            return http.client.HTTPConnection(parts.hostname, parts.port, timeout=CONNECT_S)
+        context = ssl.create_default_context(cafile=self.ca_file)
+        return http.client.HTTPSConnection(parts.hostname, parts.port, timeout=CONNECT_S, context=context)
+
+
+class Backend:
+    """`addin serve` as the component sees it."""
+
+    def __init__(self, address: Address, clock: Callable[[], float]) -> None:
+        self.address = address
+        self.batches = 0
+        self._clock = clock
+        self._down_until = 0.0
+        self._down_because = ""
+        self._local = threading.local()
+
+    def answers(self, calls: Sequence[Call]) -> list[dict[str, Any]]:
+        """The answers of `calls` in order, as one batch; raises `BackendError` where there are none.
+
+        A refused batch is halved until only what is bad by itself fails.
+        """
+        try:
+            return self._batch(calls)
+        except BackendError as error:
+            if error.status not in TOO_MUCH:
+                raise
+            if len(calls) == 1:
+                return [{"error": "#VALUE!", "message": str(error), "fresh_s": 0.0}]
+        half = len(calls) // 2
+        return self.answers(calls[:half]) + self.answers(calls[half:])
+
+    def refresh(self, mode: str) -> dict[str, Any]:
+        """Tell the backend that the user wants new values: `stale` or `force`."""
+        self._down_until = 0.0
+        return self._request("POST", "/refresh", {"mode": mode})
+
+    def status(self) -> dict[str, Any]:
+        """What the backend says of itself."""
+        self._down_until = 0.0
+        return self._request("GET", "/status")
+
+    def _batch(self, calls: Sequence[Call]) -> list[dict[str, Any]]:
+        self.batches += 1
+        reply = self._request("POST", "/functions/call", {"calls": [json_of(call) for call in calls]})
+        answers = reply.get("answers")
+        if not isinstance(answers, list) or len(answers) != len(calls):
+            raise BackendError(f"what answers at {self.address.url} is not the add-in's backend")
+        return answers
+
+    def _request(self, method: str, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
+        if self._clock() < self._down_until:
+            raise BackendError(self._down_because)
+        try:
+            status, content = self._exchange(method, path, body)
+            reply = json.loads(content)
+        except (OSError, http.client.HTTPException, ValueError) as error:
+            self._down_until = self._clock() + DOWN_S
+            self._down_because = self._why(error)
+            raise BackendError(self._down_because) from error
+        if status != 200 or not isinstance(reply, dict):
+            reason = reply.get("error") if isinstance(reply, dict) else None
+            raise BackendError(f"the backend refused: {reason or f'status {status}'}", status)
+        return cast("Dict[str, Any]", reply)
+
+    def _exchange(self, method: str, path: str, body: dict[str, Any] | None) -> Any:
+        content = None if body is None else json.dumps(body, allow_nan=False).encode("ascii")
+        headers = {"Accept": "application/json"} if content is None else {"Content-Type": "application/json"}
+        connection, is_new = self._connection()
+        try:
+            return _send(connection, method, path, content, headers)
+        except (OSError, http.client.HTTPException) as error:
+            self._close()
+            if is_new or not isinstance(error, ConnectionError):
+                raise
+        return self._exchange(method, path, body)  # the backend had closed the kept connection meanwhile
+
+    def _connection(self) -> Any:
+        """This thread's connection, and whether it is a new one."""
+        kept = getattr(self._local, "connection", None)
+        if kept is not None:
+            return kept, False
+        connection = self.address.connect()
+        connection.connect()
+        connection.sock.settimeout(ANSWER_S)
+        self._local.connection = connection
+        return connection, True
+
+    def _close(self) -> None:
+        self._local.connection.close()
+        self._local.connection = None
+
+    def _why(self, error: Exception) -> str:
+        url = self.address.url
+        if isinstance(error, ssl.SSLCertVerificationError):
+            return f"the certificate at {url} is not trusted ({error.verify_message}); build the extension again"
+        if isinstance(error, json.JSONDecodeError):
+            return f"what answers at {url} is not the add-in's backend"
+        if isinstance(error, ConnectionRefusedError):
+            return f"the add-in's backend does not run at {url}; start it with: addin serve"
+        return f"the add-in's backend at {url} did not answer ({error or type(error).__name__})"
+
+
+def _send(
+    connection: http.client.HTTPConnection, method: str, path: str, content: bytes | None, headers: dict[str, str]
+) -> Any:
+    connection.request(method, path, content, headers)
+    response = connection.getresponse()
+    return response.status, response.read()

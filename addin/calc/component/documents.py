@@ -1,0 +1,63 @@
+"""The calling document's situation: may its cells be filled in later, or must they hold values at once?"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from enum import Enum
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Sequence
+
+__all__ = ["Situation", "is_screenless", "situation_of"]
+
+SCREENLESS = frozenset({"headless", "convert-to", "convert-images-to", "print-to-file", "pt", "cat", "script-cat"})
+"""The options of soffice that open no window; it takes them with one dash and with two."""
+
+
+class Situation(Enum):
+    """When the cells of a document must have their values."""
+
+    SHOWN = "on the screen: cells are filled in when the values are there"
+    LOADING = "being loaded where nobody looks: when it is loaded"
+    HIDDEN = "used by a program: when the call returns"
+
+
+def situation_of(document: Any, *, screenless: bool) -> Situation:
+    """The situation of the calling document; None is what `FunctionAccess` has."""
+    if document is None:
+        return Situation.HIDDEN
+    given = {item.Name: item.Value for item in document.getArgs()}
+    if not screenless and not given.get("Hidden"):
+        return Situation.SHOWN
+    # A document gets its address only at the end of loading, and its controller after that.
+    loading = "FilterName" in given and not document.getURL() and document.getCurrentController() is None
+    return Situation.LOADING if loading else Situation.HIDDEN
+
+
+def is_screenless(command_line: Sequence[str]) -> bool:
+    """Whether soffice was started without a screen, by its command line."""
+    return any(argument.startswith("-") and argument.lstrip("-") in SCREENLESS for argument in command_line)
+
+
+@lru_cache(maxsize=1)
+def own_command_line() -> list[str]:
+    """The command line of this process; Python inside soffice is not told it. Empty where it cannot be read."""
+    try:
+        if os.name == "nt":
+            return _windows_command_line().split()
+        record = Path("/proc/self/cmdline")
+        if record.exists():
+            return record.read_text(encoding="utf-8", errors="replace").split("\0")
+        listing = ["ps", "-o", "args=", "-p", str(os.getpid())]
+        return subprocess.run(listing, check=True, capture_output=True, text=True, timeout=5).stdout.split()  # noqa: S603
+    except (OSError, subprocess.SubprocessError):
+        return []
+
+
+def _windows_command_line() -> str:
+    import ctypes
+
+    read = getattr(ctypes, "windll").kernel32.GetCommandLineW  # noqa: B009 - there is none on other systems
+    read.restype = ctypes.c_wchar_p
+    return str(read())

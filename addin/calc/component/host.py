@@ -1,0 +1,185 @@
+"""Calls from Calc's cells: answered from what is known, asked for now, or filled in later."""
+
+from __future__ import annotations
+
+import threading
+import traceback
+from typing import Any, Callable
+
+import unohelper
+from com.sun.star.awt import XCallback
+from com.sun.star.document import XDocumentEventListener
+
+from .calls import Call, Function, call_of
+from .documents import Situation, is_screenless, own_command_line, situation_of
+from .engine import Engine
+from .results import Results
+from .values import NA
+
+__all__ = ["Host"]
+
+ROUNDS = 10
+"""How deep calls may stand in each other's arguments; each level is a batch of its own."""
+
+
+class Host:
+    """One for all documents of the process."""
+
+    def __init__(self, context: Any, engine: Engine, loaded: Callable[[Any], None]) -> None:
+        self.engine = engine
+        self._context = context
+        self._loaded = loaded
+        self._results = Results()
+        self._collecting: set[str] = set()
+        self._screenless = is_screenless(own_command_line())
+        self._wake = threading.Event()
+        self._worker: Any = None
+
+    def result(self, function: Function, document: Any, raw: tuple[Any, ...]) -> Any:
+        """What Calc gets for one call; never raises, because Calc would show any exception as a wrong formula."""
+        try:
+            return self._result(call_of(function, raw), document)
+        except Exception:  # noqa: BLE001 - whatever it is, it becomes this one cell's error
+            traceback.print_exc()
+            return NA
+
+    def _result(self, call: Call, document: Any) -> Any:
+        fresh = self.engine.fresh(call)
+        if fresh is not None:
+            return self._results.now(call, fresh.value)
+        situation = self.situation(document)
+        if situation is Situation.HIDDEN and document_id(document) not in self._collecting:
+            return self._results.now(call, self.engine.ask(call))
+        if situation is Situation.LOADING:
+            self._collect_while_loading(document)
+        known = self.engine.known(call)
+        self.engine.want(call)
+        if situation is Situation.SHOWN:
+            self.fill_in_later()
+        return self._results.later(call, known.value if known else None)
+
+    def situation(self, document: Any) -> Situation:
+        """When the document's cells must have their values."""
+        return situation_of(document, screenless=self._screenless)
+
+    def recalculate(self, document: Any) -> None:
+        """Call every function of the document again and fill in what is new; returns when the values are there.
+
+        On the screen it must be called from another thread than the main one.
+        """
+        if self.situation(document) is Situation.SHOWN:
+            self.on_main(document.calculateAll)
+            while self._fill_in():
+                pass
+            return
+        self._collecting.add(document_id(document))
+        document.calculateAll()
+        self._settle(document)
+
+    def on_main(self, action: Callable[[], Any]) -> Any:
+        """Do something on Calc's main thread once it is idle, and wait for it."""
+        callback = _OnMain(action)
+        self._context.ServiceManager.createInstanceWithContext(
+            "com.sun.star.awt.AsyncCallback", self._context
+        ).addCallback(callback, None)
+        callback.done.wait()
+        if callback.error is not None:
+            raise callback.error
+        return callback.value
+
+    def fill_in_later(self) -> None:
+        """Have what is wanted asked for in another thread."""
+        if self._worker is None:
+            self._worker = threading.Thread(target=self._work, name="data service cells", daemon=True)
+            self._worker.start()
+        self._wake.set()
+
+    def _work(self) -> None:
+        while True:
+            self._wake.wait()
+            self._wake.clear()
+            try:
+                self._fill_in()
+            except Exception:  # noqa: BLE001 - the next call must find a worker
+                traceback.print_exc()
+
+    def _fill_in(self) -> bool:
+        """Ask for what is wanted and tell the cells; whether there was anything.
+
+        The calls are taken on the main thread: when it is idle all cells of a recalculation have called, and the
+        function wizard, which calls at every key that is typed, has gone again and costs no request.
+        """
+        calls, shown = self.on_main(self._take)
+        if shown:
+            self.engine.fetch(calls)
+            self.on_main(lambda: self._push(calls))
+        return bool(calls)
+
+    def _take(self) -> tuple[Any, bool]:
+        calls = self.engine.take()
+        return calls, self._results.is_shown(calls)
+
+    def _push(self, calls: Any) -> None:
+        known = {call: self.engine.known(call) for call in calls}
+        self._results.push({call: entry.value for call, entry in known.items() if entry is not None})
+
+    def _collect_while_loading(self, document: Any) -> None:
+        if document_id(document) not in self._collecting:
+            self._collecting.add(document_id(document))
+            document.addDocumentEventListener(_Loaded(self._finish_loading))
+
+    def _finish_loading(self, document: Any) -> None:
+        self._settle(document)
+        self._loaded(document)
+
+    def _settle(self, document: Any) -> None:
+        """Ask for everything that the document's cells want, until they want nothing more."""
+        for _ in range(ROUNDS):
+            calls = self.engine.take()
+            if not calls:
+                break
+            self.engine.fetch(calls)
+            self._push(calls)
+            document.calculate()
+        self._collecting.discard(document_id(document))
+
+
+def document_id(document: Any) -> str:
+    """What tells open documents apart."""
+    return "" if document is None else str(document.RuntimeUID)
+
+
+class _Loaded(unohelper.Base, XDocumentEventListener):  # type: ignore[misc]
+    """Waits for the end of a document's loading."""
+
+    def __init__(self, finish: Callable[[Any], None]) -> None:
+        self._finish = finish
+
+    def documentEventOccured(self, event: Any) -> None:  # noqa: N802 - UNO's name
+        if event.EventName == "OnLoadFinished":
+            event.Source.removeDocumentEventListener(self)
+            try:
+                self._finish(event.Source)
+            except Exception:  # noqa: BLE001 - the document must open whatever happens
+                traceback.print_exc()
+
+    def disposing(self, event: Any) -> None:
+        pass
+
+
+class _OnMain(unohelper.Base, XCallback):  # type: ignore[misc]
+    """Something to be done on the main thread, and what came of it."""
+
+    def __init__(self, action: Callable[[], Any]) -> None:
+        self._action = action
+        self.done = threading.Event()
+        self.value: Any = None
+        self.error: Any = None
+
+    def notify(self, data: Any) -> None:  # noqa: ARG002 - UNO's signature
+        try:
+            self.value = self._action()
+        except Exception as error:  # noqa: BLE001 - raised again where it is waited for
+            self.error = error
+        finally:
+            self.done.set()

@@ -1,0 +1,69 @@
+"""What the user is told: after a refresh, of the state of everything, and of one cell, in plain words."""
+
+from __future__ import annotations
+
+from typing import Any, Sequence
+
+from .calls import Call
+from .memo import Known
+
+__all__ = ["explained", "refreshed", "state"]
+
+
+def refreshed(before: dict[str, Any], after: dict[str, Any], fitted: int, troubles: Sequence[str]) -> str:
+    """What a refresh did and spent, from the backend's state before and after, and what is not as it should be."""
+    spent = int(after.get("requests_total") or 0) - int(before.get("requests_total") or 0)
+    quota = after.get("quota") or {}
+    left = f", {quota['remaining']:,} left this month" if quota.get("remaining") is not None else ""
+    sentences = [f"Refreshed: {spent:,} {'request' if spent == 1 else 'requests'} spent{left}."]
+    if fitted:
+        sentences.append(f"{fitted} {'table' if fitted == 1 else 'tables'} got another size.")
+    return "\n".join([" ".join(sentences), *_listed(troubles)])
+
+
+def state(url: str, status: dict[str, Any], messages: Sequence[str]) -> str:
+    """The state of the backend, the key and the allowance, and why cells show errors."""
+    key = status.get("key") or {}
+    lines = [
+        f"Backend: running at {url}, version {status.get('version', '?')}",
+        f"Service: {status.get('service') or 'none set'}",
+        f"API key: {'set (' + str(key.get('source')) + ')' if key.get('set') else 'none; set one with: addin key set'}",
+    ]
+    quota = status.get("quota") or {}
+    if quota.get("remaining") is not None and quota.get("cap") is not None:
+        lines.append(f"Requests: {quota['remaining']:,} of {quota['cap']:,} left this month ({quota.get('tier')} tier)")
+    return "\n".join([*lines, *_listed(messages)])
+
+
+def explained(cell: str, calls: Sequence[tuple[Call, Known | None]]) -> str:
+    """What the calls in one cell gave."""
+    if not calls:
+        return f"{cell} calls none of our functions."
+    return "\n".join(f"{_shown(call)}: {_outcome(known)}" for call, known in calls)
+
+
+def _outcome(known: Known | None) -> str:
+    if known is None:
+        return "not asked yet"
+    if known.message:
+        return known.message
+    if isinstance(known.value, tuple):
+        return f"a table of {len(known.value):,} rows and {len(known.value[0]):,} columns"
+    return str(known.value) if known.value != "" else "empty"
+
+
+def _shown(call: Call) -> str:
+    """The call as it would be typed, ranges by their size."""
+    return f"{call[0]}({', '.join(_argument(argument) for argument in call[1:])})"
+
+
+def _argument(argument: Any) -> str:
+    if isinstance(argument, tuple):
+        return f"{len(argument)} × {len(argument[0])} cells"
+    if isinstance(argument, str):
+        return f'"{argument if len(argument) <= 60 else argument[:59] + "…"}"'
+    return "" if argument is None else f"{argument:g}"
+
+
+def _listed(troubles: Sequence[str]) -> list[str]:
+    return ["", "Not as it should be:", *(f" • {trouble}" for trouble in troubles)] if troubles else []

@@ -1,0 +1,69 @@
+"""The backend's answers as values that Calc's cells can hold."""
+
+from __future__ import annotations
+
+import struct
+from typing import Any, NamedTuple, Tuple, Union
+
+__all__ = ["NA", "VALUE", "Rows", "Value", "Verdict", "error_number", "value_of"]
+
+Rows = Tuple[Tuple[Union[float, str, None], ...], ...]
+Value = Union[float, str, Rows]
+"""A number (an error too), a text, or a table; None inside a table is an empty cell."""
+
+_CODES = {"#N/A": 0x7FFF, "#VALUE!": 519}
+"""Calc's own numbers of the errors."""
+
+
+class Verdict(NamedTuple):
+    """What a call gave: its value, how long it may be kept from now, and why there is an error or an old value."""
+
+    value: Value
+    fresh_s: float
+    message: str = ""
+
+
+def error_number(code: str) -> float:
+    """The not-a-number that Calc shows as this error: an error's number in the low bits of a NaN.
+
+    A plain NaN would be #NUM!, an exception always #VALUE!, and neither can stand in one place of a table.
+    """
+    number: float = struct.unpack("<d", struct.pack("<II", _CODES.get(code, _CODES["#N/A"]), 0x7FF80000))[0]
+    return number
+
+
+NA = error_number("#N/A")
+VALUE = error_number("#VALUE!")
+
+
+def value_of(answer: dict[str, Any]) -> Verdict:
+    """The verdict in one answer of the backend."""
+    fresh_s = float(answer.get("fresh_s", 0.0))
+    stale = answer.get("stale")
+    message = answer.get("message", "") or (stale["reason"] if stale else "")
+    if "columns" in answer:
+        return Verdict(_table(answer), fresh_s, message)
+    cell = _cell(answer)
+    return Verdict("" if cell is None else cell, fresh_s, message)
+
+
+def _table(answer: dict[str, Any]) -> Value:
+    rows: list[tuple[Any, ...]] = list(zip(*(_column(column) for column in answer["columns"])))
+    if answer.get("header") is not None:
+        rows.insert(0, tuple(answer["header"]))
+    return tuple(rows) or ""
+
+
+def _column(column: dict[str, Any]) -> list[Any]:
+    if column["type"] == "any":
+        return [_cell(item) if isinstance(item, dict) else _plain(item) for item in column["values"]]
+    return [None if item is None else float(item) for item in column["values"]]
+
+
+def _cell(answer: dict[str, Any]) -> Any:
+    return error_number(answer["error"]) if "error" in answer else _plain(answer.get("value"))
+
+
+def _plain(value: Any) -> float | str | None:
+    """Calc takes only numbers and texts well: TRUE would be shown as 0, and a large whole number as an error."""
+    return float(value) if isinstance(value, (bool, int, float)) else value

@@ -1,0 +1,158 @@
+"""The extension's configuration files: the functions with their help, the commands, the menu and the toolbar."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from xml.etree import ElementTree as ET
+
+from addin.calc.names import Names
+from udfs.registry import Parameter, Udf
+
+__all__ = ["COMMANDS", "Command", "add_ins", "menu", "protocol_handler", "toolbar_name"]
+
+_OOR = "http://openoffice.org/2001/registry"
+_LANG = "{http://www.w3.org/XML/1998/namespace}lang"
+_SHEET = "com.sun.star.sheet.SpreadsheetDocument"
+_TITLE = "Data Service"
+ET.register_namespace("oor", _OOR)
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One entry of the menu; those with an icon are in the toolbar too."""
+
+    path: str
+    title: str
+    icon: str | None = None
+
+
+COMMANDS: tuple[Command | None, ...] = (
+    Command("refresh", "Refresh", icon="refresh"),
+    Command("refresh-everything", "Refresh Everything"),
+    None,
+    Command("explain", "Explain Cell…"),
+    Command("status", "Status…", icon="signal"),
+)
+"""The menu from top to bottom; None is a line. Refresh asks for what is stale, Refresh Everything for all."""
+
+
+def add_ins(functions: Iterable[Udf], names: Names) -> bytes:
+    """`CalcAddIns.xcu`: every function with its help and the help of its arguments."""
+    nodes = _node("AddInFunctions", *(_function(function, names) for function in functions))
+    return _file("org.openoffice.Office", "CalcAddIns", _node("AddInInfo", _replaced(names.namespace, nodes)))
+
+
+def protocol_handler(names: Names) -> bytes:
+    """`ProtocolHandler.xcu`: who does our commands."""
+    handler = _replaced(names.commands, _prop("Protocols", f"{names.protocol}*"))
+    return _file("org.openoffice.Office", "ProtocolHandler", _node("HandlerSet", handler))
+
+
+def menu(names: Names) -> bytes:
+    """`Addons.xcu`: the menu, the toolbar and the icons."""
+    entries = [_entry(f"m{i}", command, names) for i, command in enumerate(COMMANDS)]
+    submenu = _replaced(names.identifier, _title(_TITLE), _prop("Context", _SHEET), _node("Submenu", *entries))
+    with_icons = [command for command in COMMANDS if command is not None and command.icon]
+    buttons = [_entry(f"t{i}", command, names) for i, command in enumerate(with_icons)]
+    return _file(
+        "org.openoffice.Office",
+        "Addons",
+        _node(
+            "AddonUI",
+            _node("OfficeMenuBar", submenu),
+            _node("OfficeToolBar", _replaced(names.identifier, *buttons)),
+            _node("Images", *(_images(command, names) for command in with_icons)),
+        ),
+    )
+
+
+def toolbar_name(names: Names) -> bytes:
+    """`CalcWindowState.xcu`: the toolbar's name in View ▸ Toolbars, which would be a number."""
+    bar = _replaced(f"private:resource/toolbar/addon_{names.identifier}", _prop("UIName", _TITLE, lang="en-US"))
+    return _file("org.openoffice.Office.UI", "CalcWindowState", _node("UIElements", _node("States", bar)))
+
+
+def _function(function: Udf, names: Names) -> ET.Element:
+    name = names.typed(function.id)
+    return _replaced(
+        function.id,
+        _prop("DisplayName", name, lang="en"),
+        _prop("Description", function.summary, lang="en"),
+        _prop("Category", "Add-In"),
+        _prop("CompatibilityName", names.stored(function.id), lang="en-US"),
+        _node("Parameters", *(_parameter(parameter) for parameter in function.parameters)),
+    )
+
+
+def _parameter(parameter: Parameter) -> ET.Element:
+    return _replaced(
+        parameter.name,
+        _prop("DisplayName", parameter.name, lang="en"),
+        _prop("Description", _help(parameter), lang="en"),
+    )
+
+
+def _help(parameter: Parameter) -> str:
+    """What the function wizard says of an argument: Calc shows all of ours as optional, so it says which are not."""
+    kind = parameter.kind
+    choices = ", ".join(choice.value for choice in kind.choices)
+    parts = [
+        f"{kind.help[:1].upper()}{kind.help[1:]}",
+        f"one of {choices}{', …' if kind.open_choices else ''}" if choices else "",
+        "needed" if parameter.required else "",
+        f"{parameter.default} when left out" if isinstance(parameter.default, str | int | float) else "",
+        f"for example {kind.example}" if kind.example else "",
+    ]
+    return "; ".join(part for part in parts if part)
+
+
+def _entry(name: str, command: Command | None, names: Names) -> ET.Element:
+    if command is None:
+        return _replaced(name, _prop("URL", "private:separator"))
+    return _replaced(
+        name,
+        _prop("URL", names.protocol + command.path),
+        _title(command.title),
+        _prop("Target", "_self"),
+        _prop("Context", _SHEET),
+    )
+
+
+def _images(command: Command, names: Names) -> ET.Element:
+    files = {"ImageSmallURL": 16, "ImageBigURL": 26}
+    images = [_prop(name, f"%origin%/icons/{command.icon}-{size}.png") for name, size in files.items()]
+    url = _prop("URL", names.protocol + command.path)
+    return _replaced(f"{names.identifier}.{command.path}", url, _node("UserDefinedImages", *images))
+
+
+def _title(text: str) -> ET.Element:
+    return _prop("Title", text, lang="en-US")
+
+
+def _file(package: str, name: str, *children: ET.Element) -> bytes:
+    root = _element("component-data", {"name": name, "package": package}, children)
+    root.tag = f"{{{_OOR}}}component-data"
+    content: bytes = ET.tostring(root, encoding="UTF-8", xml_declaration=True)
+    return content
+
+
+def _node(name: str, *children: ET.Element) -> ET.Element:
+    return _element("node", {"name": name}, children)
+
+
+def _replaced(name: str, *children: ET.Element) -> ET.Element:
+    """A node that is ours to make."""
+    return _element("node", {"name": name, "op": "replace"}, children)
+
+
+def _prop(name: str, text: str, *, lang: str | None = None) -> ET.Element:
+    value = ET.Element("value", {_LANG: lang} if lang else {})
+    value.text = text
+    return _element("prop", {"name": name}, [value])
+
+
+def _element(tag: str, attributes: Mapping[str, str], children: Iterable[ET.Element]) -> ET.Element:
+    element = ET.Element(tag, {f"{{{_OOR}}}{name}": value for name, value in attributes.items()})
+    element.extend(children)
+    return element

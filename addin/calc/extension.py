@@ -1,0 +1,182 @@
+"""The extension for LibreOffice Calc: one file, built from the registry."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from importlib.metadata import version
+from importlib.resources import files
+from io import BytesIO
+from typing import Any
+from xml.sax.saxutils import escape, quoteattr
+
+from addin.calc import configuration
+from addin.calc.names import Names
+from addin.calc.typelibrary import Interface, Method, type_library
+from addin.excel.icons import png
+from udfs.arguments import Flag, Number
+from udfs.options import Options
+from udfs.registry import REGISTRY, Parameter, Udf
+
+__all__ = ["MINIMUM", "Extension", "extension_parts", "oxt"]
+
+MINIMUM = "25.2"
+"""The first LibreOffice that reads and writes the names under which Excel stores our functions."""
+
+_STAMP = (1980, 1, 1, 0, 0, 0)
+"""Every part's date: the same content gives the same file."""
+
+_DOCUMENT = ("document", "com.sun.star.beans.XPropertySet")
+"""The hidden first parameter, by which Calc hands over the calling document."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extension:
+    """What an extension is built for: whose functions, and where the backend is."""
+
+    namespace: str = "DS"
+    url: str = "https://localhost:8765"
+    ca: bytes | None = None
+    """The certificate authority (PEM) that vouches for an https backend, where no public one does."""
+
+
+def oxt(extension: Extension) -> bytes:
+    """The extension as the file that users open: a zip that is the same for the same content."""
+    buffer = BytesIO()
+    with zipfile.ZipFile(buffer, "w") as out:
+        for name, content in sorted(extension_parts(extension).items()):
+            info = zipfile.ZipInfo(name, _STAMP)
+            info.compress_type = zipfile.ZIP_DEFLATED
+            out.writestr(info, content)
+    return buffer.getvalue()
+
+
+def extension_parts(extension: Extension) -> dict[str, bytes]:
+    """The files of the extension by their path."""
+    names, functions = Names(extension.namespace), list(REGISTRY.values())
+    parts = {
+        "types.rdb": type_library(_interface(functions, names)),
+        "parts.components": _components(names),
+        "component.py": f"from {names.package}.registration import g_ImplementationHelper\n".encode(),
+        "CalcAddIns.xcu": configuration.add_ins(functions, names),
+        "ProtocolHandler.xcu": configuration.protocol_handler(names),
+        "Addons.xcu": configuration.menu(names),
+        "CalcWindowState.xcu": configuration.toolbar_name(names),
+        "description.xml": _description(names),
+        "description.txt": _about(names),
+        **dict(_icons()),
+        **dict(_python(names)),
+        f"pythonpath/{names.package}/built.json": json.dumps(_built(extension, functions, names)).encode(),
+    }
+    if extension.ca is not None:
+        parts[f"pythonpath/{names.package}/ca.pem"] = extension.ca
+    return {**parts, "META-INF/manifest.xml": _manifest(parts)}
+
+
+def _interface(functions: Iterable[Udf], names: Names) -> Interface:
+    """Every parameter is `any`, which Calc lets be left out; so is every result, which can be a number or a table."""
+    methods = [
+        Method(function.id, "any", [_DOCUMENT, *((parameter.name, "any") for parameter in function.parameters)])
+        for function in functions
+    ]
+    return Interface(names.interface, methods)
+
+
+def _built(extension: Extension, functions: Iterable[Udf], names: Names) -> dict[str, Any]:
+    """What the component knows of the functions and of itself."""
+    return {
+        "namespace": names.namespace,
+        "interface": names.interface,
+        "commands": names.commands,
+        "protocol": names.protocol,
+        "url": extension.url,
+        "functions": [_function(function) for function in functions],
+    }
+
+
+def _function(function: Udf) -> dict[str, Any]:
+    options = [i for i, parameter in enumerate(function.parameters) if isinstance(parameter.kind, Options)]
+    return {
+        "id": function.id,
+        "zero_is_blank": [_zero_is_blank(parameter) for parameter in function.parameters],
+        "options_at": options[0] if options else None,
+    }
+
+
+def _zero_is_blank(parameter: Parameter) -> bool:
+    """Calc hands over an empty cell as 0; where no 0 is allowed it must have been one."""
+    kind = parameter.kind
+    return not isinstance(kind, Flag) and not (isinstance(kind, Number) and kind.least <= 0 <= kind.most)
+
+
+def _python(names: Names) -> Iterator[tuple[str, bytes]]:
+    for module in sorted(files("addin.calc.component").iterdir(), key=lambda module: module.name):
+        if module.name.endswith(".py"):
+            yield f"pythonpath/{names.package}/{module.name}", module.read_bytes()
+
+
+def _icons() -> Iterator[tuple[str, bytes]]:
+    for command in configuration.COMMANDS:
+        if command is not None and command.icon:
+            for size in (16, 26):
+                yield f"icons/{command.icon}-{size}.png", png(command.icon, size)
+
+
+def _components(names: Names) -> bytes:
+    services = {names.namespace: (names.namespace, "com.sun.star.sheet.AddIn"), names.commands: (_HANDLER,)}
+    implementations = "".join(
+        f"<implementation name={quoteattr(name)}>{''.join(f'<service name={quoteattr(s)}/>' for s in provided)}"
+        "</implementation>"
+        for name, provided in services.items()
+    )
+    return _xml(
+        '<components xmlns="http://openoffice.org/2010/uno-components">'
+        f'<component loader="com.sun.star.loader.Python" uri="component.py">{implementations}</component></components>'
+    )
+
+
+_HANDLER = "com.sun.star.frame.ProtocolHandler"
+
+_MEDIA_TYPES = {
+    ".rdb": "application/vnd.sun.star.uno-typelibrary;type=RDB",
+    ".components": "application/vnd.sun.star.uno-components",
+    ".xcu": "application/vnd.sun.star.configuration-data",
+}
+
+
+def _manifest(parts: Mapping[str, bytes]) -> bytes:
+    entries = "".join(
+        f'<manifest:file-entry manifest:full-path={quoteattr(name)} manifest:media-type="{kind}"/>'
+        for suffix, kind in _MEDIA_TYPES.items()
+        for name in parts
+        if name.endswith(suffix)
+    )
+    return _xml(
+        f'<manifest:manifest xmlns:manifest="http://openoffice.org/2001/manifest">{entries}</manifest:manifest>'
+    )
+
+
+def _description(names: Names) -> bytes:
+    needed = f'<lo:LibreOffice-minimal-version d:name="LibreOffice {MINIMUM}" value="{MINIMUM}"/>'
+    return _xml(
+        '<description xmlns="http://openoffice.org/extensions/description/2006"'
+        ' xmlns:d="http://openoffice.org/extensions/description/2006" xmlns:xlink="http://www.w3.org/1999/xlink"'
+        ' xmlns:lo="http://libreoffice.org/extensions/description/2011">'
+        f"<identifier value={quoteattr(names.identifier)}/><version value={quoteattr(version('dataservice-addin'))}/>"
+        f"<dependencies>{needed}</dependencies>"
+        f'<display-name><name lang="en">Data Service ({escape(names.namespace)} functions)</name></display-name>'
+        '<icon><default xlink:href="icons/signal-26.png"/></icon>'
+        '<extension-description><src lang="en" xlink:href="description.txt"/></extension-description>'
+        "</description>"
+    )
+
+
+def _about(names: Names) -> bytes:
+    example = names.typed("SIGNAL")
+    return f"Functions such as {example}, a menu and a toolbar. Needs the add-in's backend: addin serve.\n".encode()
+
+
+def _xml(text: str) -> bytes:
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'.encode()

@@ -1,0 +1,174 @@
+"""LibreOffice run without a screen: a fresh profile, our extension, recalculation always, and an end in any case."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from addin.calc.extension import Extension, extension_parts
+from addin.errors import AddinError
+
+__all__ = ["Format", "Prepared", "convert", "find_soffice", "prepared"]
+
+Format: TypeAlias = Literal["xlsx", "ods", "pdf", "csv"]
+"""What a book can be converted to."""
+
+SOFFICE = "DATA_SERVICE_SOFFICE"
+"""The environment variable that names the soffice to run."""
+
+TIMEOUT_S = 120.0
+"""What a large book takes from cold many times over."""
+
+RESTART = 81
+"""With this exit code soffice asks to be started again, after it has written a new profile."""
+
+_PLACES = (
+    "/Applications/LibreOffice.app/Contents/MacOS/soffice",
+    "C:/Program Files/LibreOffice/program/soffice.com",
+    "/usr/lib/libreoffice/program/soffice",
+    "/opt/libreoffice/program/soffice",
+)
+
+_CSV = "csv:Text - txt - csv (StarCalc):44,34,76,1,,0,false,true,false"
+"""Commas, quotes, UTF-8, from the first line, values as they are shown."""
+
+_RECALCULATE_ALWAYS = """<?xml version="1.0" encoding="UTF-8"?>
+<oor:items xmlns:oor="http://openoffice.org/2001/registry">
+<item oor:path="/org.openoffice.Office.Calc/Formula/Load">
+<prop oor:name="OOXMLRecalcMode" oor:op="fuse"><value>0</value></prop>
+<prop oor:name="ODFRecalcMode" oor:op="fuse"><value>0</value></prop></item>
+</oor:items>
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A soffice command with its own profile, and the environment it needs."""
+
+    command: tuple[str, ...]
+    environment: Mapping[str, str]
+
+    def run(self, arguments: Sequence[str], *, timeout_s: float = TIMEOUT_S) -> str:
+        """What soffice printed; raises `AddinError` where it fails or takes longer. Nothing of it is left running."""
+        for _ in range(2):
+            code, output = _run([*self.command, *arguments], self.environment, timeout_s)
+            if code != RESTART:
+                break
+        if code:
+            raise AddinError(f"LibreOffice ended with exit code {code}: {output.strip()[-500:]}")
+        return output
+
+
+def find_soffice() -> Path:
+    """The soffice to run: DATA_SERVICE_SOFFICE, on the path, or where LibreOffice is usually installed.
+
+    Raises `AddinError` where there is none.
+    """
+    named = os.environ.get(SOFFICE)
+    for place in (named,) if named else (shutil.which("soffice"), shutil.which("libreoffice"), *_PLACES):
+        if place and Path(place).is_file():
+            return Path(place)
+    wanted = f"{SOFFICE} names {named}, which is no file" if named else "LibreOffice is not installed here"
+    raise AddinError(f"{wanted}; install it, or set {SOFFICE} to its soffice")
+
+
+@contextmanager
+def prepared(extension: Extension | None = None, *, fit_tables: bool = False) -> Iterator[Prepared]:
+    """A soffice that starts with a fresh profile and `extension`; both are gone afterwards.
+
+    `fit_tables` gives array formulas of ours the size of their results when a book is loaded.
+    """
+    soffice = find_soffice()
+    with tempfile.TemporaryDirectory(prefix="dataservice-calc-", ignore_cleanup_errors=True) as folder:
+        profile, bundled = Path(folder) / "profile", Path(folder) / "extensions"
+        (profile / "user").mkdir(parents=True)
+        (profile / "user" / "registrymodifications.xcu").write_text(_RECALCULATE_ALWAYS, encoding="utf-8")
+        bundled.mkdir()
+        if extension is not None:
+            _unpack(extension, bundled / "dataservice")
+        command = (
+            str(soffice),
+            f"-env:BUNDLED_EXTENSIONS={bundled.as_uri()}",
+            f"-env:UserInstallation={profile.as_uri()}",
+            "--norestore",
+            "--nologo",
+        )
+        environment = {**os.environ, "DATA_SERVICE_ADDIN_FIT": "yes" if fit_tables else "no"}
+        if extension is not None:
+            environment["DATA_SERVICE_ADDIN_URL"] = extension.url
+        yield Prepared(command, environment)
+
+
+def convert(
+    book: Path,
+    *,
+    to: Format,
+    into: Path,
+    extension: Extension | None = None,
+    fit_tables: bool = False,
+    timeout_s: float = TIMEOUT_S,
+) -> Path:
+    """Convert `book` after recalculating it, and return the new file in the folder `into`.
+
+    With an `extension` our functions are called, through the backend at its address. A csv holds the first sheet.
+    Raises `AddinError` where LibreOffice is missing, fails, or takes longer than `timeout_s` seconds.
+    """
+    target = into / f"{book.stem}.{to}"
+    if target.resolve() == book.resolve():
+        raise ValueError(f"{book} would be converted onto itself; give another folder")
+    into.mkdir(parents=True, exist_ok=True)
+    with prepared(extension, fit_tables=fit_tables) as office, tempfile.TemporaryDirectory(dir=into) as fresh:
+        kind = _CSV if to == "csv" else to
+        arguments = ["--headless", "--convert-to", kind, "--outdir", fresh, str(book.resolve())]
+        output = office.run(arguments, timeout_s=timeout_s)
+        made = Path(fresh) / target.name
+        if not made.exists():
+            raise AddinError(f"LibreOffice could not convert {book}: {output.strip()[-500:] or 'it did not say why'}")
+        return made.replace(target)
+
+
+def _unpack(extension: Extension, folder: Path) -> None:
+    for name, content in extension_parts(extension).items():
+        file = folder / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(content)
+
+
+def _run(command: Sequence[str], environment: Mapping[str, str], timeout_s: float) -> tuple[int, str]:
+    """The exit code and what was printed; the process and all it started are ended when the time is over."""
+    process = subprocess.Popen(  # noqa: S603 - the command is the soffice that was found, and our own arguments
+        command,
+        env=dict(environment),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        start_new_session=True,
+    )
+    try:
+        output, _ = process.communicate(timeout=timeout_s)
+    except subprocess.TimeoutExpired:
+        raise AddinError(f"LibreOffice took longer than {timeout_s:g} s and was ended") from None
+    finally:
+        end(process)
+    return process.returncode, output
+
+
+def end(process: subprocess.Popen[str]) -> None:
+    """End the process and those that it started, soffice.bin among them."""
+    if process.poll() is None:
+        if sys.platform == "win32":
+            subprocess.run(["taskkill", "/F", "/T", "/PID", str(process.pid)], check=False, capture_output=True)  # noqa: S603, S607
+        else:
+            os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
