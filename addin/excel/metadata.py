@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 from udfs.arguments import Names
 from udfs.options import Options
 from udfs.registry import Parameter, Udf
 
-__all__ = ["Dimensionality", "functions_metadata", "result_dimensionality"]
-
-Dimensionality: TypeAlias = Literal["scalar", "matrix"]
+__all__ = ["functions_metadata"]
 
 LONGEST_DESCRIPTION = 1024
 """Of a function; Excel refuses the whole file for a longer one."""
@@ -36,20 +34,15 @@ def functions_metadata(functions: Iterable[Udf], *, base_url: str) -> dict[str, 
     }
 
 
-def result_dimensionality(function: Udf) -> Dimensionality:
-    """Whether Excel must expect several cells from a function."""
-    spills = function.shape != "value" or any(parameter.kind.lifted for parameter in function.parameters)
-    return "matrix" if spills else "scalar"
-
-
 def _function(function: Udf, base_url: str) -> dict[str, Any]:
+    """One function. Each may give several cells: a table, or one for every cell of a range that it is given."""
     return {
         "id": function.id,
         "name": function.id,
         "description": _cut(function.summary, LONGEST_DESCRIPTION),
         "helpUrl": f"{base_url}/help/{function.id}",
         "parameters": [_parameter(function, parameter) for parameter in function.parameters],
-        "result": {"type": "any", "dimensionality": result_dimensionality(function)},
+        "result": {"type": "any", "dimensionality": "matrix"},
     }
 
 

@@ -8,7 +8,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from addin.excel.metadata import result_dimensionality
 from addin.settings import Settings
 from udfs.registry import Udf
 
@@ -39,14 +38,14 @@ def refresh_script() -> str:
 
 
 def configuration(functions: Iterable[Udf], settings: Settings, *, base_url: str) -> dict[str, Any]:
-    """What `functions.js` is told: the functions' ids and shapes, the namespace, and the backend's limits."""
+    """What `functions.js` is told: the functions' ids, the namespace, and the backend's limits."""
     from importlib.metadata import version
 
     return {
         "version": version("dataservice-addin"),
         "namespace": settings.namespace,
         "base": f"{base_url}/",
-        "functions": {function.id: result_dimensionality(function) for function in functions},
+        "functions": [function.id for function in functions],
         "maxCalls": min(CALLS_PER_BATCH, settings.max_calls),
         "maxBytes": settings.max_body_bytes,
         "deadlineMs": round(1000 * (settings.deadline_s + GRACE_S)),

@@ -53,8 +53,8 @@ type Cell =
   | { type: "Double" | "FormattedNumber"; basicValue: number; numberFormat: string }
   | { type: "Error"; errorType: "NotAvailable" | "Value" };
 
-/** What a function gives to Excel. */
-type Result = Cell | Cell[][];
+/** What a function gives to Excel: always rows, because the metadata says so. */
+type Result = Cell[][];
 
 /** What the server writes at the head of `functions.js`. */
 interface Configuration {
@@ -62,8 +62,8 @@ interface Configuration {
   namespace: string;
   /** The backend's own address, with a slash at the end. */
   base: string;
-  /** The functions by id: whether Excel expects one value or a matrix. */
-  functions: Record<string, "scalar" | "matrix">;
+  /** The functions' ids. */
+  functions: string[];
   maxCalls: number;
   maxBytes: number;
   deadlineMs: number;

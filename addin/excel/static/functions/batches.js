@@ -5,10 +5,13 @@
 const QUIET_MS = 3;
 const LONGEST_WAIT_MS = 20;
 
+/** Turns of the event loop after which calls go out even if the clock stands still. */
+const MOST_TURNS = 10_000;
+
 /**
  * @typedef {object} Asked
  * @property {string} text the call as JSON
- * @property {(answer: Answer, sentMs: number) => void} answered
+ * @property {(answer: Answer) => void} answered
  * @property {(reason: Error) => void} failed
  */
 
@@ -18,7 +21,7 @@ class Batches {
    * @param {object} options
    * @param {(body: string) => Promise<Reply>} options.post
    * @param {(reply: Reply) => void} options.replied told of every reply before its calls are answered
-   * @param {() => number} options.clock milliseconds
+   * @param {() => number} options.clock milliseconds, never set back
    * @param {number} options.maxCalls
    * @param {number} options.maxBytes
    */
@@ -32,6 +35,7 @@ class Batches {
     /** @type {Asked[]} */
     this.pending = [];
     this.seen = 0;
+    this.turns = 0;
     this.firstMs = 0;
     this.lastMs = 0;
     this.nextTurn = turns(() => this.#look());
@@ -43,6 +47,7 @@ class Batches {
     if (this.pending.length > 1) return;
     this.firstMs = this.lastMs = this.clock();
     this.seen = 1;
+    this.turns = 0;
     this.nextTurn();
   }
 
@@ -52,7 +57,9 @@ class Batches {
       this.seen = this.pending.length;
       this.lastMs = now;
     }
-    if (now - this.lastMs < QUIET_MS && now - this.firstMs < LONGEST_WAIT_MS) return this.nextTurn();
+    this.turns += 1;
+    const early = now - this.lastMs < QUIET_MS && now - this.firstMs < LONGEST_WAIT_MS;
+    if (early && this.turns < MOST_TURNS) return this.nextTurn();
     const calls = this.pending;
     this.pending = [];
     for (const batch of this.#split(calls)) void this.#send(batch);
@@ -82,7 +89,6 @@ class Batches {
 
   /** @param {Asked[]} batch */
   async #send(batch) {
-    const sentMs = this.clock();
     this.sent += 1;
     try {
       const reply = await this.post(`{"calls":[${batch.map((asked) => asked.text).join(",")}]}`);
@@ -90,7 +96,7 @@ class Batches {
         throw new Error("the add-in's backend answered another number of calls; press Refresh to ask again");
       }
       this.replied(reply);
-      batch.forEach((asked, index) => asked.answered(/** @type {Answer} */ (reply.answers[index]), sentMs));
+      batch.forEach((asked, index) => asked.answered(/** @type {Answer} */ (reply.answers[index])));
     } catch (error) {
       for (const asked of batch) asked.failed(error instanceof Error ? error : new Error(String(error)));
     }

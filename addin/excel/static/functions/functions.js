@@ -14,7 +14,7 @@ let waiting = 0;
 const batches = new Batches({
   post: (body) => exchange("functions/call", body, addin.deadlineMs),
   replied,
-  clock: MEMO_LIMITS.clock,
+  clock: () => performance.now(),
   maxCalls: CONFIGURATION.maxCalls,
   maxBytes: CONFIGURATION.maxBytes,
 });
@@ -22,11 +22,10 @@ const batches = new Batches({
 /**
  * The result of a call as Excel made it.
  * @param {string} id
- * @param {"scalar" | "matrix"} dimensionality
  * @param {unknown[]} values
  * @returns {Promise<Result>}
  */
-function called(id, dimensionality, values) {
+function called(id, values) {
   totals.calls += 1;
   let key;
   try {
@@ -35,32 +34,32 @@ function called(id, dimensionality, values) {
     return Promise.reject(error);
   }
   const known = memo.get(key);
-  if (known === undefined) return asked(key, dimensionality);
+  if (known === undefined) return asked(key);
   totals.remembered += 1;
   return known;
 }
 
 /**
  * @param {string} key the call as JSON
- * @param {"scalar" | "matrix"} dimensionality
  * @returns {Promise<Result>}
  */
-function asked(key, dimensionality) {
+function asked(key) {
   waiting += 1;
+  // Freshness counts from when the call is made, so that no answer is kept longer than the backend allows.
+  const askedMs = memo.clock();
   /** @type {Known} */
   let known;
   const result = new Promise((resolve, reject) => {
     batches.add({
       text: key,
-      answered(answer, sentMs) {
+      answered(answer) {
         waiting -= 1;
-        const [shown, cells] = settled(answer, dimensionality, resolve, reject);
-        // Counted from when it was asked for, so that no answer is kept longer than the backend allows.
-        memo.landed(key, known, shown ? sentMs + 1000 * Number(answer.fresh_s || 0) : 0, cells);
+        const cells = settled(answer, resolve, reject);
+        memo.landed(key, known, { askedMs, freshMs: cells === 0 ? 0 : 1000 * answer.fresh_s, cells });
       },
       failed(reason) {
         waiting -= 1;
-        memo.landed(key, known, 0, 1);
+        memo.landed(key, known, { askedMs, freshMs: 0, cells: 0 });
         reject(cellError("#N/A", reason.message));
       },
     });
@@ -72,20 +71,19 @@ function asked(key, dimensionality) {
 /**
  * Settle a call; whatever the answer is, only this call suffers from it.
  * @param {Answer} answer
- * @param {"scalar" | "matrix"} dimensionality
  * @param {(result: Result) => void} resolve
  * @param {(reason: unknown) => void} reject
- * @returns {[boolean, number]} whether the answer could be read, and how many cells it has
+ * @returns {number} how many cells it has, 0 for an answer that cannot be read
  */
-function settled(answer, dimensionality, resolve, reject) {
+function settled(answer, resolve, reject) {
   try {
-    const result = resultOf(answer, dimensionality);
+    const result = resultOf(answer);
     resolve(result);
-    return [true, Array.isArray(result) ? result.length * (result[0]?.length ?? 1) : 1];
+    return result.length * (result[0]?.length ?? 1);
   } catch (error) {
     const known = error instanceof CustomFunctions.Error;
     reject(known ? error : cellError("#N/A", `the add-in's backend gave an answer that is none (${messageOf(error)})`));
-    return [known, 1];
+    return known ? 1 : 0;
   }
 }
 
@@ -132,6 +130,6 @@ const addin = {
 };
 globalThis.DataServiceAddin = addin;
 
-for (const [id, dimensionality] of Object.entries(CONFIGURATION.functions)) {
-  CustomFunctions.associate(id, (/** @type {unknown[]} */ ...values) => called(id, dimensionality, values));
+for (const id of CONFIGURATION.functions) {
+  CustomFunctions.associate(id, (/** @type {unknown[]} */ ...values) => called(id, values));
 }

@@ -4,6 +4,7 @@
 /**
  * @typedef {object} Known
  * @property {Promise<Result>} result
+ * @property {number} freshFromMs before it, the clock was set back, and freshness cannot be told
  * @property {number} freshUntilMs Infinity while the answer is on its way
  * @property {number} cells how much of the memo's room it takes
  */
@@ -28,7 +29,9 @@ class Memo {
    */
   get(key) {
     const known = this.entries.get(key);
-    return known !== undefined && this.clock() < known.freshUntilMs ? known.result : undefined;
+    if (known === undefined) return undefined;
+    const now = this.clock();
+    return known.freshFromMs <= now && now < known.freshUntilMs ? known.result : undefined;
   }
 
   /**
@@ -39,22 +42,22 @@ class Memo {
    */
   await(key, result) {
     this.#drop(key);
-    const known = { result, freshUntilMs: Infinity, cells: 1 };
+    const known = { result, freshFromMs: -Infinity, freshUntilMs: Infinity, cells: 1 };
     this.entries.set(key, known);
     this.cells += 1;
     return known;
   }
 
   /**
-   * The answer is here: keep it until `freshUntilMs`, unless all was forgotten since it was asked for.
+   * The answer is here: keep it for `freshMs` from `askedMs`, unless all was forgotten since it was asked for.
    * @param {string} key
    * @param {Known} known
-   * @param {number} freshUntilMs
-   * @param {number} cells
+   * @param {{ askedMs: number, freshMs: number, cells: number }} answer
    */
-  landed(key, known, freshUntilMs, cells) {
+  landed(key, known, { askedMs, freshMs, cells }) {
     if (this.entries.get(key) !== known) return;
-    known.freshUntilMs = freshUntilMs;
+    known.freshFromMs = askedMs;
+    known.freshUntilMs = askedMs + freshMs;
     this.cells += cells - known.cells;
     known.cells = cells;
     this.#makeRoom();

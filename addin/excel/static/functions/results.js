@@ -15,16 +15,14 @@ const BLANK = "";
 /**
  * The result for `answer`; throws the error its cell shows.
  * @param {Answer} answer
- * @param {"scalar" | "matrix"} dimensionality what the function's metadata promises
  * @returns {Result}
  */
-function resultOf(answer, dimensionality) {
+function resultOf(answer) {
   if (answer.error !== undefined) throw cellError(answer.error, answer.message ?? "");
   if (answer.columns !== undefined) return tableOf(answer.columns, answer.header ?? null, answer.rows ?? 0);
   if (answer.value === undefined) throw cellError("#N/A", "the add-in's backend left out a value; please report this");
-  const cell =
-    answer.type === undefined ? answer.value ?? BLANK : dateCell(Number(answer.value), answer.type, dateType());
-  return dimensionality === "matrix" ? [[cell]] : cell;
+  if (answer.type === undefined) return [[answer.value ?? BLANK]];
+  return [[dateCell(Number(answer.value), answer.type, dateType())]];
 }
 
 /**

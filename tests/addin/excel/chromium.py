@@ -1,0 +1,86 @@
+"""A headless Chromium for tests: its pages are used from ordinary, synchronous tests."""
+
+import asyncio
+import shutil
+import threading
+from collections.abc import Coroutine, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from playwright.async_api import Browser, Page, async_playwright
+
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+]
+LONGEST_STEP_S = 60
+
+
+class Chromium:
+    """A browser in a thread of its own, because its event loop and a test's do not go together."""
+
+    def __init__(self, executable: str) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+        self._thread.start()
+        self._playwright = self.run(async_playwright().start())
+        self._browser: Browser = self.run(
+            self._playwright.chromium.launch(executable_path=executable, args=FLAGS, headless=True)
+        )
+
+    def run(self, step: Coroutine[Any, Any, Any]) -> Any:
+        return asyncio.run_coroutine_threadsafe(step, self._loop).result(LONGEST_STEP_S)
+
+    @contextmanager
+    def page(self, url: str = "about:blank", **context: Any) -> Iterator["Tab"]:
+        """A page in a fresh profile, as a new user would have it."""
+        profile = self.run(self._browser.new_context(**context))
+        try:
+            tab = Tab(self, self.run(profile.new_page()))
+            tab.goto(url)
+            yield tab
+        finally:
+            self.run(profile.close())
+
+    def close(self) -> None:
+        self.run(self._browser.close())
+        self.run(self._playwright.stop())
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+
+class Tab:
+    """One page."""
+
+    def __init__(self, chromium: Chromium, page: Page) -> None:
+        self._chromium = chromium
+        self.page = page
+        self.errors: list[str] = []
+        page.on("pageerror", lambda error: self.errors.append(str(error)))
+
+    def goto(self, url: str) -> None:
+        self._chromium.run(self.page.goto(url))
+
+    def evaluate(self, script: str, argument: Any = None) -> Any:
+        """What a function in the page gives, its promise awaited."""
+        return self._chromium.run(self.page.evaluate(script, argument))
+
+    def add_script(self, **source: Any) -> None:
+        self._chromium.run(self.page.add_script_tag(**source))
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Chromium]:
+    executable = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if executable is None:
+        pytest.skip("no Chromium here")
+    browser = Chromium(executable)
+    yield browser
+    browser.close()

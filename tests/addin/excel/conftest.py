@@ -1,0 +1,18 @@
+"""Fixtures of Excel's tests: a browser, a backend that can fail, and a page that runs our functions."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.addin.excel.chromium import Chromium, Tab, chromium
+from tests.addin.excel.scripted_backend import ScriptedBackend, scripted
+
+__all__ = ["chromium", "page", "scripted"]
+
+
+@pytest.fixture
+def page(chromium: Chromium, scripted: ScriptedBackend) -> Iterator[Tab]:
+    """Return a page with our functions, where `call(id, ...)` calls one as Excel does."""
+    with chromium.page(f"{scripted.url}/page") as tab:
+        yield tab
+    assert tab.errors == []

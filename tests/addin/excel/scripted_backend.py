@@ -1,0 +1,97 @@
+"""A backend that serves the real scripts and answers batches as a test tells it to, well or badly."""
+
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.routing import Route
+
+from addin.backend.serving import listen, running
+from addin.excel.scripts import functions_script, refresh_script
+from addin.settings import Settings
+from udfs import REGISTRY
+
+# What an Excel page offers, as small as it can be: the functions are kept by id, errors carry code and message.
+PAGE = """<!doctype html><title>page</title><script>
+globalThis.functions = {};
+globalThis.CustomFunctions = {
+  ErrorCode: { invalidValue: "#VALUE!", notAvailable: "#N/A" },
+  Error: class extends Error { constructor(code, message) { super(message); this.code = code; } },
+  associate(id, body) { functions[id] = body; },
+};
+globalThis.call = (id, ...values) =>
+  functions[id](...values, { functionName: id }).then(
+    (value) => ({ value }),
+    (error) => ({ error: error.code, message: error.message }),
+  );
+</script><script src="/functions.js"></script>"""
+
+
+def fresh(value: Any, **members: Any) -> dict[str, Any]:
+    return {"value": value, "fresh_s": 900, **members}
+
+
+def echo(call: list[Any]) -> dict[str, Any]:
+    """The first argument as the value."""
+    return fresh(call[1] if len(call) > 1 else None)
+
+
+@dataclass
+class ScriptedBackend:
+    """Set `answer` for good answers, or `reply` to answer a whole batch otherwise."""
+
+    answer: Callable[[list[Any]], dict[str, Any]] = echo
+    reply: Callable[[Request], Awaitable[Response]] | None = None
+    settings: Settings = field(default_factory=Settings)
+    generation: int = 1
+    url: str = ""
+    batches: list[list[list[Any]]] = field(default_factory=list)
+    requests: list[tuple[str, Any]] = field(default_factory=list)
+    key_headers: list[str | None] = field(default_factory=list)
+
+    async def call(self, request: Request) -> Response:
+        calls = (await request.json())["calls"]
+        self.batches.append(calls)
+        self.key_headers.append(request.headers.get("x-data-service-key"))
+        if self.reply is not None:
+            return await self.reply(request)
+        return JSONResponse(self.replied([self.answer(call) for call in calls]))
+
+    def replied(self, answers: list[dict[str, Any]]) -> dict[str, Any]:
+        return {"answers": answers, "requests": 0, "quota": None, "generation": self.generation}
+
+    async def scripts(self, request: Request) -> Response:
+        if request.url.path == "/refresh.js":
+            return Response(refresh_script(), media_type="text/javascript")
+        script = functions_script(list(REGISTRY.values()), self.settings, base_url=self.url)
+        return Response(script, media_type="text/javascript")
+
+    async def told(self, request: Request) -> Response:
+        body = await request.json() if request.method == "POST" else None
+        self.requests.append((request.url.path, body))
+        spent = {"requests_total": len(self.batches), "quota": {"remaining": 412, "cap": 1000}}
+        return JSONResponse({"generation": self.generation, **spent})
+
+
+async def page(_: Request) -> Response:
+    return HTMLResponse(PAGE)
+
+
+@pytest.fixture
+def scripted() -> Iterator[ScriptedBackend]:
+    service = ScriptedBackend()
+    routes = [
+        Route("/page", page),
+        Route("/functions.js", service.scripts),
+        Route("/refresh.js", service.scripts),
+        Route("/functions/call", service.call, methods=["POST"]),
+        Route("/status", service.told),
+        Route("/refresh", service.told, methods=["POST"]),
+    ]
+    with running(Starlette(routes=routes), listen("127.0.0.1", 0)) as url:
+        service.url = url
+        yield service

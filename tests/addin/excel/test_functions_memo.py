@@ -1,0 +1,111 @@
+"""What the page remembers, and for how long."""
+
+from tests.addin.excel.scripted_backend import fresh
+
+CLOCK = """() => {
+  globalThis.nowMs = 1_000_000;
+  Date.now = () => nowMs;
+}"""
+
+
+def test_the_same_cells_again_cost_no_request(page, scripted):
+    page.evaluate("Promise.all([...Array(100).keys()].map((i) => call('SIGNAL', `s-${i}`)))")
+    again = page.evaluate("Promise.all([...Array(100).keys()].map((i) => call('SIGNAL', `s-${i}`)))")
+    assert again[99] == {"value": [["s-99"]]}
+    assert len(scripted.batches) == 1
+
+
+def test_an_answer_is_asked_for_again_when_its_own_freshness_ends(page, scripted):
+    scripted.answer = lambda call: fresh(len(scripted.batches), fresh_s=10)
+    page.evaluate(CLOCK)
+    ask = "(passed) => { nowMs += passed; return call('SIGNAL', 'x'); }"
+    values = [page.evaluate(ask, passed)["value"] for passed in (0, 9_000, 1_500)]
+    assert values == [[[1]], [[1]], [[2]]]
+
+
+def test_an_answer_that_is_not_fresh_is_not_kept(page, scripted):
+    scripted.answer = lambda call: fresh(len(scripted.batches), fresh_s=0)
+    assert [page.evaluate("call('SIGNAL', 'x')")["value"] for _ in range(2)] == [[[1]], [[2]]]
+
+
+def test_freshness_counts_from_when_the_answer_was_asked_for(page, scripted):
+    page.evaluate(CLOCK)
+    page.evaluate(
+        """() => {
+          const real = fetch;
+          globalThis.fetch = (...given) => real(...given).finally(() => { nowMs += 8_000; });
+        }"""
+    )
+    scripted.answer = lambda call: fresh(1, fresh_s=10)
+    page.evaluate("call('SIGNAL', 'x')")
+    page.evaluate("(nowMs += 3_000, call('SIGNAL', 'x'))")
+    assert len(scripted.batches) == 2
+
+
+def test_errors_are_kept_as_long_as_the_backend_says(page, scripted):
+    scripted.answer = lambda call: {"error": "#N/A", "message": f"no signal '{call[1]}'", "fresh_s": 60}
+    told = [page.evaluate("call('SIGNAL', 'x')") for _ in range(3)]
+    assert told == [{"error": "#N/A", "message": "no signal 'x'"}] * 3
+    assert len(scripted.batches) == 1
+
+
+def test_all_is_forgotten_on_demand_also_what_is_on_its_way(page, scripted):
+    scripted.answer = lambda call: fresh(len(scripted.batches))
+    values = page.evaluate(
+        """async () => {
+          const early = call("SIGNAL", "x");
+          while (DataServiceAddin.totals.batches === 0) await new Promise((go) => setTimeout(go, 0));
+          DataServiceAddin.forget();
+          return [await call("SIGNAL", "x"), await early, await call("SIGNAL", "x")];
+        }"""
+    )
+    assert [value["value"][0][0] for value in values] == [2, 1, 2]
+
+
+def test_a_refresh_elsewhere_ends_what_was_kept(page, scripted):
+    page.evaluate("call('SIGNAL', 'x')")
+    scripted.generation = 2
+    page.evaluate("call('SIGNAL', 'y')")
+    page.evaluate("call('SIGNAL', 'x')")
+    assert scripted.batches == [[["SIGNAL", "x"]], [["SIGNAL", "y"]], [["SIGNAL", "x"]]]
+
+
+def test_what_is_kept_is_bounded(page, scripted):
+    scripted.answer = lambda call: {
+        "rows": 10_000,
+        "header": None,
+        "columns": [{"type": "number", "values": [1] * 10_000}] * 10,
+        "fresh_s": 900,
+    }
+    page.evaluate(
+        """async () => {
+          for (let i = 0; i < 45; i++) await functions.SIGNAL(`s-${i}`);
+        }"""
+    )
+    assert page.evaluate("DataServiceAddin.calls().length") < 45
+    page.evaluate("functions.SIGNAL('s-44').then(() => 0)")
+    assert len(scripted.batches) == 45
+
+
+def test_the_calls_made_can_be_listed_to_preview_their_cost(page):
+    page.evaluate("Promise.all([call('SIGNAL', 'x'), call('INDEX', 'y', 'name')])")
+    assert page.evaluate("DataServiceAddin.calls()") == [["SIGNAL", "x"], ["INDEX", "y", "name"]]
+
+
+def test_the_page_counts_calls_and_batches(page):
+    page.evaluate("call('SIGNAL', 'x')")
+    page.evaluate("call('SIGNAL', 'x')")
+    assert page.evaluate("DataServiceAddin.totals") == {"calls": 2, "remembered": 1, "batches": 1}
+    assert page.evaluate("DataServiceAddin.waiting") == 0
+
+
+def test_a_clock_that_was_set_back_makes_nothing_fresh_for_longer(page, scripted):
+    page.evaluate(CLOCK)
+    page.evaluate("call('SIGNAL', 'x')")
+    page.evaluate("(nowMs -= 60_000, call('SIGNAL', 'x'))")
+    assert len(scripted.batches) == 2
+
+
+def test_calls_go_out_even_where_the_clock_stands_still(page):
+    page.evaluate("() => { performance.now = () => 5; }")
+    assert page.evaluate("call('SIGNAL', 'x')") == {"value": [["x"]]}
