@@ -65,11 +65,13 @@ class Courier:
         """What `decode` makes of the body of a 200; raises the `DataServiceError` that kept it away."""
         outcome = await self._last_outcome(request, errand)
         if not isinstance(outcome, Failure):
-            self._latches.answered()
             try:
-                return decode(outcome)
+                value = decode(outcome)
             except MalformedAnswerError as error:
                 outcome = Failure(error.at(request.path))
+            else:
+                self._latches.answered(errand.resource)
+                return value
         self._latches.note(outcome.error, errand.resource, request.endpoint, self._clock())
         raise outcome.error
 

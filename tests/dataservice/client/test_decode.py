@@ -1,5 +1,7 @@
 """Answers as the service may send them, and whatever else may come instead."""
 
+from contextlib import suppress
+
 import msgspec
 import pytest
 from hypothesis import given
@@ -127,7 +129,5 @@ json_values = st.recursive(
 
 @given(st.binary() | json_values.map(JSON), st.sampled_from(DECODERS))
 def test_whatever_comes_is_decoded_or_malformed(body, decoder):
-    try:
-        decoder(body)
-    except MalformedAnswerError as error:
-        assert error.message
+    with suppress(MalformedAnswerError):
+        assert decoder(body) is not None
