@@ -57,7 +57,8 @@ def show_cost(cost: BookCost, book: Path, *, as_json: bool) -> None:
     left = "" if cost.remaining is None else f", {cost.remaining:,} left this month"
     console.print(
         f"[bold]{book.name}: {cost.requests:,} requests[/bold]{left}; "
-        f"{cost.fresh_cells:,} of {cost.cells:,} formulas are fresh already. Formulas that share data share its requests."
+        f"{cost.fresh_cells:,} of {cost.cells:,} formulas are fresh already. "
+        "Formulas that share data share its requests."
     )
     for item in cost.skipped:
         console.print(f"[yellow]left as it is[/yellow] {item.where}: {item.why}", highlight=False)

@@ -36,6 +36,10 @@ COMMANDS: dict[str, Entry] = {
     "cost": Entry(
         "addin.commands.cost:cost", "Tell how many requests a refresh of a workbook would spend; nothing is sent."
     ),
+    "freeze": Entry(
+        "addin.commands.freeze:freeze",
+        "Write a copy of a workbook with values in place of our formulas, for readers without the add-in.",
+    ),
     "template": Entry(
         "addin.commands.template:template", "Write the workbook template, with example values from made-up data."
     ),

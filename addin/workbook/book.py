@@ -51,11 +51,12 @@ class Book:
             self._sheets[name] = Sheet(name, part, self.package.xml(part), self._strings)
         return self._sheets[name]
 
-    def sheets_with(self, marks: tuple[bytes, ...]) -> Iterator[Sheet]:
-        """The sheets whose XML holds one of `marks`; the others are not even parsed."""
+    def sheets_with_calls(self, namespace: str) -> Iterator[Sheet]:
+        """The sheets whose XML can hold a call of ours; the others are not even parsed."""
+        marks = (f"_xldudf_{namespace}_".lower().encode(), f"{namespace}.".lower().encode())
         for name, part in self._parts.items():
             content = self.package.read(part).lower()
-            if any(mark.lower() in content for mark in marks):
+            if any(mark in content for mark in marks):
                 yield self.sheet(name)
 
     def area_of(self, name: Named, sheet: str) -> Area:

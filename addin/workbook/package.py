@@ -121,8 +121,10 @@ class Package:
             for info in self._zip.infolist():
                 content = changed.get(info.filename)
                 out.writestr(info, self.read(info.filename) if content is None else content)
-            for name in changed.keys() - set(self._zip.namelist()):
-                out.writestr(name, changed[name])
+            for name in changed:
+                if name not in self:
+                    # A fixed date, so that the same content makes the same file.
+                    out.writestr(zipfile.ZipInfo(name), changed[name], zipfile.ZIP_DEFLATED)
 
     def close(self) -> None:
         """Close the file."""

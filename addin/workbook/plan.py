@@ -63,7 +63,7 @@ def make_plan(book: Book, namespace: str = "DS") -> Plan:
     skipped: list[Skipped] = []
     cells: list[OurCell] = []
     copies: list[OurCell] = []
-    for sheet in book.sheets_with((f"_xldudf_{namespace}_".encode(), f"{namespace}.".encode())):
+    for sheet in book.sheets_with_calls(namespace):
         for spot, formula in sheet.formulas():
             if mentions(formula.text, namespace):
                 where = str(Area(*spot, *spot, sheet=sheet.name))

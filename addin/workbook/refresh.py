@@ -18,7 +18,7 @@ from udfs.cells import cells_of
 from udfs.errors import CellError
 from udfs.session import Outcome
 
-__all__ = ["BookCost", "Refreshed", "TooFewRequestsError", "book_cost", "refresh_book"]
+__all__ = ["BookCost", "Refreshed", "TooFewRequestsError", "book_cost", "refresh_book", "refuse_if_open"]
 
 MAX_FURTHER_PASSES = 3
 """How often spills that changed their size are followed up; what changes still is left to the next refresh."""
@@ -89,7 +89,7 @@ async def refresh_book(
     Raises `TooFewRequestsError` before the first request when the key's remaining requests cannot finish the work
     (unless `force`), and `WorkbookError` for a file that cannot be read or written; the input is never harmed.
     """
-    _refuse_if_open(target)
+    refuse_if_open(target)
     with Package(path) as package:
         book = Book(package)
         plan = make_plan(book, namespace)
@@ -224,8 +224,8 @@ def _refuse_if_short(cost: BookCost) -> None:
         )
 
 
-def _refuse_if_open(target: Path) -> None:
-    """Excel and Calc leave an owner file beside a book that is open."""
+def refuse_if_open(target: Path) -> None:
+    """Raise `WorkbookError` where another program has the book open: Excel and Calc leave an owner file beside it."""
     for owner in (target.with_name(f"~${target.name}"), target.with_name(f".~lock.{target.name}#")):
         if owner.exists():
             raise WorkbookError(f"{target} is open in another program; close it there first (or delete {owner.name})")

@@ -163,6 +163,13 @@ class Sheet:
             if kind == "str" and text != text.strip():
                 stored.set("{http://www.w3.org/XML/1998/namespace}space", "preserve")
 
+    def freeze(self, spot: Spot) -> None:
+        """Leave of a cell only what it shows."""
+        cell = self._cells[spot]
+        for formula in cell.findall(_F):
+            cell.remove(formula)
+        cell.attrib.pop("cm", "")
+
     def resize(self, spot: Spot, area: Area) -> None:
         """Give the array formula in a cell the area it fills now."""
         element = self._cells[spot].find(_F)

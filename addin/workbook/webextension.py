@@ -6,7 +6,7 @@ from lxml import etree
 
 from addin.workbook.package import Package
 
-__all__ = ["webextension_parts"]
+__all__ = ["webextension_parts", "without_webextension"]
 
 _RELATIONSHIPS = "http://schemas.openxmlformats.org/package/2006/relationships"
 _CONTENT_TYPES = "http://schemas.openxmlformats.org/package/2006/content-types"
@@ -47,6 +47,14 @@ id="{{{addin_id}}}"><we:reference id="{addin_id}" version="{version}" store="{st
         "_rels/.rels": _with_relationship(package),
         "[Content_Types].xml": _with_content_types(package),
     }
+
+
+def without_webextension(relationships: etree._Element) -> etree._Element:
+    """The package's relationships without the one by which Excel opens a task pane."""
+    for relation in relationships.findall(f"{{{_RELATIONSHIPS}}}Relationship"):
+        if relation.get("Type") == f"{_OFFICE_2011}/webextensiontaskpanes":
+            relationships.remove(relation)
+    return relationships
 
 
 def _with_relationship(package: Package) -> bytes:

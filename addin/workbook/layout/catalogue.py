@@ -25,4 +25,5 @@ def write_catalogue(_workbook: Workbook, sheet: Worksheet, theme: Theme) -> None
     for column in "CDEFGHI":
         sheet.write_blank(f"{column}{_TABLE_ROW}", None, theme.heading)
     theme.rule_rows(sheet, f"B{FIRST_ROW}:I{FIRST_ROW + 5000}")
+    theme.columns(sheet, {"BCDEFGHI": {"indent": 1}})
     sheet.repeat_rows(_TABLE_ROW - 1)

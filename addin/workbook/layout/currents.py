@@ -24,7 +24,7 @@ def write_currents(_workbook: Workbook, sheet: Worksheet, theme: Theme) -> None:
     for column in "CDEFGH":
         look = theme.number_heading if column in "EF" else theme.heading
         sheet.write_blank(f"{column}{_TABLE_ROW}", None, look)
-    sheet.set_column("E:F", 20, theme.format(num_format="0.0"))
+    theme.columns(sheet, {"EF": {"num_format": "0.0"}, "BCDGH": {"indent": 1}})
     for column, colour in (("E", "#8CC7C3"), ("F", "#C5BEE3")):
         bars = {"type": "data_bar", "bar_color": colour, "bar_solid": True, "min_type": "num", "max_type": "num"}
         cells = f"{column}{_TABLE_ROW + 1}:{column}{_TABLE_ROW + _BAR_ROWS}"

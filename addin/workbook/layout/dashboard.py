@@ -12,7 +12,7 @@ __all__ = ["write_dashboard"]
 
 _ROWS = 10
 _FIRST = 6
-_POINTS = 60
+_POINTS = 250
 _CHART_ROW = _FIRST + _ROWS + 2
 
 
@@ -51,21 +51,21 @@ def _write_row(sheet: Worksheet, theme: Theme, row: int) -> None:
     # A plain reference as text: it shows a blank where a service has fewer signals than the table has rows.
     sheet.write_formula(f"B{row}", f'=Catalogue!B{CATALOGUE_ROW + row - _FIRST}&""', theme.input, "")
     fields = (
-        ("C", "name", theme.cell()),
+        ("C", "name", theme.text),
         ("D", "value", theme.value),
         ("E", "change", theme.change),
         ("F", "pct_change", theme.percent_change),
         ("G", "observed_at", theme.date),
-        ("H", "unit", theme.cell(font_color=MUTED)),
+        ("H", "unit", theme.cell(font_color=MUTED, indent=1)),
     )
     for column, field, look in fields:
         theme.formula(sheet, f"{column}{row}", theme.call("SIGNAL", f"$B{row}", f'"{field}"'), look)
-    spark = theme.cell(font_color=ACCENT, font_name="DejaVu Sans Mono", font_size=9)
+    spark = theme.cell(indent=1, font_color=ACCENT, font_name="DejaVu Sans Mono", font_size=9)
     theme.formula(sheet, f"I{row}", theme.call("SPARK", f"$B{row}", '"N24"', "24"), spark)
 
 
 def _write_chart(workbook: Workbook, sheet: Worksheet, theme: Theme) -> None:
-    """The chart of the signal whose slug stands above it; its 60 values stand beside it, outside the printed area."""
+    """The chart of the signal whose slug stands above it; its 250 values stand beside it, outside the printed area."""
     row = _CHART_ROW
     sheet.write(f"B{row}", "Chart of", theme.label)
     sheet.write_formula(f"C{row}", f'=B{_FIRST}&""', theme.input, "")
@@ -89,10 +89,10 @@ def _write_chart(workbook: Workbook, sheet: Worksheet, theme: Theme) -> None:
             "line": {"color": ACCENT, "width": 2},
         }
     )
-    chart.set_title({"name": f"=Dashboard!$C${row}", "name_font": {"size": 12, "bold": True}, "overlay": False})
+    chart.set_title({"none": True})
     chart.set_legend({"none": True})
-    chart.set_x_axis({"date_axis": False, "num_format": "mmm yyyy", "interval_unit": 10, "line": {"color": RULE}})
+    chart.set_x_axis({"date_axis": False, "num_format": "mmm yyyy", "interval_unit": 25, "line": {"color": RULE}})
     chart.set_y_axis({"major_gridlines": {"visible": True, "line": {"color": RULE}}, "line": {"none": True}})
     chart.set_chartarea({"border": {"none": True}})
     chart.set_size({"width": 1060, "height": 340})
-    sheet.insert_chart(f"B{row + 1}", chart, {"description": "The last 60 values of the chosen signal"})
+    sheet.insert_chart(f"B{row + 1}", chart, {"description": "The last 250 values of the chosen signal"})

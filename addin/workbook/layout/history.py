@@ -18,7 +18,7 @@ _LINES = ("#0B6E74", "#D9822B", "#5B4B9A")
 def write_history(workbook: Workbook, sheet: Worksheet, theme: Theme) -> None:
     """Write the sheet."""
     subtitle = "Change the shaded cells: slugs, start, frequency, transform. One formula fills the table."
-    theme.begin(sheet, "History", subtitle, (2, 14, 18, 18, 18, 3, 12, 12, 12, 12, 12, 12))
+    theme.begin(sheet, "History", subtitle, (2, 14, 29, 20, 20, 3, 12, 12, 12, 12, 12, 12))
     sheet.freeze_panes(_TABLE_ROW, 2)
     sheet.write("B4", "Signals", theme.label)
     for number, column in enumerate("CDE"):
@@ -31,9 +31,8 @@ def write_history(workbook: Workbook, sheet: Worksheet, theme: Theme) -> None:
     sheet.write("E6", "freq, agg, fill, align, transform, order …", theme.note)
     sheet.write("B8", "Monthly, the first value = 100", theme.format(bold=True))
     theme.formula(sheet, f"B{_TABLE_ROW}", theme.call("SIGNAL_HISTORY", "C4:E4", "C5", "", "C6"), theme.heading)
-    sheet.set_column("B:B", 14, theme.format(num_format=DATE, align="left"))
+    theme.columns(sheet, {"B": {"num_format": DATE, "indent": 1}, "CDE": {"num_format": "#,##0.00"}})
     for column in "CDE":
-        sheet.set_column(f"{column}:{column}", 18, theme.format(num_format="#,##0.00"))
         sheet.write_blank(f"{column}{_TABLE_ROW}", None, theme.number_heading)
     theme.rule_rows(sheet, f"B{_TABLE_ROW + 1}:E{_TABLE_ROW + 5000}")
     _write_chart(workbook, sheet)
@@ -57,4 +56,4 @@ def _write_chart(workbook: Workbook, sheet: Worksheet) -> None:
     chart.set_y_axis({"major_gridlines": {"visible": True, "line": {"color": RULE}}, "line": {"none": True}})
     chart.set_chartarea({"border": {"none": True}})
     chart.set_size({"width": 620, "height": 380})
-    sheet.insert_chart(f"G{_TABLE_ROW}", chart, {"description": "The signals above, from the same start"})
+    sheet.insert_chart(f"G{_TABLE_ROW + 1}", chart, {"description": "The signals above, from the same start"})

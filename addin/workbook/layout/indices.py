@@ -22,8 +22,8 @@ def write_indices(_workbook: Workbook, sheet: Worksheet, theme: Theme) -> None:
     theme.formula(sheet, f"B{_TABLE_ROW}", theme.call("INDICES", fields), theme.heading)
     for column in "CDEFG":
         sheet.write_blank(f"{column}{_TABLE_ROW}", None, theme.number_heading if column == "D" else theme.heading)
-    sheet.set_column("D:D", 12, theme.format(num_format=VALUE))
-    sheet.set_column("E:E", 13, theme.format(num_format=DATE, align="left"))
+    texts = {"indent": 1}
+    theme.columns(sheet, {"D": {"num_format": VALUE}, "E": {"num_format": DATE, **texts}, "BCFGIK": texts})
     theme.rule_rows(sheet, f"B{_TABLE_ROW + 1}:G{_TABLE_ROW + 200}")
     theme.rule_rows(sheet, f"I{_COMPONENTS_ROW + 1}:K{_COMPONENTS_ROW + 200}")
     sheet.write("I2", "Components of", theme.label)
@@ -33,5 +33,5 @@ def write_indices(_workbook: Workbook, sheet: Worksheet, theme: Theme) -> None:
     for column in "JK":
         look = theme.number_heading if column == "J" else theme.heading
         sheet.write_blank(f"{column}{_COMPONENTS_ROW}", None, look)
-    sheet.set_column("J:J", 12, theme.format(num_format="0.0%"))
+    theme.columns(sheet, {"J": {"num_format": "0.0%"}})
     sheet.repeat_rows(_TABLE_ROW - 1)

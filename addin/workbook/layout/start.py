@@ -27,23 +27,23 @@ _SHEETS = (
 def write_start(workbook: Workbook, sheet: Worksheet, theme: Theme) -> None:
     """Write the sheet."""
     subtitle = "Live numbers of the Data Service in ordinary cells. Change any slug; the rest follows."
-    theme.begin(sheet, "Data Service", subtitle, (2, 32, 42, 4, 24, 22, 20))
+    theme.begin(sheet, "Data Service", subtitle, (2, 36, 42, 10, 24, 22, 20))
     _write_button(workbook, sheet, theme)
     _write_steps(sheet, theme)
     _write_quota(sheet, theme)
     _write_sheets(sheet, theme)
     sheet.write("B21", "Status", theme.format(bold=True, font_size=13, font_color=ACCENT))
     sheet.write("C21", "every resource behind these cells: fresh, or why not", theme.note)
-    theme.formula(sheet, "B22", theme.call("STATUS"), theme.cell(bold=True))
-    for column in "CDEFG":
-        sheet.write_blank(f"{column}22", None, theme.cell(bold=True))
+    theme.formula(sheet, "B22", theme.call("STATUS"), theme.heading)
+    for column in "CDEF":
+        sheet.write_blank(f"{column}22", None, theme.number_heading if column == "D" else theme.heading)
+    theme.columns(sheet, {"D": {"num_format": "0"}, "EF": {"indent": 1}})
 
 
 def _write_button(workbook: Workbook, sheet: Worksheet, theme: Theme) -> None:
     look = theme.format(bold=True, font_size=13, font_color="#FFFFFF", bg_color=ACCENT, align="center")
     sheet.set_row(3, 30)
-    tip = "Brings every formula up to date (Ctrl+Alt+R does the same)"
-    sheet.write_url(_BUTTON, f"internal:'{sheet.name}'!{_BUTTON}", look, "↻  Refresh this workbook", tip)
+    theme.link(sheet, _BUTTON, f"'{sheet.name}'!{_BUTTON}", "↻  Refresh this workbook", look)
     workbook.define_name(BUTTON_NAME, f"='{sheet.name}'!$B$4")
     sheet.write("C4", "Spends a request only for what is older than 15 minutes.", theme.note)
 
@@ -57,10 +57,12 @@ def _write_steps(sheet: Worksheet, theme: Theme) -> None:
     sheet.write("B6", "Begin in three steps", theme.format(bold=True, font_size=13, font_color=ACCENT))
     for row, (step, what) in enumerate(steps, 6):
         sheet.write(row, 1, step, theme.format(bold=True))
-        sheet.write(row, 2, what, theme.format(text_wrap=True, font_size=10, font_color=MUTED))
+        sheet.write(row, 2, what, theme.format(text_wrap=True, font_size=10, font_color=MUTED, indent=1))
         sheet.set_row(row, 30)
     example = f'={theme.namespace}.SIGNAL_HISTORY("us-cpi", "-5Y")'
-    sheet.write_string("C10", example, theme.format(font_name="Consolas", font_size=10, border=1, border_color=RULE))
+    look = theme.format(font_name="Consolas", font_size=10, border=1, border_color=RULE, indent=1)
+    sheet.write_string("C10", example, look)
+    sheet.set_row(9, 30)
 
 
 def _write_quota(sheet: Worksheet, theme: Theme) -> None:
@@ -82,5 +84,5 @@ def _write_sheets(sheet: Worksheet, theme: Theme) -> None:
     sheet.write("B12", "What is here", theme.format(bold=True, font_size=13, font_color=ACCENT))
     link = theme.format(font_color=ACCENT, underline=1)
     for row, (name, what) in enumerate(_SHEETS, 13):
-        sheet.write_url(f"B{row}", f"internal:'{name}'!A1", link, name)
+        theme.link(sheet, f"B{row}", f"'{name}'!A1", name, link)
         sheet.write(f"C{row}", what, theme.note)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from xlsxwriter import Workbook
@@ -34,6 +35,7 @@ class Theme:
     def __init__(self, workbook: Workbook, namespace: str) -> None:
         self._workbook = workbook
         self._formats: dict[tuple[tuple[str, Any], ...], Format] = {}
+        self._widths: dict[str, tuple[float, ...]] = {}
         self.namespace = namespace
 
     def format(self, **properties: Any) -> Format:
@@ -47,7 +49,7 @@ class Theme:
     @property
     def heading(self) -> Format:
         """A table's header cell."""
-        return self.format(bold=True, font_color="#FFFFFF", bg_color=ACCENT, border=1, border_color=ACCENT)
+        return self.format(bold=True, font_color="#FFFFFF", bg_color=ACCENT, border=1, border_color=ACCENT, indent=1)
 
     @property
     def number_heading(self) -> Format:
@@ -59,12 +61,12 @@ class Theme:
     @property
     def note(self) -> Format:
         """Small explaining text."""
-        return self.format(font_color=MUTED, font_size=10)
+        return self.format(font_color=MUTED, font_size=10, indent=1)
 
     @property
     def input(self) -> Format:
         """A cell the user changes."""
-        return self.format(bg_color=PALE, border=1, border_color=ACCENT)
+        return self.format(bg_color=PALE, border=1, border_color=ACCENT, indent=1)
 
     @property
     def label(self) -> Format:
@@ -93,7 +95,19 @@ class Theme:
     @property
     def date(self) -> Format:
         """A day."""
-        return self.cell(num_format=DATE, align="left")
+        return self.cell(num_format=DATE, indent=1)
+
+    @property
+    def text(self) -> Format:
+        """Text."""
+        return self.cell(indent=1)
+
+    def columns(self, sheet: Worksheet, look: Mapping[str, Mapping[str, Any]]) -> None:
+        """How cells look that a table spills into: properties by column, over those of text; widths stay."""
+        for columns, properties in look.items():
+            for column in columns:
+                width = self._widths[sheet.name][ord(column) - ord("A")]
+                sheet.set_column(f"{column}:{column}", width, self.format(**properties))
 
     def colour_changes(self, sheet: Worksheet, cells: str) -> None:
         """Rises green and falls red, beside their sign."""
@@ -113,16 +127,21 @@ class Theme:
         sheet.hide_gridlines(2)
         sheet.set_zoom(100)
         sheet.set_default_row(17)
+        self._widths[sheet.name] = widths
         for column, width in enumerate(widths):
-            sheet.set_column(column, column, width)
+            sheet.set_column(column, column, width, self.format())
         sheet.set_row(0, 30)
         sheet.write(0, 1, title, self.format(bold=True, font_size=18))
-        sheet.write(1, 1, subtitle, self.note)
+        sheet.write(1, 1, subtitle, self.format(font_color=MUTED, font_size=10))
         sheet.set_landscape()
         sheet.set_paper(9)
         sheet.fit_to_pages(1, 0)
         sheet.set_margins(left=0.5, right=0.5, top=0.6, bottom=0.6)
         sheet.set_footer("&L&8&A&C&8&P / &N&R&8&D")
+
+    def link(self, sheet: Worksheet, cell: str, target: str, text: str, look: Format) -> None:
+        """A link inside the workbook; a formula, because a hyperlink proper is blue in Calc whatever its format."""
+        sheet.write_formula(cell, f'=HYPERLINK("#{target}","{text}")', look, text)
 
     def call(self, function_id: str, *arguments: str) -> str:
         """The stored form of a call of ours: `=_xldudf_DS_SIGNAL(B6,"value")`."""

@@ -16,7 +16,7 @@ _ITEMS = 20
 def write_wire(_workbook: Workbook, sheet: Worksheet, theme: Theme) -> None:
     """Write the sheet: filters in the shaded cells, the items below, a link beside each."""
     subtitle = "The newest primary-source items (Pro tier). Filters left blank let everything through."
-    theme.begin(sheet, "Wire", subtitle, (2, 17, 11, 15, 70, 28, 34, 9))
+    theme.begin(sheet, "Wire", subtitle, (2, 18, 17, 17, 72, 28, 30, 9))
     sheet.freeze_panes(_TABLE_ROW, 0)
     for column, text in zip("BCDE", ("Ticker", "Kind", "Least importance", "Since"), strict=True):
         sheet.write(f"{column}3", text, theme.label)
@@ -37,11 +37,11 @@ def write_wire(_workbook: Workbook, sheet: Worksheet, theme: Theme) -> None:
     for column in "CDEFG":
         sheet.write_blank(f"{column}{_TABLE_ROW}", None, theme.number_heading if column == "C" else theme.heading)
     sheet.write(f"H{_TABLE_ROW}", "open", theme.heading)
-    sheet.set_column("B:B", 17, theme.format(num_format="yyyy-mm-dd hh:mm", align="left"))
-    sheet.set_column("C:C", 11, theme.format(num_format="0"))
-    sheet.set_column("G:G", 34, theme.format(font_color=MUTED, font_size=9))
+    times = {"num_format": "yyyy-mm-dd hh:mm", "indent": 1}
+    addresses = {"font_color": MUTED, "font_size": 9, "indent": 1}
+    theme.columns(sheet, {"B": times, "C": {"num_format": "0"}, "DEF": {"indent": 1}, "G": addresses})
     theme.rule_rows(sheet, f"B{_TABLE_ROW + 1}:H{_TABLE_ROW + _ITEMS}")
-    link = theme.format(font_color=ACCENT, underline=1)
+    link = theme.format(font_color=ACCENT, underline=1, indent=1)
     for row in range(_TABLE_ROW + 1, _TABLE_ROW + 1 + _ITEMS):
         sheet.write_formula(f"H{row}", f'=IF(G{row}="","",HYPERLINK(G{row},"Open"))', link, "")
     sheet.repeat_rows(_TABLE_ROW - 1)

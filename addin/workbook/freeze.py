@@ -1,0 +1,38 @@
+"""Freezing a book: every formula of ours becomes the value it shows, and the book no longer asks for the add-in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from lxml import etree
+
+from addin.formulas import mentions
+from addin.workbook.book import Book
+from addin.workbook.package import Package
+from addin.workbook.refresh import refuse_if_open
+from addin.workbook.webextension import without_webextension
+
+__all__ = ["freeze_book"]
+
+
+def freeze_book(path: Path, target: Path, *, namespace: str = "DS") -> int:
+    """Write the book as `target` with values in the place of our formulas, and return how many were replaced.
+
+    Formulas of others stay, also those that use ours inside a longer calculation: they become values too.
+    Raises `WorkbookError` for a file that cannot be read or written.
+    """
+    refuse_if_open(target)
+    with Package(path) as package:
+        book = Book(package)
+        frozen = 0
+        for sheet in book.sheets_with_calls(namespace):
+            ours = [spot for spot, formula in sheet.formulas() if mentions(formula.text, namespace)]
+            for spot in ours:
+                sheet.freeze(spot)
+                book.touch(sheet)
+            frozen += len(ours)
+        relations = etree.tostring(
+            without_webextension(package.xml("_rels/.rels")), xml_declaration=True, encoding="UTF-8", standalone=True
+        )
+        package.write(target, {**book.changed_parts(), "_rels/.rels": bytes(relations)})
+        return frozen
