@@ -31,6 +31,7 @@ class Host:
         self._loaded = loaded
         self._results = Results()
         self._collecting: set[str] = set()
+        self._shown: set[str] = set()
         self._screenless = is_screenless(own_command_line())
         self._wake = threading.Event()
         self._worker: Any = None
@@ -47,16 +48,25 @@ class Host:
         fresh = self.engine.fresh(call)
         if fresh is not None:
             return self._results.now(call, fresh.value)
-        situation = self.situation(document)
-        if situation is Situation.HIDDEN and document_id(document) not in self._collecting:
+        if not self._may_come_later(document):
             return self._results.now(call, self.engine.ask(call))
-        if situation is Situation.LOADING:
-            self._collect_while_loading(document)
         known = self.engine.known(call)
         self.engine.want(call)
-        if situation is Situation.SHOWN:
-            self.fill_in_later()
         return self._results.later(call, known.value if known else None)
+
+    def _may_come_later(self, document: Any) -> bool:
+        """Whether the value may be filled in later; what does that is on its way then."""
+        identifier = document_id(document)
+        if identifier in self._collecting:
+            return True
+        situation = Situation.SHOWN if identifier in self._shown else self.situation(document)
+        if situation is Situation.SHOWN:
+            self._shown.add(identifier)  # working out a situation costs as much as several calls
+            self.fill_in_later()
+        elif situation is Situation.LOADING:
+            self._collecting.add(identifier)
+            document.addDocumentEventListener(_Loaded(self._finish_loading))
+        return situation is not Situation.HIDDEN
 
     def situation(self, document: Any) -> Situation:
         """When the document's cells must have their values."""
@@ -122,11 +132,6 @@ class Host:
     def _push(self, calls: Any) -> None:
         known = {call: self.engine.known(call) for call in calls}
         self._results.push({call: entry.value for call, entry in known.items() if entry is not None})
-
-    def _collect_while_loading(self, document: Any) -> None:
-        if document_id(document) not in self._collecting:
-            self._collecting.add(document_id(document))
-            document.addDocumentEventListener(_Loaded(self._finish_loading))
 
     def _finish_loading(self, document: Any) -> None:
         self._settle(document)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Sequence
+from contextlib import contextmanager
+from typing import Any, Iterator, Sequence
 
 __all__ = ["CONSTANT", "FORMULA", "worked_out"]
 
@@ -17,15 +18,25 @@ def worked_out(document: Any, sheet: Any, formulas: Sequence[str]) -> list[float
     if sheet.isProtected() or any(cells.getFormulaArray()[0]):
         return None
     was_modified, undo = document.isModified(), document.getUndoManager()
-    undo.lock()
     try:
         numbers = []
         for position, formula in enumerate(formulas):
             cell = cells.getCellByPosition(position, 0)
-            cell.setFormula(formula)
+            with _unrecorded(undo):
+                cell.setFormula(formula)
             numbers.append(0.0 if cell.getError() else cell.getValue())
         return numbers
     finally:
-        cells.clearContents(FORMULA | CONSTANT)
-        undo.unlock()
+        with _unrecorded(undo):
+            cells.clearContents(FORMULA | CONSTANT)
         document.setModified(was_modified)
+
+
+@contextmanager
+def _unrecorded(undo: Any) -> Iterator[None]:
+    """One change that Undo does not know of; Calc lifts the lock by itself after it."""
+    undo.lock()
+    try:
+        yield
+    finally:
+        undo.unlock()

@@ -61,8 +61,8 @@ def _arrays(sheet: Any, namespace: str) -> Iterator[Area]:
 
 def _wanted(document: Any, sheet: Any, area: Area) -> Area | None:
     """The area its result needs; None where that cannot be worked out."""
-    formula = _cells(sheet, area).getArrayFormula()[2:-1]
-    sizes = worked_out(document, sheet, [f"=COLUMNS({formula})", f"=ROWS({formula})"])
+    formula = _formula(sheet, area)
+    sizes = worked_out(document, sheet, [f"=COLUMNS({formula[1:]})", f"=ROWS({formula[1:]})"])
     if sizes is None or min(sizes) < 1:
         return None
     wanted = area.resized(int(sizes[0]), int(sizes[1]))
@@ -74,13 +74,19 @@ def _is_empty(sheet: Any, area: Area) -> bool:
 
 
 def _resize(sheet: Any, now: Area, wanted: Area) -> None:
-    formula = _cells(sheet, now).getArrayFormula()[1:-1]
+    formula = _formula(sheet, now)
     _cells(sheet, now).clearContents(FORMULA)
     _cells(sheet, wanted).setArrayFormula(formula)
 
 
 def _cells(sheet: Any, area: Area) -> Any:
     return sheet.getCellRangeByPosition(area.column, area.row, area.column + area.columns - 1, area.row + area.rows - 1)
+
+
+def _formula(sheet: Any, area: Area) -> str:
+    """The array formula without its braces, in the notation in which it can be entered again."""
+    text: str = sheet.getCellByPosition(area.column, area.row).getFormula()
+    return text[1:-1]
 
 
 def _area(cells: Any) -> Area:
