@@ -55,7 +55,11 @@ def row_times(series: Sequence[Observations], align: Align, fill: Fill, freq: Fr
     times = np.empty(0, "datetime64[us]")
     match align:
         case Align.UNION:
-            times = np.unique(np.concatenate([times, *(one.times for one in series)]))
+            # One series is sorted already, and making its times unique would take longer than all the rest.
+            if len(series) == 1:
+                times = series[0].times
+            else:
+                times = np.unique(np.concatenate([times, *(one.times for one in series)]))
         case Align.INTERSECT:
             for place, one in enumerate(map(known_only, series)):
                 times = one.times if place == 0 else np.intersect1d(times, one.times, assume_unique=True)

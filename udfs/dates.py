@@ -87,11 +87,12 @@ def _resolved(value: date | Back | ToDate, day: date, name: str) -> date:
 
 
 def _read(raw: Any, name: str, forms: str) -> StartOf:
+    found: StartOf | None
     match raw:
         case bool():
             found = None
         case datetime():
-            return _utc_day(raw)
+            found = _utc_day(raw)
         case date():
             return raw
         case int() | float():
@@ -128,9 +129,13 @@ def _from_text(text: str) -> StartOf | None:
         return None
     try:
         return _utc_day(datetime.fromisoformat(text))
-    except (ValueError, OverflowError):
+    except ValueError:
         return None
 
 
-def _utc_day(moment: datetime) -> date:
-    return (moment.astimezone(UTC) if moment.tzinfo else moment).date()
+def _utc_day(moment: datetime) -> date | None:
+    """The day in UTC; None where that lies outside the years 1 to 9999."""
+    try:
+        return (moment.astimezone(UTC) if moment.tzinfo else moment).date()
+    except OverflowError:
+        return None

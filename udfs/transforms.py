@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 
 from udfs.anchors import STALE_DAYS, base_positions
 from udfs.windows import Lead
@@ -24,6 +25,10 @@ __all__ = ["TRANSFORMS", "Transform"]
 
 EWM_ROWS = 5
 """Spans before the window that an exponential average starts from: what lies before weighs less than 0.005 %."""
+
+
+WINDOW_VALUES = 2**18
+"""Values of rolling windows looked at together: two megabytes, however wide the windows are."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,10 +105,23 @@ def _ewm(column: Column, n: float) -> Column:
 
 
 def _zscore(column: Column, n: float) -> Column:
-    """Distance from the mean of the last n observations in their standard deviations (n - 1); blank where that is 0."""
-    window = column.rolling(int(n))
-    deviation = window.std()
-    return (column - window.mean()) / deviation.where(deviation > 0)
+    """Distance from the mean of the last n observations in their standard deviations (n - 1); blank where none moves.
+
+    Each window is summed by itself: a running variance keeps what large values once left in it.
+    """
+    width, values = int(n), column.to_numpy()
+    scores = column * np.nan
+    each = max(1, WINDOW_VALUES // width)
+    for start in range(0, len(values) - width + 1, each):
+        windows = sliding_window_view(values[start : start + each + width - 1], width)
+        away = windows - windows[:, :1]  # exact where values are near each other, which a mean of them is not
+        away -= away.mean(axis=1, keepdims=True)
+        deviation = np.sqrt(np.square(away).sum(axis=1) / (width - 1))
+        moves = windows.max(axis=1) > windows.min(axis=1)
+        scores.iloc[start + width - 1 : start + width - 1 + len(windows)] = np.divide(
+            away[:, -1], deviation, out=np.full(len(windows), np.nan), where=moves
+        )
+    return scores
 
 
 def _index(column: Column, base: float) -> Column:

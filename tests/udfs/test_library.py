@@ -165,5 +165,5 @@ def test_every_function_has_examples_that_name_it(function_id):
 @pytest.mark.parametrize("function_id", SIGNATURES)
 def test_what_a_session_gives_is_keyword_only_and_known(function_id):
     function = REGISTRY[function_id]
-    assert set(function.injected) <= {"now", "client"}
+    assert set(function.injected) <= {"now", "today", "client"}
     assert inspect.iscoroutinefunction(function.body)
