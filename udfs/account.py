@@ -22,7 +22,7 @@ QUOTA_FIELDS = (
     Choice("remaining", "requests left this month"),
     Choice("tier", "the key's tier: free, pro or enterprise"),
     Choice("cap", "requests that the tier has a month"),
-    Choice("used_here", "requests that this process made this month"),
+    Choice("used_here", "requests made from this installation this month"),
 )
 
 FIELD = Text(help="what to show; a range of fields spills", example="tier", choices=QUOTA_FIELDS, lifted=True)
@@ -36,7 +36,7 @@ async def QUOTA(  # noqa: N802 - the id that workbooks store
     *,
     client: AsyncClient,
 ) -> Any:
-    """The requests that are left this month, or the key's tier, its cap, or what this process has used.
+    """The requests that are left this month, or the key's tier, its cap, or what was spent from here.
 
     Read from the last answer of the service, whatever it was about. Only when there was none yet is one request spent,
     on the indices, so that it is of use.

@@ -7,7 +7,7 @@ from datetime import date
 from functools import partial
 from typing import Annotated, Any
 
-from dataservice.client import AsyncClient, Page, PostsResource, WireResource
+from dataservice.client import AsyncClient, Page, PostsResource, Resource, WireResource
 from dataservice.models import Post, WireItem
 from udfs.arguments import Choice, Count, Names, Text, shown
 from udfs.dates import Day
@@ -99,7 +99,7 @@ async def CODEX(  # noqa: N802 - the id that workbooks store
 
     The service gives the newest 200 posts for a type, author, day and beat; `limit` and `fields` choose among these.
     Each new set of filters costs one request; one that a complete answer at hand already holds costs none. Where
-    nothing matches, only the header is shown. =DS.CODEX_POST(slug) shows the text of one post.
+    nothing matches, only the header is shown. CODEX_POST shows the text of one post.
     """
     author = handle.removeprefix("@") if handle else None
     posts = (await need(PostsResource(story_type=story_type, handle=author, since=since, beat=beat))).value
@@ -125,9 +125,9 @@ async def CODEX_POST(  # noqa: N802 - the id that workbooks store
     The service cannot be asked for a single post, so it is looked up among the newest 200: one request for all
     CODEX_POST cells together. An older post is found as well once a CODEX cell asks for its story type.
     """
-    post, posts = await _post(slug)
     if field.casefold() == CITATIONS:
-        return citation_table(post, await _cited_items(post, client))
+        return await _citations(slug, client)
+    post, posts = await _post(slug)
     return POST_FIELDS.value(post, POST_FIELDS.find(field, posts))
 
 
@@ -163,13 +163,13 @@ def _find(posts: Page[Post], name: str) -> Post | None:
     return next((post for post in posts if folded in (post.slug.casefold(), post.url.casefold())), None)
 
 
-async def _cited_items(post: Post, client: AsyncClient) -> dict[str, WireItem]:
-    """The wire items by id, as far as they can be had with one request; none where the wire is locked."""
-    quota = client.quota_now
-    if not post.citations or (quota is not None and quota.tier.casefold() == "free"):
-        return {}
-    (answer,) = await need_all([WireResource()])
-    return {} if isinstance(answer, Exception) else {item.id: item for item in answer.value}
+async def _citations(name: str, client: AsyncClient) -> Table:
+    """The citations of a post; the wire is asked with the posts, at once, unless it is known to be locked."""
+    locked = client.quota_now is not None and client.quota_now.tier.casefold() == "free"
+    lists: list[Resource[Page[Any]]] = [PostsResource(), *([] if locked else [WireResource()])]
+    wire = [answer.value for answer in (await need_all(lists))[1:] if not isinstance(answer, Exception)]
+    post, _ = await _post(name)
+    return citation_table(post, {item.id: item for page in wire for item in page})
 
 
 def citation_table(post: Post, items: dict[str, WireItem]) -> Table:

@@ -7,15 +7,17 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias, TypeVar
 
-from dataservice.client import AsyncClient, Page, PostsResource, Resource, WireResource
+from dataservice.client import Answer, AsyncClient, Page, PostsResource, Resource, WireResource
 from dataservice.models import Post, Record, WireItem
 from udfs.errors import error_cell
 from udfs.fields import moment
+from udfs.names import need_of
 from udfs.needs import Asking, gather, have, need
 
-__all__ = ["EvidenceRow", "Subject", "evidence", "items_naming", "posts_citing"]
+__all__ = ["EvidenceRow", "Pages", "Subject", "evidence_rows", "items_naming", "posts_citing", "with_pages"]
 
 R = TypeVar("R", bound=Record)
+T = TypeVar("T")
 
 EVIDENCE_AGE_S = 86_400.0
 """Evidence up to a day old will do: EXPLAIN is to be cheap, and what was published stays published."""
@@ -37,14 +39,36 @@ class Subject:
     name: str
 
 
-async def evidence(subject: Subject, client: AsyncClient) -> list[EvidenceRow]:
-    """The rows on wire and posts; what cannot be had is a row that says why, never an error."""
+@dataclass(frozen=True, slots=True)
+class Pages:
+    """The widest pages of the wire and of posts; a text in place of one says why it cannot be had."""
+
+    wire: Page[WireItem] | str
+    posts: Page[Post] | str
+
+
+async def with_pages(name: str, resource: Resource[T], client: AsyncClient) -> tuple[Answer[T], Pages]:
+    """The answer to `resource`, which concerns `name`, and the pages, all asked side by side.
+
+    Raises what kept the answer away; what keeps a page away is said in its place.
+    """
     quota = client.quota_now
     locked = quota is not None and quota.tier.casefold() == "free"
-    asked: list[Asking[Page[Any]]] = [_page(PostsResource()), *([] if locked else [_page(WireResource())])]
-    pages = await gather(asked)
-    posts = _or_reason(pages[0], "the codex")
-    wire = LOCKED if locked else _or_reason(pages[1], "the wire")
+    wanted: list[Resource[Page[Any]]] = [PostsResource(), *([] if locked else [WireResource()])]
+    found: dict[Resource[Any], Any] = {each: await have(each, max_age_s=EVIDENCE_AGE_S) for each in wanted}
+    missing = [each for each in wanted if found[each] is None]
+    asked: list[Asking[Answer[Any]]] = [need_of(name, resource), *map(need, missing)]
+    answer, *replies = await gather(asked)
+    if isinstance(answer, Exception):
+        raise answer
+    found.update(zip(missing, replies, strict=True))
+    wire = LOCKED if locked else _page_or_reason(found[WireResource()], "the wire")
+    return answer, Pages(wire, _page_or_reason(found[PostsResource()], "the codex"))
+
+
+def evidence_rows(subject: Subject, pages: Pages) -> list[EvidenceRow]:
+    """The rows on wire and posts: how many speak of the subject, and the newest of them."""
+    wire, posts = pages.wire, pages.posts
     items = [] if isinstance(wire, str) else items_naming(subject, wire)
     citing = [] if isinstance(posts, str) else posts_citing(subject, items, posts)
     return [
@@ -73,14 +97,8 @@ def posts_citing(subject: Subject, items: Iterable[WireItem], posts: Iterable[Po
     ]
 
 
-async def _page(resource: Resource[Page[R]]) -> Page[R]:
-    """The widest page, at hand or asked for."""
-    at_hand = await have(resource, max_age_s=EVIDENCE_AGE_S)
-    return (at_hand or await need(resource)).value
-
-
-def _or_reason(page: Page[R] | Exception, what: str) -> Page[R] | str:
-    return error_cell(page, what).message if isinstance(page, Exception) else page
+def _page_or_reason(reply: Answer[Page[R]] | Exception, what: str) -> Page[R] | str:
+    return error_cell(reply, what).message if isinstance(reply, Exception) else reply.value
 
 
 def _counted(found: Sequence[Any], page: Page[Any]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any
 
 from dataservice.client import (
     Answer,
@@ -14,21 +14,21 @@ from dataservice.client import (
     CurrentsResource,
     IndicesResource,
     Resource,
+    SignalDetail,
+    SignalResource,
 )
-from dataservice.models import READING_FIELDS, Record
+from dataservice.models import READING_FIELDS, Index, Record
 from udfs.arguments import Text
 from udfs.errors import reason
-from udfs.evidence import EvidenceRow, Subject, evidence
+from udfs.evidence import EvidenceRow, Subject, evidence_rows, with_pages
 from udfs.fields import moment, shown_value
-from udfs.lookup import CATALOGUE_AGE_S
-from udfs.names import need_detail
-from udfs.needs import have, need
+from udfs.lookup import CATALOGUE_AGE_S, find_record
+from udfs.names import slug_of
+from udfs.needs import have
 from udfs.registry import udf
 from udfs.tables import Table, table
 
 __all__ = ["EXPLAIN"]
-
-R = TypeVar("R", bound=Record)
 
 COLUMNS = ("what", "value", "link")
 
@@ -48,13 +48,12 @@ SLUG = Text(
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """What is explained: its kind and record, its reading, the request that gives it, and the answer it was in."""
+    """What is explained: its kind and record, its reading, and the request that gives it."""
 
     kind: str
     record: Record
     reading: Mapping[str, Any]
     request: str
-    answer: Answer[Any]
 
 
 @udf(group="Account", shape="table", keep_s=KEEP_S, examples=('=DS.EXPLAIN("us-cpi")',))
@@ -74,50 +73,36 @@ async def EXPLAIN(  # noqa: N802 - the id that workbooks store
     taken from what is at hand if that is less than a day old, else they cost one request each, for all EXPLAIN cells
     together. A locked wire is said in its row and fails nothing.
     """
-    origin = await _origin(slug)
+    resource = await _resource_of(slug)
+    answer, pages = await with_pages(slug, resource, client)
+    origin = _origin(slug, answer)
     subject = Subject(origin.record.field("slug"), origin.record.field("name"))
-    rows = [*_definition(origin), *_provenance(origin, now), *await evidence(subject, client)]
-    return table(COLUMNS, rows)
+    return table(COLUMNS, [*_definition(origin), *_provenance(origin, answer, now), *evidence_rows(subject, pages)])
 
 
-async def _origin(name: str) -> Origin:
-    """The signal meant by `name`; an index or current where one at hand has it and the catalogue at hand does not."""
+async def _resource_of(name: str) -> Resource[Any]:
+    """What answers `name`: a signal, unless the catalogue at hand lacks it and an index or current at hand has it."""
     catalogue = await have(CatalogueResource(), max_age_s=CATALOGUE_AGE_S)
     if catalogue is None or catalogue.value.find(name) is None:
-        found = await _index(name) or await _current(name)
-        if found is not None:
-            return found
-    return await _signal(name)
+        lists: tuple[Resource[Any], ...] = (IndicesResource(), CurrentsResource())
+        for resource in lists:
+            answer = await have(resource, max_age_s=EVER)
+            if answer and any(record.slug.casefold() == name.casefold() for record in answer.value):
+                return resource
+    return SignalResource(await slug_of(name))
 
 
-async def _signal(name: str) -> Origin:
-    answer = await need_detail(name)
-    latest = answer.value.latest
-    reading = {"value": latest.value, "observed at": moment(latest.observed_at)} if latest else {}
-    return Origin("signal", answer.value.signal, reading, f"GET /v1/signals/{answer.value.signal.slug}", answer)
-
-
-async def _index(name: str) -> Origin | None:
-    index = await _at_hand(IndicesResource(), name)
-    if index is None:
-        return None
-    value, observed_at = index.reading()
-    reading = {"value": value, "observed at": observed_at and moment(observed_at)}
-    return Origin("index", index, reading, "GET /v1/indices", await need(IndicesResource()))
-
-
-async def _current(name: str) -> Origin | None:
-    current = await _at_hand(CurrentsResource(), name)
-    if current is None:
-        return None
-    return Origin("current", current, {}, "GET /v1/currents", await need(CurrentsResource()))
-
-
-async def _at_hand(resource: Resource[tuple[R, ...]], name: str) -> R | None:
-    """The record with this slug, if the workbook has asked for its like, however long ago."""
-    answer = await have(resource, max_age_s=EVER)
-    records = answer.value if answer else ()
-    return next((record for record in records if record.field("slug").casefold() == name.casefold()), None)
+def _origin(name: str, answer: Answer[Any]) -> Origin:
+    match answer.value:
+        case SignalDetail(signal, latest):
+            reading = {"value": latest.value, "observed at": moment(latest.observed_at)} if latest else {}
+            return Origin("signal", signal, reading, f"GET /v1/signals/{signal.slug}")
+        case [Index(), *_] as indices:
+            index = find_record(indices, name, "index")
+            value, observed_at = index.reading()
+            return Origin("index", index, {"value": value, "observed at": moment(observed_at or "")}, "GET /v1/indices")
+        case currents:
+            return Origin("current", find_record(currents, name, "current"), {}, "GET /v1/currents")
 
 
 def _definition(origin: Origin) -> list[EvidenceRow]:
@@ -130,9 +115,8 @@ def _definition(origin: Origin) -> list[EvidenceRow]:
     return [*rows, *((what, value, None) for what, value in origin.reading.items())]
 
 
-def _provenance(origin: Origin, now: float) -> list[EvidenceRow]:
+def _provenance(origin: Origin, answer: Answer[Any], now: float) -> list[EvidenceRow]:
     """How the number came here, how old it is, and what it cost."""
-    answer = origin.answer
     because = answer.stale_because
     state = "fresh" if answer.is_fresh(now) else "stale"
     return [

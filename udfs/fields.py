@@ -38,10 +38,16 @@ class Fields(Generic[R]):
     kind: type[R]
     choices: tuple[Choice, ...]
     derived: Mapping[str, Callable[[R], Any]] = field(default_factory=dict)
+    _known: tuple[str, ...] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        explained = (choice.value for choice in self.choices)
+        known = dict.fromkeys([*explained, *self.derived, *self.kind.field_names()])
+        object.__setattr__(self, "_known", tuple(known))
 
     def names(self, records: Iterable[R] = ()) -> list[str]:
         """Every name there is: those explained first, then the contract's others, then those met in `records`."""
-        names = dict.fromkeys([*(choice.value for choice in self.choices), *self.derived, *self.kind.field_names()])
+        names = dict.fromkeys(self._known)
         for record in records:
             names.update(dict.fromkeys(record.extra))
         return list(names)
@@ -51,6 +57,8 @@ class Fields(Generic[R]):
 
         Where there are no records, a name may be a field that only records would show, so it passes.
         """
+        if name in self._known:
+            return name
         names = self.names(records)
         if name in names:
             return name

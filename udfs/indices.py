@@ -19,6 +19,7 @@ __all__ = ["INDEX", "INDEX_FIELDS", "INDICES"]
 
 COMPONENTS = "components"
 WEIGHT = "weight:"
+READING = ("value", "observed_at")
 
 INDEX_FIELDS = Fields(
     Index,
@@ -83,10 +84,10 @@ async def INDEX(  # noqa: N802 - the id that workbooks store
         return _components(index)
     if field.casefold().startswith(WEIGHT):
         return await _weight(index, field[len(WEIGHT) :].strip())
-    chosen = INDEX_FIELDS.find(field, indices)
-    if chosen in ("value", "observed_at") and index.reading()[0] is None:
+    value = INDEX_FIELDS.value(index, chosen := INDEX_FIELDS.find(field, indices))
+    if value is None and chosen in READING and index.reading()[0] is None:
         raise NoDataError(f"index '{index.slug}' has no reading")
-    return INDEX_FIELDS.value(index, chosen)
+    return value
 
 
 @udf(group="Indices", shape="table", examples=("=DS.INDICES()", '=DS.INDICES("name, value, observed_at")'))

@@ -112,14 +112,16 @@ async def WIRE(  # noqa: N802 - the id that workbooks store
     """
     asked = WireResource(kind=kind, min_importance=min_importance, since=since, beat=beat, source=source)
     items = await _items(asked, [_spelled(name) for name in ticker or ()])
-    kept = await _filtered(items, options or {})
+    kept = await _filtered(items, options) if options else items
     return WIRE_FIELDS.table(WIRE_FIELDS.select(fields, items), kept[:limit])
 
 
 async def _items(asked: WireResource, tickers: Sequence[str]) -> list[WireItem]:
     """The items for any of `tickers`, or all where none is given, newest first."""
     resources = [replace(asked, ticker=name) for name in dict.fromkeys(tickers)] or [asked]
-    if len(resources) > 1 and await _may_be_complete(asked):
+    if len(resources) == 1:
+        return list((await need(resources[0])).value)
+    if await _may_be_complete(asked):
         await need(asked)
     answers = await need_all(resources)
     for answer in answers:

@@ -1,8 +1,10 @@
 """Sessions for tests: on an embedded service over real HTTP, and on answers that no real service gives."""
 
+import json
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -51,6 +53,13 @@ class Canned:
         if isinstance(found, int):
             return httpx.Response(found, headers=headers, json={"error": "no"})
         return httpx.Response(200, headers=headers, json={"data": found})
+
+
+def records(folder: Path, name: str) -> dict[str, dict[str, Any]]:
+    """Return the records in a JSON or JSON-lines file of a data set, by slug or id."""
+    text = (folder / name).read_text(encoding="utf-8")
+    found = [json.loads(line) for line in text.splitlines()] if name.endswith("l") else json.loads(text)
+    return {record.get("slug") or record["id"]: record for record in found}
 
 
 async def cells(session: Session, function_id: str, *args: Any) -> Any:

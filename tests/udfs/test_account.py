@@ -56,6 +56,17 @@ async def test_the_status_tells_state_age_and_source_of_everything_asked(service
     ]
 
 
+async def test_the_status_names_what_is_locked_and_what_is_missing_with_the_reason(service):
+    async with session_on(service, tier="free") as session:
+        await cells(session, "WIRE", "BTC")
+        await cells(session, "SIGNAL", "us-cpii")
+        shown = await cells(session, "STATUS")
+    assert shown[1:] == [
+        ("signal us-cpii", "missing", None, None, "no signal 'us-cpii'"),
+        ("wire (ticker=BTC)", "locked", None, None, "WIRE needs the Pro tier (this key: free)"),
+    ]
+
+
 async def test_the_status_costs_nothing(service):
     async with session_on(service) as session:
         await cells(session, "STATUS")

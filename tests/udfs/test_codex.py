@@ -1,6 +1,6 @@
 """CODEX and CODEX_POST: posts, and what they cite as far as the key may read it."""
 
-from tests.udfs.asking import Canned, cells, session_on
+from tests.udfs.asking import Canned, cells, records, session_on
 from udfs.cells import CellError, ErrorCode
 
 CITED = {"wire_item_id": "w2", "citation_number": 2, "quoted_text": None, "page": 7}
@@ -22,15 +22,18 @@ WIRE = [{"id": "w1", "headline": "Seen", "primary_url": None, "published_at": "2
 FULL_PAGE = [{"slug": f"new-{n}", "published_at": "2026-08-01T00:00:00Z"} for n in range(200)]
 
 
-async def test_the_newest_posts_come_first_and_limit_and_fields_are_cut_on_the_spot(service):
+def newest(folder):
+    """Return the posts of a data set, newest first."""
+    return sorted(records(folder, "codex.jsonl").values(), key=lambda post: post["published_at"], reverse=True)
+
+
+async def test_the_newest_posts_come_first_and_limit_and_fields_are_cut_on_the_spot(service, sample_data):
     async with session_on(service) as session:
         shown = await cells(session, "CODEX", None, None, None, 2, None, "slug, story_type, handle")
         await cells(session, "CODEX")
-    assert shown == [
-        ("slug", "story_type", "handle"),
-        ("what-moved-12", "explainer", "tidewatch"),
-        ("what-moved-11", "report", "ballast"),
-    ]
+    posts = newest(sample_data)[:2]
+    assert shown[0] == ("slug", "story_type", "handle")
+    assert shown[1:] == [(post["slug"], post["story_type"], post["byline"]["handle"]) for post in posts]
     assert service.running.requests == ["/v1/codex?limit=200"]
 
 
@@ -44,29 +47,38 @@ async def test_type_author_and_day_are_sent_to_the_service_and_a_topic_asks_the_
     ]
 
 
-async def test_all_posts_of_a_sheet_share_one_request(service):
+async def test_all_posts_of_a_sheet_share_one_request(service, sample_data):
+    first, second = newest(sample_data)[:2]
     async with session_on(service) as session:
-        shown = await cells(session, "CODEX_POST", [["what-moved-12"], ["What-Moved-11"]], [["title", "view_count"]])
-        body = await cells(session, "CODEX_POST", "https://example.org/codex/what-moved-12")
-    assert shown[0] == ("What moved, part 12 (made up)", 407)
-    assert body.startswith("# What moved")
+        slugs = [[first["slug"]], [second["slug"].upper()]]
+        shown = await cells(session, "CODEX_POST", slugs, [["title", "view_count"]])
+        body = await cells(session, "CODEX_POST", first["url"])
+    assert shown == [(post["title"], post["view_count"]) for post in (first, second)]
+    assert body == first["body_md"]
     assert service.running.request_count == 1
 
 
-async def test_citations_spill_with_the_wire_items_they_name(service):
+async def test_citations_spill_with_the_wire_items_they_name(service, sample_data):
+    first, second = newest(sample_data)[:2]
+    items = records(sample_data, "wire.jsonl")
     async with session_on(service) as session:
-        shown = await cells(session, "CODEX_POST", "what-moved-12", "citations")
-        await cells(session, "CODEX_POST", "what-moved-11", "citations")
+        shown = await cells(session, "CODEX_POST", first["slug"], "citations")
+        await cells(session, "CODEX_POST", second["slug"], "citations")
     assert shown[0] == ("citation_number", "quoted_text", "wire_item_id", "headline", "primary_url")
-    assert shown[1][:2] == (1, "UST10Y moves 3 % within the hour (made up)")
-    assert shown[1][3] == "UST10Y moves 3 % within the hour (made up)"
-    assert shown[1][4].startswith("https://example.org/wire/")
-    assert service.running.requests == ["/v1/codex?limit=200", "/v1/wire?limit=200"]
+    for citation, (number, quoted, item, headline, link) in zip(first["citations"], shown[1:], strict=True):
+        assert (number, quoted, item) == (
+            citation["citation_number"],
+            citation["quoted_text"],
+            citation["wire_item_id"],
+        )
+        assert (headline, link) == (items[item]["headline"], items[item]["primary_url"])
+    assert sorted(service.running.requests) == ["/v1/codex?limit=200", "/v1/wire?limit=200"]
 
 
-async def test_a_free_key_sees_citations_without_headlines_and_asks_no_wire(service):
+async def test_a_free_key_sees_citations_without_headlines_and_asks_no_wire(service, sample_data):
     async with session_on(service, tier="free") as session:
-        shown = await cells(session, "CODEX_POST", "what-moved-12", "citations")
+        await cells(session, "CODEX")
+        shown = await cells(session, "CODEX_POST", newest(sample_data)[0]["slug"], "citations")
     assert [row[0] for row in shown[1:]] == [1, 2, 3]
     assert {row[3:] for row in shown[1:]} == {(None, None)}
     assert service.running.requests == ["/v1/codex?limit=200"]
@@ -87,10 +99,8 @@ async def test_citations_come_by_their_numbers_and_odd_ones_do_no_harm():
     ]
 
 
-async def test_a_post_without_citations_shows_their_header_and_asks_no_wire():
-    service = Canned({"/v1/codex": POSTS})
-    assert len(await service("CODEX_POST", "second", "citations")) == 1
-    assert service.requests == ["/v1/codex?limit=200"]
+async def test_a_post_without_citations_shows_their_header():
+    assert len(await Canned({"/v1/codex": POSTS})("CODEX_POST", "second", "citations")) == 1
 
 
 async def test_a_body_longer_than_a_cell_is_cut():

@@ -2,7 +2,7 @@
 
 from dataservice.client import AsyncClient
 from dataservice.models import Post
-from tests.udfs.asking import Canned, cells, session_on
+from tests.udfs.asking import Canned, cells, records, session_on
 from udfs.cells import ErrorCode
 from udfs.evidence import LOCKED, Subject, posts_citing
 from udfs.session import Session
@@ -37,16 +37,21 @@ async def test_a_signal_is_explained_from_definition_to_cost(service):
     assert isinstance(shown["value"], float)
 
 
-async def test_the_wire_items_that_name_it_and_the_posts_that_cite_them_are_linked(service):
+async def test_the_wire_items_that_name_it_and_the_posts_that_cite_them_are_linked(service, sample_data):
+    items, posts = (records(sample_data, name) for name in ("wire.jsonl", "codex.jsonl"))
+    naming = {item["id"] for item in items.values() if "us-10y" in item["signal_slugs"]}
+    citing = [
+        post["title"] for post in posts.values() if naming & {cited["wire_item_id"] for cited in post["citations"]}
+    ]
     async with session_on(service) as session:
         rows = await cells(session, "EXPLAIN", "us-10y")
-    items = [row for row in rows if row[0].startswith("wire item 2026-")]
-    posts = [row for row in rows if row[0].startswith("post 2026-")]
-    assert items
-    assert all(link is None or link.startswith("https://example.org/wire/") for _, _, link in items)
-    assert any(link for _, _, link in items)
-    assert "What moved, part 12 (made up)" in [title for _, title, _ in posts]
-    assert told(rows)["wire items"].endswith("among all 152")
+    shown_items = {(title, link) for what, title, link in rows if what.startswith("wire item 2026-")}
+    shown_posts = [title for what, title, _ in rows if what.startswith("post 2026-")]
+    assert len(shown_items) == min(10, len(naming))
+    assert shown_items <= {(items[each]["headline"], items[each]["primary_url"]) for each in naming}
+    assert citing
+    assert set(citing) <= set(shown_posts) or len(shown_posts) == 10
+    assert told(rows)["wire items"] == f"{len(naming)} among all {len(items)}"
 
 
 async def test_explaining_many_numbers_costs_two_requests_more_than_the_numbers(service):
@@ -69,9 +74,15 @@ async def test_evidence_up_to_a_day_old_costs_nothing_again(service):
 async def test_a_locked_wire_is_a_row_and_no_error(service):
     async with session_on(service, tier="free") as session:
         shown = told(await cells(session, "EXPLAIN", "us-cpi"))
-        assert shown["wire items"] == LOCKED
-        assert shown["posts"].endswith("among all 12")
-    assert "/v1/wire?limit=200" not in service.running.requests
+    assert shown["wire items"] == LOCKED
+    assert "among all" in shown["posts"]
+
+
+async def test_a_wire_that_is_known_to_be_locked_is_not_asked(service):
+    async with session_on(service, tier="free") as session:
+        await cells(session, "SIGNAL", "us-cpi")
+        assert told(await cells(session, "EXPLAIN", "us-cpi"))["wire items"] == LOCKED
+    assert service.running.requests == ["/v1/signals/us-cpi?history=365", "/v1/codex?limit=200"]
 
 
 async def test_evidence_that_cannot_be_had_is_a_row_that_says_why():
@@ -91,15 +102,18 @@ async def test_a_signal_without_observations_is_explained_with_what_there_is():
     assert shown["wire items"] == "0 among all 0"
 
 
-async def test_an_index_and_a_current_that_the_workbook_shows_are_explained_too(service):
+async def test_an_index_and_a_current_that_the_workbook_shows_are_explained_too(service, sample_data):
+    risk = records(sample_data, "indices.json")["risk-dial"]
+    tide = records(sample_data, "currents.json")["digital-tide"]
     async with session_on(service) as session:
         await cells(session, "INDICES")
         await cells(session, "CURRENTS")
         index = told(await cells(session, "EXPLAIN", "Risk-Dial"))
         current = told(await cells(session, "EXPLAIN", "digital-tide"))
-    assert (index["index"], index["value"], index["endpoint"]) == ("risk-dial", 99.7744, "GET /v1/indices")
-    assert index["components"] == "cboe.vix, sp-500, us-10y"
-    assert (current["momentum_score"], current["definition"]) == (83.6, "Coins move before the news does")
+    assert (index["index"], index["value"]) == ("risk-dial", risk["latest"]["value"])
+    assert index["endpoint"] == "GET /v1/indices"
+    assert index["components"] == ", ".join(component["signal_slug"] for component in risk["components"])
+    assert (current["momentum_score"], current["definition"]) == (tide["momentum_score"], tide["phrase"])
     assert not current["wire items"].startswith("0")
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.udfs.asking import Canned, cells, session_on
+from tests.udfs.asking import Canned, cells, records, session_on
 from udfs.cells import CellError, ErrorCode
 from udfs.indices import component_table, weight_of
 
@@ -23,37 +23,49 @@ HOSTILE = [
 ]
 
 
-async def test_every_index_cell_of_a_workbook_shares_one_request(service):
+def weights_in(folder, slug):
+    """Return the weights of an index by the slugs of its components."""
+    components = records(folder, "indices.json")[slug]["components"]
+    return {component["signal_slug"]: component["weight"] for component in components}
+
+
+async def test_every_index_cell_of_a_workbook_shares_one_request(service, sample_data):
+    indices = records(sample_data, "indices.json")
     async with session_on(service) as session:
-        assert await cells(session, "INDEX", "pressure-gauge") == 112.3971
+        assert await cells(session, "INDEX", "pressure-gauge") == indices["pressure-gauge"]["latest"]["value"]
         assert await cells(session, "INDEX", "risk-dial", "scale") == "100 = unchanged"
-        assert len(await cells(session, "INDICES")) == 5
+        assert len(await cells(session, "INDICES")) == 1 + len(indices)
     assert service.running.requests == ["/v1/indices"]
 
 
-async def test_a_range_of_indices_and_fields_spills_a_table(service):
+async def test_a_range_of_indices_and_fields_spills_a_table(service, sample_data):
+    indices = records(sample_data, "indices.json")
+    risk, dollar = (indices[slug]["latest"]["value"] for slug in ("risk-dial", "dollar-basket"))
     async with session_on(service) as session:
         shown = await cells(session, "INDEX", [["risk-dial"], [None], ["dollar-basket"]], [["value", "category"]])
-    assert shown == [(99.7744, "equities"), (None, None), (102.2094, "fx")]
+    assert shown == [(risk, "equities"), (None, None), (dollar, "fx")]
 
 
-async def test_components_spill_with_a_column_for_each_of_their_fields(service):
+async def test_components_spill_with_a_column_for_each_of_their_fields(service, sample_data):
+    components = records(sample_data, "indices.json")["dollar-basket"]["components"]
     async with session_on(service) as session:
         shown = await cells(session, "INDEX", "dollar-basket", "components")
     assert shown[0] == ("signal_slug", "weight", "transform")
-    assert shown[1] == ("fx.eur-usd", 0.6, "pct_change_12m")
+    assert shown[1:] == [tuple(component.values()) for component in components]
 
 
-async def test_one_weight_is_given_by_the_component_s_name(service):
+async def test_one_weight_is_given_by_the_component_s_name(service, sample_data):
+    weights = weights_in(sample_data, "pressure-gauge")
     async with session_on(service) as session:
-        assert await cells(session, "INDEX", "pressure-gauge", "weight:US-CPI") == 0.4
+        assert await cells(session, "INDEX", "pressure-gauge", "weight:US-CPI") == weights["us-cpi"]
 
 
-async def test_a_component_s_shortcode_counts_where_the_catalogue_is_at_hand(service):
+async def test_a_component_s_shortcode_counts_where_the_catalogue_is_at_hand(service, sample_data):
+    weights = weights_in(sample_data, "pressure-gauge")
     async with session_on(service) as session:
         assert (await cells(session, "INDEX", "pressure-gauge", "weight:WTI")).code is ErrorCode.NA
         await cells(session, "SIGNALS")
-        assert await cells(session, "INDEX", "pressure-gauge", "weight:WTI") == 0.3
+        assert await cells(session, "INDEX", "pressure-gauge", "weight:WTI") == weights["eia.wti.spot"]
     assert service.running.request_count == 2
 
 
@@ -76,6 +88,11 @@ async def test_an_unknown_field_is_a_wrong_formula(service):
         shown = await cells(session, "INDEX", "risk-dial", "sumary")
     assert shown.code is ErrorCode.VALUE
     assert shown.message.startswith("there is no field 'sumary' (did you mean summary?); there are value, observed_at")
+
+
+async def test_a_reading_without_a_date_has_a_blank_date():
+    service = Canned({"/v1/indices": [{"slug": "undated", "level": 3}]})
+    assert await service("INDEX", "undated", [["value", "observed_at"]]) == [(3.0, None)]
 
 
 @pytest.mark.parametrize("field", ["value", "observed_at"])
