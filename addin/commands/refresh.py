@@ -63,9 +63,10 @@ def refresh(
             if report.kept or report.errors or report.skipped:
                 raise typer.Exit(3)
         case Engine.LIBREOFFICE:
+            from addin.settings import load_settings
             from addin.workbook.engines import refresh_with_libreoffice
 
-            refresh_with_libreoffice(book, target)
+            refresh_with_libreoffice(book, target, load_settings())
             typer.echo(f"{target} is up to date (LibreOffice)")
         case Engine.EXCEL:
             from addin.workbook.engines import refresh_with_excel

@@ -77,7 +77,7 @@ def test_excel_keeps_the_values_and_opens_the_pane_with_the_book(template: Path)
     with zipfile.ZipFile(template) as archive:
         workbook = archive.read("xl/workbook.xml").decode()
         assert "fullCalcOnLoad" not in workbook
-        assert f'<definedName name="{BUTTON_NAME}">'Start'!$B$4</definedName>' in workbook
+        assert f"""<definedName name="{BUTTON_NAME}">'Start'!$B$4</definedName>""" in workbook
         relations = archive.read("_rels/.rels").decode()
         assert 'Target="xl/webextensions/taskpanes.xml"' in relations
         extension = etree.fromstring(archive.read("xl/webextensions/webextension1.xml"))

@@ -1,0 +1,59 @@
+"""Refreshing a book through a spreadsheet program: LibreOffice anywhere, or a running Excel on Windows and Mac."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+
+from addin.backend import create_app
+from addin.backend.serving import listen, running
+from addin.calc.extension import Extension
+from addin.calc.soffice import convert
+from addin.errors import AddinError
+from addin.settings import Settings
+from addin.workbook.package import WorkbookError
+from addin.workbook.refresh import refuse_if_open
+
+__all__ = ["refresh_with_excel", "refresh_with_libreoffice"]
+
+
+def refresh_with_libreoffice(book: Path, target: Path, settings: Settings) -> None:
+    """Recalculate every formula of `book` in LibreOffice with our extension, and write it as `target` (.xlsx).
+
+    LibreOffice writes the whole file anew: what only Excel knows (macros, slicers, pane settings) does not survive.
+    A backend of its own answers it on a free port. Raises `AddinError` where LibreOffice is missing or fails.
+    """
+    if book.suffix.lower() == ".xlsm":
+        raise WorkbookError(f"{book}: LibreOffice would drop its macros; refresh it with --engine builtin")
+    refuse_if_open(target)
+    listener = listen("127.0.0.1", 0)
+    with running(create_app(settings), listener) as url, tempfile.TemporaryDirectory(dir=target.parent) as folder:
+        extension = Extension(namespace=settings.namespace, url=url)
+        convert(book, to="xlsx", into=Path(folder), extension=extension, fit_tables=True).replace(target)
+
+
+def refresh_with_excel(book: Path, target: Path) -> None:
+    """Recalculate every formula of `book` in Excel, where the add-in is loaded, and save it as `target`.
+
+    Excel must be installed (Windows or Mac), `addin serve` running and the add-in loaded. Raises `AddinError` where
+    Excel cannot be driven.
+    """
+    if sys.platform not in ("win32", "darwin"):
+        raise AddinError("Excel runs on Windows and Mac only; use --engine builtin or --engine libreoffice here")
+    import xlwings
+
+    refuse_if_open(target)
+    if book.resolve() != target.resolve():
+        shutil.copy2(book, target)
+    with xlwings.App(visible=False, add_book=False) as app:
+        opened = app.books.open(str(target.resolve()))
+        app.api.CalculateFullRebuild() if sys.platform == "win32" else app.calculate()
+        if sys.platform == "win32":
+            with suppress(AttributeError):
+                # Our functions answer later than the call returns: Excel waits for them here.
+                app.api.CalculateUntilAsyncQueriesDone()
+        opened.save()
+        opened.close()
