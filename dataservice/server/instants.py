@@ -40,7 +40,7 @@ def parse_date(text: str) -> date:
 
 def parse_instant(text: str) -> datetime:
     """The UTC date-time written as `2024-02-29T12:30:00Z`, with an offset, without one (taken as UTC) or as a date."""
-    problem = "must be a date-time such as 2024-02-29T12:30:00Z (in an address, write + as %2B)"
+    problem = "must be a date-time such as 2024-02-29T12:30:00Z"
     if _DATE.fullmatch(text):
         return midnight(parse_date(text))
     if not _DATE_TIME.fullmatch(text):

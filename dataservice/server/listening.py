@@ -1,9 +1,11 @@
-"""Opening the port a service listens on."""
+"""The port a service listens on, and how long its connections live."""
 
 import socket
 
-
 BACKLOG = 2048  # uvicorn's own choice
+
+# Longer than clients keep idle connections (httpx: 5 s), or one is closed just as the next request is on its way.
+KEEP_ALIVE_S = 75
 
 
 def listen(host: str, port: int) -> socket.socket:

@@ -21,10 +21,18 @@ def _parsed(parse: Any) -> BeforeValidator:
     return BeforeValidator(lambda value: parse(value) if isinstance(value, str) else value)
 
 
+def _parse_since(text: str) -> datetime:
+    try:
+        return parse_instant(text)
+    except ValueError as error:
+        # The + of an offset arrives as a space from those who did not encode it.
+        raise ValueError(f"{error}, with + written as %2B" if " " in text else str(error)) from None
+
+
 SlugParameter = Annotated[str, Path(description="the signal's slug; dots are allowed", examples=["us-cpi"])]
 Offset = Annotated[int, Query(ge=0, le=OFFSET_MAX, description="how many records to leave out at the beginning")]
 Day = Annotated[date, _parsed(parse_date)]
-Instant = Annotated[datetime, _parsed(parse_instant)]
+Instant = Annotated[datetime, _parsed(_parse_since)]
 Since = Annotated[
     Instant | None, Query(description="only what was published from then on; a date means its midnight in UTC")
 ]

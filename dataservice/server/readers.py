@@ -44,8 +44,34 @@ def lines(path: Path, on_bytes: OnBytes) -> Iterator[tuple[Place, str]]:
         raise ImportRefusedError(path, None, f"cannot be read: {error.strerror}") from error
 
 
-def csv_rows(path: Path, on_bytes: OnBytes) -> Iterator[tuple[Place, list[str]]]:
-    """The rows of a CSV file, the header first, blank lines left out."""
+def csv_table(
+    path: Path, on_bytes: OnBytes, *, required: set[str], forbidden: set[str] | None = None, closed: bool = False
+) -> Iterator[tuple[Place, dict[str, str]]]:
+    """The rows of a CSV file by the columns of its header; `closed` refuses columns that are not required."""
+    rows = _csv_rows(path, on_bytes)
+    place, header = next(rows, (Place(path, 1), []))
+    if problem := _header_problem(header, required, forbidden or set(), closed=closed):
+        raise place.refuse(problem)
+    for place, row in rows:
+        if len(row) != len(header):
+            raise place.refuse(f"has {len(row)} values where the header names {len(header)}")
+        yield place, dict(zip(header, row, strict=True))
+
+
+def _header_problem(header: list[str], required: set[str], forbidden: set[str], *, closed: bool) -> str | None:
+    names = set(header)
+    if missing := sorted(required - names):
+        return f"the header lacks {', '.join(missing)}"
+    if len(names) < len(header) or "" in names:
+        return "the header names a column twice or leaves one unnamed"
+    if computed := sorted(forbidden & names):
+        return f"{', '.join(computed)} cannot be a column: it is worked out from other data"
+    if closed and names != required:
+        return f"the columns are {' and '.join(sorted(required))} only, not {', '.join(header)}"
+    return None
+
+
+def _csv_rows(path: Path, on_bytes: OnBytes) -> Iterator[tuple[Place, list[str]]]:
     place = Place(path, 1)
 
     def texts() -> Iterator[str]:
@@ -56,7 +82,7 @@ def csv_rows(path: Path, on_bytes: OnBytes) -> Iterator[tuple[Place, list[str]]]
 
     try:
         for row in csv.reader(texts(), strict=True):
-            if row:
+            if row:  # a blank line is no row
                 yield place, row
     except csv.Error as error:
         raise place.refuse(f"is not CSV: {error}") from error

@@ -12,11 +12,14 @@ import uvicorn
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from dataservice.server.app import create_app
-from dataservice.server.listening import listen
+from dataservice.server.listening import KEEP_ALIVE_S, listen
 from dataservice.server.store import Store
 
 # More than any test or benchmark asks; an old request is forgotten rather than memory filled.
 REMEMBERED_REQUESTS = 1_000_000
+
+# A stop lets answers under way finish for so long: an outage in a test shall not take longer.
+GRACE_S = 2
 
 
 class RunningService:
@@ -60,7 +63,13 @@ class RunningService:
         listener = listen("127.0.0.1", self.port)
         self.port = listener.getsockname()[1]
         config = uvicorn.Config(
-            self._app, log_level="warning", access_log=False, lifespan="off", ws="none", timeout_graceful_shutdown=2
+            self._app,
+            log_level="warning",
+            access_log=False,
+            lifespan="off",
+            ws="none",
+            timeout_graceful_shutdown=GRACE_S,
+            timeout_keep_alive=KEEP_ALIVE_S,
         )
         self._server = _Server(config)
         self._thread = threading.Thread(

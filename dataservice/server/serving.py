@@ -9,6 +9,7 @@ import uvicorn
 from uvicorn.supervisors import Multiprocess
 
 from dataservice.server.app import DATABASE_VARIABLE, create_app
+from dataservice.server.listening import KEEP_ALIVE_S
 from dataservice.server.store import Store
 
 # Answers take milliseconds; who has not finished by then waits for a slow caller.
@@ -23,6 +24,7 @@ def serve(store: Store, listener: socket.socket, *, workers: int = 1, access_log
         "lifespan": "off",
         "ws": "none",
         "timeout_graceful_shutdown": GRACE_S,
+        "timeout_keep_alive": KEEP_ALIVE_S,
         "server_header": False,
     }
     if workers == 1:

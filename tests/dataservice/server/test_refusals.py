@@ -16,7 +16,7 @@ BAD = {
     "no header": ("signals.csv", "", ":1: the header lacks category, is_premium, name"),
     "missing column": ("signals.csv", SIGNALS.replace("source,", "") + ROW, ":1: the header lacks source"),
     "column twice": ("signals.csv", SIGNALS.replace("unit", "name") + ROW, ":1: the header names a column twice"),
-    "computed column": ("signals.csv", SIGNALS.replace("unit", "latest") + ROW, ":1: latest comes from"),
+    "computed column": ("signals.csv", SIGNALS.replace("unit", "latest") + ROW, ":1: latest cannot be a column"),
     "too few values": ("signals.csv", SIGNALS + ROW + "a,b\n", ":3: has 2 values where the header names 9"),
     "duplicate slug": ("signals.csv", SIGNALS + ROW + ROW.replace("us-", "US-"), ":3: slug: us-cpi stands on line 2"),
     "slug with a slash": ("signals.csv", SIGNALS + ROW.replace("us-cpi", "us/cpi"), ":2: slug: "),
