@@ -23,10 +23,10 @@ EXAMPLE = "postgresql+psycopg://user@host/database"
 _BEGIN = "sqlite_begin"
 
 
-def database_url(location: str | Path) -> str:
+def database_url(location: str | Path) -> URL:
     """The SQLAlchemy URL of a location: a path names a SQLite file, a URL (`postgresql+psycopg://…`) stays as it is."""
     text = str(location)
-    return text if "://" in text else f"sqlite:///{Path(text).expanduser()}"
+    return make_url(text) if "://" in text else URL.create("sqlite", database=str(Path(text).expanduser()))
 
 
 class Database:
@@ -48,6 +48,11 @@ class Database:
     def __str__(self) -> str:
         """The file, or the URL without its password."""
         return str(self.url.database) if self.is_sqlite else self.url.render_as_string()
+
+    @property
+    def location(self) -> str:
+        """What opens the same database elsewhere: the file, or the URL with its password."""
+        return str(self.url.database) if self.is_sqlite else self.url.render_as_string(hide_password=False)
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
@@ -89,7 +94,7 @@ class Database:
 
 def _checked_url(location: str | Path) -> URL:
     try:
-        url = make_url(database_url(location))
+        url = database_url(location)
     except ArgumentError as error:
         raise DatabaseUnavailableError(f"{str(location)!r} is neither a file nor a URL such as {EXAMPLE}") from error
     if url.get_backend_name() not in {"sqlite", "postgresql"}:

@@ -31,7 +31,7 @@ def serve(store: Store, listener: socket.socket, *, workers: int = 1, access_log
         with suppress(KeyboardInterrupt):  # uvicorn raises it again when all is closed; here it is the way to end
             uvicorn.Server(uvicorn.Config(create_app(store), **settings)).run(sockets=[listener])
         return
-    os.environ[DATABASE_VARIABLE] = store.database.url.render_as_string(hide_password=False)
+    os.environ[DATABASE_VARIABLE] = store.database.location
     app = "dataservice.server.app:app_from_environment"
     config = uvicorn.Config(app, factory=True, workers=workers, **settings)
     Multiprocess(config, sockets=[listener]).run()

@@ -13,7 +13,15 @@ def test_a_path_names_a_sqlite_file_and_its_folders_are_made(tmp_path):
 
 
 def test_a_url_stays_as_it_is():
-    assert database_url("postgresql+psycopg://a@b/c") == "postgresql+psycopg://a@b/c"
+    assert str(database_url("postgresql+psycopg://a@b/c")) == "postgresql+psycopg://a@b/c"
+
+
+def test_a_file_may_have_any_name(tmp_path):
+    path = tmp_path / "what? 100% #1 & more.db"
+    with Store(path) as store, Store(store.database.location) as same:
+        same.create_key(label="x")
+        assert [record.label for record in store.keys.records()] == ["x"]
+    assert path.is_file()
 
 
 def test_readers_and_writers_do_not_wait_for_each_other(tmp_path):

@@ -1,5 +1,7 @@
 """docs/server.md names what there is: commands, options, files, headers, tiers and variables."""
 
+import re
+
 import pytest
 import typer
 from typer.core import TyperGroup
@@ -43,3 +45,10 @@ def test_every_file_header_tier_and_variable_is_documented(page):
     names |= OPEN_PATHS | {tier.value for tier in Tier} | {f"{tier.cap:,}" for tier in Tier}
     names |= set(OPTIONS) | {variable for variable, _ in OPTIONS.values()}
     assert {name for name in names if name not in page} == set()
+
+
+def test_the_python_example_runs(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    [example] = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    exec(compile(example, "docs/server.md", "exec"), {})  # the page is ours
+    assert (tmp_path / "service.db").is_file()
