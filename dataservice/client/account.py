@@ -34,11 +34,16 @@ class Account:
     async def open(self, scope: str | None, now: float) -> None:
         """Begin with what the store knows of the key that `scope` names; None: there is no store to trust."""
         self._scope = scope
-        if scope is None:
+        await self.look_up(now)
+
+    async def look_up(self, now: float) -> None:
+        """Learn what other processes spent and were told meanwhile."""
+        if self._scope is None:
             return
-        kept = await self._store.get(_name(scope))
-        if kept is not None:
-            self._quota = _unpacked(kept.payload)
+        kept = await self._store.get(_name(self._scope))
+        quota = None if kept is None else _unpacked(kept.payload)
+        if quota is not None and (self._quota is None or quota.seen_at > self._quota.seen_at):
+            self._quota = quota
         await self._count(0, now)
 
     async def spent(self, quota: Quota | None, now: float, *, requests: int) -> None:

@@ -174,6 +174,7 @@ class AsyncClient(Endpoints):
         self._latches.lift()
         if force:
             self._tiers.expire(self._clock())
+        await self._account.look_up(self._clock())
 
     def states(self) -> list[ResourceState]:
         """What this process knows of every resource it was asked for, those it holds nothing of behind the others."""
@@ -192,6 +193,7 @@ class AsyncClient(Endpoints):
     async def quota(self) -> Quota:
         """The quota last seen; only if none was ever seen, one request for the indices, which are then cached."""
         await self._open()
+        await self._account.look_up(self._clock())
         if self.quota_now is None:
             await self.read(IndicesResource())
         if (seen := self.quota_now) is None:

@@ -1,0 +1,119 @@
+"""Refusals that last, at the embedded service: what they cost, what stays visible, and how they end."""
+
+import asyncio
+
+import pytest
+
+from dataservice.client import (
+    AsyncClient,
+    CurrentsResource,
+    IndicesResource,
+    SignalResource,
+    State,
+    WireResource,
+)
+from dataservice.errors import AuthenticationError, QuotaExceededError, TierError
+from tests.dataservice.client.clocks import Clock
+from tests.dataservice.client.scripted import Scripted, answer, refusal, signal
+
+UNKNOWN_KEY = "ds_" + 40 * "0"
+DAY_S = 86_400
+
+
+async def test_a_wire_that_is_locked_costs_one_request_whatever_its_filters(service):
+    async with AsyncClient(service.url, service.free_key) as client:
+        for resource in (WireResource(), WireResource(kind="news"), WireResource(ticker="OIL"), WireResource()):
+            with pytest.raises(TierError):
+                await client.read(resource)
+        await client.read(IndicesResource())
+    assert service.running.request_count == 2
+
+
+async def test_a_refused_key_is_sent_once_until_the_user_refreshes(service):
+    async with AsyncClient(service.url, UNKNOWN_KEY) as client:
+        for _ in range(2):
+            for resource in (IndicesResource(), CurrentsResource(), SignalResource("us-cpi")):
+                with pytest.raises(AuthenticationError):
+                    await client.read(resource)
+        assert service.running.request_count == 1
+        assert client.requests_sent == 0
+        await client.refresh()
+        with pytest.raises(AuthenticationError):
+            await client.read(IndicesResource())
+    assert service.running.request_count == 2
+
+
+async def test_another_key_is_not_held_back_by_the_first(service):
+    async with AsyncClient(service.url, UNKNOWN_KEY) as client:
+        with pytest.raises(AuthenticationError):
+            await client.read(IndicesResource())
+    async with AsyncClient(service.url, service.key) as client:
+        assert (await client.read(IndicesResource())).value
+
+
+async def test_when_the_month_is_spent_values_stay_and_nothing_more_is_asked(service):
+    key = service.store.create_key("free", cap=2)
+    clock = Clock()
+    async with AsyncClient(service.url, key, clock=clock) as client:
+        await client.read(IndicesResource())
+        await client.read(CurrentsResource())
+        clock.advance(1_000)
+        for _ in range(3):
+            found = await client.read(IndicesResource())
+            assert isinstance(found.stale_because, QuotaExceededError)
+            assert found.value
+        with pytest.raises(QuotaExceededError, match="the month's 2 requests are used up"):
+            await client.read(SignalResource("us-cpi"))
+        assert client.quota_now.remaining == 0
+    assert service.running.request_count == 3
+
+
+@pytest.mark.parametrize("status", [401, 402, 429])
+async def test_a_new_day_asks_once_again(status):
+    clock = Clock()
+    service = Scripted.saying([refusal(status, remaining=0), answer(signal())])
+    async with service.client(clock) as client:
+        for _ in range(2):
+            with pytest.raises((AuthenticationError, TierError, QuotaExceededError)):
+                await client.read(SignalResource("us-cpi"))
+        clock.advance(DAY_S)
+        assert (await client.read(SignalResource("us-cpi"))).value.latest.value == 1.0
+    assert len(service.requests) == 2
+
+
+async def test_requests_that_wait_for_their_turn_are_not_sent_once_the_key_was_refused():
+    service = Scripted.saying([refusal(401)])
+    async with service.client() as client:
+        reads = (client.read(SignalResource(f"s{n}")) for n in range(100))
+        results = await asyncio.gather(*reads, return_exceptions=True)
+    assert {type(result) for result in results} == {AuthenticationError}
+    assert len(service.requests) <= 16
+
+
+async def test_states_tell_why_a_value_is_not_renewed(service):
+    clock = Clock()
+    async with AsyncClient(service.url, service.free_key, clock=clock) as client:
+        assert client.states() == []
+        await client.read(IndicesResource())
+        for resource in (WireResource(), SignalResource("nothing")):
+            with pytest.raises((TierError, Exception)):
+                await client.read(resource)
+        states = {state.resource: state for state in client.states()}
+        assert states[IndicesResource()].state is State.FRESH
+        assert states[WireResource()].state is State.LOCKED
+        assert states[SignalResource("nothing")].state is State.MISSING
+        assert "no signal" in str(states[SignalResource("nothing")].last_error)
+        clock.advance(1_000)
+        assert {state.resource: state.state for state in client.states()}[IndicesResource()] is State.STALE
+
+
+async def test_states_tell_of_an_outage_and_of_a_spent_month():
+    clock = Clock()
+    service = Scripted.saying([answer([]), refusal(429, remaining=0)])
+    async with service.client(clock) as client:
+        await client.read(IndicesResource())
+        clock.advance(1_000)
+        await client.read(IndicesResource())
+        (state,) = client.states()
+        assert (state.state, state.fetched_at) == (State.SPENT, clock.now - 1_000)
+        assert isinstance(state.last_error, QuotaExceededError)

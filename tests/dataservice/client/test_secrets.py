@@ -1,0 +1,82 @@
+"""The key is nowhere but in the Authorization header."""
+
+import logging
+import traceback
+
+import httpx
+import pytest
+
+from dataservice.cache import Shelf
+from dataservice.client import AsyncClient, Client, IndicesResource, SignalResource
+from dataservice.errors import DataServiceError
+from tests.dataservice.client.scripted import KEY, Scripted, answer, refusal
+
+SECRET = KEY[3:]
+
+
+async def test_no_file_of_the_cache_holds_the_key(service, tmp_path):
+    path = tmp_path / "cache" / "shelf.sqlite"
+    shelf = Shelf(path)
+    async with AsyncClient(service.url, service.key, store=shelf) as client:
+        await client.read(IndicesResource())
+        await client.read(SignalResource("us-cpi"))
+        held = b"".join(file.read_bytes() for file in path.parent.iterdir())
+    await shelf.aclose()
+    assert b"us-cpi" in held
+    assert service.key.encode() not in held
+    assert service.key[3:].encode() not in held
+
+
+async def test_no_log_holds_the_key(service, caplog):
+    with caplog.at_level(logging.DEBUG):
+        async with AsyncClient(service.url, service.key) as client:
+            await client.read(IndicesResource())
+        async with AsyncClient(service.url, "ds_" + 40 * "f") as client:
+            with pytest.raises(DataServiceError):
+                await client.read(IndicesResource())
+    assert "/v1/indices" in caplog.text
+    assert service.key[3:] not in caplog.text
+    assert 40 * "f" not in caplog.text
+
+
+def test_the_header_compression_of_http2_logs_nothing_of_requests():
+    with Client("https://127.0.0.1:9", KEY) as client, pytest.raises(DataServiceError):
+        client.read(IndicesResource())
+    assert not logging.getLogger("hpack.hpack").isEnabledFor(logging.DEBUG)
+
+
+@pytest.mark.parametrize(
+    "trouble",
+    [
+        refusal(401),
+        httpx.Response(400, json={"error": f"bad key {KEY}"}),
+        httpx.Response(200, text=KEY),
+        httpx.ConnectError(f"failed with {KEY}"),
+    ],
+)
+async def test_no_error_holds_the_key_nor_an_exception_that_does(trouble):
+    async with Scripted.saying([trouble]).client() as client:
+        with pytest.raises(DataServiceError) as raised:
+            await client.read(IndicesResource())
+    error = raised.value
+    shown = "".join(traceback.format_exception(error)) + repr(error) + str(vars(error))
+    assert SECRET not in shown
+    assert error.__cause__ is error.__context__ is None
+
+
+async def test_no_repr_holds_the_key():
+    service = Scripted(lambda _: answer([]))
+    async with service.client() as client:
+        await client.read(IndicesResource())
+        parts = [client, client.states(), client.quota_now, client.key_id, *vars(client).values()]
+        assert SECRET not in "".join(repr(part) for part in parts)
+    assert SECRET not in repr(Client("https://data.example", KEY))
+    assert all(SECRET not in str(request.url) for request in service.requests)
+
+
+async def test_a_key_has_a_name_that_tells_it_from_others():
+    service = Scripted(lambda _: answer([]))
+    one, same = service.client(), service.client()
+    other = AsyncClient("https://data.example", KEY + "0")
+    assert one.key_id == same.key_id != other.key_id
+    assert len(one.key_id) == 12
