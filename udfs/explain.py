@@ -21,7 +21,7 @@ from dataservice.models import READING_FIELDS, Index, Record
 from udfs.arguments import Text
 from udfs.errors import reason
 from udfs.evidence import EvidenceRow, Subject, evidence_rows, with_pages
-from udfs.fields import moment, shown_value
+from udfs.fields import shown_value
 from udfs.lookup import CATALOGUE_AGE_S, find_record
 from udfs.names import slug_of
 from udfs.needs import have
@@ -32,7 +32,13 @@ __all__ = ["EXPLAIN"]
 
 COLUMNS = ("what", "value", "link")
 
-WORDS = {"description": "definition", "summary": "definition", "phrase": "definition", "signal_type": "type"}
+WORDS = {
+    "description": "definition",
+    "summary": "definition",
+    "phrase": "definition",
+    "signal_type": "type",
+    "observed_at": "observed at",
+}
 """What a row is called where the field's own name says less."""
 
 EVER = float("inf")
@@ -95,12 +101,12 @@ async def _resource_of(name: str) -> Resource[Any]:
 def _origin(name: str, answer: Answer[Any]) -> Origin:
     match answer.value:
         case SignalDetail(signal, latest):
-            reading = {"value": latest.value, "observed at": moment(latest.observed_at)} if latest else {}
+            reading = {"value": latest.value, "observed_at": latest.observed_at} if latest else {}
             return Origin("signal", signal, reading, f"GET /v1/signals/{signal.slug}")
         case [Index(), *_] as indices:
             index = find_record(indices, name, "index")
-            value, observed_at = index.reading()
-            return Origin("index", index, {"value": value, "observed at": moment(observed_at or "")}, "GET /v1/indices")
+            reading = dict(zip(("value", "observed_at"), index.reading(), strict=True))
+            return Origin("index", index, reading, "GET /v1/indices")
         case currents:
             return Origin("current", find_record(currents, name, "current"), {}, "GET /v1/currents")
 
@@ -110,9 +116,8 @@ def _definition(origin: Origin) -> list[EvidenceRow]:
     record = origin.record
     fields = {name: record.field(name) for name in (*record.field_names(), *record.extra)}
     rows: list[EvidenceRow] = [(origin.kind, fields.pop("slug"), None)]
-    kept = {name: raw for name, raw in fields.items() if name not in READING_FIELDS}
-    rows += [(WORDS.get(name, name), shown_value(name, raw), None) for name, raw in kept.items()]
-    return [*rows, *((what, value, None) for what, value in origin.reading.items())]
+    kept = {name: raw for name, raw in fields.items() if name not in READING_FIELDS} | dict(origin.reading)
+    return [*rows, *((WORDS.get(name, name), shown_value(name, raw), None) for name, raw in kept.items())]
 
 
 def _provenance(origin: Origin, answer: Answer[Any], now: float) -> list[EvidenceRow]:
@@ -121,7 +126,7 @@ def _provenance(origin: Origin, answer: Answer[Any], now: float) -> list[Evidenc
     state = "fresh" if answer.is_fresh(now) else "stale"
     return [
         ("endpoint", origin.request, None),
-        ("fetched at", datetime.fromtimestamp(answer.fetched_at, UTC), None),
+        ("fetched at", datetime.fromtimestamp(int(answer.fetched_at), UTC), None),
         ("age (seconds)", round(answer.age_s(now)), None),
         ("state", f"{state}: {reason(because, 'EXPLAIN')}" if because else state, None),
         ("answered from", str(answer.source), None),

@@ -1,6 +1,6 @@
 """The fields of records as cells: by name, known or not, inside an object by `object.key`.
 
-Times become date-times in UTC, lists are joined by ", ", an object in a list is shown by what names it.
+Times become dates or date-times in UTC, lists are joined by ", ", an object in a list is shown by what names it.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Any, Generic, TypeVar
 
 from dataservice.models import Record
@@ -17,7 +17,7 @@ from udfs.errors import ArgumentError
 from udfs.lookup import nearest
 from udfs.tables import Table, table
 
-__all__ = ["ALL_FIELDS", "Fields", "moment", "naming_texts", "shown_value"]
+__all__ = ["ALL_FIELDS", "Fields", "day_or_moment", "moment", "naming_texts", "shown_value"]
 
 R = TypeVar("R", bound=Record)
 
@@ -96,7 +96,8 @@ def shown_value(name: str, raw: Any) -> Any:
     """A raw value of the field `name` as a cell shows it."""
     match raw:
         case str() if TIME_FIELD.search(name):
-            return moment(raw) or raw
+            found = moment(raw)
+            return raw if found is None else day_or_moment(found)
         case list() | tuple() | Mapping():
             return _in_words(raw)
         case _:
@@ -110,6 +111,11 @@ def moment(text: str) -> datetime | None:
         return found.astimezone(UTC) if found.tzinfo else found.replace(tzinfo=UTC)
     except (ValueError, OverflowError):
         return None
+
+
+def day_or_moment(found: datetime) -> date | datetime:
+    """The day alone where the time is midnight (UTC): a daily value belongs to a day, not to a moment."""
+    return found.date() if found == datetime(found.year, found.month, found.day, tzinfo=UTC) else found
 
 
 def naming_texts(item: Mapping[str, Any]) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from datetime import datetime
+from datetime import UTC, date, datetime, time
 from typing import Any, TypeVar
 
 from udfs.errors import NoDataError
@@ -30,10 +30,14 @@ def in_order(records: Iterable[R], value: Callable[[R], Any], *, reverse: bool =
     """
     valued = [(record, value(record)) for record in records]
     numbers = [pair for pair in valued if isinstance(pair[1], int | float)]
-    times = [pair for pair in valued if isinstance(pair[1], datetime)]
+    times = [(record, _moment(raw)) for record, raw in valued if isinstance(raw, date)]
     texts = [pair for pair in valued if isinstance(pair[1], str)]
     numbers.sort(key=lambda pair: pair[1], reverse=not reverse)
     times.sort(key=lambda pair: pair[1], reverse=not reverse)
     texts.sort(key=lambda pair: pair[1].casefold(), reverse=reverse)
-    blanks = [pair for pair in valued if not isinstance(pair[1], int | float | datetime | str)]
+    blanks = [pair for pair in valued if not isinstance(pair[1], int | float | date | str)]
     return [record for record, _ in (*numbers, *times, *texts, *blanks)]
+
+
+def _moment(day: date) -> datetime:
+    return day if isinstance(day, datetime) else datetime.combine(day, time.min, UTC)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -40,7 +40,7 @@ def without_header(frame: Table) -> Table:
 def _column(values: list[Any]) -> NDArray[Any]:
     present = [value for value in values if value is not None]
     kinds = {type(value) for value in present}
-    if kinds == {datetime}:
+    if kinds and kinds <= {date, datetime}:
         return np.array([_naive_utc(value) for value in values], "datetime64[us]")
     if kinds == {int} and len(present) == len(values) and _exact(present):
         return np.array(values, np.int64)
@@ -55,5 +55,5 @@ def _exact(integers: Any) -> bool:
     return all(abs(value) <= EXACT_INTEGER for value in integers)
 
 
-def _naive_utc(value: datetime | None) -> datetime | None:
-    return None if value is None else value.astimezone(UTC).replace(tzinfo=None)
+def _naive_utc(value: date | None) -> date | None:
+    return value.astimezone(UTC).replace(tzinfo=None) if isinstance(value, datetime) else value

@@ -1,6 +1,6 @@
 """Rows in order: highest and newest first, texts from A to Z, blanks last."""
 
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 
 import pytest
 from hypothesis import given
@@ -9,7 +9,14 @@ from hypothesis import strategies as st
 from udfs.errors import NoDataError
 from udfs.selection import in_group, in_order
 
-values = st.none() | st.floats(allow_nan=False) | st.integers() | st.text() | st.datetimes(timezones=st.just(UTC))
+values = (
+    st.none()
+    | st.floats(allow_nan=False)
+    | st.integers()
+    | st.text()
+    | st.dates()
+    | st.datetimes(timezones=st.just(UTC))
+)
 
 
 def test_numbers_come_highest_first_and_blanks_last():
@@ -27,6 +34,15 @@ def test_texts_come_from_a_to_z_whatever_their_case():
 def test_times_come_newest_first():
     old, new = (datetime(year, 1, 1, tzinfo=UTC) for year in (2025, 2026))
     assert in_order([old, new], lambda each: each) == [new, old]
+
+
+def test_a_date_counts_as_its_midnight_among_times():
+    noon = datetime(2026, 1, 1, 12, tzinfo=UTC)
+    assert in_order([date(2026, 1, 1), noon, date(2026, 1, 2)], lambda each: each) == [
+        date(2026, 1, 2),
+        noon,
+        date(2026, 1, 1),
+    ]
 
 
 def test_a_group_is_meant_in_any_case():

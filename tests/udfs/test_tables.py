@@ -21,6 +21,8 @@ def column_of(values):
         ([1, 2], Kind.NUMBER, [1, 2]),
         ([1.5, None, 2], Kind.NUMBER, [1.5, None, 2]),
         ([NOON, None], Kind.DATETIME, [NOON.replace(tzinfo=None), None]),
+        ([NOON, NOON.date()], Kind.DATETIME, [NOON.replace(tzinfo=None), datetime.fromisoformat("2026-08-18")]),
+        ([None, NOON.date()], Kind.DATE, [None, NOON.date()]),
         (["a", None, 1.5, True], Kind.ANY, ["a", None, 1.5, True]),
         ([True, False], Kind.ANY, [True, False]),
         ([None, None], Kind.ANY, [None, None]),
