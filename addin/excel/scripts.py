@@ -16,7 +16,7 @@ __all__ = ["STATIC", "configuration", "functions_script", "refresh_script"]
 STATIC = Path(__file__).parent / "static"
 """The files that are served as they are, and the parts of those that are put together."""
 
-FUNCTIONS_PARTS = ("arguments", "results", "memo", "backend", "batches", "functions")
+FUNCTIONS_PARTS = ("arguments", "results", "memo", "backend", "batches", "delivery", "functions")
 REFRESH_PARTS = ("formulas", "marking", "refresh", "triggers")
 
 CALLS_PER_BATCH = 10_000

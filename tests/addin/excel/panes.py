@@ -1,6 +1,7 @@
 """The task pane in a real Chromium, before a real backend and an embedded service."""
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -44,10 +45,10 @@ class Pane:
             self.run(lambda page, name=name: page.keyboard.press(name))
 
     def type(self, label: str, text: str) -> None:
-        self.run(lambda page: page.get_by_label(label, exact=True).fill(text))
+        self.run(lambda page: page.get_by_label(re.compile(rf"^{label}\b")).fill(text))
 
     def choose(self, label: str, value: str) -> None:
-        self.run(lambda page: page.get_by_label(label, exact=True).select_option(value))
+        self.run(lambda page: page.get_by_label(re.compile(rf"^{label}\b")).first.select_option(value))
 
     def check(self, name: str) -> None:
         self.run(lambda page: page.get_by_text(name, exact=True).click())
@@ -111,7 +112,7 @@ def opened(
         tab.goto(f"{url}/taskpane.html")
         pane.run(lambda page: page.locator("html[data-ready]").wait_for())
         yield pane
-        assert tab.errors + pane.complaints == []
+        assert tab.errors + pane.complaints == [], tab.errors + pane.complaints
 
 
 async def _office(route: Any, script: str | None) -> None:

@@ -7,13 +7,17 @@ from typing import Any
 import pytest
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.responses import FileResponse, HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
 from addin.backend.serving import listen, running
 from addin.excel.scripts import functions_script, refresh_script
 from addin.settings import Settings
+from tests.project.files import PROJECT
 from udfs import REGISTRY
+
+# Microsoft's engine; it starts only under its own name.
+ENGINE = PROJECT / "tests/node/node_modules/@microsoft/office-js/dist/custom-functions-runtime.debug.js"
 
 # What an Excel page offers, as small as it can be: the functions are kept by id, errors carry code and message.
 PAGE = """<!doctype html><title>page</title><script>
@@ -77,6 +81,14 @@ class ScriptedBackend:
         return JSONResponse({"generation": self.generation, **spent})
 
 
+async def engine(_: Request) -> Response:
+    return FileResponse(ENGINE)
+
+
+async def blank(_: Request) -> Response:
+    return HTMLResponse("<!doctype html><title>blank</title>")
+
+
 async def page(_: Request) -> Response:
     return HTMLResponse(PAGE)
 
@@ -86,6 +98,8 @@ def scripted() -> Iterator[ScriptedBackend]:
     service = ScriptedBackend()
     routes = [
         Route("/page", page),
+        Route("/blank", blank),
+        Route(f"/{ENGINE.name}", engine),
         Route("/functions.js", service.scripts),
         Route("/refresh.js", service.scripts),
         Route("/functions/call", service.call, methods=["POST"]),

@@ -1,5 +1,8 @@
 """What the page remembers, and for how long."""
 
+import pytest
+
+from addin.excel.scripts import STATIC
 from tests.addin.excel.scripted_backend import fresh
 
 CLOCK = """() => {
@@ -70,21 +73,23 @@ def test_a_refresh_elsewhere_ends_what_was_kept(page, scripted):
     assert scripted.batches == [[["SIGNAL", "x"]], [["SIGNAL", "y"]], [["SIGNAL", "x"]]]
 
 
-def test_what_is_kept_is_bounded(page, scripted):
-    scripted.answer = lambda call: {
-        "rows": 10_000,
-        "header": None,
-        "columns": [{"type": "number", "values": [1] * 10_000}] * 10,
-        "fresh_s": 900,
-    }
-    page.evaluate(
-        """async () => {
-          for (let i = 0; i < 45; i++) await functions.SIGNAL(`s-${i}`);
-        }"""
-    )
-    assert page.evaluate("DataServiceAddin.calls().length") < 45
-    page.evaluate("functions.SIGNAL('s-44').then(() => 0)")
-    assert len(scripted.batches) == 45
+@pytest.mark.parametrize(("entries", "size"), [(10, 1_000_000), (1_000, 100)])
+def test_what_is_kept_is_bounded_by_count_and_by_size(chromium, entries, size):
+    with chromium.page() as tab:
+        tab.add_script(path=STATIC / "functions/memo.js")
+        kept = tab.evaluate(
+            """([maxEntries, maxSize]) => {
+              const memo = new Memo({ maxEntries, maxSize, clock: () => 0 });
+              memo.await("on its way", Promise.resolve());
+              for (let i = 0; i < 50; i++) {
+                memo.landed(`${i}`, memo.await(`${i}`, Promise.resolve()), { askedMs: 0, freshMs: 9, size: 10 });
+              }
+              return [...memo.entries.keys()].filter((key) => memo.get(key));
+            }""",
+            [entries, size],
+        )
+    assert 9 <= len(kept) <= 11
+    assert {"on its way", "49"} <= set(kept)
 
 
 def test_the_calls_made_can_be_listed_to_preview_their_cost(page):

@@ -1,10 +1,9 @@
 /// <reference path="../types.d.ts" />
 // Every function of the library, tied to its id, and what the rest of the page may use of all this.
 
-/** A workbook of 100,000 different cells fits, at about 50 MB. */
-const MEMO_LIMITS = { maxEntries: 200_000, maxCells: 4_000_000, clock: () => Date.now() };
-
-const memo = new Memo(MEMO_LIMITS);
+/** A workbook of 100,000 different cells fits, and a hundred of the longest histories. */
+const memo = new Memo({ maxEntries: 200_000, maxSize: 100_000_000, clock: () => Date.now() });
+const delivery = new Delivery(() => performance.now());
 const totals = { calls: 0, remembered: 0 };
 /** @type {Set<(reply: Reply) => void>} */
 const listeners = new Set();
@@ -34,14 +33,32 @@ function called(id, values) {
     return Promise.reject(error);
   }
   const known = memo.get(key);
-  if (known === undefined) return asked(key);
+  if (known === undefined) return arrival(asked(key));
   totals.remembered += 1;
-  return known;
+  return hasLanded(known) ? delivered(known) : arrival(known);
+}
+
+/**
+ * A result that is on its way, when Excel has room for it: equal calls share an answer, but each takes its room.
+ * @param {Known} known
+ * @returns {Promise<Result>}
+ */
+async function arrival(known) {
+  await known.result;
+  return delivered(known);
+}
+
+/**
+ * @param {Known} known
+ * @returns {Promise<Result>}
+ */
+function delivered(known) {
+  return delivery.take(known.size) ? known.result : delivery.turn(known.size).then(() => known.result);
 }
 
 /**
  * @param {string} key the call as JSON
- * @returns {Promise<Result>}
+ * @returns {Known}
  */
 function asked(key) {
   waiting += 1;
@@ -54,18 +71,18 @@ function asked(key) {
       text: key,
       answered(answer) {
         waiting -= 1;
-        const cells = settled(answer, resolve, reject);
-        memo.landed(key, known, { askedMs, freshMs: cells === 0 ? 0 : 1000 * answer.fresh_s, cells });
+        const size = settled(answer, resolve, reject);
+        memo.landed(key, known, { askedMs, freshMs: size === 0 ? 0 : 1000 * answer.fresh_s, size });
       },
       failed(reason) {
         waiting -= 1;
-        memo.landed(key, known, { askedMs, freshMs: 0, cells: 0 });
+        memo.landed(key, known, { askedMs, freshMs: 0, size: 0 });
         reject(cellError("#N/A", reason.message));
       },
     });
   });
   known = memo.await(key, result);
-  return result;
+  return known;
 }
 
 /**
@@ -73,17 +90,17 @@ function asked(key) {
  * @param {Answer} answer
  * @param {(result: Result) => void} resolve
  * @param {(reason: unknown) => void} reject
- * @returns {number} how many cells it has, 0 for an answer that cannot be read
+ * @returns {number} the size of the result, 0 for an answer that cannot be read
  */
 function settled(answer, resolve, reject) {
   try {
-    const result = resultOf(answer);
+    const { result, size } = resultOf(answer);
     resolve(result);
-    return result.length * (result[0]?.length ?? 1);
+    return size;
   } catch (error) {
     const known = error instanceof CustomFunctions.Error;
     reject(known ? error : cellError("#N/A", `the add-in's backend gave an answer that is none (${messageOf(error)})`));
-    return known ? 1 : 0;
+    return known ? CELL_SIZE : 0;
   }
 }
 
@@ -130,6 +147,7 @@ const addin = {
 };
 globalThis.DataServiceAddin = addin;
 
-for (const id of CONFIGURATION.functions) {
+// A page in a browser, where the task pane runs as well, has no custom functions.
+for (const id of typeof CustomFunctions === "undefined" ? [] : CONFIGURATION.functions) {
   CustomFunctions.associate(id, (/** @type {unknown[]} */ ...values) => called(id, values));
 }

@@ -6,32 +6,33 @@
  * @property {Promise<Result>} result
  * @property {number} freshFromMs before it, the clock was set back, and freshness cannot be told
  * @property {number} freshUntilMs Infinity while the answer is on its way
- * @property {number} cells how much of the memo's room it takes
+ * @property {number} size characters of the result
  */
 
 /** Promises of results by call; where room ends, those asked for longest ago go. */
 class Memo {
   /**
-   * @param {{ maxEntries: number, maxCells: number, clock: () => number }} limits `clock` gives milliseconds
+   * @param {{ maxEntries: number, maxSize: number, clock: () => number }} limits `clock` gives milliseconds
    */
-  constructor({ maxEntries, maxCells, clock }) {
+  constructor({ maxEntries, maxSize, clock }) {
     this.maxEntries = maxEntries;
-    this.maxCells = maxCells;
+    this.maxSize = maxSize;
     this.clock = clock;
-    this.cells = 0;
+    this.size = 0;
     /** @type {Map<string, Known>} */
     this.entries = new Map();
   }
 
   /**
-   * The promise for the call `key` that is fresh or on its way.
+   * What is known of the call `key`, if it is fresh or on its way.
    * @param {string} key
+   * @returns {Known | undefined}
    */
   get(key) {
     const known = this.entries.get(key);
     if (known === undefined) return undefined;
     const now = this.clock();
-    return known.freshFromMs <= now && now < known.freshUntilMs ? known.result : undefined;
+    return known.freshFromMs <= now && now < known.freshUntilMs ? known : undefined;
   }
 
   /**
@@ -42,9 +43,8 @@ class Memo {
    */
   await(key, result) {
     this.#drop(key);
-    const known = { result, freshFromMs: -Infinity, freshUntilMs: Infinity, cells: 1 };
+    const known = { result, freshFromMs: -Infinity, freshUntilMs: Infinity, size: 0 };
     this.entries.set(key, known);
-    this.cells += 1;
     return known;
   }
 
@@ -52,41 +52,46 @@ class Memo {
    * The answer is here: keep it for `freshMs` from `askedMs`, unless all was forgotten since it was asked for.
    * @param {string} key
    * @param {Known} known
-   * @param {{ askedMs: number, freshMs: number, cells: number }} answer
+   * @param {{ askedMs: number, freshMs: number, size: number }} answer
    */
-  landed(key, known, { askedMs, freshMs, cells }) {
-    if (this.entries.get(key) !== known) return;
+  landed(key, known, { askedMs, freshMs, size }) {
     known.freshFromMs = askedMs;
     known.freshUntilMs = askedMs + freshMs;
-    this.cells += cells - known.cells;
-    known.cells = cells;
+    known.size = size;
+    if (this.entries.get(key) !== known) return;
+    this.size += size;
     this.#makeRoom();
   }
 
   /** Forget everything, also what is on its way. */
   clear() {
     this.entries.clear();
-    this.cells = 0;
+    this.size = 0;
   }
 
   /** Forget what has landed. */
   clearLanded() {
-    for (const [key, known] of this.entries) if (known.freshUntilMs !== Infinity) this.#drop(key);
+    for (const [key, known] of this.entries) if (hasLanded(known)) this.#drop(key);
   }
 
   #makeRoom() {
-    if (this.entries.size <= this.maxEntries && this.cells <= this.maxCells) return;
+    if (this.entries.size <= this.maxEntries && this.size <= this.maxSize) return;
     for (const [key, known] of this.entries) {
-      if (known.freshUntilMs === Infinity) continue;
+      if (!hasLanded(known)) continue;
       this.#drop(key);
       // A tenth is freed at once, so that a full memo is not walked at every answer.
-      if (this.entries.size <= this.maxEntries * 0.9 && this.cells <= this.maxCells * 0.9) return;
+      if (this.entries.size <= this.maxEntries * 0.9 && this.size <= this.maxSize * 0.9) return;
     }
   }
 
   /** @param {string} key */
   #drop(key) {
-    this.cells -= this.entries.get(key)?.cells ?? 0;
+    this.size -= this.entries.get(key)?.size ?? 0;
     this.entries.delete(key);
   }
+}
+
+/** @param {Known} known */
+function hasLanded(known) {
+  return known.freshUntilMs !== Infinity;
 }

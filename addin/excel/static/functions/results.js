@@ -4,6 +4,9 @@
 /** Excel never delivers one result above 2,000,000 characters of JSON: its cell would say #BUSY! for good. */
 const LONGEST_RESULT = 1_900_000;
 
+/** What the engine writes around the value of one cell. */
+const CELL_SIZE = 40;
+
 /** A formatted date takes about 75 characters of a result, a plain one 8. */
 const MOST_FORMATTED_DATES = 20_000;
 
@@ -13,33 +16,31 @@ const NUMBER_FORMATS = { date: "yyyy-mm-dd", datetime: "yyyy-mm-dd hh:mm" };
 const BLANK = "";
 
 /**
- * The result for `answer`; throws the error its cell shows.
+ * The result for `answer` and its size in characters; throws the error its cell shows.
  * @param {Answer} answer
- * @returns {Result}
+ * @returns {{ result: Result, size: number }}
  */
 function resultOf(answer) {
   if (answer.error !== undefined) throw cellError(answer.error, answer.message ?? "");
   if (answer.columns !== undefined) return tableOf(answer.columns, answer.header ?? null, answer.rows ?? 0);
   if (answer.value === undefined) throw cellError("#N/A", "the add-in's backend left out a value; please report this");
-  if (answer.type === undefined) return [[answer.value ?? BLANK]];
-  return [[dateCell(Number(answer.value), answer.type, dateType())]];
+  const cell = answer.value ?? BLANK;
+  if (answer.type !== undefined) return sized([[dateCell(Number(cell), answer.type, dateType())]]);
+  return { result: [[cell]], size: CELL_SIZE + (typeof cell === "string" ? cell.length : 0) };
 }
 
 /**
  * @param {Column[]} columns
  * @param {string[] | null} header
  * @param {number} rowCount the header row not counted
- * @returns {Cell[][]}
  */
 function tableOf(columns, header, rowCount) {
   const dates = columns.filter((column) => column.type in NUMBER_FORMATS).length * rowCount;
   const type = dates > MOST_FORMATTED_DATES ? null : dateType();
-  let rows = rowsOf(columns, header, rowCount, type);
-  if (isTooLong(rows) && type !== null) rows = rowsOf(columns, header, rowCount, null);
-  if (isTooLong(rows)) {
-    throw cellError("#VALUE!", `the result has ${rowCount} rows; ask for fewer: Excel takes 2 MB for one formula`);
-  }
-  return rows;
+  let table = sized(rowsOf(columns, header, rowCount, type));
+  if (table.size > LONGEST_RESULT && type !== null) table = sized(rowsOf(columns, header, rowCount, null));
+  if (table.size <= LONGEST_RESULT) return table;
+  throw cellError("#VALUE!", `the result has ${rowCount} rows; ask for fewer: Excel takes 2 MB for one formula`);
 }
 
 /**
@@ -104,9 +105,9 @@ function dateType() {
   return formatted ? "FormattedNumber" : null;
 }
 
-/** @param {Cell[][]} rows */
-function isTooLong(rows) {
-  return JSON.stringify(rows).length > LONGEST_RESULT;
+/** @param {Cell[][]} result */
+function sized(result) {
+  return { result, size: CELL_SIZE + JSON.stringify(result).length };
 }
 
 /**
