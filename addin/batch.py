@@ -18,14 +18,12 @@ from addin.encoding import encode, encode_error, finish
 from addin.memo import Memo, Ready
 from udfs.errors import CellError, ErrorCode
 from udfs.session import Call, Outcome, Session
+from udfs.turns import in_turns
 
 __all__ = ["Answers", "BadBatchError", "Batches", "calls_in", "read_call"]
 
 BAD_CALL_KEEP_S = 60.0
 """How long hosts may keep the answer to what is no call at all."""
-
-CALLS_A_TURN = 500
-"""Calls that are worked out before other requests get a turn: some 10 ms of work."""
 
 
 class BadBatchError(ValueError):
@@ -83,6 +81,7 @@ class Batches:
         self._memo = memo
         self._deadline_s = deadline_s
         self._clock = clock
+        self._forgotten = 0
 
     async def answer(self, calls: Sequence[bytes]) -> Answers:
         """The answers to `calls` in their order; it ends within the deadline, and no call harms another."""
@@ -99,28 +98,32 @@ class Batches:
     def forget(self) -> None:
         """Work everything out anew from now on."""
         self._memo.clear()
+        self._forgotten += 1
 
     async def _work_out(self, texts: Sequence[bytes]) -> tuple[dict[bytes, Ready], int]:
-        read = {text: read_call(text) for text in texts}
+        forgotten = self._forgotten
+        read = {text: read_call(text) async for text in in_turns(texts)}
         asked = {text: call for text, call in read.items() if isinstance(call, Call)}
         reader = WithinDeadline(self._session.client, deadline_s=self._deadline_s)
         outcomes = await self._session.answer(list(asked.values()), reader=reader)
         now = self._clock()
-        ready = {
-            text: Ready(encode_error(call), now + BAD_CALL_KEEP_S)
-            for text, call in read.items()
-            if isinstance(call, CellError)
-        }
-        for (text, call), outcome in zip(asked.items(), outcomes, strict=True):
-            ready[text] = self._ready(text, call, outcome, now)
+        ready = {text: _bad(call, now) for text, call in read.items() if isinstance(call, CellError)}
+        async for (text, call), outcome in in_turns(zip(asked.items(), outcomes, strict=True)):
+            ready[text] = _ready(call, outcome, now)
+        if forgotten == self._forgotten:  # else a refresh came in between, and these answers are of before
+            for text, answer in ready.items():
+                if answer.fresh_until > now:
+                    self._memo.put(text, answer)
         return ready, sum(outcome.requests for outcome in outcomes)
 
-    def _ready(self, text: bytes, call: Call, outcome: Outcome, now: float) -> Ready:
-        kept_s = 0.0 if outcome.stale is not None else outcome.fresh_for_s
-        ready = Ready(encode(outcome, call.function_id), now + kept_s)
-        if kept_s > 0:
-            self._memo.put(text, ready)
-        return ready
+
+def _ready(call: Call, outcome: Outcome, now: float) -> Ready:
+    kept_s = 0.0 if outcome.stale is not None else outcome.fresh_for_s
+    return Ready(encode(outcome, call.function_id), now + kept_s)
+
+
+def _bad(error: CellError, now: float) -> Ready:
+    return Ready(encode_error(error), now + BAD_CALL_KEEP_S)
 
 
 def _joined(answers: Iterable[Ready | None], now: float) -> bytes:

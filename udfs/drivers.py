@@ -14,6 +14,7 @@ from typing import Any, Protocol, TypeVar
 
 from dataservice.client import Answer, Resource
 from udfs.needs import FRESH, Asking, Question, Reply
+from udfs.turns import in_turns
 
 __all__ = ["Reader", "Run", "answer", "needed"]
 
@@ -91,13 +92,13 @@ class _Known:
 async def answer(runs: Sequence[Run], reader: Reader, now: float) -> None:
     """Bring all `runs`, begun at `now`, to their end; each resource is asked at most once, the widest first."""
     known = _Known()
-    for run in runs:
+    async for run in in_turns(runs):
         run.step(None)
         _advance(run, reader, known)
     while waiting := [run for run in runs if run.questions]:
         missing = {q: None for run in waiting for q in run.questions if q not in known.replies}
         await _ask(list(missing), reader, known, now)
-        for run in waiting:
+        async for run in in_turns(waiting):
             _advance(run, reader, known)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextvars import ContextVar
 from datetime import date
 from typing import Any
@@ -19,6 +19,7 @@ from udfs.drivers import Reader, Run
 from udfs.errors import CellError, UdfError, error_cell, reason
 from udfs.options import error_style
 from udfs.registry import Udf, calls_go_through, find
+from udfs.turns import in_turns
 
 __all__ = ["Call", "CostPreview", "Outcome", "Session", "Stale", "current_session", "use"]
 
@@ -74,10 +75,11 @@ class Session:
         `reader` answers in place of the client, such as one that ends by a deadline.
         """
         now = self._clock()
-        prepared = self._prepared(calls, now)
+        prepared = [run async for run in self._prepared(calls, now)]
         await drivers.answer([run for run in prepared if isinstance(run, Run)], reader or self.client, now)
         now = self._clock()
-        return [_outcome(call, run, now) for call, run in zip(calls, prepared, strict=True)]
+        ended = in_turns(zip(calls, prepared, strict=True))
+        return [_outcome(call, run, now) async for call, run in ended]
 
     async def value(self, function_id: str, args: Sequence[Any]) -> Any:
         """The result of one call as plain Python; raises what went wrong."""
@@ -94,16 +96,17 @@ class Session:
         now = self._clock()
         fresh = 0
         missing: set[Resource[Any]] = set()
-        for run in self._prepared(calls, now):
+        async for run in self._prepared(calls, now):
             needed = await drivers.needed([run], self.client, now) if isinstance(run, Run) else set()
             fresh += not needed
             missing |= needed
         return CostPreview(await self.client.cost(missing), frozenset(missing), len(calls), fresh)
 
-    def _prepared(self, calls: Sequence[Call], now: float) -> list[Run | CellError]:
+    async def _prepared(self, calls: Sequence[Call], now: float) -> AsyncIterator[Run | CellError]:
         injected = self._injected(now)
         today = injected["today"]
-        return [_prepare(call, today, injected) for call in calls]
+        async for call in in_turns(calls):
+            yield _prepare(call, today, injected)
 
     def _injected(self, now: float) -> dict[str, Any]:
         return {"now": now, "today": today_of(now), "client": self.client}
