@@ -6,9 +6,12 @@ import { isoDate } from "./figures.js";
 /**
  * @typedef {object} ShownCell
  * @property {string} text
- * @property {"number" | "text" | "error" | "blank"} kind
+ * @property {"number" | "date" | "text" | "error" | "blank"} kind
  * @property {string} [title] more than fits, such as an error's message
  */
+
+/** @type {ShownCell} */
+const BLANK = { text: "", kind: "blank" };
 
 /** @typedef {{ day: number, value: number }} Point a serial day and its value */
 
@@ -22,11 +25,23 @@ import { isoDate } from "./figures.js";
 export function tableOf(answer, figures, limit) {
   if (!answer.columns) return { header: null, rows: [[cellOf(answer, figures)]], total: 1 };
   const total = answer.rows ?? 0;
-  const columns = answer.columns;
-  const rows = Array.from({ length: Math.min(total, limit) }, (_, row) =>
-    columns.map((column) => itemOf(column.values[row] ?? null, column.type, figures)),
-  );
+  const shown = Math.min(total, limit);
+  const columns = answer.columns.map((column) => columnOf(column, shown, figures));
+  const rows = Array.from({ length: shown }, (_, row) => columns.map((cells) => cells[row] ?? BLANK));
   return { header: answer.header ?? null, rows, total };
+}
+
+/**
+ * @param {Column} column
+ * @param {number} count
+ * @param {import("./figures.js").Figures} figures
+ * @returns {ShownCell[]}
+ */
+function columnOf(column, count, figures) {
+  const items = column.values.slice(0, count);
+  const numbers = column.type === "number" ? /** @type {number[]} */ (items.filter((item) => typeof item === "number")) : [];
+  const write = figures.column(numbers);
+  return items.map((item) => (numbers.length && typeof item === "number" ? { text: write(item), kind: "number" } : itemOf(item, column.type, figures)));
 }
 
 /**
@@ -79,13 +94,13 @@ export function cellOf(answer, figures) {
  * @returns {ShownCell}
  */
 function itemOf(item, type, figures) {
-  if (item === null || item === "") return { text: "", kind: "blank" };
+  if (item === null || item === "") return BLANK;
   if (typeof item === "object") {
     if ("error" in item) return { text: item.error, kind: "error", title: item.message };
     return itemOf(item.value, item.type, figures);
   }
   if (typeof item === "boolean") return { text: item ? "TRUE" : "FALSE", kind: "text" };
   if (typeof item === "string") return { text: item, kind: "text" };
-  const isDay = type === "date" || type === "datetime";
-  return { text: isDay ? isoDate(item, type === "datetime") : figures.number(item), kind: "number" };
+  if (type === "date" || type === "datetime") return { text: isoDate(item, type === "datetime"), kind: "date" };
+  return { text: figures.number(item), kind: "number" };
 }

@@ -33,6 +33,18 @@ export class Figures {
     return (size >= 0.1 || size === 0 ? this.fine : this.tiny).format(value);
   }
 
+  /**
+   * How numbers of one column are written: all with as many decimals as the longest of them shows.
+   * @param {number[]} values
+   * @returns {(value: number) => string}
+   */
+  column(values) {
+    const decimals = values.map((value) => decimalsOf(value, Math.max(...values.map(Math.abs)) >= 1000 ? 2 : 4));
+    const digits = Math.max(0, ...decimals);
+    const format = new Intl.NumberFormat(this.locale, { minimumFractionDigits: digits, maximumFractionDigits: digits });
+    return (value) => (value !== 0 && Math.abs(value) < 0.001 ? this.tiny.format(value) : format.format(value));
+  }
+
   /** @param {number} value */
   count(value) {
     return this.whole.format(value);
@@ -47,10 +59,13 @@ export class Figures {
     return sign + this.number(Math.abs(value));
   }
 
-  /** @param {number} value in percent */
-  percent(value) {
-    const sign = value > 0 ? "+" : value < 0 ? "−" : "";
-    return `${sign}${this.cents.format(Math.abs(value))}%`;
+  /**
+   * A share (0.05) as percent, always with its sign.
+   * @param {number} share
+   */
+  percent(share) {
+    const sign = share > 0 ? "+" : share < 0 ? "−" : "";
+    return `${sign}${this.cents.format(100 * Math.abs(share))}%`;
   }
 
   /**
@@ -87,12 +102,20 @@ export function span(seconds) {
 }
 
 /**
- * The time of day of an instant in the reader's zone, `14:05:09`.
+ * The time of day of an instant in the reader's zone, `14:05`.
  * @param {number} ms
  */
 export function clockTime(ms) {
   const instant = new Date(ms);
-  return [instant.getHours(), instant.getMinutes(), instant.getSeconds()].map((n) => String(n).padStart(2, "0")).join(":");
+  return [instant.getHours(), instant.getMinutes()].map((n) => String(n).padStart(2, "0")).join(":");
+}
+
+/**
+ * @param {number} value
+ * @param {number} most
+ */
+function decimalsOf(value, most) {
+  return (value.toFixed(most).replace(/0+$/, "").split(".")[1] ?? "").length;
 }
 
 /** @param {string | undefined} locale */

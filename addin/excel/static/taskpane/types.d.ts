@@ -36,6 +36,7 @@ interface Status {
   version: string;
   /** The Data Service's address. */
   service: string;
+  namespace: string;
   key: KeyState;
   quota: Quota | null;
   budget: { reserve?: number; monthly?: number | null } | null;
@@ -44,7 +45,9 @@ interface Status {
   requests_total: number;
   started_at: number | string;
   /** How long an answer stays fresh. */
-  ttl_s?: number;
+  ttl_s: number;
+  /** A shared deployment: each user's key comes with the requests, none is kept here. */
+  shared: boolean;
 }
 
 interface KeyVerdict {
@@ -83,4 +86,20 @@ interface FunctionHelp {
   shape: "value" | "table" | "either";
   examples: string[];
   parameters: ParameterHelp[];
+}
+
+/** What every view of the pane works with. */
+interface Pane {
+  backend: import("./backend.js").Backend;
+  host: import("./host.js").Host;
+  live: import("./live.js").Live;
+  figures: import("./figures.js").Figures;
+  /** The catalogue, once it was loaded. */
+  catalogue: import("./catalogue.js").SignalEntry[] | null;
+  /** Say something in passing, to eyes and screen readers. */
+  announce(words: string): void;
+  /** Show a tab, and put the focus on it. */
+  show(tab: string): void;
+  /** Open the form of a function, filled with what is known. */
+  openFunction(id: string, values: Record<string, string>): void;
 }
