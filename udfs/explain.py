@@ -114,7 +114,7 @@ def _origin(name: str, answer: Answer[Any]) -> Origin:
 def _definition(origin: Origin) -> list[EvidenceRow]:
     """What it is: the record's fields by their words, a blank one where the service is silent; then the reading."""
     record = origin.record
-    fields = {name: record.field(name) for name in (*record.field_names(), *record.extra)}
+    fields = {**{name: record.field(name) for name in record.field_names()}, **record.extra}
     rows: list[EvidenceRow] = [(origin.kind, fields.pop("slug"), None)]
     kept = {name: raw for name, raw in fields.items() if name not in READING_FIELDS} | dict(origin.reading)
     return [*rows, *((WORDS.get(name, name), shown_value(name, raw), None) for name, raw in kept.items())]

@@ -15,6 +15,7 @@ SIGNAL = {
     "unit": None,
     "description": "d" * 40_000,
     "region": "EU",
+    "a.b": [1, 2],
     "latest": None,
     "history": [],
 }
@@ -97,7 +98,7 @@ async def test_a_signal_without_observations_is_explained_with_what_there_is():
     shown = told(await service("EXPLAIN", "odd"))
     assert "value" not in shown
     assert shown["unit"] is None
-    assert shown["region"] == "EU"
+    assert (shown["region"], shown["a.b"]) == ("EU", "1, 2")
     assert len(shown["definition"]) == 32_767
     assert shown["wire items"] == "0 among all 0"
 
