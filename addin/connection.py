@@ -56,7 +56,7 @@ def open_client(
 
 def key_store(settings: Settings) -> KeyStore:
     """Where the key of the service in `settings` is kept on this machine."""
-    return KeyStore(settings.url, keychain=system_keychain())
+    return KeyStore(settings.url, open_keychain=system_keychain)
 
 
 @asynccontextmanager

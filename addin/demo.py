@@ -15,7 +15,7 @@ import orjson
 from addin.backend import create_app
 from addin.backend.serving import Certificate, listen, running
 from addin.evaluate import call_text
-from addin.keys import ApiKey, KeySource, KeyStore
+from addin.keys import ApiKey, KeySource, KeyStore, no_keychain
 from addin.settings import Settings
 from dataservice.server import Store, import_directory, write_sample
 from dataservice.server import running as running_service
@@ -79,7 +79,7 @@ def running_demo(*, port: int = 0, certificate: Certificate | None = None) -> It
         store, key = stack.enter_context(_filled(folder))
         service = stack.enter_context(running_service(store))
         settings = Settings(url=service.url, cache_dir=folder / "cache")
-        keys = KeyStore(service.url, keychain=None, file=folder / "keys.json")
+        keys = KeyStore(service.url, open_keychain=no_keychain, file=folder / "keys.json")
         app = create_app(settings, keys=keys, key=ApiKey(key, KeySource.CONFIG))
         url = stack.enter_context(running(app, listener))
         # The certificate is made for this machine and may not be trusted yet; nothing leaves the loopback address.

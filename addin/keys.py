@@ -11,16 +11,17 @@ import logging
 import os
 import re
 import stat
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
 from pathlib import Path
 from typing import Protocol
 
 from addin.errors import SettingsError
 from addin.settings import APP, PREFIX, config_dir, config_file, read_config
 
-__all__ = ["ApiKey", "KeySource", "KeyStore", "Keychain", "checked_key", "find_key", "system_keychain"]
+__all__ = ["ApiKey", "KeySource", "KeyStore", "Keychain", "checked_key", "find_key", "no_keychain", "system_keychain"]
 
 _log = logging.getLogger(__name__)
 
@@ -73,6 +74,10 @@ def checked_key(text: str) -> str:
     return key
 
 
+def no_keychain() -> None:
+    """No keychain at all: keys lie in the file."""
+
+
 def system_keychain() -> Keychain | None:
     """The system's keychain; None where there is none, such as on a server without a desktop."""
     import keyring
@@ -85,12 +90,25 @@ def system_keychain() -> Keychain | None:
 
 
 class KeyStore:
-    """Keeps one key for each service, in the keychain, or where there is none in a file only its owner can read."""
+    """Keeps one key for each service, in the keychain, or where there is none in a file only its owner can read.
 
-    def __init__(self, service_url: str, *, keychain: Keychain | None, file: Path | None = None) -> None:
+    `open_keychain` is called when the keychain is first needed; a key in the environment needs none.
+    """
+
+    def __init__(
+        self, service_url: str, *, open_keychain: Callable[[], Keychain | None], file: Path | None = None
+    ) -> None:
         self._account = service_url.rstrip("/") or "default"
-        self._keychain = keychain
+        self._open_keychain = open_keychain
         self.file = file or config_dir() / "keys.json"
+
+    @cached_property
+    def _keychain(self) -> Keychain | None:
+        try:
+            return self._open_keychain()
+        except Exception as error:  # noqa: BLE001 - each system's keychain has errors of its own
+            _log.warning("the keychain cannot be opened (%s)", type(error).__name__)
+            return None
 
     def load(self) -> ApiKey | None:
         """The kept key."""

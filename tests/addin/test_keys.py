@@ -5,7 +5,7 @@ import stat
 import pytest
 
 from addin.errors import SettingsError
-from addin.keys import ApiKey, KeySource, KeyStore, checked_key, find_key
+from addin.keys import ApiKey, KeySource, KeyStore, checked_key, find_key, no_keychain
 
 KEY = "ds_" + "0123456789abcdef" * 2 + "01234567"
 OTHER = "ds_" + "f" * 40
@@ -63,33 +63,33 @@ def test_anything_else_is_refused_without_showing_it(text):
 
 def test_a_kept_key_is_found_again_in_the_keychain(file):
     keychain = MemoryKeychain()
-    assert KeyStore(URL, keychain=keychain, file=file).save(KEY).source is KeySource.KEYCHAIN
-    assert KeyStore(URL, keychain=keychain, file=file).load() == ApiKey(KEY, KeySource.KEYCHAIN)
+    assert KeyStore(URL, open_keychain=lambda: keychain, file=file).save(KEY).source is KeySource.KEYCHAIN
+    assert KeyStore(URL, open_keychain=lambda: keychain, file=file).load() == ApiKey(KEY, KeySource.KEYCHAIN)
     assert not file.exists()
 
 
 @pytest.mark.parametrize("keychain", [None, LockedKeychain(), ForgetfulKeychain()], ids=["none", "locked", "forgetful"])
 def test_without_a_working_keychain_the_key_lies_in_a_file_for_its_owner_only(file, keychain):
-    store = KeyStore(URL, keychain=keychain, file=file)
+    store = KeyStore(URL, open_keychain=lambda: keychain, file=file)
     assert store.save(KEY).source is KeySource.FILE
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert store.load() == ApiKey(KEY, KeySource.FILE)
 
 
 def test_a_kept_key_belongs_to_one_service(file):
-    KeyStore(URL, keychain=None, file=file).save(KEY)
-    assert KeyStore("https://elsewhere.example", keychain=None, file=file).load() is None
+    KeyStore(URL, open_keychain=no_keychain, file=file).save(KEY)
+    assert KeyStore("https://elsewhere.example", open_keychain=no_keychain, file=file).load() is None
 
 
 def test_a_key_that_moves_into_the_keychain_leaves_the_file(file):
-    KeyStore(URL, keychain=None, file=file).save(KEY)
-    KeyStore(URL, keychain=MemoryKeychain(), file=file).save(OTHER)
+    KeyStore(URL, open_keychain=no_keychain, file=file).save(KEY)
+    KeyStore(URL, open_keychain=MemoryKeychain, file=file).save(OTHER)
     assert not file.exists()
 
 
 @pytest.mark.parametrize("keychain", [None, MemoryKeychain()], ids=["file", "keychain"])
 def test_a_forgotten_key_is_gone(file, keychain):
-    store = KeyStore(URL, keychain=keychain, file=file)
+    store = KeyStore(URL, open_keychain=lambda: keychain, file=file)
     store.save(KEY)
     assert store.forget() is True
     assert store.load() is None
@@ -99,7 +99,7 @@ def test_a_forgotten_key_is_gone(file, keychain):
 def test_a_damaged_file_counts_as_empty(file):
     file.parent.mkdir()
     file.write_text("{")
-    store = KeyStore(URL, keychain=None, file=file)
+    store = KeyStore(URL, open_keychain=no_keychain, file=file)
     assert store.load() is None
     assert store.save(KEY).source is KeySource.FILE
 
@@ -107,7 +107,7 @@ def test_a_damaged_file_counts_as_empty(file):
 def test_the_environment_wins_over_the_kept_key_and_that_over_the_config_file(file, tmp_path):
     config = tmp_path / "config.toml"
     config.write_text(f'api_key = "{OTHER}"')
-    store = KeyStore(URL, keychain=None, file=file)
+    store = KeyStore(URL, open_keychain=no_keychain, file=file)
     assert find_key(store, {}, config) == ApiKey(OTHER, KeySource.CONFIG)
     store.save(KEY)
     assert find_key(store, {}, config) == ApiKey(KEY, KeySource.FILE)
@@ -115,7 +115,7 @@ def test_the_environment_wins_over_the_kept_key_and_that_over_the_config_file(fi
 
 
 def test_no_key_anywhere_is_none(file, tmp_path):
-    assert find_key(KeyStore(URL, keychain=None, file=file), {}, tmp_path / "none.toml") is None
+    assert find_key(KeyStore(URL, open_keychain=no_keychain, file=file), {}, tmp_path / "none.toml") is None
 
 
 def test_a_key_shows_its_last_four_characters_at_most():
@@ -123,3 +123,17 @@ def test_a_key_shows_its_last_four_characters_at_most():
     assert key.id == "4567"
     assert KEY not in repr(key)
     assert "4567" not in repr(key)
+
+
+def test_a_keychain_that_cannot_be_opened_is_none(file):
+    def broken():
+        raise ImportError("no such library")
+
+    assert KeyStore(URL, open_keychain=broken, file=file).save(KEY).source is KeySource.FILE
+
+
+def test_a_key_in_the_environment_opens_no_keychain(file):
+    opened = []
+    store = KeyStore(URL, open_keychain=lambda: opened.append(1), file=file)
+    find_key(store, {"DATA_SERVICE_API_KEY": KEY})
+    assert opened == []
