@@ -18,12 +18,10 @@ from openpyxl.utils.cell import column_index_from_string, get_column_letter
 __all__ = [
     "Area",
     "Argument",
-    "Copy",
     "Named",
     "ParsedCall",
     "Spill",
     "Unworkable",
-    "copied",
     "mentions",
     "parse",
     "references",
@@ -88,40 +86,11 @@ class ParsedCall:
     args: tuple[Argument, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Copy:
-    """A formula that only shows another cell, or a link to what is in it.
-
-    `=A1`, `=A1&""` (a blank cell stays blank), `=HYPERLINK(A1)`, `=HYPERLINK(A1,"Open")` and
-    `=IF(A1="","",HYPERLINK(A1,"Open"))`. `label` is what a link shows instead of its address.
-    """
-
-    source: Area
-    as_text: bool = False
-    label: str | None = None
-    blank_if_blank: bool = False
-
-
 _AREA = re.compile(r"\$?([A-Za-z]{1,3})\$?(\d{1,7})(?::\$?([A-Za-z]{1,3})\$?(\d{1,7}))?")
 _COLUMNS = re.compile(r"\$?([A-Za-z]{1,3}):\$?([A-Za-z]{1,3})")
 _ROWS = re.compile(r"\$?(\d{1,7}):\$?(\d{1,7})")
 _NAME = re.compile(r"[^\W\d][\w.]*")
 _ANCHOR = re.compile(r"_xlfn\.ANCHORARRAY", re.IGNORECASE)
-
-
-_SOURCE = r"(?P<source>(?:'(?:[^']|'')+'!|[\w.]+!)?\$?[A-Za-z]{1,3}\$?\d{1,7})"
-_LINK = r'HYPERLINK\((?P<again>[^,()"]+),"(?P<label>(?:[^"]|"")*)"\)'
-_COPIES = tuple(
-    re.compile(pattern, re.IGNORECASE)
-    for pattern in (
-        _SOURCE,
-        _SOURCE + '&""',
-        rf"HYPERLINK\({_SOURCE}\)",
-        _LINK.replace('(?P<again>[^,()"]+)', _SOURCE),
-        rf'IF\({_SOURCE}="","",{_LINK}\)',
-    )
-)
-"""The formulas that `copied` knows, without white space."""
 
 
 def _prefix(namespace: str) -> str:
@@ -145,24 +114,6 @@ def parse(formula: str, namespace: str = "DS") -> ParsedCall:
     if tokens.more():
         raise Unworkable("our function stands inside another formula")
     return ParsedCall(match[1].upper(), args)
-
-
-def copied(formula: str) -> Copy | None:
-    """The cell that the formula only shows; None for a formula that does anything else."""
-    for pattern in _COPIES:
-        if match := pattern.fullmatch(formula.removeprefix("=")):
-            parts = match.groupdict()
-            area = _reference(parts["source"])
-            if not isinstance(area, Area) or not area.is_cell or parts.get("again", parts["source"]) != parts["source"]:
-                return None
-            label = parts.get("label")
-            return Copy(
-                area,
-                as_text=pattern is not _COPIES[0],
-                label=None if label is None else label.replace('""', '"'),
-                blank_if_blank="again" in parts,
-            )
-    return None
 
 
 def references(formula: str) -> list[Area | Named]:

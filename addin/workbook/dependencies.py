@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from addin.formulas import Area, Copy, Named, ParsedCall, Spill, Unworkable, mentions, references
+from addin.formulas import Area, Named, ParsedCall, Spill, Unworkable, mentions, references
 from addin.workbook.book import Book
+from addin.workbook.copies import Copy
 from addin.workbook.sheet import Formula, Sheet, Spot
 
 __all__ = ["Dependencies", "OurCell", "Place"]

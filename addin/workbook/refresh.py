@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from addin.formulas import Copy, Unworkable
+from addin.formulas import Unworkable
 from addin.workbook.book import Book
+from addin.workbook.copies import Copy
 from addin.workbook.dependencies import OurCell, Place
 from addin.workbook.package import Package, WorkbookError
 from addin.workbook.placing import Placed, Placement, place
