@@ -13,6 +13,7 @@ from com.sun.star.frame.DispatchResultState import FAILURE, SUCCESS
 from com.sun.star.lang import XInitialization, XServiceInfo
 
 from .backend import BackendError
+from .report import in_one_line
 from .service import Service
 
 __all__ = ["HANDLER", "commands_class"]
@@ -116,7 +117,7 @@ class _Commands(unohelper.Base, XInitialization, XDispatchProvider, XNotifyingDi
         if view.hasInfobar(INFOBAR):
             view.removeInfobar(INFOBAR)
         kind = INFOBAR_SUCCESS if is_fine else INFOBAR_WARNING
-        view.appendInfobar(INFOBAR, TITLE, text.replace("\n", " "), kind, (), can_be_closed)
+        view.appendInfobar(INFOBAR, TITLE, in_one_line(text), kind, (), can_be_closed)
 
     def addStatusListener(self, control: Any, url: Any) -> None:  # noqa: N802 - UNO's name
         """Our commands can always be given."""

@@ -100,6 +100,6 @@ class Engine:
         """What a cell shows when the backend gave nothing: the last known value, else an error in the call's style."""
         known = self._memo.get(call)
         if known is not None:
-            return Verdict(known.value, 0.0, message)
+            return Verdict(known.value, 0.0, message, known.dates)
         style = error_style(call, self._functions[call[0]])
         return Verdict({"text": message, "blank": ""}.get(style, NA), 0.0, message)

@@ -34,6 +34,7 @@ class Host:
         self._shown: set[str] = set()
         self._screenless = is_screenless(own_command_line())
         self._wake = threading.Event()
+        self._filling = threading.Lock()
         self._worker: Any = None
 
     def result(self, function: Function, document: Any, raw: tuple[Any, ...]) -> Any:
@@ -116,14 +117,15 @@ class Host:
     def _fill_in(self) -> bool:
         """Ask for what is wanted and tell the cells; whether there was anything.
 
-        The calls are taken on the main thread: when it is idle all cells of a recalculation have called, and the
-        function wizard, which calls at every key that is typed, has gone again and costs no request.
+        The calls are taken on the main thread: when it is idle all cells of a recalculation have called, and what
+        nobody waits for any more costs no request. One at a time, so that who finds nothing to do knows it is done.
         """
-        calls, shown = self.on_main(self._take)
-        if shown:
-            self.engine.fetch(calls)
-            self.on_main(lambda: self._push(calls))
-        return bool(calls)
+        with self._filling:
+            calls, shown = self.on_main(self._take)
+            if shown:
+                self.engine.fetch(calls)
+                self.on_main(lambda: self._push(calls))
+            return bool(calls)
 
     def _take(self) -> tuple[Any, bool]:
         calls = self.engine.take()

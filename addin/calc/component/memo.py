@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Callable, Iterator, NamedTuple
 
 from .calls import Call
-from .values import Value, Verdict
+from .values import DateColumn, Value, Verdict
 
 __all__ = ["HOLD_S", "Known", "Memo"]
 
@@ -22,6 +22,7 @@ class Known(NamedTuple):
     value: Value
     fresh_until: float
     message: str
+    dates: tuple[DateColumn, ...]
 
 
 class Memo:
@@ -48,11 +49,11 @@ class Memo:
         while len(self._known) >= MAX_CALLS:
             del self._known[next(iter(self._known))]
         until = self._clock() + max(verdict.fresh_s, HOLD_S)
-        self._known[call] = Known(verdict.value, until, verdict.message)
+        self._known[call] = Known(verdict.value, until, verdict.message, verdict.dates)
 
     def expire(self) -> None:
         """From now on everything is asked again; the last values stay, to be shown meanwhile."""
-        self._known = {call: known._replace(fresh_until=0.0) for call, known in self._known.items()}
+        self._known = {call: known._replace(fresh_until=0.0, message="") for call, known in self._known.items()}
 
     def messages(self) -> Iterator[str]:
         """The messages that came with values, the latest first."""

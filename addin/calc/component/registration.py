@@ -41,7 +41,7 @@ def _host() -> Host:
 
 def _loaded(document: Any) -> None:
     if _built.fit:
-        fit_tables(document, _built.namespace)
+        fit_tables(document, _built.namespace, _host().engine)
 
 
 g_ImplementationHelper = unohelper.ImplementationHelper()  # noqa: N816 - soffice looks for this name

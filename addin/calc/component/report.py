@@ -7,13 +7,13 @@ from typing import Any, Sequence
 from .calls import Call
 from .memo import Known
 
-__all__ = ["explained", "refreshed", "state"]
+__all__ = ["explained", "in_one_line", "refreshed", "state"]
 
 
 def refreshed(before: dict[str, Any], after: dict[str, Any], fitted: int, troubles: Sequence[str]) -> str:
     """What a refresh did and spent, from the backend's state before and after, and what is not as it should be."""
-    spent = int(after.get("requests_total") or 0) - int(before.get("requests_total") or 0)
     quota = after.get("quota") or {}
+    spent = int(quota.get("used_here") or 0) - int((before.get("quota") or {}).get("used_here") or 0)
     left = f", {quota['remaining']:,} left this month" if quota.get("remaining") is not None else ""
     sentences = [f"Refreshed: {spent:,} {'request' if spent == 1 else 'requests'} spent{left}."]
     if fitted:
@@ -35,11 +35,21 @@ def state(url: str, status: dict[str, Any], messages: Sequence[str]) -> str:
     return "\n".join([*lines, *_listed(messages)])
 
 
-def explained(cell: str, calls: Sequence[tuple[Call, Known | None]]) -> str:
+def explained(cell: str, namespace: str, calls: Sequence[tuple[Call, Known | None]]) -> str:
     """What the calls in one cell gave."""
     if not calls:
-        return f"{cell} calls none of our functions."
-    return "\n".join(f"{_shown(call)}: {_outcome(known)}" for call, known in calls)
+        return f"{cell} calls none of the {namespace} functions."
+    return "\n".join([cell, *(f"{namespace}.{_shown(call)}: {_outcome(known)}" for call, known in calls)])
+
+
+def in_one_line(text: str) -> str:
+    """A report for the bar above the cells, which has one line: the first reason, and how many more there are."""
+    first, *rest = [line for line in text.split("\n") if line]
+    if not rest:
+        return first
+    reasons = [line.strip(" •") for line in rest[1:]]
+    more = f" (and {len(reasons) - 1} more: see Status)" if len(reasons) > 1 else ""
+    return f"{first} {rest[0]} {reasons[0]}{more}"
 
 
 def _outcome(known: Known | None) -> str:

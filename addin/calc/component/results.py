@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any, Iterable
 
 import uno
 import unohelper
 from com.sun.star.sheet import ResultEvent, XVolatileResult
+from com.sun.star.uno import RuntimeException
 
 from .calls import Call
 from .values import Value
@@ -47,7 +49,8 @@ class Later(unohelper.Base, XVolatileResult):  # type: ignore[misc]
         """Tell the cells; only on the main thread, or where Calc's own thread waits for us."""
         self.value = value
         for listener in list(self._listeners):
-            listener.modified(self._event())
+            with suppress(RuntimeException):  # its document was closed meanwhile
+                listener.modified(self._event())
 
     def _event(self) -> Any:
         return ResultEvent(Value=_any(self.value), Source=None)

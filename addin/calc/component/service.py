@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any, Callable
 
 from .documents import Situation
@@ -22,15 +23,20 @@ class Service:
     def __init__(self, host: Host, namespace: str) -> None:
         self._host = host
         self._namespace = namespace
+        self._refreshing = threading.Lock()
 
     def refresh(self, document: Any, mode: str) -> str:
         """Ask for new values (`stale` or `force`), fill them in and fit the tables."""
+        with self._refreshing:
+            return self._refresh(document, mode)
+
+    def _refresh(self, document: Any, mode: str) -> str:
         engine = self._host.engine
         before = engine.backend.status()
         engine.backend.refresh(mode)
         engine.expire()
         self._host.recalculate(document)
-        fitted = self.on_main(document, lambda: fit_tables(document, self._namespace))
+        fitted = self.on_main(document, lambda: fit_tables(document, self._namespace, engine))
         troubles = [*engine.messages(), *(f"{place}: the cells its table needs are in use" for place in fitted.blocked)]
         return refreshed(before, engine.backend.status(), fitted.changed, troubles)
 
@@ -56,7 +62,8 @@ class Service:
         cursor = view.getActiveSheet().createCursorByRange(document.getCurrentSelection())
         cell = cursor.getCellByPosition(0, 0)
         formula = cell.getFormula().strip("{}")
+        name = cell.AbsoluteName.replace("$", "")
         with self._host.engine.tracing() as calls:
             if formula.startswith("="):
                 worked_out(document, view.getActiveSheet(), [formula])
-        return explained(cell.AbsoluteName.replace("$", ""), [(call, self._host.engine.known(call)) for call in calls])
+        return explained(name, self._namespace, [(call, self._host.engine.known(call)) for call in calls])

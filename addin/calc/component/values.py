@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from typing import Any, NamedTuple, Tuple, Union
 
-__all__ = ["NA", "VALUE", "Rows", "Value", "Verdict", "error_number", "value_of"]
+__all__ = ["NA", "VALUE", "DateColumn", "Rows", "Value", "Verdict", "error_number", "value_of"]
 
 Rows = Tuple[Tuple[Union[float, str, None], ...], ...]
 Value = Union[float, str, Rows]
@@ -15,12 +15,17 @@ _CODES = {"#N/A": 0x7FFF, "#VALUE!": 519}
 """Calc's own numbers of the errors."""
 
 
+DateColumn = Tuple[int, str]
+"""A column of a table that holds serials: its place, and `date` or `datetime`."""
+
+
 class Verdict(NamedTuple):
     """What a call gave: its value, how long it may be kept from now, and why there is an error or an old value."""
 
     value: Value
     fresh_s: float
     message: str = ""
+    dates: tuple[DateColumn, ...] = ()
 
 
 def error_number(code: str) -> float:
@@ -42,7 +47,8 @@ def value_of(answer: dict[str, Any]) -> Verdict:
     stale = answer.get("stale")
     message = answer.get("message", "") or (stale["reason"] if stale else "")
     if "columns" in answer:
-        return Verdict(_table(answer), fresh_s, message)
+        dates = tuple((i, c["type"]) for i, c in enumerate(answer["columns"]) if c["type"] in ("date", "datetime"))
+        return Verdict(_table(answer), fresh_s, message, dates)
     cell = _cell(answer)
     return Verdict("" if cell is None else cell, fresh_s, message)
 
