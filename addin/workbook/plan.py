@@ -9,21 +9,20 @@ from dataclasses import dataclass, field, replace
 from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
-from addin.formulas import 
+from addin.formulas import (
     MAX_COLUMN,
     MAX_ROW,
     Area,
     Argument,
-    Copy,
     Named,
     ParsedCall,
     Spill,
     Unworkable,
-    copied,
     mentions,
     parse,
 )
 from addin.workbook.book import Book
+from addin.workbook.copies import Copy, copied
 from addin.workbook.dependencies import Dependencies, OurCell, Place
 from addin.workbook.sheet import Sheet
 from udfs.cells import Scalar
