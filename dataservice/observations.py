@@ -46,7 +46,8 @@ class Observations:
     @classmethod
     def from_columns(cls, times: Sequence[str], values: Sequence[float | None]) -> Observations:
         """The observations of two columns, RFC 3339 texts and numbers; as `from_json` otherwise."""
-        instants = np.array([_utc_text(text) for text in times], "datetime64[us]")
+        # The service's own form, in UTC with a Z, is cut in place: a call a row would take longer than all the rest.
+        instants = np.array([text[:-1] if text[-1:] == "Z" else _utc_text(text) for text in times], "datetime64[us]")
         return cls(instants, np.array(values, np.float64)).sorted()
 
     def sorted(self) -> Observations:
@@ -124,8 +125,6 @@ def _day(time: np.datetime64) -> date:
 
 def _utc_text(text: str) -> str:
     """RFC 3339 text as numpy reads it: in UTC, without a zone."""
-    if text.endswith("Z"):
-        return text[:-1]
     if len(text) <= 10:
         return text
     moment = datetime.fromisoformat(text)

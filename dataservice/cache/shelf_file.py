@@ -7,6 +7,7 @@ import logging
 import os
 import secrets
 import sqlite3
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -20,6 +21,7 @@ T = TypeVar("T")
 
 FORMAT = 1  # of the tables; another number in the file means that another version made it
 BUSY_TIMEOUT_S = 5.0  # writers of other processes hold the lock for milliseconds
+SWITCH_ATTEMPTS, SWITCH_WAIT_S = 100, 0.02  # together 2 s: another process holds the file for milliseconds
 PRUNE_EVERY = 64  # writes between two looks at the size: a look costs more than a write
 PRUNE_TO = 0.9  # of the bound, so that not every later write prunes again
 
@@ -31,6 +33,7 @@ CREATE TABLE IF NOT EXISTS counters (name TEXT PRIMARY KEY, value INTEGER NOT NU
 CREATE TABLE IF NOT EXISTS salt (id INTEGER PRIMARY KEY CHECK (id = 1), bytes BLOB NOT NULL);
 """
 
+_turn = threading.Event()  # never set: only waited for
 _logger = logging.getLogger("dataservice.cache")
 
 
@@ -145,7 +148,7 @@ def _opened(path: Path) -> sqlite3.Connection:
     path.chmod(0o600)
     db = sqlite3.connect(path, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False)
     try:
-        db.execute("PRAGMA journal_mode = WAL")  # readers go on while another process writes
+        _let_readers_go_on(db)
         db.execute("PRAGMA synchronous = NORMAL")  # a power cut may take the last answers, never the file
         found = db.execute("PRAGMA user_version").fetchone()[0]
         if found not in {0, FORMAT}:
@@ -156,3 +159,20 @@ def _opened(path: Path) -> sqlite3.Connection:
         db.close()
         raise
     return db
+
+
+def _let_readers_go_on(db: sqlite3.Connection) -> None:
+    """Switch to the write-ahead log, in which readers go on while another process writes.
+
+    For this one statement SQLite does not wait for its turn: when processes open a new file at once, we do.
+    """
+    for _ in range(SWITCH_ATTEMPTS):
+        try:
+            db.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY:
+                raise
+            _turn.wait(SWITCH_WAIT_S)
+        else:
+            return
+    db.execute("PRAGMA journal_mode = WAL")

@@ -21,6 +21,8 @@ class Account:
         self._quota: Quota | None = None
         self._used = 0
         self.sent = 0
+        self._unsaved = 0
+        self._saving = False
         self._month = ""
 
     def quota(self, now: float) -> Quota | None:
@@ -44,25 +46,40 @@ class Account:
         quota = None if kept is None else _unpacked(kept.payload)
         if quota is not None and (self._quota is None or quota.seen_at > self._quota.seen_at):
             self._quota = quota
-        await self._count(0, now)
+        await self._count(now)
 
     async def spent(self, quota: Quota | None, now: float, *, requests: int) -> None:
         """Take down `requests` and what the service said about the quota."""
-        self.sent += requests
-        await self._count(requests, now)
-        if quota is None:
-            return
-        self._quota = newer(self._quota, quota)
-        if self._scope is not None:
-            await self._store.put(_name(self._scope), Entry(msgspec.json.encode(self._quota), quota.seen_at))
-
-    async def _count(self, requests: int, now: float) -> None:
         month = month_of(now)
+        self.sent += requests
         self._used = (self._used if month == self._month else 0) + requests
         self._month = month
-        if self._scope is not None:
-            shared = await self._store.add(f"{self._scope}/used/{month}", requests)
-            self._used = max(self._used, shared or 0)
+        self._unsaved += requests
+        if quota is not None:
+            self._quota = newer(self._quota, quota)
+        await self._save(now)
+
+    async def _save(self, now: float) -> None:
+        """Write what is unsaved; who comes while another one writes leaves it to that one."""
+        if self._scope is None or self._saving:
+            return
+        self._saving = True
+        try:
+            while self._unsaved:
+                await self._count(now)
+                if self._quota is not None:
+                    payload = msgspec.json.encode(self._quota)
+                    await self._store.put(_name(self._scope), Entry(payload, self._quota.seen_at))
+        finally:
+            self._saving = False
+
+    async def _count(self, now: float) -> None:
+        amount, self._unsaved = self._unsaved, 0
+        month = month_of(now)
+        shared = await self._store.add(f"{self._scope}/used/{month}", amount)
+        if shared is not None:
+            self._used = max(shared + self._unsaved, self._used if month == self._month else 0)
+            self._month = month
 
 
 def _name(scope: str) -> str:

@@ -137,7 +137,7 @@ class Reading:
             if pulled.pages and days:
                 now = self._clock()
                 history = after_pull(history, days, pulled.observations.between(days.start, days.end), now)
-                await self._tiers.keep_history(resource, history, now)
+                history = await self._tiers.keep_history(resource, history, now)
         return history
 
     @asynccontextmanager

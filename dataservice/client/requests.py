@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
+from functools import lru_cache
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -26,6 +27,8 @@ CATALOGUE_LIMIT = 500  # "Per-parameter bounds": the widest page costs the same 
 HISTORY_LIMIT = 365
 LIST_LIMIT = 200
 OBSERVATIONS_LIMIT = 1_000
+
+MAX_REMEMBERED = 10_000  # requests worked out: each read needs its own several times
 
 MAX_SLUG = 200  # no identifier is longer: a paragraph that ends up in a formula must not become an address
 
@@ -60,6 +63,7 @@ class Request:
         return f"{self.path}?{urlencode(self.params)}" if self.params else self.path
 
 
+@lru_cache(maxsize=MAX_REMEMBERED)
 def first_request(resource: Resource[Any]) -> Request:
     """The request that answers `resource`, or the first page of it.
 

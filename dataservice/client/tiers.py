@@ -79,13 +79,18 @@ class Tiers:
                 _logger.info("a kept history could not be read: %s", type(error).__name__)
         return History.nothing()
 
-    async def keep_history(self, resource: HistoryResource, history: History, now: float) -> None:
-        """Keep what is known of a signal's past; answers cut from an earlier state are forgotten."""
+    async def keep_history(self, resource: HistoryResource, history: History, now: float) -> History:
+        """Keep what is known of a signal's past; answers cut from an earlier state are forgotten.
+
+        The history that comes back reads the very bytes that are kept, so that there is one copy of them in memory.
+        """
         self.known.drop_family(resource)
         if history.revised_at is not None:
             self.revised[resource.slug] = history.revised_at
+        payload = pack_history(history)
         if self.scope is not None:
-            await self._store.put(self.name(resource), Entry(pack_history(history), now))
+            await self._store.put(self.name(resource), Entry(payload, now))
+        return unpack_history(payload)
 
     def from_history(self, resource: HistoryResource, history: History, now: float) -> Answer[Any] | None:
         """The answer to `resource` that `history` gives, kept in memory."""

@@ -155,11 +155,11 @@ async def test_a_writer_that_is_killed_leaves_a_whole_file(tmp_path):
     assert not list(tmp_path.glob("*.damaged-*"))
 
 
-async def test_processes_count_together(tmp_path):
+async def test_processes_that_open_a_new_file_at_once_count_together(tmp_path):
     path = tmp_path / "shelf.sqlite"
-    assert run(COUNTER, path, times=3) == [0, 0, 0]
+    assert run(COUNTER, path, times=4) == [0, 0, 0, 0]
     async with opened(path) as shelf:
-        assert await shelf.add("used", 0) == 150
+        assert await shelf.add("used", 0) == 200
 
 
 async def test_the_lease_of_a_dead_owner_ends(tmp_path):

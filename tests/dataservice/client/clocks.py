@@ -1,5 +1,7 @@
 """Time that tests move: nobody waits for it."""
 
+import time
+
 
 class Clock:
     """Seconds since the epoch that pass only when told, or when someone sleeps on it."""
@@ -17,3 +19,16 @@ class Clock:
 
     def advance(self, seconds: float) -> None:
         self.now += seconds
+
+
+class ShiftedClock:
+    """The real time, and as much more as told: for what takes real time while hours seem to pass."""
+
+    def __init__(self) -> None:
+        self._shift = 0.0
+
+    def __call__(self) -> float:
+        return time.time() + self._shift
+
+    def advance(self, seconds: float) -> None:
+        self._shift += seconds

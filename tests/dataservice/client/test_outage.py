@@ -16,7 +16,7 @@ from dataservice.client import (
     WireResource,
 )
 from dataservice.errors import ConnectionFailedError
-from tests.dataservice.client.clocks import Clock
+from tests.dataservice.client.clocks import Clock, ShiftedClock
 
 RESOURCES = [CatalogueResource(), IndicesResource(), CurrentsResource(), WireResource(), HistoryResource("us-cpi")]
 
@@ -26,7 +26,7 @@ async def read_all(client: AsyncClient) -> list:
 
 
 async def test_while_the_service_is_stopped_a_batch_shows_what_is_known_within_two_seconds(service):
-    clock = Clock()
+    clock = ShiftedClock()
     async with AsyncClient(service.url, service.key, clock=clock) as client:
         before = await read_all(client)
         service.running.stop()
@@ -41,7 +41,7 @@ async def test_while_the_service_is_stopped_a_batch_shows_what_is_known_within_t
 
 
 async def test_after_the_service_is_back_the_next_refresh_recovers(service):
-    clock = Clock()
+    clock = ShiftedClock()
     async with AsyncClient(service.url, service.key, clock=clock) as client:
         await read_all(client)
         service.running.stop()
@@ -50,11 +50,11 @@ async def test_after_the_service_is_back_the_next_refresh_recovers(service):
         service.running.start()
         assert all(found.stale_because is not None for found in await read_all(client))
         await client.refresh()
-        assert all(found.is_fresh(clock.now) for found in await read_all(client))
+        assert all(found.is_fresh(clock()) for found in await read_all(client))
 
 
 async def test_it_recovers_by_itself_a_few_seconds_later(service):
-    clock = Clock()
+    clock = ShiftedClock()
     async with AsyncClient(service.url, service.key, clock=clock) as client:
         await client.read(IndicesResource())
         service.running.stop()
