@@ -58,7 +58,7 @@ def _keep_serving(demo: Demo, console: Console) -> None:
         f"""
 [bold]Backend[/bold]     {demo.url}
   Excel     the task pane is {demo.url}/taskpane.html; Excel itself needs HTTPS: [cyan]addin serve[/cyan]
-  Calc      with the extension installed: [cyan]DATA_SERVICE_BACKEND={demo.url} soffice --calc[/cyan]
+  Calc      with the extension installed: [cyan]DATA_SERVICE_ADDIN_URL={demo.url} soffice --calc[/cyan]
 [bold]Service[/bold]     {demo.service_url}, for another terminal:
   [cyan]export DATA_SERVICE_URL={demo.service_url} DATA_SERVICE_API_KEY={demo.key}[/cyan]
   [cyan]addin eval '=DS.EXPLAIN("us-cpi")'[/cyan]

@@ -43,6 +43,10 @@ COMMANDS: dict[str, Entry] = {
     "template": Entry(
         "addin.commands.template:template", "Write the workbook template, with example values from made-up data."
     ),
+    "calc-extension": Entry(
+        "addin.commands.calc_extension:calc_extension",
+        "Write the extension for LibreOffice Calc: functions, a menu and a toolbar.",
+    ),
 }
 """Every command in the order of the help."""
 
