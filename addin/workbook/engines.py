@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import platform
 import shutil
-import sys
 import tempfile
-from contextlib import suppress
 from pathlib import Path
 
 from addin.backend import create_app
@@ -41,7 +40,8 @@ def refresh_with_excel(book: Path, target: Path) -> None:
     Excel must be installed (Windows or Mac), `addin serve` running and the add-in loaded. Raises `AddinError` where
     Excel cannot be driven.
     """
-    if sys.platform not in ("win32", "darwin"):
+    windows = platform.system() == "Windows"
+    if not windows and platform.system() != "Darwin":
         raise AddinError("Excel runs on Windows and Mac only; use --engine builtin or --engine libreoffice here")
     import xlwings
 
@@ -50,10 +50,11 @@ def refresh_with_excel(book: Path, target: Path) -> None:
         shutil.copy2(book, target)
     with xlwings.App(visible=False, add_book=False) as app:
         opened = app.books.open(str(target.resolve()))
-        app.api.CalculateFullRebuild() if sys.platform == "win32" else app.calculate()
-        if sys.platform == "win32":
-            with suppress(AttributeError):
-                # Our functions answer later than the call returns: Excel waits for them here.
-                app.api.CalculateUntilAsyncQueriesDone()
+        if windows:
+            app.api.CalculateFullRebuild()
+            # Our functions answer later than the call returns: Excel waits for them here.
+            app.api.CalculateUntilAsyncQueriesDone()
+        else:
+            app.calculate()
         opened.save()
         opened.close()
