@@ -107,6 +107,10 @@ def cells_of(result: Any) -> Scalar | Grid:
 def scalar(value: Any) -> Scalar:
     """One value as a cell can hold it: not-a-number and infinity are blank, text is cut to 32,767 characters."""
     match value:
+        case np.datetime64():
+            return None if np.isnat(value) else scalar(value.astype("datetime64[us]").item())
+        case np.generic():
+            return scalar(value.item())
         case None | bool() | int() | CellError():
             return value
         case float():
@@ -114,19 +118,15 @@ def scalar(value: Any) -> Scalar:
         case str():
             return value if len(value) <= MAX_TEXT else value[: MAX_TEXT - 1] + "…"
         case datetime():
-            return value.astimezone(UTC).replace(tzinfo=None) if value.tzinfo else value
+            return _naive_utc(value)
         case date():
             return value
-        case np.datetime64():
-            return None if np.isnat(value) else scalar(value.astype("datetime64[us]").item())
-        case np.generic():
-            return scalar(value.item())
         case list() | tuple():
             return scalar(", ".join(str(item) for item in value))
         case dict():
             return scalar(", ".join(f"{key}: {item}" for key, item in value.items()))
         case _:
-            return CellError(ErrorCode.NA, f"a {type(value).__name__} cannot be shown in a cell")
+            return CellError(ErrorCode.NA, f"a result of the type {type(value).__name__} cannot be shown in a cell")
 
 
 def restyled(result: Any, style: str) -> Any:
@@ -140,7 +140,9 @@ def restyled(result: Any, style: str) -> Any:
     frame = result.copy(deep=False)
     for place, dtype in enumerate(frame.dtypes):
         if dtype.kind == "O":
-            frame.isetitem(place, [restyled(value, style) for value in frame.iloc[:, place]])
+            column = np.empty(len(frame), object)
+            column[:] = [restyled(value, style) for value in frame.iloc[:, place]]
+            frame.isetitem(place, column)
     return frame
 
 
@@ -156,6 +158,15 @@ def serials(times: NDArray[Any]) -> NDArray[np.float64]:
     microseconds = (times.astype("datetime64[us]") - np.datetime64(EPOCH, "us")).astype(np.float64)
     microseconds[np.isnat(times)] = np.nan
     return microseconds / 86_400e6
+
+
+def _naive_utc(moment: datetime) -> datetime | None:
+    """A plain date-time in UTC; pandas' own kind counts as one, its not-a-time as blank."""
+    if moment != moment:
+        return None
+    if hasattr(moment, "to_pydatetime"):
+        moment = moment.to_pydatetime()
+    return moment.astimezone(UTC).replace(tzinfo=None) if moment.tzinfo else moment
 
 
 def _grid(frame: pd.DataFrame) -> Grid:

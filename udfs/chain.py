@@ -55,18 +55,20 @@ def lead_of(steps: Sequence[Step]) -> Lead:
 
 
 def transformed(rows: Observations, steps: Sequence[Step], first: date | None) -> Observations:
-    """`rows` after all `steps`, from `first` on (None: from the first row on)."""
+    """`rows` after all `steps`, from `first` on (None: from the first row on); what overflows is blank."""
     import pandas as pd
 
     if not steps or not len(rows):
         return rows.between(first)
     column = pd.Series(rows.values, index=pd.DatetimeIndex(rows.times))
     since = None if first is None else pd.Timestamp(first)
-    for step in steps:
-        if step.transform.anchored and since is not None:
-            column = column.loc[since:]
-            since = None
-        column = step.transform.apply(column, step.argument)
+    with np.errstate(all="ignore"):  # what overflows becomes a blank below
+        for step in steps:
+            if step.transform.anchored and since is not None:
+                column = column.loc[since:]
+                since = None
+            column = step.transform.apply(column, step.argument)
+            column = column.where(column.abs() < np.inf)
     times, values = column.index.to_numpy("datetime64[us]"), column.to_numpy().astype(np.float64)
     return Observations(times, values).between(first)
 

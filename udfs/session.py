@@ -75,8 +75,15 @@ class Session:
         `reader` answers in place of the client, such as one that ends by a deadline.
         """
         now = self._clock()
-        prepared = [run async for run in self._prepared(calls, now)]
-        await drivers.answer([run for run in prepared if isinstance(run, Run)], reader or self.client, now)
+        prepared: list[Run | CellError] = []
+        try:
+            async for prepared_call in self._prepared(calls, now):
+                prepared.append(prepared_call)  # noqa: PERF401 - what is prepared so far must be known when it ends
+            await drivers.answer([run for run in prepared if isinstance(run, Run)], reader or self.client, now)
+        finally:  # a batch that is given up leaves no function half-way
+            for run in prepared:
+                if isinstance(run, Run):
+                    run.close()
         now = self._clock()
         ended = in_turns(zip(calls, prepared, strict=True))
         return [_outcome(call, run, now) async for call, run in ended]

@@ -114,12 +114,11 @@ def _zscore(column: Column, n: float) -> Column:
     each = max(1, WINDOW_VALUES // width)
     for start in range(0, len(values) - width + 1, each):
         windows = sliding_window_view(values[start : start + each + width - 1], width)
-        away = windows - windows[:, :1]  # exact where values are near each other, which a mean of them is not
+        away = windows - windows[:, :1]  # exact where values are near each other: 0 where none moves
         away -= away.mean(axis=1, keepdims=True)
         deviation = np.sqrt(np.square(away).sum(axis=1) / (width - 1))
-        moves = windows.max(axis=1) > windows.min(axis=1)
-        scores.iloc[start + width - 1 : start + width - 1 + len(windows)] = np.divide(
-            away[:, -1], deviation, out=np.full(len(windows), np.nan), where=moves
+        scores.iloc[start + width - 1 : start + width - 1 + len(windows)] = away[:, -1] / np.where(
+            deviation > 0, deviation, np.nan
         )
     return scores
 
