@@ -47,6 +47,18 @@ COMMANDS: dict[str, Entry] = {
         "addin.commands.calc_extension:calc_extension",
         "Write the extension for LibreOffice Calc: functions, a menu and a toolbar.",
     ),
+    "manifest": Entry("addin.commands.manifest:manifest", "Write the manifest that Excel loads, or check one."),
+    "sideload": Entry(
+        "addin.commands.sideload:sideload",
+        "Give the add-in to Excel on this machine, or tell how to give it to Excel on the web.",
+    ),
+    "certs": Entry(
+        "addin.commands.certs:app",
+        "Make, show or remove the certificate that Excel needs to reach the backend on this machine.",
+    ),
+    "doctor": Entry(
+        "addin.commands.doctor:doctor", "Look at every link from Excel to the service, and say what to do."
+    ),
 }
 """Every command in the order of the help."""
 

@@ -10,8 +10,9 @@ from xml.sax.saxutils import escape
 
 from addin.errors import AddinError
 from addin.excel.scripts import STATIC
+from addin.settings import Settings
 
-__all__ = ["ADDIN_ID", "addin_version", "manifest", "shortcuts"]
+__all__ = ["ADDIN_ID", "addin_version", "local_url", "manifest", "shortcuts"]
 
 ADDIN_ID = "a0fc5f4c-6a5b-4d8e-9a47-0d5e8f6b3c21"
 """Who the add-in is for Excel, for ever: workbooks name it."""
@@ -42,6 +43,11 @@ def manifest(*, base_url: str, namespace: str = "DS") -> str:
     }
     escaped = {name: escape(value, {'"': "&quot;"}) for name, value in values.items()}
     return Template((STATIC / "manifest.xml").read_text(encoding="utf-8")).substitute(escaped)
+
+
+def local_url(settings: Settings) -> str:
+    """The https address at which users of `settings` reach the backend."""
+    return (settings.public_url or f"https://localhost:{settings.port}").rstrip("/")
 
 
 def addin_version() -> str:

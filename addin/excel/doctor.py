@@ -1,0 +1,165 @@
+"""What keeps the add-in from working on this machine: every link from Excel to the service, looked at in turn."""
+
+from __future__ import annotations
+
+import datetime as dt
+import os
+import platform as system
+import socket
+import ssl
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from importlib.metadata import version
+from urllib.parse import urlsplit
+
+import httpx
+
+from addin.connection import connected, key_store
+from addin.excel.certificates import Certificates
+from addin.excel.manifest import local_url
+from addin.keys import KeySource, find_key
+from addin.settings import Settings, config_file
+from dataservice.cache import default_shelf_path
+from dataservice.errors import DataServiceError
+from udfs.errors import reason
+
+__all__ = ["Finding", "State", "examine"]
+
+PATIENCE_S = 5.0
+"""How long each link may take to answer."""
+
+
+class State(StrEnum):
+    """How a link is."""
+
+    GOOD = "good"
+    WARNING = "warning"
+    BROKEN = "broken"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One link: how it is, and what to do where it is not good."""
+
+    topic: str
+    state: State
+    text: str
+    advice: str = ""
+
+
+async def examine(settings: Settings, own: Certificates, now: dt.datetime) -> list[Finding]:
+    """Everything between Excel and the service, in this order; asks the service for at most one request."""
+    findings = [_versions(), _address(settings), _key(settings), _cache(settings), *_certificate(own, now)]
+    async with httpx.AsyncClient(timeout=PATIENCE_S, verify=_trusting(own)) as http:
+        findings.append(await _backend(settings, http))
+    if settings.url:
+        async with httpx.AsyncClient(timeout=PATIENCE_S) as http:
+            findings.append(await _service(settings, http))
+        if findings[-1].state is State.GOOD:
+            findings.append(await _quota(settings))
+    return findings
+
+
+def _versions() -> Finding:
+    text = f"addin {version('dataservice-addin')}, Python {system.python_version()}, {system.system()}"
+    return Finding("versions", State.GOOD, text)
+
+
+def _address(settings: Settings) -> Finding:
+    if settings.url:
+        return Finding("address", State.GOOD, settings.url)
+    advice = f'set DATA_SERVICE_URL, or write url = "https://…" into {config_file()}'
+    return Finding("address", State.BROKEN, "no address of the Data Service is set", advice)
+
+
+def _key(settings: Settings) -> Finding:
+    key = find_key(key_store(settings))
+    if key is None:
+        return Finding("key", State.BROKEN, "no API key is set", "keep one with: addin key set")
+    state = State.WARNING if key.source in (KeySource.FILE, KeySource.CONFIG) else State.GOOD
+    advice = "a keychain would keep it safer than a file" if state is State.WARNING else ""
+    return Finding("key", state, f"ends in {key.id}, from the {key.source}", advice)
+
+
+def _cache(settings: Settings) -> Finding:
+    folder = settings.cache_dir or default_shelf_path().parent
+    place = next((path for path in (folder, *folder.parents) if path.exists()), folder)
+    if not os.access(place, os.W_OK):
+        return Finding(
+            "cache", State.BROKEN, f"{folder} cannot be written", "choose another with DATA_SERVICE_CACHE_DIR"
+        )
+    return Finding("cache", State.GOOD, str(folder))
+
+
+def _certificate(own: Certificates, now: dt.datetime) -> Iterator[Finding]:
+    """The certificate for localhost, and who may read its key."""
+    ends = own.ends()
+    if ends is None:
+        yield Finding("certificate", State.BROKEN, "there is none for localhost", "make one with: addin certs install")
+        return
+    days = (ends - now).days
+    state = State.GOOD if days > 0 else State.BROKEN
+    yield Finding("certificate", state, f"good for {days} days", "" if days > 0 else "restart: addin serve")
+    if os.name == "posix":
+        mode = own.leaf.private_key.stat().st_mode & 0o077 if own.leaf.private_key.exists() else 0
+        if mode:
+            advice = "make it anew: addin certs remove; addin certs install"
+            yield Finding("private key", State.BROKEN, f"{own.leaf.private_key} is readable for others", advice)
+
+
+async def _backend(settings: Settings, http: httpx.AsyncClient) -> Finding:
+    """Whether our backend answers where Excel asks for it."""
+    address = local_url(settings)
+    try:
+        response = await http.get(f"{address}/health")
+        if response.json() == {"ok": True}:
+            return Finding("backend", State.GOOD, f"answers at {address}")
+    except (httpx.HTTPError, ValueError):
+        pass
+    if not _listens(address):
+        return Finding("backend", State.BROKEN, f"nothing answers at {address}", "start it with: addin serve")
+    advice = "end what holds the port, or choose another one (DATA_SERVICE_PORT); then: addin serve"
+    return Finding("backend", State.BROKEN, f"something else, or plain http, answers at {address}", advice)
+
+
+async def _service(settings: Settings, http: httpx.AsyncClient) -> Finding:
+    """Whether the service can be reached at all; its description costs no request and needs no key."""
+    try:
+        response = await http.get(f"{settings.base_url}/openapi.json")
+    except httpx.HTTPError as error:
+        text = f"{settings.base_url} does not answer ({type(error).__name__})"
+        return Finding("service", State.BROKEN, text, "check the address, the network and its proxy")
+    if response.status_code >= 500:
+        return Finding("service", State.BROKEN, f"it answers with an error ({response.status_code})", "try again later")
+    return Finding("service", State.GOOD, f"{settings.base_url} answers")
+
+
+async def _quota(settings: Settings) -> Finding:
+    """What the month has left; known from earlier answers, or else for one request."""
+    try:
+        async with connected(settings) as session:
+            quota = await session.client.quota()
+    except DataServiceError as error:
+        return Finding("quota", State.BROKEN, reason(error, "This"), "see: addin key show")
+    text = f"{quota.remaining:,} of {quota.cap:,} requests left this month ({quota.tier} tier)"
+    if quota.remaining == 0:
+        return Finding("quota", State.WARNING, text, "cells keep their last values until the new month")
+    return Finding("quota", State.GOOD, text)
+
+
+def _trusting(own: Certificates) -> ssl.SSLContext | bool:
+    """Trust what the system trusts, and our own authority."""
+    context = ssl.create_default_context()
+    if own.authority.exists():
+        context.load_verify_locations(own.authority)
+    return context
+
+
+def _listens(address: str) -> bool:
+    parts = urlsplit(address)
+    try:
+        with socket.create_connection((parts.hostname or "", parts.port or 443), timeout=PATIENCE_S):
+            return True
+    except OSError:
+        return False

@@ -1,0 +1,83 @@
+"""Sideloading: giving a manifest to the Excel of this user, without a store or an administrator."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Protocol
+
+from addin.excel.manifest import ADDIN_ID
+
+__all__ = [
+    "DEVELOPER_KEY",
+    "MAC_FOLDER",
+    "WEB_STEPS",
+    "Registry",
+    "WindowsRegistry",
+    "into_mac_folder",
+    "into_registry",
+]
+
+DEVELOPER_KEY = r"Software\Microsoft\Office\16.0\WEF\Developer"
+"""Below HKEY_CURRENT_USER: add-ins that Excel for Windows loads from files."""
+
+MAC_FOLDER = Path("Library/Containers/com.microsoft.Excel/Data/Documents/wef")
+"""In the user's home: manifests that Excel for Mac loads."""
+
+WEB_STEPS = (
+    "Open a workbook in Excel on the web.",
+    "Choose Home, Add-ins, More Add-ins, My Add-ins, Upload My Add-in.",
+    "Choose the manifest file above, and Upload.",
+)
+
+
+class Registry(Protocol):
+    """What is needed of the Windows registry."""
+
+    def set_value(self, key: str, name: str, text: str) -> None:
+        """Set a text below HKEY_CURRENT_USER."""
+
+    def delete_value(self, key: str, name: str) -> bool:
+        """Delete a value; whether there was one."""
+
+
+class WindowsRegistry:
+    """The registry of this user."""
+
+    def set_value(self, key: str, name: str, text: str) -> None:
+        """Set a text below HKEY_CURRENT_USER."""
+        import winreg
+
+        with winreg.CreateKey(winreg.HKEY_CURRENT_USER, key) as opened:  # type: ignore[attr-defined]
+            winreg.SetValueEx(opened, name, 0, winreg.REG_SZ, text)  # type: ignore[attr-defined]
+
+    def delete_value(self, key: str, name: str) -> bool:
+        """Delete a value; whether there was one."""
+        import winreg
+
+        try:
+            with winreg.OpenKey(winreg.HKEY_CURRENT_USER, key, 0, winreg.KEY_SET_VALUE) as opened:  # type: ignore[attr-defined]
+                winreg.DeleteValue(opened, name)  # type: ignore[attr-defined]
+        except FileNotFoundError:
+            return False
+        return True
+
+
+def into_registry(registry: Registry, manifest: Path | None) -> bool:
+    """Name the manifest to Excel for Windows, or no longer where it is None; whether anything changed."""
+    if manifest is None:
+        return registry.delete_value(DEVELOPER_KEY, ADDIN_ID)
+    registry.set_value(DEVELOPER_KEY, ADDIN_ID, str(manifest))
+    return True
+
+
+def into_mac_folder(home: Path, manifest: str | None) -> Path | None:
+    """Put the manifest where Excel for Mac looks, or take it away; the file, None where there was none to take."""
+    file = home / MAC_FOLDER / f"{ADDIN_ID}.xml"
+    if manifest is not None:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(manifest, encoding="utf-8")
+        return file
+    if not file.exists():
+        return None
+    file.unlink()
+    return file
