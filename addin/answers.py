@@ -95,7 +95,9 @@ def _cell(value: Any, kind: str | None) -> Scalar:
 def _plain(cell: Scalar) -> str | float | None:
     match cell:
         case str():
-            return f"'{cell}" if cell.startswith(FORMULA_STARTS) else cell
+            # A lone carriage return is quoted by no writer and ends a line for many readers.
+            text = cell.replace("\r\n", "\n").replace("\r", "\n")
+            return f"'{text}" if cell.startswith(FORMULA_STARTS) else text
         case bool():
             return str(cell).upper()
         case date() | CellError():

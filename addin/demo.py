@@ -32,7 +32,7 @@ FORMULAS = (
     '=DS.INDEX("risk-dial")',
     '=DS.CURRENT("digital-tide", "maturity_stage")',
     '=DS.SPARK("cboe.vix", "-6M")',
-    "=DS.WIRE(, , 70, , 3)",
+    '=DS.WIRE(, , 70, , 3, , , "published_at, kind, headline")',
     '=DS.SIGNAL("us-cpii")',
     '=DS.SIGNAL("us-cpi", "price")',
 )

@@ -63,8 +63,6 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """Requests of the month that are never spent."""
     monthly_budget: _AtLeastOne | None = None
     """The most requests to spend in a month; the key's whole allowance when left out."""
-    background_refresh: bool = False
-    """Whether answers in use are renewed before a formula asks again."""
     host: str = "127.0.0.1"
     """The address the backend listens on."""
     port: Annotated[int, msgspec.Meta(ge=0, le=65_535)] = 8765

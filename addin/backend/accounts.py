@@ -25,6 +25,9 @@ __all__ = ["Account", "Accounts"]
 DEADLINE_MARGIN_S = 2.0
 """A batch ends so long after the client's own deadline, whose errors say more, has had its chance."""
 
+USER_SHARE = 16
+"""A user's account may take so small a part of the memory; most need far less."""
+
 
 class Account:
     """One key's client with all that rests on its answers."""
@@ -54,9 +57,10 @@ class Accounts:
     @asynccontextmanager
     async def lent(self, key: str | None = None) -> AsyncIterator[Account]:
         """The account of a user's key, or the backend's own; it stays open inside the block."""
-        account = self.own if key is None else await self._of_user(key)
-        account.users += 1
+        account = self.own if key is None else self._of_user(key)
+        account.users += 1  # at once: from here on it cannot be closed by others
         try:
+            await self._retire_too_many()
             yield account
         finally:
             account.users -= 1
@@ -84,14 +88,15 @@ class Accounts:
         self._by_key.clear()
         await self._store.aclose()
 
-    async def _of_user(self, key: str) -> Account:
+    def _of_user(self, key: str) -> Account:
         if key not in self._by_key:
-            self._by_key[key] = self._open(key, share=self._settings.max_users)
+            self._by_key[key] = self._open(key, share=USER_SHARE)
         self._by_key.move_to_end(key)
-        account = self._by_key[key]
+        return self._by_key[key]
+
+    async def _retire_too_many(self) -> None:
         while len(self._by_key) > self._settings.max_users:
             await _retire(self._by_key.popitem(last=False)[1])
-        return account
 
     def _open(self, key: str | None, *, share: int = 1) -> Account:
         """An account with its `share`-th part of the memory that the backend may take."""

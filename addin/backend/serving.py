@@ -7,6 +7,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 
 import uvicorn
@@ -67,6 +68,8 @@ def listen(host: str, port: int, certificate: Certificate | None = None) -> List
 
 def serve(app: ASGIApp, listener: Listener) -> None:
     """Answer requests until Ctrl-C or SIGTERM, then end those under way and close."""
+    # Half a second that the first table would have to wait for.
+    threading.Thread(target=import_module, args=("pandas",), name="load pandas", daemon=True).start()
     try:
         uvicorn.Server(_config(app, listener)).run(sockets=[listener.socket])
     except KeyboardInterrupt:

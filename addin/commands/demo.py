@@ -48,7 +48,7 @@ def _show(demo: Demo, console: Console) -> None:
     first, again = demo.send(), demo.send()
     console.print(_page(FORMULAS, first))
     for title, sent in (("First time", first), ("Same again", again)):
-        console.print(f"[bold]{title}[/bold]  {_spending(len(FORMULAS), sent)}", highlight=False)
+        console.print(f"[bold]{title}[/bold]  {_spending(len(FORMULAS), sent)}", highlight=False, soft_wrap=True)
 
 
 def _keep_serving(demo: Demo, console: Console) -> None:

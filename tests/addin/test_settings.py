@@ -69,7 +69,7 @@ def test_an_unknown_setting_in_the_file_is_named_with_the_closest_known_one(conf
         ("TTL_S", "soon", "expected a number"),
         ("PORT", "65536", "a whole number <= 65535"),
         ("RESERVE", "-1", "a whole number >= 0"),
-        ("BACKGROUND_REFRESH", "maybe", "expected true or false"),
+        ("PER_USER_KEYS", "maybe", "expected true or false"),
         ("NAMESPACE", "D.S", "text matching"),
         ("URL", "ftp://api.example", "not an address"),
         ("PUBLIC_URL", "api.example", "not an address"),

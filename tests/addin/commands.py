@@ -1,0 +1,44 @@
+"""Running `addin` as users do: in a process of its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from tests.embedded import EmbeddedService
+
+
+def addin(
+    *arguments: str, environ: Mapping[str, str] | None = None, given: str = "", cwd: Path | None = None
+) -> subprocess.CompletedProcess[str]:
+    """`addin` with arguments, run to its end."""
+    return subprocess.run(
+        command(arguments), env=environ, input=given, cwd=cwd, capture_output=True, text=True, check=False, timeout=120
+    )
+
+
+def command(arguments: Sequence[str]) -> list[str]:
+    """The command line of `addin` with arguments."""
+    return [sys.executable, "-m", "addin.cli", *arguments]
+
+
+def environment(folder: Path, service: EmbeddedService | None = None, **settings: str) -> dict[str, str]:
+    """The environment of a user whose files are all in `folder`, without a keychain."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("DATA_SERVICE_")}
+    given = {f"DATA_SERVICE_{name.upper()}": value for name, value in settings.items()}
+    if service is not None:
+        given = {"DATA_SERVICE_URL": service.url, "DATA_SERVICE_API_KEY": service.key, **given}
+    return {
+        **kept,
+        "HOME": str(folder),
+        "XDG_CONFIG_HOME": str(folder / "config"),
+        "XDG_CACHE_HOME": str(folder / "cache"),
+        "PYTHON_KEYRING_BACKEND": "keyring.backends.fail.Keyring",
+        "PYTHONUNBUFFERED": "1",
+        "PYTHONPATH": str(Path(__file__).resolve().parents[2]),
+        "COLUMNS": "120",
+        **given,
+    }
