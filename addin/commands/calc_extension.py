@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
+from urllib.parse import urlsplit
 
 import typer
 
@@ -27,12 +29,27 @@ def calc_extension(
 
     settings = load_settings()
     address = url or settings.public_url or f"{'http' if http else 'https'}://localhost:{settings.port}"
-    extension = Extension(namespace=settings.namespace, url=address.rstrip("/"), ca=_read(ca) if ca else None)
+    authority = _read(ca) if ca else _own_authority() if _is_served_here(address) else None
+    extension = Extension(namespace=settings.namespace, url=address.rstrip("/"), ca=authority)
     try:
         output.write_bytes(oxt(extension))
     except OSError as error:
         raise AddinError(f"{output} cannot be written: {error.strerror}") from None
     typer.echo(f"{output} is written; open it with LibreOffice, and start the backend it asks ({address}).")
+
+
+def _is_served_here(address: str) -> bool:
+    """Whether `addin serve` on this machine answers there, with the certificate it made itself."""
+    parts = urlsplit(address)
+    return parts.scheme == "https" and parts.hostname in ("localhost", "127.0.0.1", "::1")
+
+
+def _own_authority() -> bytes:
+    from addin.excel.certificates import certificates
+
+    own = certificates()
+    own.ensure(datetime.now(UTC))
+    return own.authority.read_bytes()
 
 
 def _read(file: Path) -> bytes:

@@ -1,11 +1,10 @@
-"""The backend over HTTP: one connection a thread, batches, and a short memory of its being down."""
+"""The backend over HTTP: kept connections, batches, and a short memory of its being down."""
 
 from __future__ import annotations
 
 import http.client
 import json
 import ssl
-import threading
 from typing import Any, Callable, Dict, NamedTuple, Sequence, cast
 from urllib.parse import urlsplit
 
@@ -60,7 +59,7 @@ class Backend:
         self._clock = clock
         self._down_until = 0.0
         self._down_because = ""
-        self._local = threading.local()
+        self._idle: list[http.client.HTTPConnection] = []
 
     def answers(self, calls: Sequence[Call]) -> list[dict[str, Any]]:
         """The answers of `calls` in order, as one batch; raises `BackendError` where there are none.
@@ -111,31 +110,41 @@ class Backend:
         return cast("Dict[str, Any]", reply)
 
     def _exchange(self, method: str, path: str, body: dict[str, Any] | None) -> Any:
+        """The status and the content; a kept connection that the backend closed meanwhile is replaced."""
         content = None if body is None else json.dumps(body, allow_nan=False).encode("ascii")
         headers = {"Accept": "application/json"} if content is None else {"Content-Type": "application/json"}
-        connection, is_new = self._connection()
+        while True:
+            connection, is_kept = self._connection()
+            try:
+                connection.request(method, path, content, headers)
+                response = connection.getresponse()
+                answer = response.status, response.read()
+            except (OSError, http.client.HTTPException) as error:
+                connection.close()
+                if not is_kept or not isinstance(error, ConnectionError):
+                    raise
+            else:
+                self._idle.append(connection)
+                return answer
+
+    def _connection(self) -> tuple[http.client.HTTPConnection, bool]:
+        """A connection that nobody uses now, and whether it was used before."""
         try:
-            return _send(connection, method, path, content, headers)
-        except (OSError, http.client.HTTPException) as error:
-            self._close()
-            if is_new or not isinstance(error, ConnectionError):
-                raise
-        return self._exchange(method, path, body)  # the backend had closed the kept connection meanwhile
-
-    def _connection(self) -> Any:
-        """This thread's connection, and whether it is a new one."""
-        kept = getattr(self._local, "connection", None)
-        if kept is not None:
-            return kept, False
-        connection = self.address.connect()
-        connection.connect()
+            return self._idle.pop(), True
+        except IndexError:
+            connection = self.address.connect()
+        try:
+            connection.connect()
+        except OSError:
+            connection.close()
+            raise
         connection.sock.settimeout(ANSWER_S)
-        self._local.connection = connection
-        return connection, True
+        return connection, False
 
-    def _close(self) -> None:
-        self._local.connection.close()
-        self._local.connection = None
+    def close(self) -> None:
+        """Close what is open."""
+        while self._idle:
+            self._idle.pop().close()
 
     def _why(self, error: Exception) -> str:
         url = self.address.url
@@ -146,11 +155,3 @@ class Backend:
         if isinstance(error, ConnectionRefusedError):
             return f"the add-in's backend does not run at {url}; start it with: addin serve"
         return f"the add-in's backend at {url} did not answer ({error or type(error).__name__})"
-
-
-def _send(
-    connection: http.client.HTTPConnection, method: str, path: str, content: bytes | None, headers: dict[str, str]
-) -> Any:
-    connection.request(method, path, content, headers)
-    response = connection.getresponse()
-    return response.status, response.read()

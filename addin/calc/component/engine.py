@@ -67,9 +67,7 @@ class Engine:
             except BackendError as error:
                 verdicts = [self._without(call, str(error)) for call in batch]
             except (AttributeError, KeyError, TypeError, ValueError) as error:
-                message = (
-                    f"the backend's answer cannot be read ({error!r}); the extension and the backend differ in version"
-                )
+                message = f"the backend's answer cannot be read ({error!r}); build the extension again"
                 verdicts = [self._without(call, message) for call in batch]
             for call, verdict in zip(batch, verdicts):
                 self._memo.put(call, verdict)

@@ -1,0 +1,150 @@
+"""Runs under the system's Python, which has UNO: does to a running soffice what the tests ask, line by line in JSON.
+
+One line in is `[command, argument, ...]`, one line out `{"value": ...}` or `{"error": ...}`.
+"""
+
+import json
+import sys
+import time
+
+import uno
+from com.sun.star.beans import PropertyValue
+from com.sun.star.connection import NoConnectException
+from com.sun.star.table.CellContentType import FORMULA
+
+CONNECT_S = 60
+
+
+class Driver:
+    def __init__(self, pipe):
+        self.context = connect(pipe)
+        self.desktop = self.make("com.sun.star.frame.Desktop")
+        self.document = None
+
+    def make(self, service):
+        return self.context.ServiceManager.createInstanceWithContext(service, self.context)
+
+    def load(self, url, hidden):
+        self.document = self.desktop.loadComponentFromURL(url, "_blank", 0, properties(Hidden=hidden))
+
+    def new(self, hidden):
+        self.load("private:factory/scalc", hidden)
+
+    def close(self):
+        self.document.close(True)  # noqa: FBT003 - UNO takes no names
+
+    def cells(self, name):
+        return self.document.Sheets[0].getCellRangeByName(name)
+
+    def show(self, name):
+        """Return what each cell of a range shows."""
+        return [[text(cell) for cell in row] for row in rows(self.cells(name))]
+
+    def formula(self, name):
+        return self.cells(name).getFormula()
+
+    def put(self, name, formula):
+        self.cells(name).setFormula(formula)
+
+    def put_array(self, name, formula):
+        self.cells(name).setArrayFormula(formula)
+
+    def array_at(self, name):
+        """Return the area that the array formula in a cell fills."""
+        sheet = self.document.Sheets[0]
+        cursor = sheet.createCursorByRange(sheet.getCellRangeByName(name))
+        cursor.collapseToCurrentArray()
+        return cursor.AbsoluteName.replace("$", "").partition(".")[2]
+
+    def calculate_all(self):
+        self.document.calculateAll()
+
+    def store(self, url, kind):
+        self.document.storeToURL(url, properties(FilterName=kind))
+
+    def select(self, name):
+        self.document.getCurrentController().select(self.cells(name))
+
+    def dispatch(self, url):
+        """Give a command of the menu; return what it reports."""
+        frame = self.document.getCurrentController().getFrame()
+        helper = self.make("com.sun.star.frame.DispatchHelper")
+        return helper.executeDispatch(frame, url, "_self", 0, ()).Result
+
+    def call(self, function, arguments):
+        """Call a function as a macro does."""
+        return self.make("com.sun.star.sheet.FunctionAccess").callFunction(function, tuple(arguments))
+
+    def undo(self):
+        self.document.getUndoManager().undo()
+
+    def undo_titles(self):
+        return list(self.document.getUndoManager().getAllUndoActionTitles())
+
+    def is_modified(self):
+        return self.document.isModified()
+
+    def wait_until_shown(self, name, unwanted):
+        """Return what a cell shows as soon as it is something else."""
+        deadline = time.monotonic() + CONNECT_S
+        while text(self.cells(name)) == unwanted and time.monotonic() < deadline:
+            pause()
+        return text(self.cells(name))
+
+    def describe(self, function):
+        """Return what the function wizard shows of a function."""
+        descriptions = self.make("com.sun.star.sheet.FunctionDescriptions")
+        found = {p.Name: p.Value for p in descriptions.getByName(function)}
+        arguments = [[a.Name, a.Description] for a in found["Arguments"]]
+        return {"description": found["Description"], "arguments": arguments}
+
+    def quit(self):
+        self.desktop.terminate()
+
+
+def connect(pipe):
+    local = uno.getComponentContext()
+    resolver = local.ServiceManager.createInstanceWithContext("com.sun.star.bridge.UnoUrlResolver", local)
+    deadline = time.monotonic() + CONNECT_S
+    while True:
+        try:
+            return resolver.resolve(f"uno:pipe,name={pipe};urp;StarOffice.ComponentContext")
+        except NoConnectException:
+            if time.monotonic() > deadline:
+                raise
+            pause()
+
+
+def pause():
+    time.sleep(0.05)
+
+
+def properties(**values):
+    return tuple(PropertyValue(name, 0, value, 0) for name, value in values.items())
+
+
+def rows(cells):
+    place = cells.getRangeAddress()
+    for y in range(place.EndRow - place.StartRow + 1):
+        yield [cells.getCellByPosition(x, y) for x in range(place.EndColumn - place.StartColumn + 1)]
+
+
+def text(cell):
+    """Return a number where there is one, else what is shown."""
+    shown_as_number = cell.Type == FORMULA and cell.FormulaResultType2 == 1 and not cell.getError()
+    return cell.getValue() if shown_as_number else cell.getString()
+
+
+def main():
+    driver = Driver(sys.argv[1])
+    for line in sys.stdin:
+        command, *arguments = json.loads(line)
+        try:
+            reply = {"value": getattr(driver, command)(*arguments)}
+        except Exception as error:  # noqa: BLE001 - the test shall see it
+            reply = {"error": repr(error)}
+        sys.stdout.write(json.dumps(reply) + "\n")
+        sys.stdout.flush()
+
+
+main()

@@ -1,0 +1,97 @@
+"""A running soffice with the extension, done to by `driver.py` under the Python that has UNO."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from addin.calc.extension import Extension
+from addin.calc.soffice import end, find_soffice, prepared
+from addin.errors import AddinError
+
+DRIVER = Path(__file__).with_name("driver.py")
+PYTHONS = ("/usr/bin/python3", "/usr/lib/libreoffice/program/python", "/opt/libreoffice/program/python")
+REFRESH = "org.dataservice.addin.ds:refresh"
+
+
+class Office:
+    """Commands for one soffice: every method of the driver, by its name."""
+
+    def __init__(self, driver: subprocess.Popen[str]) -> None:
+        self._driver = driver
+
+    def __getattr__(self, command: str) -> Any:
+        return lambda *arguments: self._ask(command, *arguments)
+
+    def _ask(self, *line: Any) -> Any:
+        assert self._driver.stdin is not None
+        assert self._driver.stdout is not None
+        self._driver.stdin.write(json.dumps(line) + "\n")
+        self._driver.stdin.flush()
+        answer = self._driver.stdout.readline()
+        assert answer, "soffice or its driver ended"
+        reply = json.loads(answer)
+        if "error" in reply:
+            raise RuntimeError(reply["error"])
+        return reply["value"]
+
+
+@contextmanager
+def running_office(extension: Extension, *, display: str | None = None) -> Iterator[Office]:
+    """A soffice inside the block, without a screen unless a display is given."""
+    pipe = f"dataservice-{uuid.uuid4().hex[:12]}"
+    with prepared(extension) as office:
+        environment = {**office.environment, **({"DISPLAY": display} if display else {})}
+        screen = [] if display else ["--headless"]
+        command = [*office.command, *screen, f"--accept=pipe,name={pipe};urp"]
+        soffice = subprocess.Popen(
+            command,
+            env=environment,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            start_new_session=True,
+        )
+        driver = subprocess.Popen(
+            [uno_python(), str(DRIVER), pipe],
+            env=dict(os.environ),
+            stdin=-1,
+            stdout=-1,
+            text=True,
+            start_new_session=True,
+        )
+        try:
+            yield Office(driver)
+        finally:
+            end(driver)
+            end(soffice)
+
+
+def require_soffice() -> None:
+    """Skip where there is no LibreOffice."""
+    try:
+        find_soffice()
+    except AddinError as error:
+        pytest.skip(str(error))
+
+
+@cache
+def uno_python() -> str:
+    """The Python that has UNO, or skip."""
+    for python in PYTHONS:
+        if (
+            shutil.which(python)
+            and subprocess.run([python, "-c", "import uno"], capture_output=True, check=False).returncode == 0
+        ):
+            return python
+    pytest.skip("no Python with UNO is here (python3-uno)")

@@ -1,0 +1,70 @@
+"""What Calc hands over becomes a call that the backend can be asked, whatever stands in the cells."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from addin.calc.component.calls import Function, call_of, error_style, json_of
+
+SIGNAL = Function("SIGNAL", (True, True, True, True), 3)
+NUMBER = Function("WIRE", (False,), None)
+
+CELLS = st.none() | st.floats() | st.text() | st.booleans() | st.integers()
+ARGUMENTS = CELLS | st.lists(st.tuples(CELLS, CELLS), min_size=1).map(tuple)
+
+
+def test_arguments_that_were_left_out_at_the_end_are_dropped():
+    assert call_of(SIGNAL, ("us-cpi", None, None, None)) == ("SIGNAL", "us-cpi")
+
+
+def test_an_argument_left_out_in_the_middle_keeps_its_place():
+    assert call_of(SIGNAL, ("us-cpi", None, 46000.0, None)) == ("SIGNAL", "us-cpi", None, 46000.0)
+
+
+def test_an_empty_cell_counts_as_left_out():
+    assert call_of(SIGNAL, (0.0, "", None, None)) == ("SIGNAL",)
+
+
+def test_a_zero_that_means_something_stays():
+    assert call_of(NUMBER, (0.0,)) == ("WIRE", 0.0)
+
+
+def test_a_range_stays_a_range_and_its_empty_cells_are_blank():
+    assert call_of(SIGNAL, ((("us-cpi",), ("",)), None, None, None)) == ("SIGNAL", (("us-cpi",), (None,)))
+
+
+def test_a_range_of_one_cell_is_that_cell():
+    assert call_of(SIGNAL, ((("us-cpi",),), None, None, None)) == ("SIGNAL", "us-cpi")
+
+
+@given(st.tuples(ARGUMENTS, ARGUMENTS, ARGUMENTS, ARGUMENTS))
+def test_any_call_can_be_compared_and_sent(raw):
+    call = call_of(SIGNAL, raw)
+    assert {call: 1}[call_of(SIGNAL, raw)] == 1
+    json.dumps(json_of(call), allow_nan=False).encode("ascii").decode("utf-8")
+
+
+def test_half_a_character_does_not_spoil_the_batch():
+    call = call_of(SIGNAL, ("us-\ud800cpi", None, None, None))
+    assert json_of(call)[1].encode("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("options", "style"),
+    [
+        ("err=text", "text"),
+        ("freq=M; ERR = blank ;fill=prev", "blank"),
+        ("err=code", "code"),
+        ("myerr=text", "code"),
+        (None, "code"),
+        ((("freq", "M"), ("err", "text")), "text"),
+    ],
+)
+def test_the_style_of_errors_is_read_from_the_options(options, style):
+    assert error_style(("SIGNAL", "us-cpi", None, None, options), SIGNAL) == style
+
+
+def test_a_text_that_only_looks_like_options_is_none():
+    assert error_style(("SIGNAL", "err=text"), SIGNAL) == "code"
