@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from dataservice.observations import Observations
 from udfs.align import Align, Fill, by_day, filled, row_times
 from udfs.chain import Step, lead_of, transformed
 from udfs.errors import CellError
-from udfs.resample import Agg, Freq, Times, known_only, resampled
+from udfs.resample import Agg, Freq, Times, all_periods, known_only, resampled
 from udfs.windows import Known, Lead, Window
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def rows_of(known: Known, window: Window, options: TableOptions) -> tuple[Observ
 def history_table(columns: Sequence[Labelled], latest: date, options: TableOptions) -> Table:
     """The frame: a `date` column and a column for each series, or `date`, `signal`, `value` in the long layout.
 
-    `latest` is the day after which no row is dated: a period still under way is dated by it.
+    `latest` is the last day that was asked for: the period in which it lies is dated by it, because it may go on.
     """
     found = [(column.rows, column.starts) for column in columns if isinstance(column.rows, Observations)]
     series = by_day([rows for rows, _ in found])
@@ -110,7 +110,7 @@ def history_table(columns: Sequence[Labelled], latest: date, options: TableOptio
         times = times[::-1]
     values = iter([filled(rows, times, options.fill) for rows in series])
     data = [next(values) if isinstance(column.rows, Observations) else column.rows for column in columns]
-    dates = times if options.freq is Freq.RAW else np.minimum(times, np.datetime64(latest, "us"))
+    dates = times if options.freq is Freq.RAW else _dated(times, np.datetime64(latest, "us"), options.freq)
     build = _long if options.layout is Layout.LONG else _wide
     frame = build([column.label for column in columns], dates, data, options)
     if options.header is Header.NONE:
@@ -118,7 +118,11 @@ def history_table(columns: Sequence[Labelled], latest: date, options: TableOptio
     return frame
 
 
-Values = NDArray[np.float64] | CellError
+def _dated(times: Times, latest: np.datetime64, freq: Freq) -> Times:
+    return np.where(times == all_periods(latest, latest, freq)[0], latest, times)
+
+
+Values: TypeAlias = NDArray[np.float64] | CellError
 
 
 def _wide(labels: Sequence[str], times: Times, data: Sequence[Values], options: TableOptions) -> Table:

@@ -110,17 +110,18 @@ def _zscore(column: Column, n: float) -> Column:
     Each window is summed by itself: a running variance keeps what large values once left in it.
     """
     width, values = int(n), column.to_numpy()
-    scores = column * np.nan
+    scores = np.full(len(values), np.nan)
     each = max(1, WINDOW_VALUES // width)
     for start in range(0, len(values) - width + 1, each):
         windows = sliding_window_view(values[start : start + each + width - 1], width)
         away = windows - windows[:, :1]  # exact where values are near each other: 0 where none moves
         away -= away.mean(axis=1, keepdims=True)
         deviation = np.sqrt(np.square(away).sum(axis=1) / (width - 1))
-        scores.iloc[start + width - 1 : start + width - 1 + len(windows)] = away[:, -1] / np.where(
-            deviation > 0, deviation, np.nan
-        )
-    return scores
+        ends = slice(start + width - 1, start + width - 1 + len(windows))
+        scores[ends] = away[:, -1] / np.where(deviation > 0, deviation, np.nan)
+    found = column.copy()
+    found[:] = scores
+    return found
 
 
 def _index(column: Column, base: float) -> Column:

@@ -9,7 +9,7 @@ from tests.embedded import SAMPLE_AS_OF
 from tests.udfs.asking import Canned, cells, session_on
 from tests.udfs.series import real
 from udfs.cells import CellError, ErrorCode
-from udfs.session import Call
+from udfs.session import Call, Session
 
 NOON = pd.Timestamp(SAMPLE_AS_OF, tz="UTC").timestamp() + 12 * 3600
 WORKBOOK = [
@@ -202,3 +202,14 @@ async def test_a_whole_real_series_costs_a_request_for_each_thousand_and_none_ag
     assert [day.date() for day in found["date"]] == days
     assert found["eia.wti.spot"].tolist() == values
     assert real_service.running.request_count == 11
+
+
+async def test_periods_after_today_keep_their_own_dates():
+    months = [
+        {"observed_at": f"{year}-{month:02}-01", "value": month} for year in (2025, 2026) for month in range(1, 13)
+    ]
+    detail = {"slug": "forecast.x", "latest": months[-1], "history": months}
+    canned = Canned({"/v1/signals/forecast.x": detail})
+    canned.session = Session(canned.session.client, clock=lambda: NOON - 13 * 86_400)
+    rows = await canned("SIGNAL_HISTORY", "forecast.x", "2026-07-01", None, "freq=M")
+    assert [row[0] for row in rows[1:4]] == [date(2026, 7, 31), date(2026, 8, 18), date(2026, 9, 30)]
