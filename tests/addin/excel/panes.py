@@ -23,7 +23,12 @@ class Pane:
         self._chromium = chromium
         self.tab = tab
         self.complaints: list[str] = []
-        tab.page.on("console", self._heard)
+        self.run(self._listen)
+
+    async def _listen(self, page: Page) -> None:
+        """In the browser's own thread, as all that talks to it."""
+        page.set_default_timeout(STEP_MS)
+        page.on("console", self._heard)
 
     def _heard(self, message: Any) -> None:
         if message.type == "error" and "net::" not in message.text and "Failed to load resource" not in message.text:
@@ -32,6 +37,14 @@ class Pane:
     def run(self, step: Callable[[Page], Any]) -> Any:
         """The outcome of a step of playwright's."""
         return self._chromium.run(step(self.tab.page))
+
+    def heard_requests(self, listener: Callable[[Any], None]) -> None:
+        """Tell `listener` of every request that the page makes from now on."""
+
+        async def listen(page: Page) -> None:
+            page.on("request", listener)
+
+        self.run(listen)
 
     def open_tab(self, name: str) -> None:
         self.run(lambda page: page.get_by_role("tab", name=name).click())
@@ -54,11 +67,15 @@ class Pane:
         self.run(lambda page: page.get_by_text(name, exact=True).click())
 
     def sees(self, text: str) -> None:
-        """Wait until the text is to be seen; fails when it never is."""
+        """Wait until the text is to be seen, in any case of its letters; fails when it never is."""
         self.run(lambda page: _shown(page.get_by_text(text)).wait_for())
 
     def sees_no(self, text: str) -> None:
         assert self.run(lambda page: page.get_by_text(text).filter(visible=True).count()) == 0
+
+    def gone(self, selector: str) -> None:
+        """Wait until there is nothing of the kind any more."""
+        self.run(lambda page: page.locator(selector).first.wait_for(state="detached"))
 
     def texts(self, selector: str) -> list[str]:
         """The texts of everything visible that the CSS selector finds, in one line each."""
@@ -106,7 +123,6 @@ def opened(
     """The pane, ready; `office` is a script in the place of Microsoft's office.js, which is out of reach without it."""
     url = backend if isinstance(backend, str) else backend.url
     with chromium.page(viewport={"width": width, "height": height}, **context) as tab:
-        tab.page.set_default_timeout(STEP_MS)
         pane = Pane(chromium, tab)
         pane.run(lambda page: page.route(OFFICE_JS, lambda route: _office(route, office)))
         tab.goto(f"{url}/taskpane.html")

@@ -6,7 +6,7 @@ const DEADLINE_MS = 35_000;
 
 const JSON_HEADERS = { "content-type": "application/json" };
 
-/** Asks the backend, and tells listeners what every reply says of the allowance. */
+/** Asks the backend, and tells listeners when calls were answered. */
 export class Backend {
   /**
    * @param {object} options
@@ -18,14 +18,14 @@ export class Backend {
     this.base = base;
     this.fetch = fetch;
     this.deadlineMs = deadlineMs;
-    /** @type {Set<(quota: Quota) => void>} */
+    /** @type {Set<(quota: Quota | null) => void>} */
     this.listeners = new Set();
     /** In a shared deployment: the user's own key, in this page's memory only. @type {string | null} */
     this.userKey = null;
   }
 
-  /** @param {(quota: Quota) => void} listener */
-  onQuota(listener) {
+  /** @param {(quota: Quota | null) => void} listener told after calls were answered */
+  onReply(listener) {
     this.listeners.add(listener);
   }
 
@@ -88,7 +88,7 @@ export class Backend {
    */
   async #ask(path, method, body) {
     const reply = await this.#exchange(path, method, body);
-    if (reply?.quota) for (const listener of this.listeners) listener(reply.quota);
+    if (path === "functions/call") for (const listener of this.listeners) listener(reply.quota);
     return reply;
   }
 

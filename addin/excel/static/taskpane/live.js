@@ -3,6 +3,9 @@
 
 import { messageOf } from "./backend.js";
 
+/** Long enough for the calls of one recalculation to come in. */
+const SOON_MS = 250;
+
 /** The backend's status as last seen, or why there is none. */
 export class Live {
   /** @param {import("./backend.js").Backend} backend */
@@ -12,9 +15,11 @@ export class Live {
     this.status = null;
     /** Why the last look failed; null when it did not. @type {string | null} */
     this.failure = null;
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    this.due = undefined;
     /** @type {Set<() => void>} */
     this.views = new Set();
-    backend.onQuota((quota) => this.#quotaSeen(quota));
+    backend.onReply((quota) => this.#replied(quota));
   }
 
   /**
@@ -45,22 +50,25 @@ export class Live {
     return this.status?.namespace ?? "DS";
   }
 
-  /** @param {Quota} quota */
-  #quotaSeen(quota) {
-    if (this.status === null || sameQuota(this.status.quota, quota)) return;
-    this.status = { ...this.status, quota };
+  /**
+   * Calls were answered: the allowance is known at once, the rest after another look.
+   * @param {Quota | null} quota
+   */
+  #replied(quota) {
+    if (this.status !== null && quota !== null) this.status = { ...this.status, quota };
     this.#tell();
+    this.lookSoon();
+  }
+
+  /** Look once in a moment, however often this is called until then. */
+  lookSoon() {
+    this.due ??= setTimeout(() => {
+      this.due = undefined;
+      void this.look();
+    }, SOON_MS);
   }
 
   #tell() {
     for (const draw of this.views) draw();
   }
-}
-
-/**
- * @param {Quota | null} a
- * @param {Quota} b
- */
-function sameQuota(a, b) {
-  return a !== null && a.tier === b.tier && a.cap === b.cap && a.remaining === b.remaining && a.used_here === b.used_here;
 }

@@ -41,16 +41,7 @@ function announcer() {
 
 /** Let the backend's quota be seen as soon as Excel's own calls bring it. @param {Live} live */
 function listenToFunctions(live) {
-  if (typeof DataServiceAddin === "undefined") return;
-  let due = false;
-  DataServiceAddin.onReply(() => {
-    if (due) return;
-    due = true;
-    setTimeout(() => {
-      due = false;
-      void live.look();
-    }, 500);
-  });
+  if (typeof DataServiceAddin !== "undefined") DataServiceAddin.onReply(() => live.lookSoon());
 }
 
 /** @param {Live} live */

@@ -73,8 +73,8 @@ export function problemOf(message) {
 }
 
 /**
- * The one problem to show first, null where all is well: a failure to reach the backend, then the key, then the
- * allowance, then the service.
+ * The one problem that concerns everything, null where there is none: a failure to reach the backend, then the key,
+ * then the allowance, then the service. A tier that is too low concerns the wire alone.
  * @param {Status | null} status
  * @param {string | null} failure why the backend gave no status
  * @returns {Problem | null}
@@ -89,8 +89,7 @@ export function foremost(status, failure) {
   const kinds = new Set(status.resources.map(kindOf));
   if (kinds.has("refused")) return { kind: "refused", ...WORDS.refused };
   if (status.quota?.remaining === 0 || kinds.has("spent")) return { kind: "spent", ...WORDS.spent };
-  if (kinds.has("offline")) return { kind: "offline", ...WORDS.offline };
-  return kinds.has("tier") ? { kind: "tier", ...WORDS.tier } : null;
+  return kinds.has("offline") ? { kind: "offline", ...WORDS.offline } : null;
 }
 
 /**

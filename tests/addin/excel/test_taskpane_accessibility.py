@@ -1,0 +1,108 @@
+"""The pane for everyone: screen readers, keyboards, narrow panes, both themes."""
+
+import pytest
+
+from tests.addin.excel.panes import opened, violations
+
+LOOKS = {"light": {}, "dark": {"color_scheme": "dark"}, "narrow": {"width": 320}, "wide": {"width": 1100}}
+
+
+@pytest.fixture(scope="session")
+def axe(project):
+    """Return the source of axe-core, or skip where it is not installed."""
+    source = project / "tests" / "node" / "node_modules" / "axe-core" / "axe.min.js"
+    if not source.is_file():
+        pytest.skip("axe-core is not here: npm ci in tests/node")
+    return source.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("look", LOOKS)
+def test_axe_finds_nothing_serious_on_any_tab(chromium, backend, axe, look):
+    backend.batch(["SIGNALS"], ["SIGNAL", "us-cpi"])
+    with opened(chromium, backend, reduced_motion="reduce", **LOOKS[look]) as pane:
+        pane.sees("15 signals")
+        found = violations(pane, axe)
+        pane.press("US consumer price")
+        pane.sees("from the cache")
+        found += violations(pane, axe)
+        pane.open_tab("Insert")
+        pane.sees("SIGNAL_HISTORY")
+        found += violations(pane, axe)
+        pane.press("SIGNAL_HISTORY")
+        pane.type("slug", "us-cpi")
+        pane.type("start", "N60")
+        pane.check("Options")
+        pane.sees("First 12 of")
+        found += violations(pane, axe)
+        for tab in ("Refresh", "Account"):
+            pane.open_tab(tab)
+            pane.settle()
+            found += violations(pane, axe)
+        pane.press("Forget key")
+        found += violations(pane, axe)
+    assert found == []
+
+
+@pytest.mark.parametrize("look", ["light", "dark"])
+def test_axe_finds_nothing_serious_when_things_are_wrong(chromium, backend, service, axe, look):
+    backend.batch(["SIGNALS"], ["SIGNAL", "us-cpi"])
+    with opened(chromium, backend, reduced_motion="reduce", **LOOKS[look]) as pane:
+        pane.sees("15 signals")
+        service.running.stop()
+        backend.refresh("force")
+        pane.press("US consumer price")
+        pane.sees("Last known value")
+        pane.sees("The service does not answer")
+        found = violations(pane, axe)
+        pane.open_tab("Refresh")
+        pane.sees("offline")
+        found += violations(pane, axe)
+    assert found == []
+
+
+@pytest.mark.parametrize("tab", ["Search", "Insert", "Refresh", "Account"])
+def test_nothing_is_cut_off_at_320_pixels(chromium, backend, tab):
+    backend.batch(["SIGNALS"])
+    with opened(chromium, backend, width=320) as pane:
+        pane.sees("15 signals")
+        pane.open_tab(tab)
+        pane.settle()
+        if tab == "Search":
+            pane.press("US consumer price")
+            pane.sees("fetched just now")
+        if tab == "Insert":
+            pane.press("WIRE")
+            pane.sees("min_importance")
+        assert pane.tab.evaluate("document.documentElement.scrollWidth") == 320
+
+
+def test_tabs_follow_the_arrow_keys(chromium, backend):
+    with opened(chromium, backend) as pane:
+        pane.run(lambda page: page.get_by_role("tab", name="Search").focus())
+        seen = []
+        for key in ("ArrowRight", "ArrowRight", "End", "ArrowRight", "ArrowLeft", "Home"):
+            pane.keys(key)
+            seen.append(pane.focused())
+        assert seen == ["Insert", "Refresh", "Account", "Search", "Account", "Search"]
+        assert pane.texts("[role=tabpanel]") != []
+        assert pane.tab.evaluate("document.querySelectorAll('[role=tab][tabindex=\"0\"]').length") == 1
+
+
+def test_a_dialog_keeps_the_focus_and_gives_it_back(chromium, backend):
+    with opened(chromium, backend) as pane:
+        pane.open_tab("Account")
+        pane.press("Forget key")
+        assert pane.focused() == "Cancel"
+        pane.keys("Escape")
+        pane.gone("dialog")
+        assert pane.focused() == "Forget key"
+
+
+def test_numbers_follow_the_readers_locale_and_dates_stay_iso(chromium, backend):
+    backend.batch(["SIGNALS"])
+    with opened(chromium, backend, locale="de-DE") as pane:
+        pane.sees("49.999 left")
+        pane.press("WTI crude oil")
+        pane.sees("2026-08-31")
+        assert "," in pane.text(".value strong")
+        assert "." not in pane.text(".value strong")

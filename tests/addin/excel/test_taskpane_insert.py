@@ -1,0 +1,104 @@
+"""The form of a function: formula, cost, preview."""
+
+from tests.addin.excel.panes import opened
+
+
+def test_every_function_is_listed_with_its_group(chromium, backend):
+    from udfs import REGISTRY
+
+    with opened(chromium, backend) as pane:
+        pane.open_tab("Insert")
+        pane.sees("SIGNAL_HISTORY")
+        assert sorted(pane.texts("[data-function] .list-title")) == sorted(REGISTRY)
+        assert set(pane.texts("#panel-insert h2")) == {function.group for function in REGISTRY.values()}
+
+
+def test_the_formula_follows_what_is_typed_and_nothing_is_asked_before_it_is_complete(chromium, backend, service):
+    with opened(chromium, backend) as pane:
+        pane.open_tab("Insert")
+        pane.press("SIGNAL_HISTORY")
+        pane.sees("Fill in slug")
+        pane.type("slug", "us-cpi")
+        pane.type("end", "2024-12-31")
+        pane.check("Options")
+        pane.choose("freq", "Q")
+        pane.choose("agg", "mean")
+        assert pane.text(".wizard .formula code") == '=DS.SIGNAL_HISTORY("us-cpi",,"2024-12-31","freq=Q; agg=mean")'
+        pane.sees("Preview (")
+    assert service.running.request_count == 0
+
+
+def test_a_preview_that_costs_a_request_waits_for_the_button(chromium, backend, service):
+    with opened(chromium, backend) as pane:
+        pane.open_tab("Insert")
+        pane.press("SIGNAL_HISTORY")
+        pane.type("slug", "us-cpi")
+        pane.type("start", "N24")
+        pane.sees("Costs 1 request")
+        assert service.running.request_count == 0
+        pane.press("Preview (1 request)")
+        pane.sees("First 12 of 24 rows")
+        pane.sees("Spent 1 request")
+        assert pane.texts(".wizard thead th") == ["date", "us-cpi"]
+        pane.type("start", "N6")
+        pane.sees("Costs no request")
+        pane.run(lambda page: page.locator(".wizard tbody tr").nth(5).wait_for())
+    assert service.running.request_count == 1
+
+
+def test_a_wrong_argument_is_explained_in_the_preview_at_no_cost(chromium, backend, service):
+    with opened(chromium, backend) as pane:
+        pane.open_tab("Insert")
+        pane.press("SIGNAL_HISTORY")
+        pane.type("slug", "us-cpi")
+        pane.type("start", "yesterdayish")
+        pane.sees("#VALUE!")
+        pane.sees("yesterdayish")
+    assert service.running.request_count == 0
+
+
+def test_a_cell_in_an_argument_stays_a_cell_in_the_formula(chromium, backend):
+    with opened(chromium, backend) as pane:
+        pane.open_tab("Insert")
+        pane.press("SIGNAL The latest value")
+        pane.type("slug", "=A2:A9")
+        pane.sees("The result depends on A2:A9.")
+        assert pane.text(".wizard .formula code") == "=DS.SIGNAL(A2:A9)"
+
+
+def test_a_field_outside_the_choices_can_be_typed(chromium, backend):
+    with opened(chromium, backend) as pane:
+        pane.open_tab("Insert")
+        pane.press("SIGNAL The latest value")
+        pane.type("slug", "us-cpi")
+        pane.run(lambda page: page.get_by_label("field").first.select_option(label="something else or a cell…"))
+        pane.type("field, as text", "is_premium")
+        pane.sees('=DS.SIGNAL("us-cpi","is_premium")')
+
+
+def test_columns_are_chosen_by_boxes(chromium, backend):
+    with opened(chromium, backend) as pane:
+        pane.open_tab("Insert")
+        pane.press("SIGNALS The catalogue")
+        pane.check("Choose")
+        pane.run(lambda page: page.get_by_role("checkbox", name="unit").check())
+        pane.run(lambda page: page.get_by_role("checkbox", name="slug").check())
+        pane.sees('=DS.SIGNALS(,,"unit, slug")')
+        pane.run(lambda page: page.get_by_role("checkbox", name="unit").uncheck())
+        pane.sees('=DS.SIGNALS(,,"slug")')
+
+
+def test_the_help_of_a_function_is_a_page_of_the_backend(chromium, backend):
+    with opened(chromium, backend) as pane:
+        pane.open_tab("Insert")
+        pane.press("SPARK")
+        address = pane.attribute(".wizard header a", "href")
+    assert backend.http.get(f"/{address}").status_code == 200
+
+
+def test_going_back_puts_the_focus_on_the_function(chromium, backend):
+    with opened(chromium, backend) as pane:
+        pane.open_tab("Insert")
+        pane.press("SPARK")
+        pane.press("Functions")
+        assert pane.focused().startswith("SPARK")

@@ -1,0 +1,145 @@
+"""The pane's decisions, each by itself: formulas, figures, search, ticks, problems."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.addin.excel.panes import Pane, opened
+
+
+@pytest.fixture(scope="module")
+def pane(chromium, sample_backend) -> Iterator[Pane]:
+    """Return a page whose modules can be called."""
+    with opened(chromium, sample_backend) as pane:
+        yield pane
+
+
+@pytest.mark.parametrize(
+    ("typed", "formula"),
+    [
+        (["us-cpi"], '=DS.F("us-cpi")'),
+        (["us-cpi", "", ""], '=DS.F("us-cpi")'),
+        (["", "", "5"], "=DS.F(,,5)"),
+        (["=A1", "", "=B2*2"], "=DS.F(A1,,B2*2)"),
+        (["123"], '=DS.F("123")'),
+        (["", "-5Y"], '=DS.F(,"-5Y")'),
+        (["", "true"], '=DS.F(,"true")'),
+        (['say "x"'], '=DS.F("say ""x""")'),
+        ([], "=DS.F()"),
+    ],
+)
+def test_a_formula_is_written_as_excel_reads_it(pane, typed, formula):
+    kinds = "[{type: 'string'}, {type: 'any'}, {type: 'number'}]"
+    assert pane.module("formula.js", f"m.formulaOf('DS', 'F', {typed!r}, {kinds})") == formula
+
+
+def test_long_text_is_cut_into_pieces_that_excel_takes(pane):
+    formula = pane.module("formula.js", "m.quoted('x'.repeat(600))")
+    assert [len(piece) - 2 for piece in formula.split("&")] == [255, 255, 90]
+
+
+@pytest.mark.parametrize(
+    ("formula", "ours"),
+    [
+        ('=DS.SIGNAL("x")', True),
+        ('=1+ds.signal("x")', True),
+        ('=_xldudf_DS_SIGNAL("x")', True),
+        ('="=DS.SIGNAL(1)"', False),
+        ("=ADS.SIGNAL(1)", False),
+        ("=SUM(A1)", False),
+        ("DS.SIGNAL(1)", False),
+    ],
+)
+def test_our_formulas_are_told_from_others(pane, formula, ours):
+    assert pane.module("formula.js", f"m.callsUs({formula!r}, 'DS')") is ours
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (1234567.891, "1,234,567.89"),
+        (86.48, "86.48"),
+        (1.08765, "1.0877"),
+        (0.000123456, "0.0001235"),
+        (0, "0"),
+        (-5.5, "-5.5"),
+    ],
+)
+def test_numbers_show_the_digits_that_count(pane, value, text):
+    assert pane.module("figures.js", f"new m.Figures('en').number({value})") == text
+
+
+def test_the_numbers_of_a_column_have_the_same_decimals(pane):
+    assert pane.module("figures.js", "[126.4, 126.06, 127].map(new m.Figures('en').column([126.4, 126.06, 127]))") == [
+        "126.40",
+        "126.06",
+        "127.00",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(0, "0 s"), (59.9, "59 s"), (60, "1 min"), (7200, "2 h"), (200_000, "2 d")]
+)
+def test_spans_are_told_in_their_largest_unit(pane, seconds, text):
+    assert pane.module("figures.js", f"m.span({seconds})") == text
+
+
+def test_serials_become_iso_dates(pane):
+    assert pane.module("figures.js", "[m.isoDate(46265), m.isoDate(46265.75, true), m.isoDate(NaN)]") == [
+        "2026-08-31",
+        "2026-08-31 18:00",
+        "NaN",
+    ]
+
+
+def test_a_search_ranks_names_of_signals_above_what_describes_them(pane):
+    entries = [
+        {"slug": "wb.gold", "shortcode": "GOLD", "name": "Gold price", "description": ""},
+        {"slug": "x.mining", "shortcode": "", "name": "Mining index", "description": "gold and silver"},
+        {"slug": "golden", "shortcode": "", "name": "Golden cross", "description": ""},
+    ]
+    entries = [{"category": "", "unit": "", "source": "", "premium": False} | each for each in entries]
+    assert pane.tab.evaluate(
+        "(entries) => import('./taskpane/catalogue.js').then((m) => m.found(entries, 'gold').map((e) => e.slug))",
+        entries,
+    ) == ["wb.gold", "golden", "x.mining"]
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "ticks"),
+    [
+        (0, 10, [0, 5, 10]),
+        (98.2, 137.6, [100, 110, 120, 130]),
+        (0.011, 0.0234, [0.015, 0.02]),
+        (3, 3, [3]),
+        (-1, 1, [-1, -0.5, 0, 0.5, 1]),
+    ],
+)
+def test_ticks_are_round(pane, low, high, ticks):
+    assert pane.module("scales.js", f"m.ticks({low}, {high}, 4)") == ticks
+
+
+@pytest.mark.parametrize(
+    ("message", "kind"),
+    [
+        ("no API key: set one with `addin key set`", "no-key"),
+        ("the key was refused: set a valid one", "refused"),
+        ("WIRE needs the Pro tier (this key: free)", "tier"),
+        ("the month's 1,000 requests are used up; values come back in the new month", "spent"),
+        ("the service did not answer (no connection); try Refresh in a minute", "offline"),
+        ("the add-in's backend is not there (Failed to fetch)", "unreachable"),
+        ("something else", "other"),
+    ],
+)
+def test_messages_lead_to_what_can_be_done(pane, message, kind):
+    assert (
+        pane.tab.evaluate("(text) => import('./taskpane/problems.js').then((m) => m.problemOf(text).kind)", message)
+        == kind
+    )
+
+
+@pytest.mark.parametrize(
+    ("colour", "dark"), [("#ffffff", False), ("#262626", True), ("#0a0a0a", True), ("#f3f2f1", False)]
+)
+def test_a_theme_is_dark_when_it_seems_so(pane, colour, dark):
+    assert pane.module("host.js", f"m.isDark('{colour}')") is dark

@@ -1,0 +1,154 @@
+"""Searching the catalogue, and a signal's card."""
+
+from tests.addin.excel.panes import opened
+
+
+def test_opening_the_pane_spends_no_request(chromium, backend, service):
+    with opened(chromium, backend) as pane:
+        pane.sees("Load the catalogue (1 request)")
+        pane.settle()
+    assert service.running.request_count == 0
+
+
+def test_typing_loads_the_catalogue_once_and_searches_in_it_for_free(chromium, backend, service):
+    with opened(chromium, backend) as pane:
+        for query in ("g", "go", "gold"):
+            pane.type("Search signals", query)
+        pane.sees("1 signal")
+        assert pane.texts(".list-item .list-title") == ["Gold price (made up)"]
+        pane.type("Search signals", "usd rate")
+        pane.sees("2 signals")
+    assert service.running.requests == ["/v1/signals?limit=500"]
+
+
+def test_a_catalogue_at_hand_is_shown_at_once(chromium, backend, service):
+    backend.batch(["SIGNALS"])
+    with opened(chromium, backend) as pane:
+        pane.sees("15 signals")
+    assert service.running.request_count == 1
+
+
+def test_a_category_narrows_the_list(chromium, backend):
+    backend.batch(["SIGNALS"])
+    with opened(chromium, backend) as pane:
+        pane.sees("15 signals")
+        pane.choose("Category", "crypto")
+        assert pane.texts(".list-item .list-title") == [
+            "Bitcoin in US dollars (made up)",
+            "Ether in US dollars (made up) Premium",
+        ]
+
+
+def test_a_search_without_a_match_says_so_and_can_be_cleared(chromium, backend):
+    backend.batch(["SIGNALS"])
+    with opened(chromium, backend) as pane:
+        pane.sees("15 signals")
+        pane.type("Search signals", "zzz")
+        pane.sees("Nothing found")
+        pane.press("Clear the search")
+        pane.sees("15 signals")
+        assert pane.focused() == ""
+
+
+def test_the_list_is_walked_with_the_arrow_keys_and_opened_with_enter(chromium, backend):
+    backend.batch(["SIGNALS"])
+    with opened(chromium, backend) as pane:
+        pane.sees("15 signals")
+        pane.type("Search signals", "oil")
+        pane.keys("ArrowDown", "Enter")
+        assert pane.text(".card h2") == "WTI crude oil spot price (made up)"
+        assert pane.focused() == "WTI crude oil spot price (made up)"
+
+
+def test_a_card_with_its_chart_costs_one_request_and_none_the_second_time(chromium, backend, service):
+    backend.batch(["SIGNALS"])
+    with opened(chromium, backend, locale="en-US") as pane:
+        pane.press("WTI crude oil")
+        pane.sees("1 request")
+        [value, day, change, percent] = backend.values(*(["SIGNAL", "eia.wti.spot", field] for field in FIELDS))
+        assert pane.text(".value") == f"{value:.2f} USD per barrel"
+        assert pane.text(".change") == f"{change:+.2f} ({100 * percent:+.2f}%)".replace("-", "−")
+        pane.sees("2026-08-31")
+        assert day == 46265
+        assert pane.attribute(".chart", "aria-valuetext") == f"2026-08-31: {value:.2f} USD per barrel"
+        pane.press("Signals")
+        pane.press("WTI crude oil")
+        pane.sees("from the cache")
+    assert service.running.request_count == 2
+
+
+FIELDS = ("value", "observed_at", "change", "pct_change")
+
+
+def test_the_arrow_keys_read_the_chart(chromium, backend):
+    backend.batch(["SIGNALS"])
+    with opened(chromium, backend) as pane:
+        pane.press("Gold price")
+        pane.sees("2026-08-01")
+        pane.tab.evaluate("document.querySelector('.chart').focus()")
+        pane.keys("ArrowLeft", "ArrowLeft")
+        assert pane.attribute(".chart", "aria-valuetext").startswith("2026-06-01: ")
+        pane.keys("Home")
+        assert pane.attribute(".chart", "aria-valuenow") == "0"
+        pane.keys("End", "ArrowRight")
+        assert pane.attribute(".chart", "aria-valuetext").startswith("2026-08-01: ")
+
+
+def test_the_pointer_reads_the_chart(chromium, backend):
+    backend.batch(["SIGNALS"])
+    with opened(chromium, backend) as pane:
+        pane.press("Gold price")
+        pane.run(lambda page: page.locator(".chart-picture").hover(position={"x": 1, "y": 60}))
+        assert pane.attribute(".chart", "aria-valuenow") == "0"
+
+
+def test_a_longer_window_says_its_price_before_it_is_loaded(chromium, backend, service):
+    backend.batch(["SIGNALS"])
+    with opened(chromium, backend) as pane:
+        pane.press("WTI crude oil")
+        pane.sees("1 request")
+        pane.press("Max", exact=True)
+        pane.sees("Load (")
+        assert service.running.request_count == 2
+        pane.press("Load (")
+        pane.run(lambda page: page.locator(".chart").wait_for())
+        assert int(pane.attribute(".chart", "aria-valuemax")) > 1_000
+    assert service.running.request_count > 2
+
+
+def test_asking_first_is_kept_and_spends_nothing_unasked(chromium, backend, service):
+    backend.batch(["SIGNALS"])
+    with opened(chromium, backend) as pane:
+        pane.open_tab("Account")
+        pane.check("Ask before opening a signal spends a request")
+        pane.open_tab("Search")
+        pane.press("WTI crude oil")
+        pane.sees("Load the value (1 request)")
+        assert service.running.request_count == 1
+        pane.press("Load the value (1 request)")
+        pane.sees("fetched just now")
+    assert service.running.request_count == 2
+
+
+def test_a_formula_is_handed_out_with_its_result(chromium, backend, service):
+    backend.batch(["SIGNALS"], ["SIGNAL", "us-cpi"])
+    with opened(chromium, backend, permissions=["clipboard-read", "clipboard-write"]) as pane:
+        pane.press("US consumer price")
+        pane.press("Insert Latest value")
+        pane.sees("copy the formula")
+        assert pane.text("dialog .result td") == f"{backend.values(['SIGNAL', 'us-cpi'])[0]:.3f}".rstrip("0")
+        pane.press("Copy the formula")
+        pane.sees("Copied")
+        assert pane.tab.evaluate("navigator.clipboard.readText()") == '=DS.SIGNAL("us-cpi")'
+        pane.keys("Escape")
+        pane.gone("dialog")
+        assert pane.tab.evaluate("document.activeElement.getAttribute('aria-label')").startswith("Insert Latest value")
+    assert service.running.request_count == 2
+
+
+def test_all_arguments_opens_the_form_with_the_signal_filled_in(chromium, backend):
+    backend.batch(["SIGNALS"])
+    with opened(chromium, backend) as pane:
+        pane.press("US consumer price")
+        pane.press("All arguments")
+        pane.sees('=DS.SIGNAL_HISTORY("us-cpi")')
