@@ -48,8 +48,8 @@ class Account:
             self._quota = quota
         await self._count(now)
 
-    async def spent(self, quota: Quota | None, now: float, *, requests: int) -> None:
-        """Take down `requests` and what the service said about the quota."""
+    def spent(self, quota: Quota | None, now: float, *, requests: int) -> None:
+        """Take down `requests` and what the service said about the quota; `save` writes it."""
         month = month_of(now)
         self.sent += requests
         self._used = (self._used if month == self._month else 0) + requests
@@ -57,9 +57,8 @@ class Account:
         self._unsaved += requests
         if quota is not None:
             self._quota = newer(self._quota, quota)
-        await self._save(now)
 
-    async def _save(self, now: float) -> None:
+    async def save(self, now: float) -> None:
         """Write what is unsaved; who comes while another one writes leaves it to that one."""
         if self._scope is None or self._saving:
             return

@@ -7,7 +7,8 @@ import os
 import random
 import secrets
 import time
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from datetime import date
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
@@ -18,26 +19,23 @@ from dataservice.client.account import Account
 from dataservice.client.address import ApiKey, service_url
 from dataservice.client.answers import Answer
 from dataservice.client.budget import Budget
-from dataservice.client.collections import SignalDetail
-from dataservice.client.costing import catalogue_cost, history_cost, uncovered
 from dataservice.client.courier import Courier
 from dataservice.client.endpoints import Endpoints
+from dataservice.client.fetching import catalogue_pages, observation_pages
 from dataservice.client.freshness import DEFAULT_TTL_S
 from dataservice.client.latches import Latches
+from dataservice.client.overview import Overview
 from dataservice.client.quota import Quota
 from dataservice.client.reading import Reading
-from dataservice.client.requests import first_request
-from dataservice.client.resources import (
-    CatalogueResource,
-    HistoryResource,
-    IndicesResource,
-    Resource,
-    SignalResource,
-)
-from dataservice.client.states import ResourceState, state_of
+from dataservice.client.requests import can_exist, first_request
+from dataservice.client.resources import IndicesResource, Resource
+from dataservice.client.spans import Window
+from dataservice.client.states import ResourceState
 from dataservice.client.tiers import Tiers
 from dataservice.client.transport import Transport
-from dataservice.errors import NotFoundError, UnavailableError
+from dataservice.errors import UnavailableError
+from dataservice.models import Signal
+from dataservice.observations import Observations
 
 __all__ = ["AsyncClient"]
 
@@ -97,10 +95,14 @@ class AsyncClient(Endpoints):
         self._latches = Latches(has_key=self._key is not None)
         self._account = Account(self._guarded)
         self._transport = Transport(self.base_url, self._key, transport=transport, user_agent=user_agent)
-        courier = Courier(
+        self._courier = Courier(
             self._transport, self._account, self._latches, budget or Budget(), clock=clock, sleep=sleep, jitter=jitter
         )
-        self._reading = Reading(self._tiers, self._guarded, courier, deadline_s=deadline_s, clock=clock, sleep=sleep)
+        self._reading = Reading(
+            self._tiers, self._guarded, self._courier, deadline_s=deadline_s, clock=clock, sleep=sleep
+        )
+
+        self._overview = Overview(self._tiers, self._latches, clock=clock)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.base_url!r}, key_id={self.key_id!r})"
@@ -136,7 +138,7 @@ class AsyncClient(Endpoints):
     async def have(self, resource: Resource[T], *, max_age_s: float) -> Answer[T] | None:
         """The answer in any cache tier, if it is not older than `max_age_s` seconds; never a request."""
         found = self.peek(resource, max_age_s=max_age_s)
-        if found is None and _can_exist(resource):
+        if found is None and can_exist(resource):
             await self._open()
             found = await self._tiers.find(resource, self._clock())
         return found if found is not None and found.age_s(self._clock()) <= max_age_s else None
@@ -164,7 +166,7 @@ class AsyncClient(Endpoints):
         Where nothing is known of a series, it is taken to have an observation every working day for 40 years.
         """
         await self._open()
-        return sum([await self._cost(resource) for resource in uncovered(resources)])
+        return await self._overview.cost(resources)
 
     async def refresh(self, *, force: bool = False) -> None:
         """Begin a new generation: refusals and outages are forgotten, so that the service is asked again.
@@ -176,9 +178,31 @@ class AsyncClient(Endpoints):
             self._tiers.expire(self._clock())
         await self._account.look_up(self._clock())
 
+    async def forget(self) -> int:
+        """Forget everything kept for this key at this service, in every tier; how many entries there were."""
+        await self._open()
+        return await self._tiers.forget()
+
+    async def signal_pages(self, category: str | None = None) -> AsyncIterator[Sequence[Signal]]:
+        """The catalogue page by page as the service sends it, past all caches: one request a page of up to 500."""
+        await self._open()
+        async for page in catalogue_pages(self._courier, self._reading.errand, category):
+            yield page.signals
+
+    async def observation_pages(
+        self, slug: str, start: date | None = None, end: date | None = None
+    ) -> AsyncIterator[Observations]:
+        """A signal's observations page by page, past all caches: one request a page of up to 1,000, none twice."""
+        await self._open()
+        seen = 0
+        window = Window(start or date.min, end or date.max)
+        async for pulled in observation_pages(self._courier, self._reading.errand, slug, window):
+            yield pulled.observations[seen:]
+            seen = len(pulled.observations)
+
     def states(self) -> list[ResourceState]:
         """What this process knows of every resource it was asked for, those it holds nothing of behind the others."""
-        return [self._state(resource) for resource in {**self._answers, **self._reading.last_errors}]
+        return self._overview.states(self._reading.last_errors)
 
     @property
     def quota_now(self) -> Quota | None:
@@ -210,51 +234,12 @@ class AsyncClient(Endpoints):
                 await self._account.open(scope, self._clock())
                 self._tiers.scope = scope
 
-    async def _cost(self, resource: Resource[Any]) -> int:
-        now = self._clock()
-        if self.peek(resource) is not None or not _can_exist(resource):
-            return 0
-        if self._latches.closed(resource, first_request(resource).endpoint, now) is not None:
-            return 0
-        known = await self._tiers.find(resource, now)
-        if known is not None and known.is_fresh(now):
-            return 0
-        match resource:
-            case CatalogueResource():
-                return catalogue_cost(known)
-            case HistoryResource(slug):
-                detail: Answer[SignalDetail] | None = await self._tiers.find(SignalResource(slug), now)
-                history = await self._tiers.history(resource)
-                return history_cost(resource, history, detail.value if detail else None, now, self._tiers.rules)
-            case _:
-                return 1
-
-    def _state(self, resource: Resource[Any]) -> ResourceState:
-        now, answer = self._clock(), self._answers.get(resource)
-        closed = self._latches.closed(resource, first_request(resource).endpoint, now)
-        return ResourceState(
-            resource,
-            state_of(answer, closed, now),
-            None if answer is None else answer.fetched_at,
-            None if answer is None else answer.source,
-            closed or self._reading.last_errors.get(resource),
-            self._tiers.revised.get(resource.slug) if isinstance(resource, HistoryResource) else None,
-        )
-
 
 def _serves(answer: Answer[Any], max_age_s: float | None, now: float) -> bool:
     return now < answer.fresh_until if max_age_s is None else now - answer.fetched_at <= max_age_s
 
 
 _PROCESS_SALT = secrets.token_bytes(16)
-
-
-def _can_exist(resource: Resource[Any]) -> bool:
-    try:
-        first_request(resource)
-    except NotFoundError:
-        return False
-    return True
 
 
 def _configured_url() -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Coroutine
+from collections.abc import AsyncIterator, Coroutine, Iterator
 from typing import Any, TypeVar
 
 __all__ = ["BackgroundLoop"]
@@ -41,6 +41,14 @@ class BackgroundLoop:
             future.cancel()  # who is interrupted does not leave work behind
             raise
 
+    def iterate(self, source: AsyncIterator[T]) -> Iterator[T]:
+        """The items of `source`, each brought when it is asked for."""
+        while True:
+            item = self.run(_next(source))
+            if item is None:
+                return
+            yield item
+
     def close(self) -> None:
         """Stop the loop and its thread; may be called twice."""
         with self._starting:
@@ -60,3 +68,8 @@ class BackgroundLoop:
                 self._thread = threading.Thread(target=self._loop.run_forever, name=self._name, daemon=True)
                 self._thread.start()
             return self._loop
+
+
+async def _next(source: AsyncIterator[T]) -> T | None:
+    """The next item, or None behind the last."""
+    return await anext(source, None)

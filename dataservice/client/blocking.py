@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -14,7 +14,7 @@ from dataservice.client.collections import Catalogue, Currents, Indices, Page, S
 from dataservice.client.quota import Quota
 from dataservice.client.resources import Resource
 from dataservice.client.states import ResourceState
-from dataservice.models import Post, WireItem
+from dataservice.models import Post, Signal, WireItem
 from dataservice.observations import Observations
 
 __all__ = ["Client"]
@@ -90,6 +90,20 @@ class Client:
     def refresh(self, *, force: bool = False) -> None:
         """Begin a new generation: refusals and outages are forgotten; `force`: nothing counts as fresh."""
         self._loop.run(self._client.refresh(force=force))
+
+    def forget(self) -> int:
+        """Forget everything kept for this key at this service, in every tier; how many entries there were."""
+        return self._loop.run(self._client.forget())
+
+    def signal_pages(self, category: str | None = None) -> Iterator[Sequence[Signal]]:
+        """The catalogue page by page, past all caches: one request a page of up to 500."""
+        return self._loop.iterate(self._client.signal_pages(category))
+
+    def observation_pages(
+        self, slug: str, start: date | None = None, end: date | None = None
+    ) -> Iterator[Observations]:
+        """A signal's observations page by page, past all caches: one request a page of up to 1,000, none twice."""
+        return self._loop.iterate(self._client.observation_pages(slug, start, end))
 
     def states(self) -> list[ResourceState]:
         """What this process knows of every resource it was asked for."""

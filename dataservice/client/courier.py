@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from itertools import count
@@ -72,7 +73,7 @@ class Courier:
             else:
                 self._latches.answered(errand.resource)
                 return value
-        self._latches.note(outcome.error, errand.resource, request.endpoint, self._clock())
+        self._note(outcome, request, errand)
         raise outcome.error
 
     def check(self, request: Request, errand: Errand) -> None:
@@ -97,10 +98,16 @@ class Courier:
             if refusal is not None:
                 raise refusal
             exchange = await self._transport.send(request, now, within_s=errand.left_s(now))
-        if exchange.spent or exchange.quota is not None:
-            errand.requests += exchange.spent
-            await self._account.spent(exchange.quota, self._clock(), requests=int(exchange.spent))
+            self._take_down(exchange, request, errand)  # before the next one passes the gate
+        await asyncio.sleep(0)  # whose turn comes now sends first; this answer is worked on while that is under way
+        await self._account.save(self._clock())
         return exchange
+
+    def _take_down(self, exchange: Exchange, request: Request, errand: Errand) -> None:
+        errand.requests += exchange.spent
+        self._account.spent(exchange.quota, self._clock(), requests=int(exchange.spent))
+        if isinstance(exchange.outcome, Failure) and not exchange.outcome.retryable:
+            self._note(exchange.outcome, request, errand)
 
     def _refusal(self, request: Request, errand: Errand, now: float, *, under_way: int) -> DataServiceError | None:
         """Why the request must not be sent now; asked again at the gate, because others may have failed meanwhile."""
@@ -111,6 +118,9 @@ class Courier:
             return closed.afresh()
         quota, used = self._account.quota(now), self._account.used_here(now)
         return self._budget.refusal(quota, used_here=used, under_way=under_way, now=now)
+
+    def _note(self, failure: Failure, request: Request, errand: Errand) -> None:
+        self._latches.note(failure.error, errand.resource, request.endpoint, self._clock())
 
     def _wait_s(self, failure: Failure, attempt: int, errand: Errand) -> float | None:
         if not failure.retryable:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from datetime import date
+from dataclasses import replace
+from datetime import UTC, date, datetime
 from typing import TypeVar
 
 from dataservice.client.answers import Answer
 from dataservice.client.collections import Catalogue, Currents, Indices, Page, SignalDetail
+from dataservice.client.instants import instant
 from dataservice.client.resources import (
     CatalogueResource,
     CurrentsResource,
@@ -18,12 +20,13 @@ from dataservice.client.resources import (
     SignalResource,
     WireResource,
 )
-from dataservice.models import Post, WireItem
+from dataservice.models import Post, Record, WireItem
 from dataservice.observations import Observations
 
 __all__ = ["Endpoints"]
 
 T = TypeVar("T")
+R = TypeVar("R", bound=Record)
 
 
 class Endpoints(ABC):
@@ -50,8 +53,8 @@ class Endpoints(ABC):
 
     async def observations(self, slug: str, start: date | None = None, end: date | None = None) -> Observations:
         """A signal's observations from `start` to `end`, both days included (GET /v1/signals/{slug}/observations)."""
-        answer = await self.read(HistoryResource(slug, start, end))
-        return answer.value.between(start, end)
+        first, last = _day(start), _day(end)
+        return (await self.read(HistoryResource(slug, first, last))).value.between(first, last)
 
     async def indices(self) -> Indices:
         """All indices with components and readings (GET /v1/indices)."""
@@ -65,7 +68,7 @@ class Endpoints(ABC):
         self, *, story_type: str | None = None, handle: str | None = None, since: date | None = None
     ) -> Page[Post]:
         """The newest 200 research posts that pass the filters, newest first (GET /v1/codex)."""
-        return (await self.read(PostsResource(story_type, handle, since))).value
+        return _since(since, (await self.read(PostsResource(story_type, handle, _day(since)))).value)
 
     async def almanac(
         self,
@@ -76,7 +79,7 @@ class Endpoints(ABC):
         beat: str | None = None,
     ) -> Page[Post]:
         """As `codex`, also by the author's beat (GET /v1/almanac)."""
-        return (await self.read(PostsResource(story_type, handle, since, beat))).value
+        return _since(since, (await self.read(PostsResource(story_type, handle, _day(since), beat))).value)
 
     async def wire(
         self,
@@ -88,5 +91,25 @@ class Endpoints(ABC):
         beat: str | None = None,
         source: str | None = None,
     ) -> Page[WireItem]:
-        """The newest 200 wire items that pass the filters, newest first (GET /v1/wire, Pro and above)."""
-        return (await self.read(WireResource(ticker, kind, min_importance, since, beat, source))).value
+        """The newest 200 wire items that pass the filters, newest first (GET /v1/wire, Pro and above).
+
+        `since` is a day or a time, in UTC where it names no zone; `min_importance` runs from 0 to 100.
+        """
+        asked = WireResource(ticker, kind, min_importance, _day(since), beat, source)
+        return _since(since, (await self.read(asked)).value)
+
+
+def _day(moment: date | None) -> date | None:
+    """The UTC day of a date or date-time: what resources are asked by, so that a minute makes no new question."""
+    if not isinstance(moment, datetime):
+        return moment
+    return (moment.astimezone(UTC) if moment.tzinfo else moment).date()
+
+
+def _since(moment: date | None, page: Page[R]) -> Page[R]:
+    """The page from `moment` on, where that is a time within a day."""
+    if not isinstance(moment, datetime):
+        return page
+    first = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    items = tuple(item for item in page.items if instant(item.field("published_at")) >= first)
+    return replace(page, items=items)

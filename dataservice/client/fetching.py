@@ -30,7 +30,7 @@ async def fetch(courier: Courier, resource: Resource[Any], errand: Errand) -> An
     """The value of any resource but a history."""
     if isinstance(resource, CatalogueResource):
         found: dict[str, Signal] = {}  # a signal may come twice when the catalogue grows between two pages
-        async for page in catalogue_pages(courier, errand):
+        async for page in catalogue_pages(courier, lambda: errand):
             found.update((signal.slug, signal) for signal in page.signals)
         return Catalogue(tuple(found.values()))
     return await courier.fetch(first_request(resource), errand, _decoder(resource))
@@ -52,21 +52,25 @@ def _decoder(resource: Resource[Any]) -> Callable[[bytes], Any]:
             raise TypeError(f"no request answers {resource!r}")
 
 
-async def catalogue_pages(courier: Courier, errand: Errand) -> AsyncIterator[decode.CataloguePage]:
-    """The pages of the catalogue, one request each."""
+async def catalogue_pages(
+    courier: Courier, errand: Callable[[], Errand], category: str | None = None
+) -> AsyncIterator[decode.CataloguePage]:
+    """The pages of the catalogue, one request each, on the `errand` it is given before each."""
     offset: int | None = 0
     while offset is not None:
-        page = await courier.fetch(catalogue_request(offset), errand, decode.catalogue_page)
+        page = await courier.fetch(catalogue_request(offset, category), errand(), decode.catalogue_page)
         yield page
         offset = next_offset(offset, page)
 
 
-async def observation_pages(courier: Courier, slug: str, window: Window, errand: Errand) -> AsyncIterator[Pulled]:
+async def observation_pages(
+    courier: Courier, errand: Callable[[], Errand], slug: str, window: Window
+) -> AsyncIterator[Pulled]:
     """What has arrived of a window of observations after each of its pages, one request each."""
     pulled = Pulled.begin(window)
     while (start := pulled.next_start) is not None:
         request = observations_request(slug, _unless(start, Window().start), _unless(window.end, Window().end))
-        pulled = await courier.fetch(request, errand, partial(_with_page, pulled))
+        pulled = await courier.fetch(request, errand(), partial(_with_page, pulled))
         yield pulled
 
 

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
+from typing import Self
 
 __all__ = ["DEFAULT_TTL_S", "Freshness"]
 
 DEFAULT_TTL_S = 900.0
 """Quarter of an hour from arrival, the age that users of the contract's own add-in are used to."""
+
+CLOCK_SKEW_S = 60.0
+"""Machines that share a cache may differ by so much; what comes from further in the future had a wrong clock."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,8 +28,18 @@ class Freshness:
 
     def is_fresh(self, fetched_at: float, now: float) -> bool:
         """Whether an answer that arrived at `fetched_at` needs no request at `now`."""
-        return now < self.fresh_until(fetched_at)
+        return now < self.fresh_until(fetched_at, now)
 
-    def fresh_until(self, fetched_at: float) -> float:
-        """When an answer that arrived at `fetched_at` stops being fresh; at most `ttl_s` behind its arrival."""
-        return fetched_at + self.ttl_s if fetched_at >= self.not_before else fetched_at
+    def fresh_until(self, fetched_at: float, now: float) -> float:
+        """When an answer that arrived at `fetched_at` stops being fresh: `ttl_s` later, or no later than `now`."""
+        if self.not_before <= fetched_at <= now + CLOCK_SKEW_S:
+            return fetched_at + self.ttl_s
+        return min(fetched_at, now)
+
+    def arrival(self, now: float) -> float:
+        """The time of arrival of what the service gives `now`: never before a forced refresh that came before it."""
+        return max(now, self.not_before)
+
+    def forced(self, now: float) -> Self:
+        """The rule from `now` on, when nothing that arrived up to now counts as fresh any more."""
+        return replace(self, not_before=math.nextafter(now, math.inf))

@@ -69,6 +69,13 @@ class KnownAnswers:
                 self.by_resource[resource] = answer
                 self._order[resource] = replace(sized, answer=answer)
 
+    def clear(self) -> None:
+        """Forget all answers."""
+        with self._lock:
+            self._order.clear()
+            self.by_resource.clear()
+            self._families.clear()
+
     def _dropped(self, resource: Resource[Any]) -> None:
         self.by_resource.pop(resource, None)
         members = self._families.get(resource.family)

@@ -37,6 +37,8 @@ PATIENCE_WITH_VALUE_S = 1.0
 
 MAX_LAST_ERRORS = 10_000  # one a resource; the least recently met go first
 
+DEADLINE_GRACE_S = 0.5  # those who mind the deadline say better what took so long
+
 LEASE_POLL_S = 0.05  # between two looks for what another process is fetching: short beside a request
 LEASE_GRACE_S = 2.0  # how much longer than its deadline a dead process can hold the others back
 
@@ -76,7 +78,7 @@ class Reading:
         """End what is under way."""
         await self._flights.cancel()
 
-    def errand(self, resource: Resource[Any] | None, known: Answer[Any] | None = None) -> Errand:
+    def errand(self, resource: Resource[Any] | None = None, known: Answer[Any] | None = None) -> Errand:
         """A new call's dealings with the service."""
         limit_s = self._deadline_s if known is None else min(PATIENCE_WITH_VALUE_S, self._deadline_s)
         return Errand(resource, self._clock(), self._deadline_s, Patience(limit_s))
@@ -88,7 +90,7 @@ class Reading:
         errand = self.errand(resource, known)
         try:
             self._courier.check(first_request(resource), errand)
-            answer = await self._bring(resource, errand)
+            answer = await self._within_deadline(self._bring(resource, errand))
         except DataServiceError as error:
             failed = error
         else:
@@ -99,6 +101,14 @@ class Reading:
         if last_known is None:
             raise failed
         return replace(last_known.stale(failed.afresh()), requests=errand.requests)
+
+    async def _within_deadline(self, work: Awaitable[T]) -> T:
+        """What `work` gives; ended from outside if something in it does not mind the deadline."""
+        try:
+            return await asyncio.wait_for(work, self._deadline_s + DEADLINE_GRACE_S)
+        except TimeoutError:
+            late = DeadlineExceededError(f"no answer within {self._deadline_s:g} s")
+        raise late
 
     async def _bring(self, resource: Resource[T], errand: Errand) -> Answer[T]:
         async with self._turn(resource, errand), self._lease(resource, errand):
@@ -130,12 +140,12 @@ class Reading:
         """The history with `window` pulled; of a pull that breaks off, what arrived is kept and not asked again."""
         pulled = Pulled.begin(window)
         try:
-            async for page in observation_pages(self._courier, resource.slug, window, errand):
+            async for page in observation_pages(self._courier, lambda: errand, resource.slug, window):
                 pulled = page
         finally:
             days = pulled.known_window()
             if pulled.pages and days:
-                now = self._clock()
+                now = self._tiers.rules.arrival(self._clock())
                 history = after_pull(history, days, pulled.observations.between(days.start, days.end), now)
                 history = await self._tiers.keep_history(resource, history, now)
         return history

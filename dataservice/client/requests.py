@@ -21,7 +21,7 @@ from dataservice.client.resources import (
 )
 from dataservice.errors import NotFoundError
 
-__all__ = ["Endpoint", "Request", "catalogue_request", "first_request", "observations_request"]
+__all__ = ["Endpoint", "Request", "can_exist", "catalogue_request", "first_request", "observations_request"]
 
 CATALOGUE_LIMIT = 500  # "Per-parameter bounds": the widest page costs the same as the narrowest
 HISTORY_LIMIT = 365
@@ -88,9 +88,18 @@ def first_request(resource: Resource[Any]) -> Request:
             raise TypeError(f"no request answers {resource!r}")
 
 
-def catalogue_request(offset: int) -> Request:
-    """The page of the catalogue that begins at `offset`."""
-    params = _params({"limit": CATALOGUE_LIMIT, "offset": offset or None})
+def can_exist(resource: Resource[Any]) -> bool:
+    """Whether there is a request that could answer `resource` at all."""
+    try:
+        first_request(resource)
+    except NotFoundError:
+        return False
+    return True
+
+
+def catalogue_request(offset: int, category: str | None = None) -> Request:
+    """The page of the catalogue, or of one category of it, that begins at `offset`."""
+    params = _params({"limit": CATALOGUE_LIMIT, "offset": offset or None, "category": category})
     return Request(Endpoint.SIGNALS, Endpoint.SIGNALS, params)
 
 

@@ -11,6 +11,7 @@ from cachetools import LRUCache
 
 from dataservice.cache import Entry, Guarded
 from dataservice.client.answers import Answer, Source
+from dataservice.client.collections import SignalDetail
 from dataservice.client.freshness import Freshness
 from dataservice.client.history import History, findings, window_of
 from dataservice.client.history_file import pack_history, unpack_history
@@ -43,8 +44,13 @@ class Tiers:
 
     def expire(self, now: float) -> None:
         """Let nothing that is known count as fresh any more; nothing is lost."""
-        self.rules = Freshness(self.rules.ttl_s, not_before=now)
+        self.rules = self.rules.forced(now)
         self.known.expire(now)
+
+    async def forget(self) -> int:
+        """Forget all that is kept for this key; how many entries the store held."""
+        self.known.clear()
+        return 0 if self.scope is None else await self._store.clear(f"{self.scope}/")
 
     def peek(self, resource: Resource[T]) -> Answer[T] | None:
         """The last known answer in memory, fresh or not, also out of a wider one."""
@@ -60,11 +66,11 @@ class Tiers:
         kept = await self._in_store(resource, now)
         return kept if kept is not None and (answer is None or kept.fetched_at > answer.fetched_at) else answer
 
-    async def keep(self, resource: Resource[T], value: T, fetched_at: float) -> Answer[T]:
+    async def keep(self, resource: Resource[T], value: T, now: float) -> Answer[T]:
         """Keep a value that just arrived, in every tier; the answer as the network gave it."""
-        payload = pack(value)
-        answer = Answer(value, fetched_at, self.rules.fresh_until(fetched_at), Source.NETWORK)
-        self._remember(resource, answer, len(payload) * OBJECTS_PER_BYTE)
+        payload, fetched_at = pack(value), self.rules.arrival(now)
+        answer = Answer(value, fetched_at, self.rules.fresh_until(fetched_at, now), Source.NETWORK)
+        self._remember(resource, answer, _size(value, payload))
         if self.scope is not None:
             await self._store.put(self.name(resource), Entry(payload, fetched_at))
         return answer
@@ -128,14 +134,14 @@ class Tiers:
         if isinstance(resource, HistoryResource):
             history = await self.history(resource)
             return self.from_history(resource, history, now) if history.spans else None
-        youngest = await self._unpacked(resource)
+        youngest = await self._unpacked(resource, now)
         for wide in wider(resource):
-            answer = await self._unpacked(wide)
+            answer = await self._unpacked(wide, now)
             if answer is not None and (youngest is None or answer.fetched_at > youngest.fetched_at):
                 youngest = self._kept_narrowed(resource, wide, answer) or youngest
         return youngest
 
-    async def _unpacked(self, resource: Resource[T]) -> Answer[T] | None:
+    async def _unpacked(self, resource: Resource[T], now: float) -> Answer[T] | None:
         kept = await self._get(resource)
         if kept is None:
             return None
@@ -144,8 +150,9 @@ class Tiers:
         except (msgspec.MsgspecError, ValueError) as error:
             _logger.info("a kept answer could not be read: %s", type(error).__name__)
             return None
-        answer = Answer(value, kept.fetched_at, self.rules.fresh_until(kept.fetched_at), Source(self._store.tier))
-        self._remember(resource, answer, len(kept.payload) * OBJECTS_PER_BYTE)
+        fresh_until = self.rules.fresh_until(kept.fetched_at, now)
+        answer = Answer(value, kept.fetched_at, fresh_until, Source(self._store.tier))
+        self._remember(resource, answer, _size(value, kept.payload))
         return answer
 
     def _remember(self, resource: Resource[Any], answer: Answer[Any], size: int) -> None:
@@ -153,6 +160,12 @@ class Tiers:
 
     async def _get(self, resource: Resource[Any]) -> Entry | None:
         return None if self.scope is None else await self._store.get(self.name(resource))
+
+
+def _size(value: Any, payload: bytes) -> int:
+    """About how many bytes of memory a decoded value takes: columns as many as packed, records a multiple."""
+    columns = value.history.nbytes if isinstance(value, SignalDetail) else 0
+    return columns + OBJECTS_PER_BYTE * (len(payload) - columns)
 
 
 def _holds_all(answer: Answer[Any]) -> bool:

@@ -1,11 +1,11 @@
 """Reading: from memory, from a store, from one flight; and what each of them costs."""
 
 import asyncio
-from datetime import date
+from datetime import date, datetime, timedelta, timezone
 
 import pytest
 
-from dataservice.cache import MemoryStore, Shelf
+from dataservice.cache import Entry, MemoryStore, Shelf
 from dataservice.client import (
     AsyncClient,
     CatalogueResource,
@@ -247,3 +247,48 @@ async def test_a_signal_that_comes_twice_while_the_catalogue_grows_is_listed_onc
     async with service.client() as client:
         assert len(await client.signals()) == 600
     assert service.targets == ["/v1/signals?limit=500", "/v1/signals?limit=500&offset=500"]
+
+
+async def test_a_time_within_a_day_asks_for_the_day_and_is_cut_here():
+    items = [{"id": str(hour), "slug": str(hour), "published_at": f"2026-08-01T{hour:02}:00:00Z"} for hour in range(24)]
+    service = Scripted(lambda _: answer(items))
+    async with service.client() as client:
+        noon = datetime(2026, 8, 1, 14, tzinfo=timezone(timedelta(hours=2)))
+        assert len(await client.wire(since=noon)) == 12
+        assert len(await client.wire(since=date(2026, 8, 1))) == 24
+        assert len(await client.codex(since=datetime(2026, 8, 1, 23))) == 1  # noqa: DTZ001 - UTC where it names none
+    assert service.targets[0] == "/v1/wire?limit=200&since=2026-08-01T00%3A00%3A00Z"
+
+
+async def test_what_comes_from_a_clock_that_is_ahead_is_known_but_not_fresh():
+    clock, service, store = Clock(), signals(), MemoryStore()
+    clock.advance(86_400)
+    async with service.client(clock, store=store) as client:
+        await client.read(SIGNAL)
+    clock.advance(-86_400)
+    async with service.client(clock, store=store) as client:
+        assert (await client.have(SIGNAL, max_age_s=1)).value.latest.value == 1.0
+        assert (await client.read(SIGNAL)).source is Source.NETWORK
+
+
+async def test_an_entry_that_cannot_be_read_is_a_miss():
+    service, store = signals(), MemoryStore()
+    async with service.client(store=store) as client:
+        await client.read(SIGNAL)
+        for name in list(store._entries):
+            await store.put(name, Entry(b"garbage", 1_787_000_000.0))
+    async with service.client(store=store) as client:
+        assert (await client.read(SIGNAL)).source is Source.NETWORK
+        assert (await client.read(HistoryResource("x", date(2026, 1, 2), date(2026, 1, 1)))).requests == 0
+
+
+async def test_a_store_that_fails_fails_no_cell(caplog):
+    class Broken(MemoryStore):
+        async def get(self, name):
+            raise OSError("disk on fire")
+
+    service = signals()
+    async with service.client(store=Broken()) as client:
+        assert (await client.read(SIGNAL)).value.latest.value == 1.0
+        assert (await client.read(SIGNAL)).source is Source.MEMORY
+    assert len(caplog.records) == 1
