@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from itertools import groupby
 
+from addin.excel.naming import in_namespace
 from udfs.arguments import Choice
 from udfs.options import Options
 from udfs.registry import Parameter, Udf
@@ -45,10 +46,11 @@ def function_page(function: Udf, *, namespace: str) -> str:
         f"<pre><code>={escape(_signature(function, name))}</code></pre>",
         _arguments(function.parameters),
         *(_options(p) for p in function.parameters if isinstance(p.kind, Options)),
-        _examples(function.examples, namespace),
+        _examples(function.examples),
         _prose(function.details),
     ]
-    return PAGE.format(title=escape(name), root="../", body="\n".join(part for part in parts if part))
+    body = "\n".join(part for part in parts if part)
+    return PAGE.format(title=escape(name), root="../", body=in_namespace(body, escape(namespace)))
 
 
 def list_page(functions: Iterable[Udf], *, namespace: str) -> str:
@@ -102,10 +104,10 @@ def _options(parameter: Parameter) -> str:
     return f"<h2>Options</h2>\n<table>{rows}</table>"
 
 
-def _examples(examples: Sequence[str], namespace: str) -> str:
+def _examples(examples: Sequence[str]) -> str:
     if not examples:
         return ""
-    lines = "\n".join(escape(re.sub(r"\bDS\.(?=[A-Z])", f"{namespace}.", example)) for example in examples)
+    lines = "\n".join(map(escape, examples))
     return f"<h2>Examples</h2>\n<pre><code>{lines}</code></pre>"
 
 

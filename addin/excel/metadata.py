@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from addin.excel.naming import in_namespace
 from udfs.arguments import Names
 from udfs.options import Options
 from udfs.registry import Parameter, Udf
@@ -17,7 +18,7 @@ LONGEST_DESCRIPTION = 1024
 LONGEST_PARAMETER_DESCRIPTION = 512
 
 
-def functions_metadata(functions: Iterable[Udf], *, base_url: str) -> dict[str, Any]:
+def functions_metadata(functions: Iterable[Udf], *, base_url: str, namespace: str = "DS") -> dict[str, Any]:
     """The content of `/functions.json`: every function with its arguments, and the drop-downs of those with choices.
 
     >>> from udfs import REGISTRY
@@ -29,29 +30,29 @@ def functions_metadata(functions: Iterable[Udf], *, base_url: str) -> dict[str, 
     return {
         "allowCustomDataForDataTypeAny": True,
         "allowErrorForDataTypeAny": True,
-        "functions": [_function(function, base_url) for function in described],
+        "functions": [_function(function, base_url, namespace) for function in described],
         "enums": [enum for enum in enums if enum],
     }
 
 
-def _function(function: Udf, base_url: str) -> dict[str, Any]:
+def _function(function: Udf, base_url: str, namespace: str) -> dict[str, Any]:
     """One function. Each may give several cells: a table, or one for every cell of a range that it is given."""
     return {
         "id": function.id,
         "name": function.id,
-        "description": _cut(function.summary, LONGEST_DESCRIPTION),
+        "description": _told(function.summary, namespace, LONGEST_DESCRIPTION),
         "helpUrl": f"{base_url}/help/{function.id}",
-        "parameters": [_parameter(function, parameter) for parameter in function.parameters],
+        "parameters": [_parameter(function, parameter, namespace) for parameter in function.parameters],
         "result": {"type": "any", "dimensionality": "matrix"},
     }
 
 
-def _parameter(function: Udf, parameter: Parameter) -> dict[str, Any]:
+def _parameter(function: Udf, parameter: Parameter, namespace: str) -> dict[str, Any]:
     """One argument. Its type is `any` wherever it can be, so that a wrong argument gets our message, not Excel's."""
     drop_down = _has_drop_down(parameter)
     described = {
         "name": parameter.name,
-        "description": _cut(_explained(parameter), LONGEST_PARAMETER_DESCRIPTION),
+        "description": _told(_explained(parameter), namespace, LONGEST_PARAMETER_DESCRIPTION),
         "type": "string" if drop_down else "any",
         "dimensionality": "matrix" if _takes_ranges(parameter) else "scalar",
         "optional": not parameter.required,
@@ -92,5 +93,7 @@ def _explained(parameter: Parameter) -> str:
     return "; ".join(parts)
 
 
-def _cut(text: str, longest: int) -> str:
+def _told(text: str, namespace: str, longest: int) -> str:
+    """The text in the namespace in use, cut to what Excel takes."""
+    text = in_namespace(text, namespace)
     return text if len(text) <= longest else text[: longest - 1] + "…"

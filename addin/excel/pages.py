@@ -42,7 +42,7 @@ READ_BY_EXCEL_ON_THE_WEB = {"access-control-allow-origin": "*"}
 def routes(settings: Settings) -> list[BaseRoute]:
     """The routes of Excel's pages, included by the backend's application."""
     made: dict[str, tuple[Callable[[str], str | bytes], dict[str, str]]] = {
-        "/functions.json": (_metadata, READ_BY_EXCEL_ON_THE_WEB),
+        "/functions.json": (lambda base: _metadata(settings, base), READ_BY_EXCEL_ON_THE_WEB),
         "/functions.js": (
             lambda base: functions_script(_functions(), settings, base_url=base),
             READ_BY_EXCEL_ON_THE_WEB,
@@ -112,8 +112,8 @@ def _answer(request: Request, content: bytes, suffix: str, headers: dict[str, st
     return Response(content, media_type=MEDIA_TYPES[suffix], headers=headers)
 
 
-def _metadata(base: str) -> bytes:
-    return orjson.dumps(functions_metadata(_functions(), base_url=base))
+def _metadata(settings: Settings, base: str) -> bytes:
+    return orjson.dumps(functions_metadata(_functions(), base_url=base, namespace=settings.namespace))
 
 
 def _script(settings: Settings, base: str) -> str:

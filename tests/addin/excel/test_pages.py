@@ -1,0 +1,84 @@
+"""The pages and files that Excel asks the backend for, over real HTTP."""
+
+import httpx
+import pytest
+
+from addin.excel.manifest_check import problems
+from addin.excel.scripts import STATIC
+from udfs import REGISTRY
+
+SERVED = {
+    "/functions.json": "application/json",
+    "/functions.js": "text/javascript; charset=utf-8",
+    "/refresh.js": "text/javascript; charset=utf-8",
+    "/manifest.xml": "application/xml",
+    "/shortcuts.json": "application/json",
+    "/help": "text/html; charset=utf-8",
+    "/help/SIGNAL": "text/html; charset=utf-8",
+    "/help/signal": "text/html; charset=utf-8",
+    "/help.css": "text/css; charset=utf-8",
+    "/icons/signal-32.png": "image/png",
+}
+
+
+@pytest.mark.parametrize("path", SERVED)
+def test_a_page_is_served_with_its_type(backend, path):
+    response = backend.http.get(path)
+    assert response.status_code == 200
+    assert response.headers["content-type"] == SERVED[path]
+    assert response.content
+
+
+@pytest.mark.parametrize("path", SERVED)
+def test_a_page_that_has_not_changed_is_not_sent_again(backend, path):
+    tag = backend.http.get(path).headers["etag"]
+    again = backend.http.get(path, headers={"if-none-match": tag})
+    assert (again.status_code, again.content) == (304, b"")
+
+
+@pytest.mark.parametrize("path", ["/help/NOPE", "/icons/nope.png", "/icons/..", "/types.d.ts", "/functions/memo.js"])
+def test_what_is_not_a_page_is_not_served(backend, path):
+    assert backend.http.get(path).status_code == 404
+
+
+def test_excel_on_the_web_may_read_the_functions_and_nothing_that_holds_data(backend):
+    foreign = {"origin": "https://excel.officeapps.live.com"}
+    allowed = {
+        path: backend.http.get(path, headers=foreign).headers.get("access-control-allow-origin") for path in SERVED
+    }
+    assert {path for path, origin in allowed.items() if origin == "*"} == {
+        "/functions.json",
+        "/functions.js",
+        "/shortcuts.json",
+    }
+    assert "access-control-allow-origin" not in backend.http.get("/status", headers=foreign).headers
+
+
+def test_addresses_in_the_pages_are_those_the_backend_was_asked_by(backend):
+    told = backend.http.get("/functions.json").json()
+    assert {function["helpUrl"] for function in told["functions"]} == {
+        f"{backend.url}/help/{name}" for name in REGISTRY
+    }
+
+
+def test_the_manifest_is_good_and_names_pages_by_https(backend):
+    text = backend.http.get("/manifest.xml").text
+    assert problems(text) == []
+    assert backend.url.replace("http://", "https://") in text
+
+
+def test_pages_can_be_read_before_the_service_is_known_to_work(backend, service):
+    service.running.stop()
+    assert backend.http.get("/functions.js").status_code == 200
+    assert backend.http.get("/help/WIRE").status_code == 200
+
+
+def test_pages_spend_no_request(backend, service):
+    for path in SERVED:
+        backend.http.get(path)
+    assert service.running.request_count == 0
+
+
+def test_every_icon_of_the_manifest_is_served(backend):
+    for icon in (STATIC / "icons").iterdir():
+        assert httpx.get(f"{backend.url}/icons/{icon.name}").content == icon.read_bytes()
