@@ -2,7 +2,10 @@
 // A cell is { formula, value, type, format, json, spill }; spill is the address of the range it fills.
 (() => {
   const functions = {};
-  const sheets = new Map([["Sheet1", new Map()], ["Sheet2", new Map()]]);
+  const sheets = new Map([
+    ["Sheet1", new Map()],
+    ["Sheet2", new Map()],
+  ]);
   const BLANK = { formula: "", value: "", type: "Empty", format: "General" };
   const at = (address) => {
     const [, letters, row] = /^([A-Z]+)(\d+)$/.exec(address);
@@ -13,7 +16,14 @@
 
   class FakeRange {
     constructor(sheet, top, left, height = 1, width = 1) {
-      Object.assign(this, { sheet, rowIndex: top, columnIndex: left, rowCount: height, columnCount: width, isNullObject: false });
+      Object.assign(this, {
+        sheet,
+        rowIndex: top,
+        columnIndex: left,
+        rowCount: height,
+        columnCount: width,
+        isNullObject: false,
+      });
       this.worksheet = worksheet(sheet);
     }
     static of(sheet, address) {
@@ -23,30 +33,59 @@
     }
     cells() {
       return Array.from({ length: this.rowCount }, (_, y) =>
-        Array.from({ length: this.columnCount }, (_, x) => name(this.rowIndex + y, this.columnIndex + x)));
+        Array.from({ length: this.columnCount }, (_, x) => name(this.rowIndex + y, this.columnIndex + x)),
+      );
     }
     read(pick) {
-      return this.cells().map((row) => row.map((address) => pick({ ...BLANK, ...sheets.get(this.sheet).get(address) })));
+      return this.cells().map((row) =>
+        row.map((address) => pick({ ...BLANK, ...sheets.get(this.sheet).get(address) })),
+      );
     }
     write(change) {
-      this.cells().forEach((row, y) => row.forEach((address, x) => {
-        const cells = sheets.get(this.sheet);
-        cells.set(address, { ...BLANK, ...cells.get(address), ...change(y, x) });
-      }));
+      this.cells().forEach((row, y) =>
+        row.forEach((address, x) => {
+          const cells = sheets.get(this.sheet);
+          cells.set(address, { ...BLANK, ...cells.get(address), ...change(y, x) });
+        }),
+      );
     }
     load() {}
-    get address() { return `${this.sheet}!${this.cells()[0][0]}${this.rowCount * this.columnCount > 1 ? `:${this.cells().at(-1).at(-1)}` : ""}`; }
-    get formulas() { return this.read((cell) => cell.formula || cell.value); }
-    get values() { return this.read((cell) => cell.value); }
-    get text() { return this.read((cell) => String(cell.value)); }
-    get valueTypes() { return this.read((cell) => cell.type); }
-    get numberFormat() { return this.read((cell) => cell.format); }
-    get valuesAsJson() { return this.read((cell) => cell.json ?? { type: "Double" }); }
-    set formulas(rows) { this.write((y, x) => ({ formula: rows[y][x] })); }
-    set values(rows) { this.write((y, x) => ({ formula: "", value: rows[y][x], json: undefined })); }
-    set numberFormat(rows) { this.write((y, x) => ({ format: rows[y][x] })); }
-    getCell(y, x) { return new FakeRange(this.sheet, this.rowIndex + y, this.columnIndex + x); }
-    getUsedRangeOrNullObject() { return this; }
+    get address() {
+      return `${this.sheet}!${this.cells()[0][0]}${this.rowCount * this.columnCount > 1 ? `:${this.cells().at(-1).at(-1)}` : ""}`;
+    }
+    get formulas() {
+      return this.read((cell) => cell.formula || cell.value);
+    }
+    get values() {
+      return this.read((cell) => cell.value);
+    }
+    get text() {
+      return this.read((cell) => String(cell.value));
+    }
+    get valueTypes() {
+      return this.read((cell) => cell.type);
+    }
+    get numberFormat() {
+      return this.read((cell) => cell.format);
+    }
+    get valuesAsJson() {
+      return this.read((cell) => cell.json ?? { type: "Double" });
+    }
+    set formulas(rows) {
+      this.write((y, x) => ({ formula: rows[y][x] }));
+    }
+    set values(rows) {
+      this.write((y, x) => ({ formula: "", value: rows[y][x], json: undefined }));
+    }
+    set numberFormat(rows) {
+      this.write((y, x) => ({ format: rows[y][x] }));
+    }
+    getCell(y, x) {
+      return new FakeRange(this.sheet, this.rowIndex + y, this.columnIndex + x);
+    }
+    getUsedRangeOrNullObject() {
+      return this;
+    }
     getSpillingToRangeOrNullObject() {
       const { spill } = sheets.get(this.sheet).get(this.cells()[0][0]) ?? {};
       return spill ? FakeRange.of(this.sheet, spill) : { isNullObject: true, load() {} };
@@ -65,7 +104,17 @@
         return new FakeRange(sheet, 0, 0, bottom + 1, right + 1);
       },
       getRangeByIndexes: (...place) => new FakeRange(sheet, ...place),
-      getRanges: (list) => ({ setDirty: () => dirty.push(...list.split(",").flatMap((each) => FakeRange.of(sheet, each).cells().flat().map((address) => [sheet, address]))) }),
+      getRanges: (list) => ({
+        setDirty: () =>
+          dirty.push(
+            ...list.split(",").flatMap((each) =>
+              FakeRange.of(sheet, each)
+                .cells()
+                .flat()
+                .map((address) => [sheet, address]),
+            ),
+          ),
+      }),
     };
   }
 
@@ -91,7 +140,9 @@
         load() {},
         onSelectionChanged: events,
         onActivated: events,
-        get items() { return [...sheets.keys()].map(worksheet); },
+        get items() {
+          return [...sheets.keys()].map(worksheet);
+        },
         getActiveWorksheet: () => worksheet(selection.sheet),
       },
     },
@@ -105,13 +156,21 @@
   globalThis.Excel = { run: (work) => work(context) };
   globalThis.CustomFunctions = {
     ErrorCode: { invalidValue: "#VALUE!", notAvailable: "#N/A" },
-    Error: class extends Error { constructor(code, message) { super(message); this.code = code; } },
+    Error: class extends Error {
+      constructor(code, message) {
+        super(message);
+        this.code = code;
+      }
+    },
     associate: (id, body) => void (functions[id] = body),
   };
   globalThis.Office = {
     HostType: { Excel: "Excel" },
     onReady: (then) => Promise.resolve({ host: "Excel" }).then((info) => (then?.(info), info)),
     actions: { associate() {} },
-    context: { requirements: { isSetSupported: () => true }, officeTheme: { bodyBackgroundColor: globalThis.themeColour ?? "#ffffff" } },
+    context: {
+      requirements: { isSetSupported: () => true },
+      officeTheme: { bodyBackgroundColor: globalThis.themeColour ?? "#ffffff" },
+    },
   };
 })();

@@ -32,11 +32,25 @@ export class Account {
     this.outcome = h("div");
     this.allowance = h("div");
     this.about = h("dl", { class: "facts" });
-    this.key = h("input", { id: "api-key", type: "password", autocomplete: "off", spellcheck: "false", "aria-describedby": "api-key-help", input: () => this.#typed() });
+    this.key = h("input", {
+      id: "api-key",
+      type: "password",
+      autocomplete: "off",
+      spellcheck: "false",
+      "aria-describedby": "api-key-help",
+      input: () => this.#typed(),
+    });
     this.save = button("Save key", () => void this.#save(), { look: "primary", sign: "key", disabled: true });
     this.test = button("Test", () => void this.#test());
     this.forget = button("Forget key", () => void this.#forget(), { look: "danger" });
-    fill(panel, section("API key", this.state, this.#form(), this.outcome), section("Allowance", this.allowance), this.#preferences(), section("About", this.about), this.#help());
+    fill(
+      panel,
+      section("API key", this.state, this.#form(), this.outcome),
+      section("Allowance", this.allowance),
+      this.#preferences(),
+      section("About", this.about),
+      this.#help(),
+    );
     pane.live.watch(() => this.#draw());
   }
 
@@ -49,11 +63,18 @@ export class Account {
       event.preventDefault();
       if (this.key.value.trim()) void this.#save();
     };
-    const help = "It goes to the add-in’s backend, which keeps it. It is never written into a workbook and never shown again.";
+    const help =
+      "It goes to the add-in’s backend, which keeps it. It is never written into a workbook and never shown again.";
     return h(
       "form",
       { class: "stack", autocomplete: "off", submit: submitted },
-      h("div", { class: "field" }, h("label", { for: "api-key" }, "New key"), this.key, h("p", { class: "help", id: "api-key-help" }, help)),
+      h(
+        "div",
+        { class: "field" },
+        h("label", { for: "api-key" }, "New key"),
+        this.key,
+        h("p", { class: "help", id: "api-key-help" }, help),
+      ),
       h("div", { class: "row" }, this.save, this.test, this.forget),
     );
   }
@@ -65,10 +86,25 @@ export class Account {
   #draw() {
     const { live, figures } = this.pane;
     const key = this.#keyState();
-    const place = key.source ? PLACES[key.source] ?? `from ${key.source}` : "";
-    const set = h("p", { class: "row tight" }, badge("Key set", "good"), h("span", { class: "mono" }, `…${key.id ?? ""}`), h("span", { class: "muted" }, place));
-    const none = h("p", { class: "row tight" }, badge("No key", "warn"), h("span", { class: "muted" }, "Formulas need one to ask the service."));
-    fill(this.state, live.status === null ? null : key.set ? set : none, key.source === "environment" ? this.#environmentNote() : null);
+    const place = key.source ? (PLACES[key.source] ?? `from ${key.source}`) : "";
+    const set = h(
+      "p",
+      { class: "row tight" },
+      badge("Key set", "good"),
+      h("span", { class: "mono" }, `…${key.id ?? ""}`),
+      h("span", { class: "muted" }, place),
+    );
+    const none = h(
+      "p",
+      { class: "row tight" },
+      badge("No key", "warn"),
+      h("span", { class: "muted" }, "Formulas need one to ask the service."),
+    );
+    fill(
+      this.state,
+      live.status === null ? null : key.set ? set : none,
+      key.source === "environment" ? this.#environmentNote() : null,
+    );
     this.forget.hidden = !key.set || key.source === "environment";
     this.test.disabled = !key.set && this.key.value.trim() === "";
     fill(this.allowance, meter(live.quota, figures));
@@ -93,7 +129,10 @@ export class Account {
       else await this.pane.backend.saveKey(key);
       this.key.value = "";
       this.#typed();
-      fill(this.outcome, notice("good", "The key is in use", "Test asks the service once whether it works. Refresh brings the values."));
+      fill(
+        this.outcome,
+        notice("good", "The key is in use", "Test asks the service once whether it works. Refresh brings the values."),
+      );
     });
   }
 
@@ -105,11 +144,23 @@ export class Account {
 
   async #test() {
     const typed = this.key.value.trim();
-    fill(this.outcome, h("div", { class: "progress", role: "status" }, h("span", { class: "unseen" }, "Asking the service…")));
+    fill(
+      this.outcome,
+      h("div", { class: "progress", role: "status" }, h("span", { class: "unseen" }, "Asking the service…")),
+    );
     await this.#during(this.test, async () => {
-      const verdict = this.pane.live.status?.shared ? await this.#testHere() : await this.pane.backend.testKey(typed || null);
+      const verdict = this.pane.live.status?.shared
+        ? await this.#testHere()
+        : await this.pane.backend.testKey(typed || null);
       const which = typed ? "The key you typed" : "The key in use";
-      fill(this.outcome, notice(verdict.ok ? "good" : "error", verdict.ok ? `${which} works` : `${which} does not work`, verdict.message));
+      fill(
+        this.outcome,
+        notice(
+          verdict.ok ? "good" : "error",
+          verdict.ok ? `${which} works` : `${which} does not work`,
+          verdict.message,
+        ),
+      );
     });
   }
 
@@ -118,7 +169,7 @@ export class Account {
     const { answers } = await this.pane.backend.call([["QUOTA", "tier"]]);
     const answer = answers[0];
     const tier = typeof answer?.value === "string" ? answer.value : null;
-    return { ok: tier !== null, tier, message: tier ? `Tier: ${tier}.` : answer?.message ?? "" };
+    return { ok: tier !== null, tier, message: tier ? `Tier: ${tier}.` : (answer?.message ?? "") };
   }
 
   async #forget() {
@@ -148,7 +199,12 @@ export class Account {
   }
 
   #preferences() {
-    const box = h("input", { type: "checkbox", id: "ask-first", checked: asksFirst(), change: () => askFirst(box.checked) });
+    const box = h("input", {
+      type: "checkbox",
+      id: "ask-first",
+      checked: asksFirst(),
+      change: () => askFirst(box.checked),
+    });
     const words = h("label", { for: "ask-first" }, "Ask before opening a signal spends a request");
     return section("Preferences", h("div", { class: "check" }, box, words));
   }
@@ -157,7 +213,8 @@ export class Account {
     const { backend, live, figures } = this.pane;
     const { status } = live;
     if (status === null) return [h("dt", {}, "Backend"), h("dd", { class: "mono" }, backend.base)];
-    const kept = `An answer is fresh for ${span(status.ttl_s)}, then a refresh asks again. Repeated reads within that time cost nothing.`;
+    const fresh = `An answer is fresh for ${span(status.ttl_s)}, then a refresh asks again.`;
+    const kept = `${fresh} Repeated reads within that time cost nothing.`;
     /** @type {[string, string][]} */
     const facts = [
       ["Backend", backend.base],
@@ -173,7 +230,17 @@ export class Account {
   }
 
   #help() {
-    const link = (/** @type {string} */ href, /** @type {string} */ words) => h("li", {}, h("a", { href, target: "_blank", rel: "noopener" }, words, icon("open")));
-    return section("Help", h("ul", { class: "links" }, link("help", "All functions"), link("help/SIGNAL_HISTORY", "Histories and their options"), link("help/STATUS", "What the states mean")));
+    const link = (/** @type {string} */ href, /** @type {string} */ words) =>
+      h("li", {}, h("a", { href, target: "_blank", rel: "noopener" }, words, icon("open")));
+    return section(
+      "Help",
+      h(
+        "ul",
+        { class: "links" },
+        link("help", "All functions"),
+        link("help/SIGNAL_HISTORY", "Histories and their options"),
+        link("help/STATUS", "What the states mean"),
+      ),
+    );
   }
 }

@@ -39,9 +39,14 @@ export function tableOf(answer, figures, limit) {
  */
 function columnOf(column, count, figures) {
   const items = column.values.slice(0, count);
-  const numbers = column.type === "number" ? /** @type {number[]} */ (items.filter((item) => typeof item === "number")) : [];
+  const numbers =
+    column.type === "number" ? /** @type {number[]} */ (items.filter((item) => typeof item === "number")) : [];
   const write = figures.column(numbers);
-  return items.map((item) => (numbers.length && typeof item === "number" ? { text: write(item), kind: "number" } : itemOf(item, column.type, figures)));
+  return items.map((item) =>
+    numbers.length && typeof item === "number"
+      ? { text: write(item), kind: "number" }
+      : itemOf(item, column.type, figures),
+  );
 }
 
 /**
@@ -66,7 +71,9 @@ export function seriesOf(answer) {
   const [days, values] = answer.columns ?? [];
   if (!days || !values) return [];
   const points = days.values.map((day, row) => ({ day, value: values.values[row] }));
-  return /** @type {Point[]} */ (points.filter(({ day, value }) => typeof day === "number" && typeof value === "number"));
+  return /** @type {Point[]} */ (
+    points.filter(({ day, value }) => typeof day === "number" && typeof value === "number")
+  );
 }
 
 /**

@@ -23,7 +23,10 @@ const WINDOWS = [
 
 const FIELDS = ["value", "observed_at", "change", "pct_change", "age"];
 
-/** What a card offers to insert: what it is called, the function, and its arguments after the slug. @type {[string, string, string[]][]} */
+/**
+ * What a card offers to insert: what it is called, the function, and its arguments after the slug.
+ * @type {[string, string, string[]][]}
+ */
 const FORMULAS = [
   ["Latest value", "SIGNAL", []],
   ["Date of the value", "SIGNAL", ["observed_at"]],
@@ -47,7 +50,15 @@ export class Card {
     this.reading = h("div", { class: "reading" });
     this.history = h("div", { class: "history" });
     this.windows = h("div", { class: "segments", role: "group", "aria-label": "Window of the chart" });
-    this.element = h("article", { class: "card" }, this.#head(), this.reading, this.history, this.#facts(), this.#formulas());
+    this.element = h(
+      "article",
+      { class: "card" },
+      this.#head(),
+      this.reading,
+      this.history,
+      this.#facts(),
+      this.#formulas(),
+    );
   }
 
   /** Show the value: at once where it is at hand, or where the user wants no question before a request. */
@@ -57,7 +68,9 @@ export class Card {
       const cost = await this.pane.backend.cost(this.#calls());
       if (cost.requests === 0 || (cost.allowed && !asksFirst())) return await this.#load();
       const { figures } = this.pane;
-      const load = button(`Load the value (${figures.counted(cost.requests, "request")})`, () => void this.#load(), { disabled: !cost.allowed });
+      const load = button(`Load the value (${figures.counted(cost.requests, "request")})`, () => void this.#load(), {
+        disabled: !cost.allowed,
+      });
       fill(this.reading, cost.allowed ? load : notice("warning", "Not enough requests left", cost.reason ?? ""));
     } catch (error) {
       this.#failed(this.reading, error, () => void this.open());
@@ -66,7 +79,10 @@ export class Card {
 
   #calls() {
     const { slug } = this.entry;
-    return /** @type {Call[]} */ ([...FIELDS.map((field) => ["SIGNAL", slug, field]), ["SIGNAL_HISTORY", slug, WINDOWS[0]?.[1] ?? null]]);
+    return /** @type {Call[]} */ ([
+      ...FIELDS.map((field) => ["SIGNAL", slug, field]),
+      ["SIGNAL_HISTORY", slug, WINDOWS[0]?.[1] ?? null],
+    ]);
   }
 
   async #load() {
@@ -98,8 +114,18 @@ export class Card {
     const spent = requests ? figures.counted(requests, "request") : "from the cache";
     fill(
       this.reading,
-      h("p", { class: "value" }, h("strong", {}, cellOf(value, figures).text), h("span", { class: "unit" }, this.entry.unit)),
-      h("p", { class: "row tight" }, this.#change(numberIn(change), numberIn(percent)), h("span", { class: "muted" }, day ? cellOf(day, figures).text.slice(0, 10) : "")),
+      h(
+        "p",
+        { class: "value" },
+        h("strong", {}, cellOf(value, figures).text),
+        h("span", { class: "unit" }, this.entry.unit),
+      ),
+      h(
+        "p",
+        { class: "row tight" },
+        this.#change(numberIn(change), numberIn(percent)),
+        h("span", { class: "muted" }, day ? cellOf(day, figures).text.slice(0, 10) : ""),
+      ),
       h("p", { class: "muted small" }, [source, spent].filter(Boolean).join(" · ")),
       staleness(value.stale),
     );
@@ -113,18 +139,28 @@ export class Card {
     if (change === null) return null;
     const { figures } = this.pane;
     const tone = change > 0 ? "up" : change < 0 ? "down" : "flat";
-    const words = [figures.signed(change), percent === null ? null : `(${figures.percent(percent)})`].filter(Boolean).join(" ");
+    const words = [figures.signed(change), percent === null ? null : `(${figures.percent(percent)})`]
+      .filter(Boolean)
+      .join(" ");
     return h("span", { class: `change ${tone}` }, tone === "flat" ? null : icon(tone), words);
   }
 
   #offerWindows() {
-    const choices = WINDOWS.map(([name, start]) => h("button", { type: "button", "aria-pressed": String(start === WINDOWS[0]?.[1]), click: () => void this.#window(start) }, name));
+    const choices = WINDOWS.map(([name, start]) =>
+      h(
+        "button",
+        { type: "button", "aria-pressed": String(start === WINDOWS[0]?.[1]), click: () => void this.#window(start) },
+        name,
+      ),
+    );
     fill(this.windows, ...choices);
   }
 
   /** @param {string} start */
   async #window(start) {
-    WINDOWS.forEach(([, each], index) => this.windows.children[index]?.setAttribute("aria-pressed", String(each === start)));
+    WINDOWS.forEach(([, each], index) =>
+      this.windows.children[index]?.setAttribute("aria-pressed", String(each === start)),
+    );
     /** @type {Call} */
     const call = ["SIGNAL_HISTORY", this.entry.slug, start];
     const load = async () => {
@@ -135,8 +171,22 @@ export class Card {
     try {
       const cost = await this.pane.backend.cost([call]);
       if (cost.requests === 0) return await load();
-      const ask = button(`Load (${this.pane.figures.counted(cost.requests, "request")})`, () => void load().catch((error) => this.#failed(this.history, error, load)), { disabled: !cost.allowed });
-      fill(this.history, this.windows, h("div", { class: "empty" }, h("p", {}, ...costWords(cost, this.pane.figures)), cost.reason ? h("p", {}, cost.reason) : null, ask));
+      const ask = button(
+        `Load (${this.pane.figures.counted(cost.requests, "request")})`,
+        () => void load().catch((error) => this.#failed(this.history, error, load)),
+        { disabled: !cost.allowed },
+      );
+      fill(
+        this.history,
+        this.windows,
+        h(
+          "div",
+          { class: "empty" },
+          h("p", {}, ...costWords(cost, this.pane.figures)),
+          cost.reason ? h("p", {}, cost.reason) : null,
+          ask,
+        ),
+      );
     } catch (error) {
       this.#failed(this.history, error, () => void this.#window(start));
     }
@@ -147,28 +197,48 @@ export class Card {
     if (answer.error) return fill(this.history, this.windows, notice("warning", answer.error, answer.message ?? ""));
     const points = seriesOf(answer);
     const { name, unit } = this.entry;
-    const picture = points.length > 1 ? chart(points, { name, unit, figures: this.pane.figures }) : h("p", { class: "muted" }, "Too few observations for a chart.");
+    const picture =
+      points.length > 1
+        ? chart(points, { name, unit, figures: this.pane.figures })
+        : h("p", { class: "muted" }, "Too few observations for a chart.");
     fill(this.history, this.windows, picture);
   }
 
   #head() {
     const { name, slug, shortcode, premium } = this.entry;
     const names = [slug, shortcode].filter(Boolean).join(" · ");
-    return h("header", {}, h("div", { class: "row tight" }, h("h2", { tabindex: -1 }, name), premium ? badge("Premium", "accent") : null), h("p", { class: "mono muted small" }, names));
+    return h(
+      "header",
+      {},
+      h("div", { class: "row tight" }, h("h2", { tabindex: -1 }, name), premium ? badge("Premium", "accent") : null),
+      h("p", { class: "mono muted small" }, names),
+    );
   }
 
   #facts() {
     const { category, source, description, unit } = this.entry;
     /** @type {[string, string][]} */
-    const facts = [["Measures", description], ["Unit", unit], ["Category", category], ["Source", source]];
+    const facts = [
+      ["Measures", description],
+      ["Unit", unit],
+      ["Category", category],
+      ["Source", source],
+    ];
     const given = facts.filter(([, text]) => text).flatMap(([term, text]) => [h("dt", {}, term), h("dd", {}, text)]);
     return h("dl", { class: "facts" }, ...given);
   }
 
   #formulas() {
-    const more = button("All arguments…", () => this.pane.openFunction("SIGNAL_HISTORY", { slug: this.entry.slug }), { look: "quiet" });
+    const more = button("All arguments…", () => this.pane.openFunction("SIGNAL_HISTORY", { slug: this.entry.slug }), {
+      look: "quiet",
+    });
     const items = FORMULAS.map(([words, id, rest]) => h("li", {}, this.#formula(words, id, rest)));
-    return h("section", { class: "formulas" }, h("div", { class: "row spread" }, h("h3", {}, "Formulas"), more), h("ul", { class: "list" }, ...items));
+    return h(
+      "section",
+      { class: "formulas" },
+      h("div", { class: "row spread" }, h("h3", {}, "Formulas"), more),
+      h("ul", { class: "list" }, ...items),
+    );
   }
 
   /**
@@ -179,7 +249,9 @@ export class Card {
   #formula(words, id, rest) {
     const typed = [this.entry.slug, ...rest];
     const formula = formulaOf(this.pane.live.namespace, id, typed, TEXTS);
-    const put = button("Insert", () => void insert(this.pane, formula, callOf(id, typed, TEXTS)), { label: `Insert ${words}: ${formula}` });
+    const put = button("Insert", () => void insert(this.pane, formula, callOf(id, typed, TEXTS)), {
+      label: `Insert ${words}: ${formula}`,
+    });
     return h("div", { class: "formula-item" }, h("span", {}, words), put, h("code", { class: "small" }, formula));
   }
 

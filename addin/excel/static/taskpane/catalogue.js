@@ -74,7 +74,10 @@ export function categoriesOf(entries) {
  * @param {string} query
  */
 export function wordsOf(query) {
-  return query.toLowerCase().split(/[\s,;]+/).filter(Boolean);
+  return query
+    .toLowerCase()
+    .split(/[\s,;]+/)
+    .filter(Boolean);
 }
 
 /**
@@ -87,7 +90,9 @@ export function marked(text, words) {
   if (words.length === 0) return [[text, false]];
   const pattern = words.map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).join("|");
   const pieces = text.split(new RegExp(`(${pattern})`, "gi"));
-  return pieces.map((piece, index) => /** @type {[string, boolean]} */ ([piece, index % 2 === 1])).filter(([piece]) => piece);
+  return pieces
+    .map((piece, index) => /** @type {[string, boolean]} */ ([piece, index % 2 === 1]))
+    .filter(([piece]) => piece);
 }
 
 /**

@@ -24,7 +24,12 @@ const PAGE = 20;
 export function chart(points, about) {
   const picture = svg("svg", { class: "chart-picture", "aria-hidden": "true" });
   const readout = h("p", { class: "chart-readout", "aria-hidden": "true" });
-  const figure = h("div", { class: "chart", tabindex: 0, role: "slider", "aria-label": `History of ${about.name}` }, readout, picture);
+  const figure = h(
+    "div",
+    { class: "chart", tabindex: 0, role: "slider", "aria-label": `History of ${about.name}` },
+    readout,
+    picture,
+  );
   const reader = new Reader({ points, about, figure, picture, readout });
   new ResizeObserver(() => reader.draw()).observe(figure);
   return figure;
@@ -117,7 +122,11 @@ class Reader {
     if (!this.scale) return;
     const [x, y] = [this.scale.x(point.day), this.scale.y(point.value)];
     const { top, height } = this.scale.frame;
-    fill(this.cursor, svg("line", { x1: x, x2: x, y1: top, y2: top + height }), svg("circle", { cx: x, cy: y, r: 3.5 }));
+    fill(
+      this.cursor,
+      svg("line", { x1: x, x2: x, y1: top, y2: top + height }),
+      svg("circle", { cx: x, cy: y, r: 3.5 }),
+    );
   }
 
   /** @param {PointerEvent} event */

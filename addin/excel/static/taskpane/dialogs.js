@@ -14,7 +14,12 @@ export function dialog(title, ...content) {
   const id = freshId("dialog");
   const close = button("", () => shown.close(), { look: "quiet", sign: "close", label: "Close" });
   const head = h("header", { class: "dialog-head" }, h("h2", { id }, title), close);
-  const shown = h("dialog", { class: "dialog", "aria-labelledby": id }, head, h("div", { class: "dialog-body" }, ...content));
+  const shown = h(
+    "dialog",
+    { class: "dialog", "aria-labelledby": id },
+    head,
+    h("div", { class: "dialog-body" }, ...content),
+  );
   shown.addEventListener("close", () => shown.remove());
   document.body.append(shown);
   shown.showModal();
@@ -36,7 +41,12 @@ export function confirmed(title, explanation, yes, { look = "primary" } = {}) {
       shown.close();
     };
     const cancel = button("Cancel", () => decide(false));
-    const actions = h("div", { class: "row end" }, cancel, button(yes, () => decide(true), { look }));
+    const actions = h(
+      "div",
+      { class: "row end" },
+      cancel,
+      button(yes, () => decide(true), { look }),
+    );
     const shown = dialog(title, h("p", {}, explanation), actions);
     shown.addEventListener("close", () => resolve(false));
     cancel.focus();

@@ -44,7 +44,11 @@ export const excel = {
       for (const { range, spill } of found) (spill ?? range).load(wanted(withJson));
       await context.sync();
       // Every value was read before the first one is written: writing may move what spills.
-      const settled = found.filter(({ range, spill }) => cellsOf(spill ?? range, withJson).flat().every(hasSettled));
+      const settled = found.filter(({ range, spill }) =>
+        cellsOf(spill ?? range, withJson)
+          .flat()
+          .every(hasSettled),
+      );
       const plans = settled.map(({ range, spill }) => planFor(spill ?? range, withJson));
       for (const { range, values, formats } of plans) {
         range.numberFormat = formats;

@@ -38,7 +38,9 @@ export function parameterField(parameter, context) {
  * @returns {Field}
  */
 function optionsField(parameter, context) {
-  const fields = parameter.options.map((option) => /** @type {const} */ ([option.name, labelled(option, false, context)]));
+  const fields = parameter.options.map(
+    (option) => /** @type {const} */ ([option.name, labelled(option, false, context)]),
+  );
   const count = h("span", { class: "muted" });
   const read = () => optionsText(Object.fromEntries(fields.map(([name, field]) => [name, field.read()])));
   const element = h(
@@ -48,7 +50,9 @@ function optionsField(parameter, context) {
     ...fields.map(([, field]) => field.element),
   );
   const write = (/** @type {string} */ text) => {
-    const given = new Map(text.split(";").map((part) => /** @type {[string, string]} */ (part.split("=").map((s) => s.trim()))));
+    const given = new Map(
+      text.split(";").map((part) => /** @type {[string, string]} */ (part.split("=").map((s) => s.trim()))),
+    );
     for (const [name, field] of fields) field.write(given.get(name) ?? "");
   };
   return { element, read, write };
@@ -95,7 +99,14 @@ function controlFor(about, id, context) {
  */
 function several(about, id, context) {
   const line = entry({ ...about, choices: [] }, id, { ...context, changed: () => drawn() });
-  const names = () => line.read().split(",").map((name) => name.trim()).filter(Boolean);
+  // What the example is separated by separates what is chosen: columns by commas, a chain of transforms by bars.
+  const bar = about.example.includes("|") || about.help.includes("|");
+  const names = () =>
+    line
+      .read()
+      .split(bar ? "|" : ",")
+      .map((name) => name.trim())
+      .filter(Boolean);
   const boxes = about.choices.map(({ value }) => h("input", { type: "checkbox", value, id: `${id}-${value}` }));
   const drawn = () => {
     for (const box of boxes) box.checked = names().includes(box.value);
@@ -104,13 +115,23 @@ function several(about, id, context) {
   const ticked = (/** @type {Event} */ { target }) => {
     const box = /** @type {HTMLInputElement} */ (target);
     const others = names().filter((name) => name !== box.value);
-    line.write((box.checked ? [...others, box.value] : others).join(", "));
+    line.write((box.checked ? [...others, box.value] : others).join(bar ? "|" : ", "));
     context.changed();
   };
   const rows = about.choices.map(({ value, help }, index) =>
-    h("div", { class: "check" }, boxes[index], h("label", { for: `${id}-${value}` }, value, h("span", { class: "muted" }, ` ${help}`))),
+    h(
+      "div",
+      { class: "check" },
+      boxes[index],
+      h("label", { for: `${id}-${value}` }, value, h("span", { class: "muted" }, ` ${help}`)),
+    ),
   );
-  const list = h("details", { class: "several" }, h("summary", {}, "Choose"), h("div", { class: "several-list", change: ticked }, ...rows));
+  const list = h(
+    "details",
+    { class: "several" },
+    h("summary", {}, "Choose"),
+    h("div", { class: "several-list", change: ticked }, ...rows),
+  );
   const write = (/** @type {string} */ text) => {
     line.write(text);
     for (const box of boxes) box.checked = names().includes(box.value);
@@ -138,7 +159,13 @@ function entry(about, id, context) {
     input: context.changed,
   });
   const names = list && h("datalist", { id: list }, ...context.suggestions.map((value) => h("option", { value })));
-  const element = h("div", { class: "entry" }, input, names, context.selection && pick(input, context.selection, context.changed));
+  const element = h(
+    "div",
+    { class: "entry" },
+    input,
+    names,
+    context.selection && pick(input, context.selection, context.changed),
+  );
   return { element, read: () => input.value, write: (text) => void (input.value = text) };
 }
 
@@ -150,7 +177,12 @@ function entry(about, id, context) {
  * @returns {Field}
  */
 function choice(about, id, context) {
-  const given = about.choices.length ? about.choices : [{ value: "TRUE", help: "yes" }, { value: "FALSE", help: "no" }];
+  const given = about.choices.length
+    ? about.choices
+    : [
+        { value: "TRUE", help: "yes" },
+        { value: "FALSE", help: "no" },
+      ];
   const own = entry({ ...about, choices: [] }, `${id}-own`, context);
   own.element.hidden = true;
   own.element.querySelector("input")?.setAttribute("aria-label", `${about.name}, as text`);
@@ -187,7 +219,12 @@ function pick(input, selection, changed) {
     input.value = `=${await selection()}`;
     changed();
   };
-  const properties = { type: "button", class: "button quiet", title: "Use the selected cells", "aria-label": "Use the selected cells" };
+  const properties = {
+    type: "button",
+    class: "button quiet",
+    title: "Use the selected cells",
+    "aria-label": "Use the selected cells",
+  };
   return h("button", { ...properties, click: () => void take() }, icon("insert"));
 }
 

@@ -17,7 +17,11 @@ export function freezeSection(pane) {
     "section",
     { class: "panel-section" },
     h("h2", {}, "Freeze to values"),
-    h("p", { class: "muted" }, "Replaces our formulas by the values they show now, for sharing with someone who has no add-in."),
+    h(
+      "p",
+      { class: "muted" },
+      "Replaces our formulas by the values they show now, for sharing with someone who has no add-in.",
+    ),
     off ? h("p", { class: "muted small" }, "Only in Excel: a page in a browser has no sheet.") : null,
     h("div", { class: "row" }, sheet, workbook),
     outcome,
@@ -34,9 +38,11 @@ async function freeze(pane, scope, outcome) {
   const where = scope === "sheet" ? "this sheet" : "the whole workbook";
   try {
     const count = await pane.host.countFormulas(scope, isOurs);
-    if (count === 0) return fill(outcome, notice("info", "Nothing to freeze", `There is no formula of ours on ${where}.`));
+    if (count === 0)
+      return fill(outcome, notice("info", "Nothing to freeze", `There is no formula of ours on ${where}.`));
     const formulas = pane.figures.counted(count, "formula");
-    const warning = `${formulas} on ${where} will be replaced by values and no longer refresh. Save a copy first: Excel may not undo this.`;
+    const loss = `${formulas} on ${where} will be replaced by values and no longer refresh.`;
+    const warning = `${loss} Save a copy first: Excel may not undo this.`;
     if (!(await confirmed(`Freeze ${where}?`, warning, `Freeze ${formulas}`, { look: "danger" }))) return;
     const { cells, left } = await pane.host.freeze(scope, isOurs);
     const rest = left ? `${pane.figures.counted(left, "formula")} still calculate and were left as they are.` : "";

@@ -31,5 +31,9 @@ function allowance({ live, figures }) {
   if (quota === null) return null;
   const tone = toneOf(quota.cap > 0 ? quota.remaining / quota.cap : 0);
   const words = `${figures.count(quota.remaining)} left`;
-  return h("span", { class: `left ${tone}`, title: `${words} of ${figures.count(quota.cap)} requests this month` }, words);
+  return h(
+    "span",
+    { class: `left ${tone}`, title: `${words} of ${figures.count(quota.cap)} requests this month` },
+    words,
+  );
 }

@@ -29,7 +29,9 @@ export function holdingsSummary(resources, figures) {
   const fresh = resources.filter((each) => each.state === "fresh").length;
   const others = resources.length - fresh;
   const answers = figures.counted(resources.length, "answer");
-  return others === 0 ? `All of ${answers} held are fresh.` : `${figures.count(others)} of ${answers} held ${others === 1 ? "is" : "are"} not fresh.`;
+  return others === 0
+    ? `All of ${answers} held are fresh.`
+    : `${figures.count(others)} of ${answers} held ${others === 1 ? "is" : "are"} not fresh.`;
 }
 
 /** @param {ResourceReport[]} resources */
@@ -39,7 +41,12 @@ export function holdingsList(resources) {
     return h(
       "li",
       { class: "holding" },
-      h("div", { class: "row spread" }, h("span", { class: "mono" }, each.resource), badge(each.state, TONES[each.state] ?? "calm")),
+      h(
+        "div",
+        { class: "row spread" },
+        h("span", { class: "mono" }, each.resource),
+        badge(each.state, TONES[each.state] ?? "calm"),
+      ),
       h("p", { class: "muted small" }, detail.filter(Boolean).join(" · ")),
       each.last_error ? h("p", { class: "small reason" }, sentence(each.last_error)) : null,
     );

@@ -4,7 +4,15 @@
 import { h } from "./elements.js";
 import { clockTime } from "./figures.js";
 
-/** @typedef {{ atMs: number, what: string, cells: number | null, requests: number, left: number | null, failure: string | null }} LedgerEntry */
+/**
+ * @typedef {object} LedgerEntry
+ * @property {number} atMs
+ * @property {string} what
+ * @property {number | null} cells null where there are none to count
+ * @property {number} requests
+ * @property {number | null} left requests left of the month
+ * @property {string | null} failure
+ */
 
 /** Older ones interest nobody. */
 const KEPT = 20;
@@ -24,8 +32,11 @@ export function entered(entries, entry) {
  */
 export function ledgerTable(entries, figures) {
   if (entries.length === 0) return h("p", { class: "muted" }, "No refresh since the pane was opened.");
-  const head = ["Time", "What", "Cells", "Requests", "Left"].map((name, index) => h("th", { scope: "col", class: index > 1 ? "number" : "text" }, name));
-  const figure = (/** @type {number | null} */ value) => h("td", { class: "number" }, value === null ? "–" : figures.count(value));
+  const head = ["Time", "What", "Cells", "Requests", "Left"].map((name, index) =>
+    h("th", { scope: "col", class: index > 1 ? "number" : "text" }, name),
+  );
+  const figure = (/** @type {number | null} */ value) =>
+    h("td", { class: "number" }, value === null ? "–" : figures.count(value));
   const rows = entries.map((entry) =>
     h(
       "tr",

@@ -20,9 +20,19 @@ export function meter(quota, figures) {
   return h(
     "div",
     { class: "allowance" },
-    h("p", { class: "row spread" }, h("span", {}, h("strong", { class: "big" }, figures.count(quota.remaining)), " left this month"), h("span", { class: "badge calm tier" }, quota.tier)),
+    h(
+      "p",
+      { class: "row spread" },
+      h("span", {}, h("strong", { class: "big" }, figures.count(quota.remaining)), " left this month"),
+      h("span", { class: "badge calm tier" }, quota.tier),
+    ),
     bar,
-    h("p", { class: "row spread muted small" }, h("span", {}, `of ${figures.count(quota.cap)}`), h("span", {}, `${figures.count(quota.used_here)} used here`)),
+    h(
+      "p",
+      { class: "row spread muted small" },
+      h("span", {}, `of ${figures.count(quota.cap)}`),
+      h("span", {}, `${figures.count(quota.used_here)} used here`),
+    ),
   );
 }
 

@@ -39,7 +39,8 @@ export async function showFailure(pane, place, error, retry) {
   const problem = problemOf(messageOf(error));
   await pane.live.look();
   const again = button("Try again", retry, { sign: "refresh" });
-  if (generalProblem(pane)?.kind === problem.kind) fill(place, h("div", { class: "empty" }, h("p", {}, `Not loaded: ${problem.title}.`), again));
+  if (generalProblem(pane)?.kind === problem.kind)
+    fill(place, h("div", { class: "empty" }, h("p", {}, `Not loaded: ${problem.title}.`), again));
   else fill(place, problemNotice(problem, { retry, show: pane.show }));
 }
 

@@ -27,7 +27,14 @@ const SAID_MS = 1_600;
  * @param {ButtonLook} [options]
  */
 export function button(words, pressed, { look = "plain", sign, label, disabled = false, goes } = {}) {
-  const properties = { type: "button", class: `button ${look}`, "aria-label": label, "data-goes": goes, disabled, click: pressed };
+  const properties = {
+    type: "button",
+    class: `button ${look}`,
+    "aria-label": label,
+    "data-goes": goes,
+    disabled,
+    click: pressed,
+  };
   return h("button", properties, sign ? icon(sign) : null, words ? h("span", {}, words) : null);
 }
 
@@ -124,16 +131,24 @@ export function resultTable(answer, figures) {
   if (answer.error) return notice("warning", answer.error, answer.message ?? "");
   const { header, rows, total } = tableOf(answer, figures, SHOWN_ROWS);
   const kinds = rows[0]?.map(({ kind }) => kind) ?? [];
-  const names = header?.map((name, index) => h("th", { scope: "col", class: kinds[index] === "number" ? "number" : null }, name));
+  const names = header?.map((name, index) =>
+    h("th", { scope: "col", class: kinds[index] === "number" ? "number" : null }, name),
+  );
   const head = names && h("thead", {}, h("tr", {}, ...names));
-  const body = rows.map((row) => h("tr", {}, ...row.map(({ text, kind, title }) => h("td", { class: kind, title }, text))));
+  const body = rows.map((row) =>
+    h("tr", {}, ...row.map(({ text, kind, title }) => h("td", { class: kind, title }, text))),
+  );
   const size = total > rows.length ? `First ${rows.length} of ${figures.counted(total, "row")}` : null;
   return h(
     "div",
     { class: "result" },
     staleness(answer.stale),
     total === 0 ? h("p", { class: "muted" }, "The result has no rows.") : null,
-    h("div", { class: "table-frame", tabindex: 0, role: "region", "aria-label": "Result" }, h("table", {}, head, h("tbody", {}, ...body))),
+    h(
+      "div",
+      { class: "table-frame", tabindex: 0, role: "region", "aria-label": "Result" },
+      h("table", {}, head, h("tbody", {}, ...body)),
+    ),
     size ? h("p", { class: "muted small" }, size) : null,
   );
 }

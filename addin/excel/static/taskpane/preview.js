@@ -95,7 +95,7 @@ export class Preview {
  * @returns {import("./elements.js").Child[]}
  */
 export function costWords(cost, figures) {
+  if (cost.requests === 0) return ["Costs ", h("strong", {}, "no request")];
   const left = cost.quota ? ` · ${figures.count(cost.quota.remaining)} left this month` : "";
-  const words = cost.requests === 0 ? "No request" : figures.counted(cost.requests, "request");
-  return ["Costs ", h("strong", {}, words.toLowerCase()), cost.requests === 0 ? " · already held" : left];
+  return ["Costs ", h("strong", {}, figures.counted(cost.requests, "request")), left];
 }

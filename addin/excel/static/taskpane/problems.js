@@ -49,7 +49,7 @@ const WORDS = {
   spent: {
     severity: "error",
     title: "This month’s requests are used up",
-    advice: "Cells keep their last known values, marked with their age. New requests come with the new month (UTC), or with another key.",
+    advice: "Cells keep their last known values. New requests come with the new month (UTC), or with another key.",
     action: "account",
   },
   offline: {

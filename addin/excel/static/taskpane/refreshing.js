@@ -41,7 +41,12 @@ export class Refreshing {
     this.holdings = h("div");
     this.button = button("Refresh", () => void this.#run(), { look: "primary", sign: "refresh" });
     this.scope = radios("Scope", "scope", pane.host.isExcel ? SCOPES : [], () => void this.#plan());
-    this.mode = radios("Refresh", "mode", MODES.map(([value, words]) => [value, words]), () => void this.#plan());
+    this.mode = radios(
+      "Refresh",
+      "mode",
+      MODES.map(([value, words]) => [value, words]),
+      () => void this.#plan(),
+    );
     this.hint = h("p", { class: "muted small" });
     fill(panel, ...this.#sections());
     pane.live.watch(() => this.#draw());
@@ -49,10 +54,25 @@ export class Refreshing {
   }
 
   #sections() {
-    const outside = this.pane.host.isExcel ? null : h("p", { class: "muted small" }, "Outside Excel there are no cells to calculate: this tells the backend to ask the service again.");
+    const outside = this.pane.host.isExcel
+      ? null
+      : h(
+          "p",
+          { class: "muted small" },
+          "Outside Excel there are no cells to calculate: this tells the backend to ask the service again.",
+        );
     return [
       section("Allowance", this.allowance),
-      section("Refresh", this.scope.element, this.mode.element, this.hint, outside, this.plan, h("div", { class: "row" }, this.button), this.outcome),
+      section(
+        "Refresh",
+        this.scope.element,
+        this.mode.element,
+        this.hint,
+        outside,
+        this.plan,
+        h("div", { class: "row" }, this.button),
+        this.outcome,
+      ),
       section("Freshness", this.holdings),
       section("Last refreshes", this.log),
       freezeSection(this.pane),
@@ -69,7 +89,8 @@ export class Refreshing {
     const { figures, live } = this.pane;
     const resources = live.status?.resources ?? [];
     fill(this.allowance, meter(live.quota, figures));
-    const summary = live.failure === null ? holdingsSummary(resources, figures) : "Not known while the backend does not answer.";
+    const summary =
+      live.failure === null ? holdingsSummary(resources, figures) : "Not known while the backend does not answer.";
     fill(this.holdings, h("p", { class: "muted" }, summary), resources.length ? holdingsList(resources) : null);
     fill(this.log, ledgerTable(this.entries, figures));
   }
@@ -126,8 +147,17 @@ export class Refreshing {
   async #runAlone() {
     const mode = this.#mode();
     const { quota } = await this.pane.backend.refresh(mode);
-    this.#enter({ what: mode === "force" ? "everything" : "stale", cells: null, requests: 0, left: quota?.remaining ?? null, failure: null });
-    fill(this.outcome, notice("good", "The backend asks again from now on", "Nothing was lost, and no request was spent yet."));
+    this.#enter({
+      what: mode === "force" ? "everything" : "stale",
+      cells: null,
+      requests: 0,
+      left: quota?.remaining ?? null,
+      failure: null,
+    });
+    fill(
+      this.outcome,
+      notice("good", "The backend asks again from now on", "Nothing was lost, and no request was spent yet."),
+    );
   }
 
   #mode() {
@@ -140,15 +170,32 @@ export class Refreshing {
    */
   #reported(report) {
     if (report instanceof Error) return this.#failed(report);
-    const { scope, mode, cells, requests, quota, text } = report;
-    this.#enter({ what: mode === "force" ? `${scope}, all` : scope, cells, requests, left: quota?.remaining ?? null, failure: null });
+    const { scope, mode, how, cells, requests, quota } = report;
+    const { figures } = this.pane;
+    const rest = how === "full" ? " This Excel recalculated everything." : "";
+    const done = `${figures.counted(cells, "cell")} refreshed, ${figures.counted(requests, "request")}`;
+    const text = `${done}${this.#left(quota)}.${rest}`;
+    this.#enter({
+      what: mode === "force" ? `${scope}, all` : scope,
+      cells,
+      requests,
+      left: quota?.remaining ?? null,
+      failure: null,
+    });
     fill(this.outcome, notice("good", "Refreshed", text));
   }
 
   /** @param {unknown} error */
   #failed(error) {
     const message = messageOf(error);
-    if (this.entries[0]?.failure !== message) this.#enter({ what: "", cells: null, requests: 0, left: this.pane.live.quota?.remaining ?? null, failure: message });
+    if (this.entries[0]?.failure !== message)
+      this.#enter({
+        what: "",
+        cells: null,
+        requests: 0,
+        left: this.pane.live.quota?.remaining ?? null,
+        failure: message,
+      });
     fill(this.outcome, problemNotice(problemOf(message), { retry: () => void this.#run(), show: this.pane.show }));
   }
 
@@ -175,8 +222,12 @@ export function section(title, ...content) {
  * @param {() => void} changed
  */
 function radios(title, name, choices, changed) {
-  const inputs = choices.map(([value], index) => h("input", { type: "radio", name, value, checked: index === 0, change: changed }));
+  const inputs = choices.map(([value], index) =>
+    h("input", { type: "radio", name, value, checked: index === 0, change: changed }),
+  );
   const labels = choices.map(([, words], index) => h("label", {}, inputs[index], h("span", {}, words)));
-  const element = choices.length ? h("fieldset", { class: "segments" }, h("legend", { class: "unseen" }, title), ...labels) : null;
+  const element = choices.length
+    ? h("fieldset", { class: "segments" }, h("legend", { class: "unseen" }, title), ...labels)
+    : null;
   return { element, value: () => inputs.find((input) => input.checked)?.value ?? "" };
 }

@@ -22,7 +22,8 @@ export function ticks(low, high, count) {
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = power * ([1, 2, 5, 10].find((factor) => factor * power >= rough) ?? 10);
   const found = [];
-  for (let n = Math.ceil(low / step); n * step <= high + step * 1e-9; n++) found.push(Number((n * step).toPrecision(12)));
+  for (let n = Math.ceil(low / step); n * step <= high + step * 1e-9; n++)
+    found.push(Number((n * step).toPrecision(12)));
   return found;
 }
 
@@ -60,7 +61,9 @@ export class Scale {
 
   /** The line through all points, as an SVG path. */
   line() {
-    return this.points.map(({ day, value }, n) => `${n ? "L" : "M"}${round(this.x(day))} ${round(this.y(value))}`).join("");
+    return this.points
+      .map(({ day, value }, n) => `${n ? "L" : "M"}${round(this.x(day))} ${round(this.y(value))}`)
+      .join("");
   }
 
   /** The line closed along the bottom. */

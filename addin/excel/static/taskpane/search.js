@@ -28,10 +28,25 @@ export class Search {
     /** @type {Promise<void> | null} */
     this.asked = null;
     const typed = () => this.#typed();
-    this.query = h("input", { id: "search-query", type: "search", autocomplete: "off", spellcheck: "false", placeholder: "Name, slug or shortcode", input: typed, keydown: (/** @type {KeyboardEvent} */ event) => this.#keyed(event) });
-    this.category = h("select", { "aria-label": "Category", change: typed }, h("option", { value: "" }, "All categories"));
+    this.query = h("input", {
+      id: "search-query",
+      type: "search",
+      autocomplete: "off",
+      spellcheck: "false",
+      placeholder: "Name, slug or shortcode",
+      input: typed,
+      keydown: (/** @type {KeyboardEvent} */ event) => this.#keyed(event),
+    });
+    this.category = h(
+      "select",
+      { "aria-label": "Category", change: typed },
+      h("option", { value: "" }, "All categories"),
+    );
     this.count = h("p", { class: "muted small", role: "status" });
-    this.list = h("div", { class: "search-results", keydown: (/** @type {KeyboardEvent} */ event) => this.#keyed(event) });
+    this.list = h("div", {
+      class: "search-results",
+      keydown: (/** @type {KeyboardEvent} */ event) => this.#keyed(event),
+    });
     this.card = h("div", { class: "search-card" });
     this.#build();
   }
@@ -40,8 +55,19 @@ export class Search {
     const box = h("div", { class: "search-box" }, icon("search"), this.query);
     const label = h("label", { for: "search-query", class: "unseen" }, "Search signals");
     this.filters = h("div", { class: "row spread", hidden: true }, this.category, this.count);
-    fill(this.panel, h("div", { class: "search" }, h("div", { class: "search-side" }, label, box, this.filters, this.list), this.card));
-    fill(this.card, h("div", { class: "empty wide-only" }, icon("chart"), h("p", {}, "Open a signal to see its latest value, its history and its formulas.")));
+    fill(
+      this.panel,
+      h("div", { class: "search" }, h("div", { class: "search-side" }, label, box, this.filters, this.list), this.card),
+    );
+    fill(
+      this.card,
+      h(
+        "div",
+        { class: "empty wide-only" },
+        icon("chart"),
+        h("p", {}, "Open a signal to see its latest value, its history and its formulas."),
+      ),
+    );
   }
 
   /** Show the catalogue where it is at hand, else offer to load it: opening the pane spends nothing. */
@@ -86,8 +112,20 @@ export class Search {
     const { figures } = this.pane;
     const price = figures.counted(cost.requests, "request");
     const advice = "It is kept for a day. Searching in it is free.";
-    const words = cost.allowed ? button(`Load the catalogue (${price})`, () => void this.load(), { look: "primary" }) : notice("warning", "Not enough requests left", cost.reason ?? "");
-    fill(this.list, h("div", { class: "empty" }, icon("search"), h("h2", {}, "Find a signal"), h("p", {}, "Load the catalogue, or just type. ", advice), words));
+    const words = cost.allowed
+      ? button(`Load the catalogue (${price})`, () => void this.load(), { look: "primary" })
+      : notice("warning", "Not enough requests left", cost.reason ?? "");
+    fill(
+      this.list,
+      h(
+        "div",
+        { class: "empty" },
+        icon("search"),
+        h("h2", {}, "Find a signal"),
+        h("p", {}, "Load the catalogue, or just type. ", advice),
+        words,
+      ),
+    );
   }
 
   #typed() {
@@ -117,7 +155,13 @@ export class Search {
       this.query.focus();
     };
     const words = `No signal has “${this.query.value}” in its name, slug, source or description.`;
-    return h("div", { class: "empty" }, h("h2", {}, "Nothing found"), h("p", {}, words), button("Clear the search", clear));
+    return h(
+      "div",
+      { class: "empty" },
+      h("h2", {}, "Nothing found"),
+      h("p", {}, words),
+      button("Clear the search", clear),
+    );
   }
 
   /**
@@ -125,7 +169,8 @@ export class Search {
    * @param {string[]} words
    */
   #item(entry, words) {
-    const text = (/** @type {string} */ value) => marked(value, words).map(([piece, hit]) => (hit ? h("mark", {}, piece) : piece));
+    const text = (/** @type {string} */ value) =>
+      marked(value, words).map(([piece, hit]) => (hit ? h("mark", {}, piece) : piece));
     const unit = entry.unit ? h("span", {}, entry.unit) : null;
     return h(
       "button",
@@ -133,7 +178,12 @@ export class Search {
       h(
         "span",
         { class: "list-body" },
-        h("span", { class: "list-title" }, h("span", {}, ...text(entry.name)), entry.premium ? badge("Premium", "accent") : null),
+        h(
+          "span",
+          { class: "list-title" },
+          h("span", {}, ...text(entry.name)),
+          entry.premium ? badge("Premium", "accent") : null,
+        ),
         h("span", { class: "meta" }, h("span", { class: "mono" }, ...text(entry.slug)), unit),
       ),
       icon("next"),
@@ -145,14 +195,19 @@ export class Search {
    * @param {SignalEntry} entry
    */
   async show(entry) {
-    for (const item of this.list.querySelectorAll("[data-slug]")) item.toggleAttribute("data-open", item.getAttribute("data-slug") === entry.slug);
+    for (const item of this.list.querySelectorAll("[data-slug]"))
+      item.toggleAttribute("data-open", item.getAttribute("data-slug") === entry.slug);
     const covered = !this.panel.classList.contains("has-card");
     if (covered) this.scrolledTo = window.scrollY;
     this.panel.classList.add("has-card");
     // A narrow pane shows the card in the list's place, from its top.
     if (covered && this.list.offsetParent === null) window.scrollTo(0, 0);
     const card = new Card(this.pane, entry);
-    fill(this.card, button("Signals", () => this.#close(entry), { look: "quiet", sign: "back" }), card.element);
+    fill(
+      this.card,
+      button("Signals", () => this.#close(entry), { look: "quiet", sign: "back" }),
+      card.element,
+    );
     card.element.querySelector("h2")?.focus();
     await card.open();
   }
@@ -160,7 +215,9 @@ export class Search {
   /** @param {SignalEntry} entry */
   #close(entry) {
     this.panel.classList.remove("has-card");
-    const item = [...this.list.querySelectorAll("[data-slug]")].find((each) => each.getAttribute("data-slug") === entry.slug);
+    const item = [...this.list.querySelectorAll("[data-slug]")].find(
+      (each) => each.getAttribute("data-slug") === entry.slug,
+    );
     window.scrollTo(0, this.scrolledTo);
     if (item instanceof HTMLElement) item.focus({ preventScroll: true });
   }

@@ -64,7 +64,12 @@ export class Wizard {
     return h(
       "button",
       { type: "button", class: "list-item", "data-function": about.id, click: () => this.#form(about, {}) },
-      h("span", { class: "list-body" }, h("span", { class: "list-title mono" }, about.id), h("span", { class: "muted small clamp" }, about.summary)),
+      h(
+        "span",
+        { class: "list-body" },
+        h("span", { class: "list-title mono" }, about.id),
+        h("span", { class: "muted small clamp" }, about.summary),
+      ),
       icon("next"),
     );
   }
@@ -94,29 +99,59 @@ class Form {
     this.about = about;
     this.preview = new Preview(pane);
     this.formula = h("div", { class: "formula-place" });
-    this.insert = button("Insert", () => void insert(pane, this.text(), this.call()), { look: "primary", sign: "insert" });
+    this.insert = button("Insert", () => void insert(pane, this.text(), this.call()), {
+      look: "primary",
+      sign: "insert",
+    });
     const context = {
       changed: () => this.changed(),
       suggestions: about.group === "Signals" ? (pane.catalogue ?? []).map((entry) => entry.slug) : [],
       selection: pane.host.isExcel ? pane.host.selection : null,
     };
     this.fields = about.parameters.map((parameter) => parameterField(parameter, context));
-    this.element = h("form", { class: "wizard", submit: (/** @type {Event} */ event) => event.preventDefault() }, this.#head(), this.#body(), this.#foot());
+    this.element = h(
+      "form",
+      { class: "wizard", submit: (/** @type {Event} */ event) => event.preventDefault() },
+      this.#head(),
+      this.#body(),
+      this.#foot(),
+    );
   }
 
   #head() {
-    const help = h("a", { href: `help/${encodeURIComponent(this.about.id)}`, target: "_blank", rel: "noopener" }, "Help", icon("open"));
+    const help = h(
+      "a",
+      { href: `help/${encodeURIComponent(this.about.id)}`, target: "_blank", rel: "noopener" },
+      "Help",
+      icon("open"),
+    );
     const title = h("h2", { class: "mono", tabindex: -1 }, `${this.pane.live.namespace}.${this.about.id}`);
-    return h("header", {}, h("div", { class: "row spread" }, title, help), h("p", { class: "muted" }, this.about.summary));
+    return h(
+      "header",
+      {},
+      h("div", { class: "row spread" }, title, help),
+      h("p", { class: "muted" }, this.about.summary),
+    );
   }
 
   #body() {
     const hint = h("p", { class: "muted small" }, "Begin with = to take a value from a cell, such as =A2.");
-    return h("div", { class: "fields" }, ...this.fields.map((field) => field.element), this.fields.length ? hint : null);
+    return h(
+      "div",
+      { class: "fields" },
+      ...this.fields.map((field) => field.element),
+      this.fields.length ? hint : null,
+    );
   }
 
   #foot() {
-    return h("div", { class: "wizard-foot" }, this.formula, this.preview.element, h("div", { class: "row" }, this.insert));
+    return h(
+      "div",
+      { class: "wizard-foot" },
+      this.formula,
+      this.preview.element,
+      h("div", { class: "row" }, this.insert),
+    );
   }
 
   /** @param {Record<string, string>} values */
@@ -142,8 +177,15 @@ class Form {
     fill(this.formula, copyable(this.text()));
     this.insert.disabled = missing.length > 0;
     const call = this.call();
-    if (missing.length) this.preview.idle(`Fill in ${missing.map((parameter) => parameter.name).join(", ")} to see cost and result.`);
-    else if (call === null) this.preview.idle(`The result depends on ${typed.filter(isReference).map((text) => text.trim().slice(1)).join(", ")}.`);
+    if (missing.length)
+      this.preview.idle(`Fill in ${missing.map((parameter) => parameter.name).join(", ")} to see cost and result.`);
+    else if (call === null)
+      this.preview.idle(
+        `The result depends on ${typed
+          .filter(isReference)
+          .map((text) => text.trim().slice(1))
+          .join(", ")}.`,
+      );
     else void this.preview.show(call);
   }
 }
