@@ -102,3 +102,14 @@ def test_going_back_puts_the_focus_on_the_function(chromium, backend):
         pane.press("SPARK")
         pane.press("Functions")
         assert pane.focused().startswith("SPARK")
+
+
+def test_a_chain_of_transforms_is_chosen_by_boxes(chromium, backend):
+    with opened(chromium, backend) as pane:
+        pane.open_tab("Insert")
+        pane.press("SIGNAL_HISTORY")
+        pane.check("Options")
+        pane.run(lambda page: page.locator(".several summary").click())
+        pane.run(lambda page: page.get_by_role("checkbox", name="yoy").check())
+        pane.run(lambda page: page.get_by_role("checkbox", name="cum").check())
+        pane.sees('=DS.SIGNAL_HISTORY(,,,"transform=yoy|cum")')
