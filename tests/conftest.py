@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from tests.embedded import (  # noqa: F401  fixtures are found by being imported here
     real_service,
@@ -13,6 +14,9 @@ from tests.embedded import (  # noqa: F401  fixtures are found by being imported
     shared_database,
     shared_service,
 )
+
+settings.register_profile("project", deadline=None)  # a busy machine fails no test
+settings.load_profile("project")
 
 PROJECT = Path(__file__).resolve().parent.parent
 

@@ -1,22 +1,22 @@
 """The drivers: they answer what functions ask (`udfs.needs`), and keep account of what each of them was told.
 
-`answer` fetches what is not at hand; `needed` only counts. Both run all functions of a batch side by side, round by
-round: every round collects the questions of all, asks each resource once, and goes on. What memory holds is answered
-at once, without a round.
+A `Batch` fetches what is not at hand: it runs its functions side by side, round by round; every round collects the
+questions of all, asks each resource once, and goes on. What memory holds is answered at once, without a round.
+`needed` only counts.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 from dataservice.client import Answer, Resource
 from udfs.needs import FRESH, Asking, Question, Reply
 from udfs.turns import in_turns
 
-__all__ = ["Reader", "Run", "answer", "needed"]
+__all__ = ["EVER", "Batch", "Reader", "Run", "answer", "needed"]
 
 T = TypeVar("T")
 
@@ -40,7 +40,8 @@ class Reader(Protocol):
 class Run:
     """One function under way: what it asks now, what its result rests on so far, and how it ended."""
 
-    asking: Asking[Any]
+    asking: Asking[Any] | None
+    """The function; None once it has ended, because its frame is larger than all else here."""
     result: Any = None
     error: Exception | None = None
     questions: Sequence[Question] = ()
@@ -53,12 +54,16 @@ class Run:
 
     def step(self, replies: Sequence[Reply] | None) -> None:
         """Go on with `replies` up to the next questions or the end."""
+        if self.asking is None:
+            return
         try:
             self.questions = self.asking.send(replies)  # type: ignore[arg-type]  # None begins it
+            return
         except StopIteration as end:
-            self.result, self.questions = end.value, ()
+            self.result = end.value
         except Exception as error:  # noqa: BLE001 - whatever it is, it becomes this one cell's error
-            self.error, self.questions = error, ()
+            self.error = error
+        self.asking, self.questions = None, ()
 
     def note(self, question: Question, answer: Answer[Any]) -> None:
         """Take account of an answer before going on with it."""
@@ -72,38 +77,75 @@ class Run:
 
     def close(self) -> None:
         """Leave the function where it stands."""
-        self.asking.close()
-        self.questions = ()
+        if self.asking is not None:
+            self.asking.close()
+        self.asking, self.questions = None, ()
 
 
-@dataclass(slots=True)
-class _Known:
-    """What a batch was told so far, and the requests of each answer that no function was charged with yet."""
+class Batch:
+    """Functions side by side, begun at `now`: each resource is asked at most once, the widest first."""
 
-    replies: dict[Question, Reply] = field(default_factory=dict)
-    uncharged: dict[Question, int] = field(default_factory=dict)
+    def __init__(self, reader: Reader, now: float) -> None:
+        self._reader = reader
+        self._now = now
+        self._replies: dict[Question, Reply] = {}
+        self._uncharged: dict[Question, int] = {}
+        """The requests of each answer that no function was charged with yet."""
+        self._waiting: list[Run] = []
 
-    def add(self, question: Question, reply: Reply) -> None:
-        self.replies[question] = reply
+    def begin(self, run: Run) -> None:
+        """Let `run` go as far as memory can answer; most end here."""
+        run.step(None)
+        self._advance(run)
+        if run.questions:
+            self._waiting.append(run)
+
+    async def end(self) -> None:
+        """Bring all that have begun to their end."""
+        while self._waiting:
+            missing = {q: None for run in self._waiting for q in run.questions if q not in self._replies}
+            for part in _widest_first(missing):
+                replies = await asyncio.gather(*(_reply(question, self._reader, self._now) for question in part))
+                for question, reply in zip(part, replies, strict=True):
+                    self._learn(question, reply)
+            async for run in in_turns(self._waiting):
+                self._advance(run)
+            self._waiting = [run for run in self._waiting if run.questions]
+
+    def _advance(self, run: Run) -> None:
+        """Go on as far as what is known and memory can answer."""
+        replies = self._replies
+        while run.questions:
+            for question in run.questions:
+                if question not in replies:
+                    found = _peek(question, self._reader)
+                    if found is None:
+                        return
+                    self._learn(question, found)
+            told = [replies[question] for question in run.questions]
+            for question, reply in zip(run.questions, told, strict=True):
+                if isinstance(reply, Answer):
+                    run.note(question, reply)
+            if self._uncharged:
+                run.requests += sum(self._uncharged.pop(question, 0) for question in run.questions)
+            run.step(told)
+
+    def _learn(self, question: Question, reply: Reply) -> None:
+        self._replies[question] = reply
         if isinstance(reply, Answer) and reply.requests:
-            self.uncharged[question] = reply.requests
+            self._uncharged[question] = reply.requests
 
 
 async def answer(runs: Sequence[Run], reader: Reader, now: float) -> None:
-    """Bring all `runs`, begun at `now`, to their end; each resource is asked at most once, the widest first."""
-    known = _Known()
-    async for run in in_turns(runs):
-        run.step(None)
-        _advance(run, reader, known)
-    while waiting := [run for run in runs if run.questions]:
-        missing = {q: None for run in waiting for q in run.questions if q not in known.replies}
-        await _ask(list(missing), reader, known, now)
-        async for run in in_turns(waiting):
-            _advance(run, reader, known)
+    """Bring all `runs`, begun at `now`, to their end."""
+    batch = Batch(reader, now)
+    for run in runs:
+        batch.begin(run)
+    await batch.end()
 
 
 async def needed(runs: Sequence[Run], reader: Reader, now: float) -> set[Resource[Any]]:
-    """The resources that `answer` would have to fetch at `now`; nothing is fetched.
+    """The resources that a `Batch` would have to fetch at `now`; nothing is fetched.
 
     A function goes on with the last known value, where there is one, so that what it asks next is counted too.
     """
@@ -132,33 +174,6 @@ async def _at_hand(question: Question, reader: Reader, now: float) -> Answer[Any
 
 def _peek(question: Question, reader: Reader) -> Answer[Any] | None:
     return reader.peek(question.resource, max_age_s=question.cached_max_age_s or None)
-
-
-def _advance(run: Run, reader: Reader, known: _Known) -> None:
-    """Go on as far as what is known and memory can answer."""
-    replies = known.replies
-    while run.questions:
-        for question in run.questions:
-            if question not in replies:
-                found = _peek(question, reader)
-                if found is None:
-                    return
-                known.add(question, found)
-        told = [replies[question] for question in run.questions]
-        for question, reply in zip(run.questions, told, strict=True):
-            if isinstance(reply, Answer):
-                run.note(question, reply)
-        if known.uncharged:
-            run.requests += sum(known.uncharged.pop(question, 0) for question in run.questions)
-        run.step(told)
-
-
-async def _ask(questions: Sequence[Question], reader: Reader, known: _Known, now: float) -> None:
-    """Ask for all `questions`: first those whose answer may hold the answers to others, then the rest."""
-    for part in _widest_first(questions):
-        replies = await asyncio.gather(*(_reply(question, reader, now) for question in part))
-        for question, reply in zip(part, replies, strict=True):
-            known.add(question, reply)
 
 
 def _widest_first(questions: Iterable[Question]) -> tuple[list[Question], list[Question]]:

@@ -13,7 +13,7 @@ from dataservice.errors import NotFoundError
 from udfs.arguments import shown
 from udfs.errors import NoDataError
 from udfs.lookup import CATALOGUE_AGE_S
-from udfs.needs import have, need
+from udfs.needs import FRESH, have, need
 
 __all__ = ["looks_like_slug", "need_detail", "need_of", "slug_of"]
 
@@ -28,6 +28,29 @@ async def slug_of(name: str) -> str:
 
     Raises `NoDataError` with the nearest name where a catalogue less than a day old knows it not.
     """
+    return name if await _detail_at_hand(name) else await _listed(name)
+
+
+async def need_detail(name: str) -> Answer[SignalDetail]:
+    """The answer about the signal called `name`; raises `NoDataError` where there is none of that name."""
+    return await _detail_at_hand(name) or await need_of(name, SignalResource(await _listed(name)))
+
+
+async def need_of(name: str, resource: Resource[T]) -> Answer[T]:
+    """The answer to `resource`, which concerns the signal that the formula calls `name`."""
+    try:
+        return await need(resource)
+    except NotFoundError:
+        raise NoDataError(f"no signal {shown(name)}; SIGNALS lists and searches those there are") from None
+
+
+async def _detail_at_hand(name: str) -> Answer[SignalDetail] | None:
+    """A fresh answer under this very slug settles the name, and no catalogue has to be looked for."""
+    return await have(SignalResource(name), max_age_s=FRESH) if looks_like_slug(name) else None
+
+
+async def _listed(name: str) -> str:
+    """The slug by a catalogue, or the name itself where none is at hand and it may be a slug."""
     at_hand = await have(CATALOGUE, max_age_s=EVER)
     known = at_hand and at_hand.value.find(name)
     if known:
@@ -41,22 +64,9 @@ async def slug_of(name: str) -> str:
     return _found(at_hand.value, name)
 
 
-async def need_detail(name: str) -> Answer[SignalDetail]:
-    """The answer about the signal called `name`; raises `NoDataError` where there is none of that name."""
-    return await need_of(name, SignalResource(await slug_of(name)))
-
-
-async def need_of(name: str, resource: Resource[T]) -> Answer[T]:
-    """The answer to `resource`, which concerns the signal that the formula calls `name`."""
-    try:
-        return await need(resource)
-    except NotFoundError:
-        raise NoDataError(f"no signal {shown(name)}; SIGNALS lists and searches those there are") from None
-
-
 def looks_like_slug(name: str) -> bool:
     """Whether a name can be asked as it is: slugs have lower-case letters or dots, shortcodes have neither."""
-    return "." in name or any(letter.islower() for letter in name)
+    return "." in name or name != name.upper()
 
 
 def _found(catalogue: Catalogue, name: str) -> str:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
-from datetime import date
 from typing import Any
 
 import msgspec
@@ -15,7 +14,7 @@ from dataservice.errors import DataServiceError
 from udfs import drivers
 from udfs.cells import restyled
 from udfs.dates import today_of
-from udfs.drivers import Reader, Run
+from udfs.drivers import Batch, Reader, Run
 from udfs.errors import CellError, UdfError, error_cell, reason
 from udfs.options import error_style
 from udfs.registry import Udf, calls_go_through, find
@@ -74,54 +73,51 @@ class Session:
 
         `reader` answers in place of the client, such as one that ends by a deadline.
         """
+        injected = self._injected()
+        batch = Batch(reader or self.client, injected["now"])
+        begun = [_begun(call, injected, batch) async for call in in_turns(calls)]
+        await batch.end()
         now = self._clock()
-        prepared: list[Run | CellError] = []
-        try:
-            async for prepared_call in self._prepared(calls, now):
-                prepared.append(prepared_call)  # noqa: PERF401 - what is prepared so far must be known when it ends
-            await drivers.answer([run for run in prepared if isinstance(run, Run)], reader or self.client, now)
-        finally:  # a batch that is given up leaves no function half-way
-            for run in prepared:
-                if isinstance(run, Run):
-                    run.close()
-        now = self._clock()
-        ended = in_turns(zip(calls, prepared, strict=True))
+        ended = in_turns(zip(calls, begun, strict=True))
         return [_outcome(call, run, now) async for call, run in ended]
 
     async def value(self, function_id: str, args: Sequence[Any]) -> Any:
         """The result of one call as plain Python; raises what went wrong."""
-        now = self._clock()
-        injected = self._injected(now)
+        injected = self._injected()
         run = Run(find(function_id).bind(args, injected["today"], injected))
-        await drivers.answer([run], self.client, now)
+        await drivers.answer([run], self.client, injected["now"])
         if run.error is not None:
             raise run.error
         return run.result
 
     async def cost(self, calls: Sequence[Call]) -> CostPreview:
         """What `answer(calls)` would spend now; sends nothing."""
-        now = self._clock()
+        injected = self._injected()
         fresh = 0
         missing: set[Resource[Any]] = set()
-        async for run in self._prepared(calls, now):
-            needed = await drivers.needed([run], self.client, now) if isinstance(run, Run) else set()
+        async for call in in_turns(calls):
+            run = _bound(call, injected)
+            needed = await drivers.needed([run], self.client, injected["now"]) if isinstance(run, Run) else set()
             fresh += not needed
             missing |= needed
         return CostPreview(await self.client.cost(missing), frozenset(missing), len(calls), fresh)
 
-    async def _prepared(self, calls: Sequence[Call], now: float) -> AsyncIterator[Run | CellError]:
-        injected = self._injected(now)
-        today = injected["today"]
-        async for call in in_turns(calls):
-            yield _prepare(call, today, injected)
-
-    def _injected(self, now: float) -> dict[str, Any]:
+    def _injected(self) -> dict[str, Any]:
+        now = self._clock()
         return {"now": now, "today": today_of(now), "client": self.client}
 
 
-def _prepare(call: Call, today: date, injected: Mapping[str, Any]) -> Run | CellError:
+def _begun(call: Call, injected: Mapping[str, Any], batch: Batch) -> Run | CellError:
+    """A call on its way, or at its end where memory could answer; a function is never left bound but not begun."""
+    run = _bound(call, injected)
+    if isinstance(run, Run):
+        batch.begin(run)
+    return run
+
+
+def _bound(call: Call, injected: Mapping[str, Any]) -> Run | CellError:
     try:
-        return Run(find(call.function_id).bind(call.args, today, injected))
+        return Run(find(call.function_id).bind(call.args, injected["today"], injected))
     except Exception as error:  # noqa: BLE001 - whatever it is, it becomes this one cell's error
         return error_cell(error, call.function_id)
 

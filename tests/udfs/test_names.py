@@ -83,3 +83,11 @@ async def test_the_detail_comes_under_the_slug_whatever_the_name():
 @pytest.mark.parametrize(("name", "is_slug"), [("us-cpi", True), ("EIA.WTI", True), ("WTI", False), ("S&P 500", False)])
 def test_slugs_have_lower_case_letters_or_dots(name, is_slug):
     assert looks_like_slug(name) is is_slug
+
+
+async def test_a_fresh_answer_under_a_slug_settles_it_without_a_catalogue():
+    detail = SignalDetail(SIGNALS.signals[0], None)
+    reader = MemoryReader(memory={SignalResource("us-cpi"): answered(detail)})
+    assert (await told(reader, need_detail("us-cpi"))).value is detail
+    assert await told(reader, slug_of("us-cpi")) == "us-cpi"
+    assert reader.reads == reader.haves == []
