@@ -34,15 +34,14 @@ def settings_part() -> str:
     sentences = field_sentences(Settings)
     rows = [
         [
-            code(field.name),
-            code(f"{PREFIX}{field.name.upper()}"),
+            f"{code(field.name)}<br>{code(f'{PREFIX}{field.name.upper()}')}",
             _type_in_words(field.type),
             _shown(field.default),
             sentences[field.name],
         ]
         for field in msgspec.structs.fields(Settings)
     ]
-    return table(("in the config file", "in the environment", "takes", "default", "what it does"), rows)
+    return table(("in the file, in the environment", "takes", "default", "what it does"), rows)
 
 
 def field_sentences(record: type) -> dict[str, str]:
