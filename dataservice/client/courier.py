@@ -82,6 +82,12 @@ class Courier:
         if refusal is not None:
             raise refusal
 
+    def late(self, request: Request, errand: Errand) -> DataServiceError:
+        """The error of an errand that was ended from outside; it counts as an outage like any other."""
+        failure = Failure(DeadlineExceededError(f"no answer within {errand.deadline_s:g} s", path=request.path))
+        self._note(failure, request, errand)
+        return failure.error
+
     async def _last_outcome(self, request: Request, errand: Errand) -> bytes | Failure:
         for attempt in count(1):
             outcome = (await self._send(request, errand)).outcome

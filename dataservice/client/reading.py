@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from typing import Any, TypeVar
 from uuid import uuid4
@@ -90,7 +90,7 @@ class Reading:
         errand = self.errand(resource, known)
         try:
             self._courier.check(first_request(resource), errand)
-            answer = await self._within_deadline(self._bring(resource, errand))
+            answer = await self._within_deadline(resource, errand)
         except DataServiceError as error:
             failed = error
         else:
@@ -102,16 +102,15 @@ class Reading:
             raise failed
         return replace(last_known.stale(failed.afresh()), requests=errand.requests)
 
-    async def _within_deadline(self, work: Awaitable[T]) -> T:
-        """What `work` gives; ended from outside if something in it does not mind the deadline."""
-        try:
-            return await asyncio.wait_for(work, self._deadline_s + DEADLINE_GRACE_S)
-        except TimeoutError:
-            late = DeadlineExceededError(f"no answer within {self._deadline_s:g} s")
-        raise late
+    async def _within_deadline(self, resource: Resource[T], errand: Errand) -> Answer[T]:
+        """The answer; ended from outside if something on the way does not mind the deadline."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self._deadline_s + DEADLINE_GRACE_S):
+                return await self._bring(resource, errand)
+        raise self._courier.late(first_request(resource), errand)
 
     async def _bring(self, resource: Resource[T], errand: Errand) -> Answer[T]:
-        async with self._turn(resource, errand), self._lease(resource, errand):
+        async with self._turn(resource), self._lease(resource, errand):
             found = await self._tiers.find(resource, self._clock())  # another process may have been faster
             if found is not None and found.is_fresh(self._clock()):
                 return found
@@ -151,24 +150,14 @@ class Reading:
         return history
 
     @asynccontextmanager
-    async def _turn(self, resource: Resource[Any], errand: Errand) -> AsyncIterator[None]:
+    async def _turn(self, resource: Resource[Any]) -> AsyncIterator[None]:
         """Windows of one signal are pulled one after another: the next may find all it needs in the one before."""
         if not isinstance(resource, HistoryResource):
             yield
             return
         lock = self._turns.setdefault(resource.slug, asyncio.Lock())
-        try:
-            await asyncio.wait_for(lock.acquire(), errand.left_s(self._clock()))
-        except TimeoutError:
-            waited = True
-        else:
-            waited = False
-        if waited:
-            raise DeadlineExceededError("another window of the same signal took too long")
-        try:
+        async with lock:
             yield
-        finally:
-            lock.release()
 
     @asynccontextmanager
     async def _lease(self, resource: Resource[Any], errand: Errand) -> AsyncIterator[None]:

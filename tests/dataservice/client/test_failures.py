@@ -5,6 +5,7 @@ import asyncio
 import httpx
 import pytest
 
+from dataservice.cache import MemoryStore
 from dataservice.client import AsyncClient, HistoryResource, IndicesResource, SignalResource, WireResource
 from dataservice.client.retry import ATTEMPTS
 from dataservice.errors import (
@@ -241,3 +242,13 @@ async def test_no_error_of_another_library_leaves_the_client():
             with pytest.raises(UnavailableError) as raised:
                 await client.read(SIGNAL)
             assert raised.value.__cause__ is raised.value.__context__ is None
+
+
+async def test_a_store_that_hangs_cannot_hold_a_cell_beyond_the_deadline():
+    class Hanging(MemoryStore):
+        async def put(self, name, entry):
+            await asyncio.Event().wait()
+
+    async with Scripted.saying([answer(signal())]).client(store=Hanging(), deadline_s=0.05) as client:
+        with pytest.raises(DeadlineExceededError, match=r"within 0\.05 s"):
+            await client.read(SIGNAL)
