@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from dataservice.client import Answer, Resource
 from dataservice.errors import DeadlineExceededError
@@ -50,7 +50,7 @@ class WithinDeadline:
         return known.stale(late)
 
 
-def _seen(reading: asyncio.Future[object]) -> None:
+def _seen(reading: asyncio.Future[Any]) -> None:
     """Take note of a late failure, which nobody waits for any more."""
     if not reading.cancelled():
         reading.exception()
