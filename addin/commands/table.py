@@ -40,6 +40,10 @@ COMMANDS: dict[str, Entry] = {
         "addin.commands.freeze:freeze",
         "Write a copy of a workbook with values in place of our formulas, for readers without the add-in.",
     ),
+    "mcp": Entry(
+        "addin.commands.mcp:mcp",
+        "Serve agents over MCP: seven read tools, with the same key, cache and allowance as the cells.",
+    ),
     "template": Entry(
         "addin.commands.template:template", "Write the workbook template, with example values from made-up data."
     ),

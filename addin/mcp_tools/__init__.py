@@ -1,0 +1,22 @@
+"""The seven tools that a model can call, free of the protocol that carries them (`addin.mcp_server`)."""
+
+from addin.mcp_tools.answering import Desk, ToolFailure
+from addin.mcp_tools.composites import list_currents, list_indices
+from addin.mcp_tools.observations import get_observations
+from addin.mcp_tools.posts import list_posts
+from addin.mcp_tools.signals import get_signal, list_signals
+from addin.mcp_tools.tool import Found, Tool
+from addin.mcp_tools.wire import list_wire
+
+__all__ = ["TOOLS", "Desk", "Found", "Tool", "ToolFailure"]
+
+TOOLS: tuple[Tool, ...] = (
+    list_signals,
+    get_signal,
+    get_observations,
+    list_indices,
+    list_currents,
+    list_posts,
+    list_wire,
+)
+"""Every tool, in the order in which a model meets them."""

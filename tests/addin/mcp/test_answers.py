@@ -1,0 +1,88 @@
+"""The server's answers, refusals and resources, through the SDK's client in this process."""
+
+import pytest
+from mcp import MCPError
+
+from tests.addin.mcp.agents import client_of, refusal_of, result_of
+
+
+@pytest.fixture(autouse=True)
+def key(request, monkeypatch):
+    """Put the Pro key of the service that the test uses into the environment."""
+    name = "real_service" if "real_service" in request.fixturenames else "shared_service"
+    monkeypatch.setenv("DATA_SERVICE_API_KEY", request.getfixturevalue(name).key)
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "advice"),
+    [
+        ("list_wire", {"kind": "gossip"}, "kind 'gossip' is not one of news, filing, press_release"),
+        ("list_wire", {"kindd": "news"}, "did you mean kind?"),
+        ("list_wire", {"min_importance": 200}, "min_importance 200 is not between 0 and 100"),
+        ("get_signal", {}, "slug is missing"),
+        ("get_observations", {"slug": "us-cpi", "start": "yesterday"}, "start 'yesterday' is not a date; it takes"),
+        ("get_observations", {"slug": "us-cpi", "transform": "yoyo"}, "yoyo"),
+        ("list_indices", {"slug": "pressure-gage"}, "did you mean pressure-gauge?"),
+        ("list_signals", {"fields": ["nam"]}, "did you mean name?"),
+    ],
+)
+async def test_a_wrong_argument_gets_an_error_that_says_what_is_right(
+    tool, arguments, advice, shared_service, tmp_path
+):
+    async with client_of(shared_service, tmp_path) as client:
+        assert advice in await refusal_of(client, tool, **arguments)
+
+
+async def test_an_unknown_signal_is_refused_with_the_nearest_name(real_service, tmp_path):
+    async with client_of(real_service, tmp_path) as client:
+        await result_of(client, "list_signals")
+        assert await refusal_of(client, "get_signal", slug="us-cpii") == "no signal 'us-cpii'; did you mean us-cpi?"
+    assert real_service.store.usage(real_service.key) == 1
+
+
+async def test_an_unknown_tool_is_an_error_of_the_protocol(shared_service, tmp_path):
+    async with client_of(shared_service, tmp_path) as client:
+        with pytest.raises(MCPError, match="there are list_signals"):
+            await client.call_tool("drop_tables", {})
+
+
+async def test_the_catalogue_is_a_resource(real_service, tmp_path):
+    async with client_of(real_service, tmp_path) as client:
+        (listed,) = (await client.list_resources()).resources
+        (content,) = (await client.read_resource(listed.uri)).contents
+        with pytest.raises(MCPError, match="there is no resource"):
+            await client.read_resource("dataservice://elsewhere")
+    lines = content.text.splitlines()
+    assert (lines[0], len(lines)) == ("slug,shortcode,name,category,unit,source", 21)
+
+
+async def test_an_outage_gives_the_last_known_value_with_its_age_and_the_reason(real_service, tmp_path):
+    async with client_of(real_service, tmp_path, ttl_s=0.001) as client:
+        before = await result_of(client, "get_signal", slug="us-cpi")
+        real_service.running.stop()
+        after = await result_of(client, "get_signal", slug="us-cpi")
+        lost = await refusal_of(client, "list_indices")
+    assert after["value"] == before["value"]
+    assert after["stale"]["age_s"] >= 0
+    assert after["stale"]["reason"].startswith("the service did not answer")
+    assert (after["fresh_for_s"], after["requests"]) == (0, 0)
+    assert lost.startswith("the service did not answer")
+
+
+async def test_a_refused_key_is_told_and_never_shown(real_service, tmp_path, monkeypatch):
+    key = "ds_" + 40 * "0"
+    monkeypatch.setenv("DATA_SERVICE_API_KEY", key)
+    async with client_of(real_service, tmp_path) as client:
+        told = [await refusal_of(client, "list_indices") for _ in range(2)]
+        said = [repr(await client.list_tools()), repr(await client.list_resources()), client.instructions, *told]
+    assert all(text.startswith("the key was refused") for text in told)
+    assert [text for text in said if key in text] == []
+
+
+async def test_without_a_key_the_model_learns_that_one_must_be_set(real_service, tmp_path, monkeypatch):
+    monkeypatch.setenv("DATA_SERVICE_API_KEY", "")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.fail.Keyring")
+    async with client_of(real_service, tmp_path) as client:
+        assert (await refusal_of(client, "list_indices")).startswith("no API key")
+    assert real_service.running.requests == []
