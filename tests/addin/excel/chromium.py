@@ -72,15 +72,32 @@ class Tab:
         """What a function in the page gives, its promise awaited."""
         return self._chromium.run(self.page.evaluate(script, argument))
 
+    def command(self, *names: str) -> Any:
+        """What the last of some commands to the browser's debugger gives."""
+
+        async def run() -> Any:
+            session = await self.page.context.new_cdp_session(self.page)
+            for name in names:
+                told = await session.send(name)
+            await session.detach()
+            return told
+
+        return self._chromium.run(run())
+
     def add_script(self, **source: Any) -> None:
         self._chromium.run(self.page.add_script_tag(**source))
 
 
+def executable() -> str | None:
+    """The path of this machine's Chromium."""
+    return next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+
+
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Chromium]:
-    executable = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    if executable is None:
+    program = executable()
+    if program is None:
         pytest.skip("no Chromium here")
-    browser = Chromium(executable)
+    browser = Chromium(program)
     yield browser
     browser.close()

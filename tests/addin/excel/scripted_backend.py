@@ -20,7 +20,7 @@ from udfs import REGISTRY
 ENGINE = PROJECT / "tests/node/node_modules/@microsoft/office-js/dist/custom-functions-runtime.debug.js"
 
 # What an Excel page offers, as small as it can be: the functions are kept by id, errors carry code and message.
-PAGE = """<!doctype html><title>page</title><script>
+HOST = """
 globalThis.functions = {};
 globalThis.CustomFunctions = {
   ErrorCode: { invalidValue: "#VALUE!", notAvailable: "#N/A" },
@@ -32,7 +32,8 @@ globalThis.call = (id, ...values) =>
     (value) => ({ value }),
     (error) => ({ error: error.code, message: error.message }),
   );
-</script><script src="/functions.js"></script>"""
+"""
+PAGE = f"<!doctype html><title>page</title><script>{HOST}</script><script src='/functions.js'></script>"
 
 
 def fresh(value: Any, **members: Any) -> dict[str, Any]:

@@ -1,12 +1,15 @@
 /// <reference path="../types.d.ts" />
 // How fast results may go to Excel. It takes 5 MB in one exchange, about two a second; more at once is never shown, and
-// cells say #BUSY! for good. So what would be more waits for its turn.
+// cells say #BUSY! for good. So tables that would be more wait for their turn.
 
-/** What Excel takes at once, with room for what the engine adds. */
-const BURST = 3_500_000;
+/** What Excel takes at once, with room for what gathers while it is busy with the exchange before. */
+const BURST = 3_000_000;
 const PER_SECOND = 2_000_000;
 
-/** A bucket of characters that fills up again; what finds it empty waits in line. */
+/** Smaller results never wait: a hundred thousand of them fit into one exchange. */
+const SMALLEST_TABLE = 1_000;
+
+/** A bucket of characters that fills up again; a table that finds it empty waits in line. */
 class Delivery {
   /** @param {() => number} clock milliseconds, never set back */
   constructor(clock) {
@@ -22,7 +25,9 @@ class Delivery {
    * @param {number} size
    */
   take(size) {
-    return this.line.length === 0 && this.#take(size);
+    if (size >= SMALLEST_TABLE) return this.line.length === 0 && this.#take(size);
+    this.room = Math.max(0, this.room - size);
+    return true;
   }
 
   /**

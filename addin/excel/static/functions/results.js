@@ -5,7 +5,7 @@
 const LONGEST_RESULT = 1_900_000;
 
 /** What the engine writes around the value of one cell. */
-const CELL_SIZE = 40;
+const CELL_SIZE = 30;
 
 /** A formatted date takes about 75 characters of a result, a plain one 8. */
 const MOST_FORMATTED_DATES = 20_000;

@@ -1,0 +1,116 @@
+"""The doctor: every link from Excel to the service, and what to do about a broken one."""
+
+import datetime as dt
+import json
+import os
+
+import pytest
+
+from addin.backend import create_app
+from addin.backend.serving import listen, running
+from addin.excel.certificates import Certificates
+from addin.excel.doctor import State, examine
+from addin.settings import Settings
+from tests.addin.commands import addin, environment
+
+NOW = dt.datetime.now(dt.UTC)
+
+
+@pytest.fixture
+def own(tmp_path):
+    certificates = Certificates(tmp_path / "certificates")
+    certificates.ensure(NOW)
+    return certificates
+
+
+@pytest.fixture
+def key(service, monkeypatch):
+    monkeypatch.setenv("DATA_SERVICE_API_KEY", service.key)
+
+
+async def links(settings, own, now=NOW):
+    return {finding.topic: finding for finding in await examine(settings, own, now)}
+
+
+@pytest.mark.usefixtures("key")
+async def test_when_all_is_well_nothing_is_to_be_done(service, own, tmp_path):
+    listener = listen("127.0.0.1", 0, own.leaf)
+    port = listener.socket.getsockname()[1]
+    settings = Settings(url=service.url, cache_dir=tmp_path / "cache", port=port)
+    with running(create_app(settings), listener):
+        found = await links(settings, own)
+    assert {finding.state for finding in found.values()} == {State.GOOD}, found
+    assert list(found) == ["versions", "address", "key", "cache", "certificate", "backend", "service", "quota"]
+    assert "requests left this month (pro tier)" in found["quota"].text
+
+
+@pytest.mark.usefixtures("key")
+async def test_a_look_costs_one_request_at_most_and_then_none(service, own, tmp_path):
+    settings = Settings(url=service.url, cache_dir=tmp_path / "cache", port=1)
+    await links(settings, own)
+    spent = [target for target in service.running.requests if target != "/openapi.json"]
+    await links(settings, own)
+    assert len(spent) <= 1
+    assert [target for target in service.running.requests if target != "/openapi.json"] == spent
+
+
+async def test_a_missing_address_certificate_and_backend_are_told_with_their_commands(tmp_path):
+    found = await links(Settings(port=1), Certificates(tmp_path / "none"))
+    assert "DATA_SERVICE_URL" in found["address"].advice
+    assert found["certificate"].advice == "make one with: addin certs install"
+    assert found["backend"].advice == "start it with: addin serve"
+    assert {"service", "quota"}.isdisjoint(found)
+
+
+async def test_a_certificate_that_has_ended_is_told(own):
+    found = await links(Settings(port=1), own, NOW + dt.timedelta(days=500))
+    assert (found["certificate"].state, found["certificate"].advice) == (State.BROKEN, "restart: addin serve")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="other systems have other rights")
+async def test_a_private_key_that_others_can_read_is_told(own):
+    own.leaf.private_key.chmod(0o644)
+    assert (await links(Settings(port=1), own))["private key"].state is State.BROKEN
+
+
+async def test_a_port_that_something_else_holds_is_told(service, own, tmp_path):
+    port = int(service.url.rpartition(":")[2])
+    found = await links(Settings(port=port, cache_dir=tmp_path), own)
+    assert "something else" in found["backend"].text
+
+
+@pytest.mark.usefixtures("key")
+async def test_a_service_that_is_down_is_told(service, own, tmp_path):
+    service.running.stop()
+    found = await links(Settings(url=service.url, cache_dir=tmp_path / "cache", port=1), own)
+    assert found["service"].state is State.BROKEN
+    assert "quota" not in found
+
+
+async def test_a_key_that_is_refused_is_told(service, own, tmp_path, monkeypatch):
+    monkeypatch.setenv("DATA_SERVICE_API_KEY", "ds_" + "0" * 40)
+    found = await links(Settings(url=service.url, cache_dir=tmp_path / "cache", port=1), own)
+    assert found["quota"].text.startswith("the key was refused")
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="the superuser may write everywhere")
+async def test_a_cache_that_cannot_be_written_is_told(own, tmp_path):
+    (tmp_path / "locked").mkdir(mode=0o500)
+    found = await links(Settings(port=1, cache_dir=tmp_path / "locked/cache"), own)
+    assert found["cache"].state is State.BROKEN
+
+
+def test_the_command_shows_one_screen_and_ends_with_1_when_a_link_is_broken(service, tmp_path):
+    done = addin("doctor", environ=environment(tmp_path, service, port="1"))
+    assert done.returncode == 1
+    assert "✗" in done.stdout
+    assert "addin certs install" in done.stdout
+    assert len(done.stdout.splitlines()) <= 24
+
+
+def test_the_command_gives_json_and_no_key(service, tmp_path):
+    done = addin("doctor", "--json", environ=environment(tmp_path, service, port="1"))
+    told = {finding["topic"]: finding for finding in json.loads(done.stdout)}
+    assert told["address"]["state"] == "good"
+    assert told["backend"]["advice"] == "start it with: addin serve"
+    assert service.key not in done.stdout
