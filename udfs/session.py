@@ -17,10 +17,13 @@ from udfs.dates import today_of
 from udfs.drivers import Batch, Reader, Run
 from udfs.errors import CellError, UdfError, error_cell, reason
 from udfs.options import error_style
-from udfs.registry import Udf, calls_go_through, find
+from udfs.registry import REGISTRY, Udf, calls_go_through, find
 from udfs.turns import in_turns
 
 __all__ = ["Call", "CostPreview", "Outcome", "Session", "Stale", "current_session", "use"]
+
+KEEP_AT_MOST_S = 900.0
+"""How long hosts may keep any result: what is fresh for longer, as the catalogue is, costs nothing to ask again."""
 
 KEEP_WITHOUT_ANSWER_S = 60.0
 """How long hosts may keep an error, or a result that no answer of the service went into: asking again is free."""
@@ -75,10 +78,12 @@ class Session:
         """
         injected = self._injected()
         batch = Batch(reader or self.client, injected["now"])
-        begun = [_begun(call, injected, batch) async for call in in_turns(calls)]
+        begun = [None if _reports(call) else _begun(call, injected, batch) async for call in in_turns(calls)]
+        await batch.end()
+        runs = [run or _begun(call, injected, batch) for call, run in zip(calls, begun, strict=True)]
         await batch.end()
         now = self._clock()
-        ended = in_turns(zip(calls, begun, strict=True))
+        ended = in_turns(zip(calls, runs, strict=True))
         return [_outcome(call, run, now) async for call, run in ended]
 
     async def value(self, function_id: str, args: Sequence[Any]) -> Any:
@@ -105,6 +110,12 @@ class Session:
     def _injected(self) -> dict[str, Any]:
         now = self._clock()
         return {"now": now, "today": today_of(now), "client": self.client}
+
+
+def _reports(call: Call) -> bool:
+    """Whether the function tells what asking has done so far (QUOTA, STATUS): it then begins after the others."""
+    function = REGISTRY.get(call.function_id.upper())
+    return function is not None and function.keep_s is not None
 
 
 def _begun(call: Call, injected: Mapping[str, Any], batch: Batch) -> Run | CellError:
@@ -142,7 +153,7 @@ def _keep_s(call: Call, run: Run, now: float) -> float:
     limit_s = find(call.function_id).keep_s
     if limit_s is None:
         rests_on_nothing = run.error is not None or run.fresh_until == drivers.EVER
-        limit_s = KEEP_WITHOUT_ANSWER_S if rests_on_nothing else drivers.EVER
+        limit_s = KEEP_WITHOUT_ANSWER_S if rests_on_nothing else KEEP_AT_MOST_S
     return max(0.0, min(limit_s, run.fresh_until - now))
 
 

@@ -94,3 +94,11 @@ async def test_while_the_service_is_down_the_status_says_since_when_and_why(serv
         (row,) = (await cells(session, "STATUS"))[1:]
     assert row[:4] == ("indices", "offline", 1_000, "memory")
     assert row[4].startswith("the service did not answer")
+
+
+async def test_status_and_quota_tell_what_the_rest_of_their_batch_has_done(service):
+    async with AsyncClient(service.url, service.key) as client:
+        calls = [Call("STATUS"), Call("QUOTA", ["used_here"]), Call("SIGNAL", ["us-cpi"]), Call("INDEX", ["risk-dial"])]
+        status, used, *_ = await Session(client).answer(calls)
+    assert list(status.result["resource"]) == ["indices", "signal us-cpi"]
+    assert used.result == 2
