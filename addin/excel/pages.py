@@ -39,6 +39,10 @@ READ_BY_EXCEL_ON_THE_WEB = {"access-control-allow-origin": "*"}
 """Excel on the web reads these from its own origin. They hold nothing but our published functions."""
 
 
+MOST_ADDRESSES = 16
+"""A backend has a few names; a caller could make up a port for each request."""
+
+
 def routes(settings: Settings) -> list[BaseRoute]:
     """The routes of Excel's pages, included by the backend's application."""
     made: dict[str, tuple[Callable[[str], str | bytes], dict[str, str]]] = {
@@ -68,6 +72,8 @@ def _made(path: str, make: Callable[[str], str | bytes], headers: dict[str, str]
     async def endpoint(request: Request) -> Response:
         base = _base_url(request, settings)
         if base not in made:
+            if len(made) == MOST_ADDRESSES:
+                made.clear()
             content = make(base)
             made[base] = content.encode() if isinstance(content, str) else content
         suffix = path[path.rfind(".") :] if "." in path else ".html"

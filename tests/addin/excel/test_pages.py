@@ -82,3 +82,9 @@ def test_pages_spend_no_request(backend, service):
 def test_every_icon_of_the_manifest_is_served(backend):
     for icon in (STATIC / "icons").iterdir():
         assert httpx.get(f"{backend.url}/icons/{icon.name}").content == icon.read_bytes()
+
+
+def test_made_up_ports_in_the_host_header_are_answered_one_after_the_other(backend):
+    for port in range(1, 40):
+        told = backend.http.get("/functions.json", headers={"host": f"localhost:{port}"}).json()
+        assert told["functions"][0]["helpUrl"].startswith(f"http://localhost:{port}/")
