@@ -53,6 +53,10 @@ format: $(VENV)/dev.stamp ## Rewrite the Python files in the project's format
 benchmarks: $(VENV)/dev.stamp ## Measure, and print each figure beside its floor
 	@$(BIN)/python -m benchmarks $(ARGS)
 
+.PHONY: reference
+reference: $(VENV)/dev.stamp ## Write the documentation's generated parts anew: functions, settings, commands
+	@$(BIN)/python -m docs.generate
+
 .PHONY: docs
 docs: $(VENV)/docs.stamp ## Build the documentation into site/, with warnings as errors
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet && echo "• site/index.html"

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).parent
-NO_BENCHMARKS = {"__init__", "__main__", "measuring"}
+NO_BENCHMARKS = {"__init__", "__main__", "measuring", "served"}
 
 
 def names() -> list[str]:

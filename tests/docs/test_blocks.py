@@ -1,0 +1,131 @@
+"""What stands in the pages can be done: Python runs, commands exist, those without a reason not to are executed."""
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from itertools import takewhile
+from pathlib import Path
+
+import pytest
+
+from docs.generate.commands import commands
+from tests.docs.pages import PROJECT, REASONS, Block, blocks
+
+OURS = ("addin", "dataservice")
+PROGRAMS = Path(sys.executable).parent
+GUIDES = ("README.md", "docs/")
+ELSEWHERE = {"docs/server.md"}
+"""Pages whose commands are tested with the part they describe."""
+
+RUNNER = """
+import ast, asyncio, inspect, sys
+code = compile(sys.stdin.read(), "block", "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+result = eval(code, {"__name__": "__main__"})
+if inspect.iscoroutine(result):
+    asyncio.run(result)
+"""
+
+PYTHON = [block for block in blocks("python") if block.page.startswith(GUIDES)]
+SHELL = [block for block in blocks("sh") if block.page.startswith(GUIDES)]
+
+
+def by_id(block: Block) -> str:
+    return block.id
+
+
+@pytest.fixture
+def environment(sample_service, tmp_path) -> dict[str, str]:
+    """A user's environment with the embedded service in the place of the hosted one."""
+    own = {name: value for name, value in os.environ.items() if not name.startswith("DATA_SERVICE_")}
+    return own | {
+        "PATH": f"{PROGRAMS}{os.pathsep}{os.environ['PATH']}",
+        "HOME": str(tmp_path / "home"),
+        "XDG_CONFIG_HOME": str(tmp_path / "config"),
+        "XDG_CACHE_HOME": str(tmp_path / "cache"),
+        "PYTHON_KEYRING_BACKEND": "keyring.backends.null.Keyring",
+        "PYTHONWARNINGS": "default",
+        "DATA_SERVICE_URL": sample_service.url,
+        "DATA_SERVICE_API_KEY": sample_service.key,
+    }
+
+
+def run(command: list[str], text: str, environment: dict[str, str], folder: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        command, input=text, env=environment, cwd=folder, capture_output=True, text=True, timeout=60, check=False
+    )
+
+
+@pytest.mark.parametrize("block", [block for block in PYTHON if not block.title], ids=by_id)
+def test_python_runs(block, environment, tmp_path):
+    done = run([sys.executable, "-c", RUNNER], block.code, environment, tmp_path)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the pages' commands are those of a POSIX shell")
+@pytest.mark.parametrize(
+    "block",
+    [
+        block
+        for block in SHELL
+        if not block.title and block.page not in ELSEWHERE and not block.code.startswith("make ")
+    ],
+    ids=by_id,
+)
+def test_commands_run(block, environment, tmp_path):
+    done = run(["bash", "-euo", "pipefail"], block.code, environment, tmp_path)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("block", [block for block in (*PYTHON, *SHELL) if block.title], ids=by_id)
+def test_what_is_not_run_says_why(block):
+    assert block.title.startswith(REASONS)
+
+
+def words_of(line: str) -> list[str]:
+    """The words of a line as a shell splits them; nothing for text that is no command line."""
+    lexer = shlex.shlex(line, posix=True, punctuation_chars=True)
+    lexer.whitespace_split = True
+    try:
+        return list(lexer)
+    except ValueError:
+        return []
+
+
+def our_commands() -> list[tuple[str, list[str]]]:
+    """Every call of one of our commands in the pages, as its words."""
+    found = []
+    for block in [*SHELL, *(block for block in blocks("text") if block.page.startswith(GUIDES))]:
+        for line in block.code.splitlines():
+            words = words_of(line)
+            for place, word in enumerate(words):
+                before = words[place - 1] if place else ";"
+                if word.rpartition("/")[2] in OURS and (before[-1] in ";&|(" or "=" in before):
+                    rest = takewhile(lambda each: each[0] not in ";&|<>)", words[place + 1 :])
+                    found.append((block.id, [word.rpartition("/")[2], *rest]))
+    return found
+
+
+def test_the_pages_show_commands():
+    assert len(our_commands()) > 30
+
+
+@pytest.mark.parametrize(("place", "words"), our_commands(), ids=lambda each: each if isinstance(each, str) else None)
+def test_a_command_and_its_options_exist(place, words):
+    known = {" ".join(names): command for names, command in commands()}
+    name = next(" ".join(words[:count]) for count in (3, 2, 1) if " ".join(words[:count]) in known)
+    options = {
+        spelling for parameter in known[name].params for spelling in (*parameter.opts, *parameter.secondary_opts)
+    }
+    used = {word.split("=")[0] for word in words if re.match(r"--?[a-z]", word)}
+    assert used <= options | {"--help"}
+    assert name not in OURS or {*words[1:]} & {"[OPTIONS]", *options}, f"no command {words[1]!r}"
+
+
+def test_the_read_me_names_only_targets_that_exist():
+    targets = set(
+        re.findall(r"^([a-z-]+):.*## ", (PROJECT / "Makefile").read_text(encoding="utf-8"), flags=re.MULTILINE)
+    )
+    named = {target for block in SHELL for target in re.findall(r"^make ([a-z-]+)", block.code, flags=re.MULTILINE)}
+    assert {"demo"} <= named <= targets

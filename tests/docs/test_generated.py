@@ -1,0 +1,46 @@
+"""The generated parts of the pages are those that the code would make now."""
+
+import difflib
+
+import pytest
+
+from docs.generate.examples import EXAMPLES
+from docs.generate.pages import DOCS, PART, all_parts, renewed
+from udfs import REGISTRY
+
+
+@pytest.fixture(scope="module")
+def parts() -> dict[str, str]:
+    return all_parts()
+
+
+def test_every_page_says_what_the_code_says(parts):
+    outdated = []
+    for page in sorted(DOCS.rglob("*.md")):
+        text = page.read_text(encoding="utf-8")
+        difference = difflib.unified_diff(text.splitlines(), renewed(text, parts).splitlines(), lineterm="", n=0)
+        if lines := list(difference):
+            outdated += [str(page.relative_to(DOCS)), *lines[:10]]
+    assert outdated == [], "write them anew with: make reference"
+
+
+def test_every_part_stands_in_a_page(parts):
+    standing = {
+        found["name"] for page in DOCS.rglob("*.md") for found in PART.finditer(page.read_text(encoding="utf-8"))
+    }
+    assert standing == set(parts)
+
+
+def test_every_function_has_examples_in_the_reference():
+    assert set(EXAMPLES) == set(REGISTRY)
+
+
+def test_a_part_is_replaced_between_its_marks_only():
+    page = "before\n<!-- generated: settings -->\nold\n<!-- end of generated -->\nafter\n"
+    new = "before\n<!-- generated: settings -->\n\nnew\n\n<!-- end of generated -->\nafter\n"
+    assert renewed(page, {"settings": "new"}) == new
+
+
+def test_a_part_that_nothing_makes_is_an_error():
+    with pytest.raises(KeyError, match="colours"):
+        renewed("<!-- generated: colours -->\n<!-- end of generated -->\n", {})
