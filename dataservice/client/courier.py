@@ -33,6 +33,8 @@ class Errand:
     deadline_s: float
     patience: Patience
     requests: int = 0
+    before_request: Callable[[], Awaitable[None]] | None = None
+    """Awaited before each request: who works on one errand for long has to say that it is still alive."""
 
     def left_s(self, now: float) -> float:
         """Seconds until the deadline."""
@@ -98,6 +100,8 @@ class Courier:
         raise AssertionError("counting never ends")
 
     async def _send(self, request: Request, errand: Errand) -> Exchange:
+        if errand.before_request is not None:
+            await errand.before_request()
         async with self._gate.pass_through(request.priority):
             now = self._clock()
             refusal = self._refusal(request, errand, now, under_way=self._gate.under_way - 1)
@@ -112,8 +116,13 @@ class Courier:
     def _take_down(self, exchange: Exchange, request: Request, errand: Errand) -> None:
         errand.requests += exchange.spent
         self._account.spent(exchange.quota, self._clock(), requests=int(exchange.spent))
-        if isinstance(exchange.outcome, Failure) and not exchange.outcome.retryable:
-            self._note(exchange.outcome, request, errand)
+        match exchange.outcome:
+            case Failure(error, retryable=True):
+                self._latches.attempt_failed(error, errand.resource, self._clock())
+            case Failure() as failure:
+                self._note(failure, request, errand)
+            case _:
+                pass
 
     def _refusal(self, request: Request, errand: Errand, now: float, *, under_way: int) -> DataServiceError | None:
         """Why the request must not be sent now; asked again at the gate, because others may have failed meanwhile."""

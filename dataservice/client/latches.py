@@ -24,6 +24,7 @@ from dataservice.errors import (
     MissingKeyError,
     NotFoundError,
     QuotaExceededError,
+    ServerFailedError,
     TierError,
     UnavailableError,
 )
@@ -37,6 +38,8 @@ OUTAGE_S = 5.0
 """So long after a failed call the next ones answer at once from what is known; it doubles at every further failure."""
 
 MAX_OUTAGE_S = 60.0
+FAILING_IN_A_ROW = 3  # resources: one or two may be broken by themselves
+
 MAX_RESOURCES = 10_000  # latches of single resources kept; the least recently used go first
 
 
@@ -57,6 +60,7 @@ class Latches:
         self._key: Latch | None = None
         self._outage: Latch | None = None
         self._endpoints: dict[Endpoint, Latch] = {}
+        self._failing: set[Resource[Any] | None] = set()
         self._resources: LRUCache[Resource[Any], Latch] = LRUCache(MAX_RESOURCES)
 
     def closed(self, resource: Resource[Any] | None, endpoint: Endpoint, now: float) -> DataServiceError | None:
@@ -96,15 +100,27 @@ class Latches:
             case _:
                 pass
 
+    def attempt_failed(self, error: DataServiceError, resource: Resource[Any] | None, now: float) -> None:
+        """Remember that the service failed on `resource`, which may be tried again.
+
+        Failures on several resources with no answer between them are an outage: each try may count against the month.
+        """
+        if isinstance(error, ServerFailedError):
+            self._failing.add(resource)
+        if len(self._failing) >= FAILING_IN_A_ROW:
+            self._outage = _struck(self._outage, error.afresh(), now)
+
     def answered(self, resource: Resource[Any] | None = None) -> None:
         """The service answered: there is no outage, and `resource` is fine."""
         self._outage = None
+        self._failing.clear()
         if resource is not None:
             self._resources.pop(resource, None)
 
     def lift(self) -> None:
         """Forget every latch."""
         self._key = self._outage = None
+        self._failing.clear()
         self._endpoints.clear()
         self._resources.clear()
 

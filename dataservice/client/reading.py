@@ -40,7 +40,9 @@ MAX_LAST_ERRORS = 10_000  # one a resource; the least recently met go first
 DEADLINE_GRACE_S = 0.5  # those who mind the deadline say better what took so long
 
 LEASE_POLL_S = 0.05  # between two looks for what another process is fetching: short beside a request
-LEASE_GRACE_S = 2.0  # how much longer than its deadline a dead process can hold the others back
+
+LEASE_S = 8.0
+"""How long a process that died holds the others back; one that takes longer for a request is asked beside."""
 
 _ALL_FRESH = Freshness(float("inf"))
 
@@ -166,7 +168,7 @@ class Reading:
             yield
             return
         name = self._tiers.name(resource)
-        while not await self._store.lease(name, self._owner, errand.left_s(self._clock()) + LEASE_GRACE_S):
+        while not await self._store.lease(name, self._owner, LEASE_S):
             await self._sleep(LEASE_POLL_S)
             now = self._clock()
             found = await self._tiers.find(resource, now)
@@ -175,7 +177,20 @@ class Reading:
                 return
             if errand.left_s(now) <= 0:
                 raise DeadlineExceededError("another process has been asking for too long")
+        errand.before_request = self._renewal(name)
         try:
             yield
         finally:
             await self._store.release(name, self._owner)
+
+    def _renewal(self, name: str) -> Callable[[], Awaitable[None]]:
+        """Prolongs a lease when half of it has passed."""
+        leased_at = self._clock()
+
+        async def renew() -> None:
+            nonlocal leased_at
+            if self._clock() - leased_at >= LEASE_S / 2:
+                leased_at = self._clock()
+                await self._store.lease(name, self._owner, LEASE_S)
+
+        return renew

@@ -95,6 +95,15 @@ async def test_a_failure_that_stays_ends_in_its_error_within_the_deadline():
     assert clock.now - began < 20
 
 
+async def test_a_service_that_fails_on_everything_is_soon_left_alone():
+    service = Scripted.saying([refusal(503)])
+    async with service.client() as client:
+        reads = (client.read(SignalResource(f"s{n}")) for n in range(200))
+        results = await asyncio.gather(*reads, return_exceptions=True)
+    assert {type(result) for result in results} == {ServerFailedError}
+    assert len(service.requests) <= 20
+
+
 async def test_another_server_error_is_not_tried_again():
     service = Scripted.saying([refusal(501)])
     async with service.client() as client:

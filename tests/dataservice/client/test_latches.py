@@ -98,6 +98,21 @@ def test_calls_that_fail_together_count_as_one_outage():
     assert closed(latches, SIGNAL, NOON + OUTAGE_S) is None
 
 
+def test_failures_on_three_resources_in_a_row_are_an_outage_of_all():
+    latches = Latches()
+    for slug, is_open in (("a", True), ("a", True), ("b", True), ("c", False)):
+        latches.attempt_failed(ServerFailedError("HTTP 503"), SignalResource(slug), NOON)
+        assert (closed(latches, OTHER) is None) is is_open
+
+
+def test_failures_with_an_answer_between_them_are_no_outage():
+    latches = Latches()
+    for slug in "abcdef":
+        latches.attempt_failed(ServerFailedError("HTTP 500"), SignalResource(slug), NOON)
+        latches.answered(OTHER)
+    assert closed(latches, OTHER) is None
+
+
 def test_an_answer_ends_the_outage():
     latches = noted(ConnectionFailedError("none"), SIGNAL)
     latches.answered()
