@@ -39,6 +39,12 @@ class Address(NamedTuple):
     url: str
     ca_file: str | None = None
 
+    def without_tls(self) -> Address | None:
+        """The same place on this machine over plain HTTP (`addin serve --http`); None for other machines."""
+        parts = urlsplit(self.url)
+        is_here = parts.hostname in ("localhost", "127.0.0.1", "::1")
+        return Address(f"http://{parts.netloc}") if is_here and parts.scheme == "https" else None
+
     def connect(self) -> http.client.HTTPConnection:
         """A connection, not yet open; raises `ValueError` for an address that is none."""
         parts = urlsplit(self.url)
@@ -135,9 +141,13 @@ class Backend:
             connection = self.address.connect()
         try:
             connection.connect()
-        except OSError:
+        except OSError as error:
             connection.close()
-            raise
+            plain = self.address.without_tls()
+            if plain is None or not _speaks_plain_http(error):
+                raise
+            self.address = plain
+            return self._connection()
         connection.sock.settimeout(ANSWER_S)
         return connection, False
 
@@ -155,3 +165,12 @@ class Backend:
         if isinstance(error, ConnectionRefusedError):
             return f"the add-in's backend does not run at {url}; start it with: addin serve"
         return f"the add-in's backend at {url} did not answer ({error or type(error).__name__})"
+
+
+def _speaks_plain_http(error: OSError) -> bool:
+    """Whether a TLS handshake failed because the other side does not know TLS."""
+    return isinstance(error, ssl.SSLError) and error.reason in (
+        "WRONG_VERSION_NUMBER",
+        "HTTP_REQUEST",
+        "UNEXPECTED_EOF",
+    )

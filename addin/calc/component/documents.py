@@ -24,10 +24,11 @@ class Situation(Enum):
 
 
 def situation_of(document: Any, *, screenless: bool) -> Situation:
-    """The situation of the calling document; None is what `FunctionAccess` has."""
-    if document is None:
+    """The situation of the calling document."""
+    try:
+        given = {item.Name: item.Value for item in document.getArgs()}
+    except Exception:  # noqa: BLE001 - what a macro's `FunctionAccess` works in was neither opened nor made
         return Situation.HIDDEN
-    given = {item.Name: item.Value for item in document.getArgs()}
     if not screenless and not given.get("Hidden"):
         return Situation.SHOWN
     # A document gets its address only at the end of loading, and its controller after that.

@@ -13,7 +13,7 @@ __all__ = ["explained", "in_one_line", "refreshed", "state"]
 def refreshed(before: dict[str, Any], after: dict[str, Any], fitted: int, troubles: Sequence[str]) -> str:
     """What a refresh did and spent, from the backend's state before and after, and what is not as it should be."""
     quota = after.get("quota") or {}
-    spent = int(quota.get("used_here") or 0) - int((before.get("quota") or {}).get("used_here") or 0)
+    spent = _requests(after, before) - _requests(before, after)
     left = f", {quota['remaining']:,} left this month" if quota.get("remaining") is not None else ""
     sentences = [f"Refreshed: {spent:,} {'request' if spent == 1 else 'requests'} spent{left}."]
     if fitted:
@@ -50,6 +50,13 @@ def in_one_line(text: str) -> str:
     reasons = [line.strip(" •") for line in rest[1:]]
     more = f" (and {len(reasons) - 1} more: see Status)" if len(reasons) > 1 else ""
     return f"{first} {rest[0]} {reasons[0]}{more}"
+
+
+def _requests(status: dict[str, Any], other: dict[str, Any]) -> int:
+    """The requests spent so far, counted in the best way that both states know."""
+    if status.get("quota") and other.get("quota"):
+        return int(status["quota"].get("used_here") or 0)
+    return int(status.get("requests_total") or 0)
 
 
 def _outcome(known: Known | None) -> str:

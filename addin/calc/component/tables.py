@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from typing import Any, Iterator, NamedTuple
 
+from com.sun.star.lang import Locale
+
 from .areas import Area, grown, is_ours
 from .engine import Engine
+from .memo import Known
 from .scratch import CONSTANT, FORMULA, worked_out
-from .values import DateColumn
 
 __all__ = ["Fitted", "fit_tables"]
 
 DATE_FORMATS = {"date": "YYYY-MM-DD", "datetime": "YYYY-MM-DD HH:MM"}
+PLAIN_FORMAT = "General;-General"
 
 
 class Fitted(NamedTuple):
@@ -22,11 +25,11 @@ class Fitted(NamedTuple):
 
 
 class _Table(NamedTuple):
-    """One array formula of ours: where it stands, where it should, and which of its columns are dates."""
+    """One array formula of ours: where it stands, where it should, and what is known of its result."""
 
     area: Area
     wanted: Area
-    dates: tuple[DateColumn, ...]
+    known: Known | None
 
 
 def fit_tables(document: Any, namespace: str, engine: Engine) -> Fitted:
@@ -47,7 +50,7 @@ def fit_tables(document: Any, namespace: str, engine: Engine) -> Fitted:
                 elif table.wanted != table.area:
                     _resize(sheet, table.area, table.wanted)
                     changed += 1
-                _show_dates(document, sheet, table.wanted if fits else table.area, table.dates)
+                _show_dates(document, sheet, table.wanted if fits else table.area, table.known)
             finally:
                 undo.leaveUndoContext()
     return Fitted(changed, blocked)
@@ -80,12 +83,10 @@ def _table(document: Any, sheet: Any, area: Area, engine: Engine) -> _Table:
     with engine.tracing() as calls:
         sizes = worked_out(document, sheet, [f"=COLUMNS({formula})", f"=ROWS({formula})"])
     if sizes is None or min(sizes) < 1:
-        return _Table(area, area, ())
+        return _Table(area, area, None)
     wanted = area.resized(int(sizes[0]), int(sizes[1]))
-    known = engine.known(list(calls)[-1]) if calls else None
-    return _Table(
-        area, wanted if wanted.fits(sheet.Columns.Count, sheet.Rows.Count) else area, known.dates if known else ()
-    )
+    fits = wanted.fits(sheet.Columns.Count, sheet.Rows.Count)
+    return _Table(area, wanted if fits else area, engine.known(list(calls)[-1]) if calls else None)
 
 
 def _is_empty(sheet: Any, area: Area) -> bool:
@@ -98,19 +99,34 @@ def _resize(sheet: Any, now: Area, wanted: Area) -> None:
     _cells(sheet, wanted).setArrayFormula(formula)
 
 
-def _show_dates(document: Any, sheet: Any, area: Area, dates: tuple[DateColumn, ...]) -> None:
-    formats, locale = document.NumberFormats, document.CharLocale
-    for column, kind in dates:
-        if column >= area.columns:
-            break
-        cells = _cells(sheet, Area(area.column + column, area.row, 1, area.rows))
-        if all(formats.getByKey(key).FormatString == "General" for key in _format_keys(cells)):
-            key = formats.queryKey(DATE_FORMATS[kind], locale, False)  # noqa: FBT003 - UNO takes no names
-            cells.NumberFormat = formats.addNew(DATE_FORMATS[kind], locale) if key < 0 else key
+def _show_dates(document: Any, sheet: Any, area: Area, known: Known | None) -> None:
+    """Give the columns of dates a number format, where they have none.
+
+    Calc shows cells without a format in that of an array's first cell. So a header keeps none, and where there is no
+    header the other columns get a format that only looks like none.
+    """
+    if known is None or not known.dates or not isinstance(known.value, tuple):
+        return
+    kinds = dict(known.dates)
+    header = isinstance(known.value[0][known.dates[0][0]], str)
+    # The dates last: as soon as the first cell is one, Calc makes dates of its neighbours without a format.
+    for column in sorted(range(area.columns), key=lambda column: column in kinds):
+        code = DATE_FORMATS[kinds[column]] if column in kinds else "" if header else PLAIN_FORMAT
+        if code and area.rows > header:
+            below = Area(area.column + column, area.row + header, 1, area.rows - header)
+            _format(document, _cells(sheet, below), code)
 
 
-def _format_keys(cells: Any) -> set[int]:
-    return {part.NumberFormat for part in cells.getUniqueCellFormatRanges()}
+def _format(document: Any, cells: Any, code: str) -> None:
+    """Give cells without a number format that of the first cell, or `code` where it has none either."""
+    formats, english, scan = document.NumberFormats, Locale("en", "US", ""), False
+    key = cells.getCellByPosition(0, 0).NumberFormat
+    if formats.getByKey(key).FormatString == "General":
+        key = formats.queryKey(code, english, scan)
+        key = formats.addNew(code, english) if key < 0 else key
+    for part in cells.getUniqueCellFormatRanges():
+        if formats.getByKey(part.NumberFormat).FormatString == "General":
+            part.NumberFormat = key
 
 
 def _cells(sheet: Any, area: Area) -> Any:

@@ -10,6 +10,7 @@ import time
 import uno
 from com.sun.star.beans import PropertyValue
 from com.sun.star.connection import NoConnectException
+from com.sun.star.lang import Locale
 from com.sun.star.table.CellContentType import FORMULA
 
 CONNECT_S = 60
@@ -24,11 +25,14 @@ class Driver:
     def make(self, service):
         return self.context.ServiceManager.createInstanceWithContext(service, self.context)
 
-    def load(self, url, hidden):
-        self.document = self.desktop.loadComponentFromURL(url, "_blank", 0, properties(Hidden=hidden))
+    def load_hidden(self, url):
+        self.document = self.desktop.loadComponentFromURL(url, "_blank", 0, properties(Hidden=True))
 
-    def new(self, hidden):
-        self.load("private:factory/scalc", hidden)
+    def load_visible(self, url):
+        self.document = self.desktop.loadComponentFromURL(url, "_blank", 0, ())
+
+    def new_hidden(self):
+        self.load_hidden("private:factory/scalc")
 
     def close(self):
         self.document.close(True)  # noqa: FBT003 - UNO takes no names
@@ -49,6 +53,27 @@ class Driver:
     def put_array(self, name, formula):
         self.cells(name).setArrayFormula(formula)
 
+    def put_formulas(self, name, formulas):
+        """Write formulas one below the other."""
+        for row, formula in enumerate(formulas):
+            place = self.cells(name).getCellAddress()
+            self.document.Sheets[0].getCellByPosition(place.Column, place.Row + row).setFormula(formula)
+
+    def shown_text(self, name):
+        return self.cells(name).getString()
+
+    def set_format(self, name, code):
+        english = Locale("en", "US", "")
+        formats, scan = self.document.NumberFormats, False
+        key = formats.queryKey(code, english, scan)
+        self.cells(name).NumberFormat = formats.addNew(code, english) if key < 0 else key
+
+    def used_area(self):
+        cursor = self.document.Sheets[0].createCursor()
+        cursor.gotoEndOfUsedArea(False)  # noqa: FBT003 - UNO takes no names
+        cursor.gotoStartOfUsedArea(True)  # noqa: FBT003
+        return cursor.AbsoluteName.replace("$", "").partition(".")[2]
+
     def array_at(self, name):
         """Return the area that the array formula in a cell fills."""
         sheet = self.document.Sheets[0]
@@ -61,6 +86,9 @@ class Driver:
 
     def store(self, url, kind):
         self.document.storeToURL(url, properties(FilterName=kind))
+
+    def store_as(self, url, kind):
+        self.document.storeAsURL(url, properties(FilterName=kind))
 
     def select(self, name):
         self.document.getCurrentController().select(self.cells(name))

@@ -21,7 +21,7 @@ from addin.errors import AddinError
 
 DRIVER = Path(__file__).with_name("driver.py")
 PYTHONS = ("/usr/bin/python3", "/usr/lib/libreoffice/program/python", "/opt/libreoffice/program/python")
-REFRESH = "org.dataservice.addin.ds:refresh"
+COMMAND = "org.dataservice.addin.ds:"
 
 
 class Office:

@@ -21,7 +21,9 @@ def test_a_refresh_tells_of_tables_and_troubles():
 
 
 def test_a_refresh_without_a_known_allowance_tells_none():
-    assert refreshed({}, {"quota": None}, 0, []) == "Refreshed: 0 requests spent."
+    assert (
+        refreshed({"requests_total": 3}, {"quota": None, "requests_total": 7}, 0, []) == "Refreshed: 4 requests spent."
+    )
 
 
 def test_the_bar_shows_the_first_trouble_and_how_many_more_there_are():

@@ -1,0 +1,179 @@
+"""Real Calc, headless: every function gives in a cell what the backend answers, and errors are errors."""
+
+import math
+import zipfile
+from typing import Any
+
+import httpx
+import pytest
+
+from addin.calc.component.calls import json_of
+from addin.calc.component.values import value_of
+from addin.calc.extension import Extension
+from addin.calc.soffice import convert
+from addin.formulas import Area, Unworkable, parse
+from tests.addin.calc.books import calculated, column, write_book
+from tests.addin.calc.counting import counted_backend
+from tests.addin.calc.office import require_soffice
+from udfs import REGISTRY
+
+FIELDS = ["value", "name", "unit", "change"]
+MOMENTARY = {"QUOTA", "STATUS", "EXPLAIN"}
+"""Functions that tell of requests and ages, which go on while Calc works."""
+
+pytestmark = pytest.mark.usefixtures("soffice")
+
+
+@pytest.fixture(scope="module")
+def soffice():
+    require_soffice()
+
+
+def ask(url: str, *calls: Any) -> list[Any]:
+    """The values of calls, as the backend answers them."""
+    answers = httpx.post(f"{url}/functions/call", json={"calls": [json_of(call) for call in calls]}, timeout=60).json()
+    return [value_of(answer).value for answer in answers["answers"]]
+
+
+def call_in(formula: str, slugs: list[str]) -> tuple[Any, ...]:
+    """The call that a formula makes on a sheet whose A2:A17 are slugs and whose B1:E1 are fields."""
+    parsed = parse(formula)
+    return (parsed.function_id, *(_range(a, slugs) if isinstance(a, Area) else a for a in parsed.args))
+
+
+def _range(area: Area, slugs: list[str]) -> tuple[tuple[str, ...], ...]:
+    if area.first_row == 1:
+        return (tuple(FIELDS[area.first_column - 2 : area.last_column - 1]),)
+    return tuple((slug,) for slug in slugs[area.first_row - 2 : area.last_row - 1])
+
+
+def workable_examples() -> list[tuple[str, str]]:
+    found = []
+    for function in REGISTRY.values():
+        for example in function.examples:
+            try:
+                parse(example)
+            except Unworkable:
+                continue
+            found.append((function.id, example))
+    return found
+
+
+def test_every_example_of_every_function_shows_what_the_backend_answers(service, tmp_path):
+    examples = workable_examples()
+    assert {function for function, _ in examples} == set(REGISTRY)
+    with counted_backend(service, tmp_path) as backend:
+        slugs = [row[0] for row in ask(backend.url, ("SIGNALS",))[0][1:]]
+        inputs = {f"A{i}": slug for i, slug in enumerate(slugs, 2)} | dict(
+            zip(("B1", "C1", "D1", "E1"), FIELDS, strict=True)
+        )
+        sheets = {f"S{i}": {**inputs, "G1": example} for i, (_, example) in enumerate(examples)}
+        shown = calculated(tmp_path, sheets, backend.url, fit_tables=True)
+        wanted = ask(backend.url, *(call_in(example, slugs) for _, example in examples))
+    for i, (function, example) in enumerate(examples):
+        found = [row[6:] for row in shown[f"S{i}"]]
+        expected = wanted[i] if isinstance(wanted[i], tuple) else ((wanted[i],),)
+        if function in MOMENTARY:
+            assert [row[0] for row in found[: len(expected)]][:1] == [expected[0][0]] or function == "QUOTA", example
+        else:
+            assert_shown(found, expected, example)
+
+
+def assert_shown(found: list[list[Any]], expected: tuple[tuple[Any, ...], ...], example: str) -> None:
+    for y, row in enumerate(expected):
+        for x, value in enumerate(row):
+            cell = found[y][x] if y < len(found) and x < len(found[y]) else None
+            if isinstance(value, float) and math.isnan(value):
+                assert cell in ("#N/A", "#VALUE!"), (example, y, x)
+            elif isinstance(value, float):
+                assert cell == pytest.approx(value, rel=1e-14), (example, y, x)
+            else:
+                assert (cell or "") == (value or ""), (example, y, x)
+
+
+def test_failed_cells_are_errors_and_no_numbers(service, tmp_path):
+    formulas = [
+        '=DS.SIGNAL("nope")',
+        "=DS.SIGNAL()",
+        '=IF(ISNA(DS.SIGNAL("nope")),"yes","no")',
+        '=IF(ISERR(DS.SIGNAL("us-cpi","value","not a day")),"yes","no")',
+        '=IFERROR(DS.SIGNAL("nope"),"none")',
+        "=DS.SIGNAL(Z99)",
+        '=DS.SIGNAL("nope",,,"err=text")',
+        '=DS.SIGNAL("nope",,,"err=blank")',
+        '=DS.SIGNAL("us-cpi",,,"colour=red")',
+    ]
+    with counted_backend(service, tmp_path) as backend:
+        shown = column(tmp_path, formulas, backend.url)
+    assert shown[:6] == ["#N/A", "#VALUE!", "yes", "yes", "none", "#VALUE!"]
+    assert shown[6].startswith("no signal 'nope'")
+    assert shown[7:] == ["", "#VALUE!"]
+
+
+def test_true_and_false_are_one_and_zero_and_blank_is_blank(service, tmp_path):
+    formulas = [
+        '=DS.SIGNAL("us-cpi","is_premium")+10',
+        '=DS.SIGNAL("pm.rate-cut","shortcode")&"|"',
+        '=DS.SIGNAL("WTI")',
+    ]
+    with counted_backend(service, tmp_path) as backend:
+        (premium, price) = ask(backend.url, ("SIGNAL", "us-cpi", "is_premium"), ("SIGNAL", "WTI"))
+        assert column(tmp_path, formulas, backend.url) == [f"{premium + 10:g}", "|", f"{price:g}"]
+
+
+def test_calls_stand_anywhere_in_formulas_and_in_each_other(service, tmp_path):
+    formulas = [
+        '=ROUND(DS.SIGNAL("us-"&"10y")*2,1)',
+        '=DS.SIGNAL(DS.SIGNAL("eia.wti.spot","shortcode"),"name")',
+        '=SUM(DS.SIGNAL("us-cpi"),DS.SIGNAL("us-10y"))',
+        "=COUNTA(DS.SIGNALS(,,,5))",
+        '=IF(DS.SIGNAL("us-cpi")>0,"up","down")',
+    ]
+    with counted_backend(service, tmp_path) as backend:
+        ten, cpi, name = ask(backend.url, ("SIGNAL", "us-10y"), ("SIGNAL", "us-cpi"), ("SIGNAL", "WTI", "name"))
+        before = backend.batches
+        shown = column(tmp_path, formulas, backend.url)
+        batches = backend.batches - before
+    assert shown[0] == f"{round(ten * 2, 1):g}"
+    assert shown[1] == name
+    assert float(shown[2]) == pytest.approx(ten + cpi)
+    assert (int(shown[3]) > 5, shown[4]) == (True, "up")
+    assert batches == 2, "one for the calls of the first level, one for the call that waited for another"
+
+
+@pytest.mark.parametrize(
+    "name", ["=1+1", '=HYPERLINK("http://x")', "'; DROP TABLE x", "<b>&\x01", "x" * 5000, "😀", "a\nb"]
+)
+def test_a_hostile_name_is_only_an_unknown_name(name, service, tmp_path):
+    sheet = {"A1": "us-cpi", "B1": "=DS.SIGNAL(A1)", "B2": '=DS.SIGNAL(A2,,,"err=text")', "B3": "=DS.SIGNAL(A2)"}
+    with counted_backend(service, tmp_path) as backend:
+        (cpi,) = ask(backend.url, ("SIGNAL", "us-cpi"))
+        shown = calculated(tmp_path, {"S": {**sheet, "A2": f" {name}"}}, backend.url)["S"]
+    assert shown[0][1] == pytest.approx(cpi)
+    assert shown[1][1].startswith("no signal")
+    assert shown[2][1] == "#N/A"
+
+
+def test_a_converted_book_keeps_the_names_that_excel_stores(service, tmp_path):
+    with counted_backend(service, tmp_path) as backend:
+        cells = {"A1": '=DS.SIGNAL("us-cpi")', "C1:D4": '=DS.SIGNAL_HISTORY("us-cpi","N3")'}
+        book = write_book(tmp_path / "book.xlsx", {"S": cells})
+        made = convert(book, to="xlsx", into=tmp_path / "made", extension=Extension(url=backend.url))
+    with zipfile.ZipFile(made) as file:
+        xml = file.read("xl/worksheets/sheet1.xml").decode()
+    assert "_xldudf_DS_SIGNAL(&quot;us-cpi&quot;)" in xml
+    assert "_xldudf_DS_SIGNAL_HISTORY(&quot;us-cpi&quot;,&quot;N3&quot;)" in xml
+    assert 'ref="C1:D4"' in xml
+
+
+def test_tables_take_the_size_of_their_results_when_asked_to(service, tmp_path):
+    cells = {"A1": '=DS.SIGNAL_HISTORY("us-cpi","N5")', "D1:H9": '=DS.SIGNAL_HISTORY("us-cpi","N2")'}
+    with counted_backend(service, tmp_path) as backend:
+        kept = calculated(tmp_path, {"S": cells}, backend.url)["S"]
+        fitted = calculated(tmp_path, {"S": cells}, backend.url, fit_tables=True)["S"]
+    assert kept[0][0] == "date"
+    assert len(kept) == 9
+    assert kept[3][3:] == ["#N/A"] * 5
+    assert [row[0] for row in fitted] == ["date", *(row[0] for row in fitted[1:6])]
+    assert len(fitted) == 6
+    assert fitted[3][3:] == [None, None]
