@@ -25,7 +25,7 @@ def write_currents(_workbook: Workbook, sheet: Worksheet, theme: Theme) -> None:
         look = theme.number_heading if column in "EF" else theme.heading
         sheet.write_blank(f"{column}{_TABLE_ROW}", None, look)
     theme.columns(sheet, {"EF": {"num_format": "0.0"}, "BCDGH": {"indent": 1}})
-    for column, colour in (("E", "#8CC7C3"), ("F", "#C5BEE3")):
+    for column, colour in (("E", "#A9C4EA"), ("F", "#C5BEE3")):
         bars = {"type": "data_bar", "bar_color": colour, "bar_solid": True, "min_type": "num", "max_type": "num"}
         cells = f"{column}{_TABLE_ROW + 1}:{column}{_TABLE_ROW + _BAR_ROWS}"
         sheet.conditional_format(cells, {**bars, "min_value": 0, "max_value": 100})

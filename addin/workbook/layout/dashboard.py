@@ -19,7 +19,7 @@ _CHART_ROW = _FIRST + _ROWS + 2
 def write_dashboard(workbook: Workbook, sheet: Worksheet, theme: Theme) -> None:
     """Write the sheet."""
     subtitle = "Overwrite a slug in column B with any other; it begins with the first of the catalogue."
-    theme.begin(sheet, "Dashboard", subtitle, (2, 20, 40, 13, 12, 11, 12, 22, 18, 3, 12, 12))
+    theme.begin(sheet, "Dashboard", subtitle, (2, 20, 40, 13, 12, 11, 12, 22, 27, 3, 12, 12))
     sheet.freeze_panes(_FIRST - 1, 2)
     _write_headings(sheet, theme)
     for row in range(_FIRST, _FIRST + _ROWS):
@@ -91,7 +91,15 @@ def _write_chart(workbook: Workbook, sheet: Worksheet, theme: Theme) -> None:
     )
     chart.set_title({"none": True})
     chart.set_legend({"none": True})
-    chart.set_x_axis({"date_axis": False, "num_format": "mmm yyyy", "interval_unit": 25, "line": {"color": RULE}})
+    chart.set_x_axis(
+        {
+            "date_axis": False,
+            "num_format": "mmm yyyy",
+            "interval_unit": 41,
+            "line": {"color": RULE},
+            "major_tick_mark": "none",
+        }
+    )
     chart.set_y_axis({"major_gridlines": {"visible": True, "line": {"color": RULE}}, "line": {"none": True}})
     chart.set_chartarea({"border": {"none": True}})
     chart.set_size({"width": 1060, "height": 340})

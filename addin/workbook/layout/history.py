@@ -12,7 +12,7 @@ __all__ = ["write_history"]
 
 _TABLE_ROW = 9
 _CHART_ROWS = 37
-_LINES = ("#0B6E74", "#D9822B", "#5B4B9A")
+_LINES = ("#1757A6", "#D9822B", "#5B4B9A")
 
 
 def write_history(workbook: Workbook, sheet: Worksheet, theme: Theme) -> None:
@@ -52,7 +52,7 @@ def _write_chart(workbook: Workbook, sheet: Worksheet) -> None:
             }
         )
     chart.set_legend({"position": "bottom"})
-    chart.set_x_axis({"num_format": "mmm yyyy", "interval_unit": 6, "line": {"color": RULE}})
+    chart.set_x_axis({"num_format": "mmm yyyy", "interval_unit": 6, "line": {"color": RULE}, "major_tick_mark": "none"})
     chart.set_y_axis({"major_gridlines": {"visible": True, "line": {"color": RULE}}, "line": {"none": True}})
     chart.set_chartarea({"border": {"none": True}})
     chart.set_size({"width": 620, "height": 380})
