@@ -16,7 +16,7 @@ from dataservice.client.freshness import Freshness
 from dataservice.client.history import History, findings, window_of
 from dataservice.client.history_file import pack_history, unpack_history
 from dataservice.client.instants import utc_day
-from dataservice.client.known import KnownAnswers
+from dataservice.client.known import ANSWER_BYTES, KnownAnswers
 from dataservice.client.narrow import narrowed, wider
 from dataservice.client.packing import pack, unpack
 from dataservice.client.requests import first_request
@@ -40,6 +40,7 @@ class Tiers:
         self.known = KnownAnswers(max_bytes)
         self._store = store
         self.scope: str | None = None
+        self._histories: LRUCache[str, History] = LRUCache(max_bytes // 2, getsizeof=_history_bytes)
         self.revised: LRUCache[str, float] = LRUCache(MAX_REVISED)
 
     def expire(self, now: float) -> None:
@@ -50,13 +51,15 @@ class Tiers:
     async def forget(self) -> int:
         """Forget all that is kept for this key; how many entries the store held."""
         self.known.clear()
+        self._histories.clear()
         return 0 if self.scope is None else await self._store.clear(f"{self.scope}/")
 
     def peek(self, resource: Resource[T]) -> Answer[T] | None:
         """The last known answer in memory, fresh or not, also out of a wider one."""
         answer = self.known.by_resource.get(resource)
-        wide = self._narrowed_in_memory(resource) if resource.family != resource else None
-        return wide if wide is not None and (answer is None or wide.fetched_at > answer.fetched_at) else answer
+        if resource.family == resource:
+            return answer
+        return self._narrowed_in_memory(resource, answer) or answer
 
     async def find(self, resource: Resource[T], now: float) -> Answer[T] | None:
         """The last known answer in any tier: a fresh one if there is one, else the youngest."""
@@ -64,7 +67,7 @@ class Tiers:
         if answer is not None and answer.is_fresh(now):
             return answer
         kept = await self._in_store(resource, now)
-        return kept if kept is not None and (answer is None or kept.fetched_at > answer.fetched_at) else answer
+        return kept if kept is not None and _is_better(kept, answer) else answer
 
     async def keep(self, resource: Resource[T], value: T, now: float) -> Answer[T]:
         """Keep a value that just arrived, in every tier; the answer as the network gave it."""
@@ -76,14 +79,14 @@ class Tiers:
         return answer
 
     async def history(self, resource: HistoryResource) -> History:
-        """All that is known of a signal's past."""
+        """All that is known of a signal's past, also while the store fails: a full pull costs many requests."""
         kept = await self._get(resource)
         if kept is not None:
             try:
-                return unpack_history(kept.payload)
+                return self._held(resource.slug, unpack_history(kept.payload))
             except (msgspec.MsgspecError, ValueError) as error:
                 _logger.info("a kept history could not be read: %s", type(error).__name__)
-        return History.nothing()
+        return self._histories.get(resource.slug, History.nothing())
 
     async def keep_history(self, resource: HistoryResource, history: History, now: float) -> History:
         """Keep what is known of a signal's past; answers cut from an earlier state are forgotten.
@@ -96,7 +99,7 @@ class Tiers:
         payload = pack_history(history)
         if self.scope is not None:
             await self._store.put(self.name(resource), Entry(payload, now))
-        return unpack_history(payload)
+        return self._held(resource.slug, unpack_history(payload))
 
     def from_history(self, resource: HistoryResource, history: History, now: float) -> Answer[Any] | None:
         """The answer to `resource` that `history` gives, kept in memory."""
@@ -114,13 +117,13 @@ class Tiers:
         target = request.path if isinstance(resource, HistoryResource) else request.target
         return f"{self.scope}{target}"
 
-    def _narrowed_in_memory(self, resource: Resource[T]) -> Answer[T] | None:
-        youngest: tuple[Resource[Any], Answer[Any]] | None = None
+    def _narrowed_in_memory(self, resource: Resource[T], known: Answer[T] | None) -> Answer[T] | None:
+        """The answer to `resource` out of the best wider one, if that is better than the `known` one."""
+        found: Answer[T] | None = None
         for wide, answer in self.known.family(resource):
-            better = youngest is None or answer.fetched_at > youngest[1].fetched_at
-            if better and wide != resource and wide.covers(resource) and _holds_all(answer):
-                youngest = wide, answer
-        return None if youngest is None else self._kept_narrowed(resource, *youngest)
+            if wide != resource and wide.covers(resource) and _is_better(answer, found or known):
+                found = self._kept_narrowed(resource, wide, answer) or found
+        return found
 
     def _kept_narrowed(self, resource: Resource[T], wide: Resource[Any], answer: Answer[Any]) -> Answer[T] | None:
         value = narrowed(resource, wide, answer.value)
@@ -134,12 +137,12 @@ class Tiers:
         if isinstance(resource, HistoryResource):
             history = await self.history(resource)
             return self.from_history(resource, history, now) if history.spans else None
-        youngest = await self._unpacked(resource, now)
-        for wide in wider(resource):
+        best = await self._unpacked(resource, now)
+        for wide in () if best is not None and best.is_fresh(now) else wider(resource):
             answer = await self._unpacked(wide, now)
-            if answer is not None and (youngest is None or answer.fetched_at > youngest.fetched_at):
-                youngest = self._kept_narrowed(resource, wide, answer) or youngest
-        return youngest
+            if answer is not None and _is_better(answer, best):
+                best = self._kept_narrowed(resource, wide, answer) or best
+        return best
 
     async def _unpacked(self, resource: Resource[T], now: float) -> Answer[T] | None:
         kept = await self._get(resource)
@@ -152,8 +155,16 @@ class Tiers:
             return None
         fresh_until = self.rules.fresh_until(kept.fetched_at, now)
         answer = Answer(value, kept.fetched_at, fresh_until, Source(self._store.tier))
-        self._remember(resource, answer, _size(value, kept.payload))
+        if _is_better(answer, self.known.by_resource.get(resource)):
+            self._remember(resource, answer, _size(value, kept.payload))
         return answer
+
+    def _held(self, slug: str, history: History) -> History:
+        """The history, held in memory as well; its columns are those that the answers cut from it show."""
+        self._histories.pop(slug, None)
+        if _history_bytes(history) <= self._histories.maxsize:
+            self._histories[slug] = history
+        return history
 
     def _remember(self, resource: Resource[Any], answer: Answer[Any], size: int) -> None:
         self.known.put(resource, replace(answer, source=Source.MEMORY), size)
@@ -162,11 +173,15 @@ class Tiers:
         return None if self.scope is None else await self._store.get(self.name(resource))
 
 
+def _history_bytes(history: History) -> int:
+    return history.observations.nbytes + ANSWER_BYTES
+
+
 def _size(value: Any, payload: bytes) -> int:
     """About how many bytes of memory a decoded value takes: columns as many as packed, records a multiple."""
     columns = value.history.nbytes if isinstance(value, SignalDetail) else 0
     return columns + OBJECTS_PER_BYTE * (len(payload) - columns)
 
 
-def _holds_all(answer: Answer[Any]) -> bool:
-    return bool(getattr(answer.value, "complete", True))
+def _is_better(answer: Answer[Any], known: Answer[Any] | None) -> bool:
+    return known is None or (answer.fresh_until, answer.fetched_at) > (known.fresh_until, known.fetched_at)

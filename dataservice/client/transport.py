@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Generator
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 
 import httpx
 
@@ -21,7 +21,7 @@ CONNECTIONS = 16
 
 CONNECT_S = 4.0  # a host that is there accepts within one second even from the other side of the world
 
-DEFAULT_USER_AGENT = f"dataservice-addin/{version('dataservice-addin')}"
+PRODUCT = "dataservice-addin"
 
 
 class Exchange:
@@ -46,7 +46,7 @@ class Transport:
         self._redact = key.redacted if key else str
         self._auth = _Bearer(key) if key else None
         self._given = transport
-        self._user_agent = user_agent or DEFAULT_USER_AGENT
+        self._user_agent = user_agent or _product()
         self._http: httpx.AsyncClient | None = None
 
     async def send(self, request: Request, now: float, *, within_s: float) -> Exchange:
@@ -93,6 +93,14 @@ class _Bearer(httpx.Auth):
     def auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
         request.headers["Authorization"] = f"Bearer {self._key.reveal()}"
         yield request
+
+
+def _product() -> str:
+    """Name and version of this product; the name alone where it runs without being installed."""
+    try:
+        return f"{PRODUCT}/{version(PRODUCT)}"
+    except PackageNotFoundError:
+        return PRODUCT
 
 
 def _keep_headers_out_of_logs() -> None:

@@ -170,3 +170,16 @@ async def test_history_is_kept_apart_by_signal():
         await client.read(X)
         await client.read(HistoryResource("y"))
     assert len(series.service.requests) == 2
+
+
+async def test_a_history_is_topped_up_also_while_the_store_fails():
+    class Broken(MemoryStore):
+        async def salt(self):
+            raise OSError("disk on fire")
+
+    clock, series = Clock(), Series(4_200)
+    async with series.service.client(clock, store=Broken()) as client:
+        assert (await client.read(X)).requests == 5
+        clock.advance(1_000)
+        found = await client.read(X)
+    assert (found.requests, found.value == series.whole()) == (1, True)

@@ -9,6 +9,7 @@ import pytest
 from dataservice.cache import Shelf
 from dataservice.client import AsyncClient, Client, IndicesResource, SignalResource
 from dataservice.errors import DataServiceError
+from tests.dataservice.client.clocks import Clock
 from tests.dataservice.client.scripted import KEY, Scripted, answer, refusal
 
 SECRET = KEY[3:]
@@ -39,9 +40,10 @@ async def test_no_log_holds_the_key(service, caplog):
     assert 40 * "f" not in caplog.text
 
 
-def test_the_header_compression_of_http2_logs_nothing_of_requests():
-    with Client("https://127.0.0.1:9", KEY) as client, pytest.raises(DataServiceError):
-        client.read(IndicesResource())
+async def test_the_header_compression_of_http2_logs_nothing_of_requests():
+    async with AsyncClient("https://127.0.0.1:9", KEY, sleep=Clock().sleep) as client:
+        with pytest.raises(DataServiceError):
+            await client.read(IndicesResource())
     assert not logging.getLogger("hpack.hpack").isEnabledFor(logging.DEBUG)
 
 
