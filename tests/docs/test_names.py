@@ -14,6 +14,7 @@ from addin.settings import PREFIX, Settings
 from dataservice.client import State
 from docs.generate.commands import commands
 from tests.docs.pages import everything, pages
+from tests.project.files import files_ending, read
 from udfs import REGISTRY
 from udfs.options import Options
 from udfs.transforms import TRANSFORMS
@@ -126,8 +127,17 @@ def test_every_endpoint_of_the_contract_is_listed(path):
     assert f"`{path}`" in pages()["docs/contract.md"]
 
 
+def test_every_environment_variable_in_the_code_is_explained():
+    code = "\n".join(read(path) for path in files_ending(".py", ".js") if path.parts[0] in {"addin", "dataservice"})
+    read_from_there = set(re.findall(rf'"({PREFIX}[A-Z]+(?:_[A-Z]+)*)"', code))
+    assert {f"{PREFIX}URL", f"{PREFIX}DB"} <= read_from_there
+    assert [name for name in sorted(read_from_there) if f"`{name}`" not in pages()["docs/settings.md"]] == []
+
+
 def test_nothing_in_the_pages_names_a_setting_that_does_not_exist():
     known = {f"{PREFIX}{name.upper()}" for name in Settings.__struct_fields__}
-    known |= {f"{PREFIX}{name}" for name in ("API_KEY", "CONFIG", "DB", "ADDIN_URL", "ADDIN_CA", "ADDIN_FIT")}
+    known |= {
+        f"{PREFIX}{name}" for name in ("API_KEY", "CONFIG", "DB", "ADDIN_URL", "ADDIN_CA", "ADDIN_FIT", "SOFFICE")
+    }
     named = set(re.findall(rf"{PREFIX}[A-Z_]+\b(?!…)", everything()))
     assert {name for name in named - known if "CONTRACT" not in name and "TEST" not in name} == {PREFIX} & named
