@@ -8,7 +8,6 @@ import typer
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
-    from rich.table import Table
 
     from addin.answers import Cells
     from addin.demo import Demo, Sent
@@ -73,18 +72,19 @@ Ctrl-C ends it and removes everything.""",
         console.print("Stopped.")
 
 
-def _page(formulas: tuple[str, ...], sent: Sent) -> Table:
-    from rich.table import Table
+def _page(formulas: tuple[str, ...], sent: Sent) -> RenderableType:
+    """Each formula with its result below it, so that a table has the whole width."""
+    from rich.console import Group
+    from rich.padding import Padding
+    from rich.rule import Rule
     from rich.text import Text
 
     from addin.answers import cells_in
 
-    table = Table(title="Formulas on made-up data", show_lines=True)
-    table.add_column("formula", style="cyan", ratio=2)
-    table.add_column("gives", ratio=3)
+    parts: list[RenderableType] = [Rule("Formulas on made-up data")]
     for formula, answer in zip(formulas, sent.answers, strict=True):
-        table.add_row(Text(formula), _shown(cells_in(answer)))
-    return table
+        parts += [Text(formula, style="cyan"), Padding(_shown(cells_in(answer)), (0, 0, 1, 4))]
+    return Group(*parts, Rule())
 
 
 def _shown(cells: Cells) -> RenderableType:
