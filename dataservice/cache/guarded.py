@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable
@@ -13,6 +14,12 @@ __all__ = ["Guarded"]
 
 T = TypeVar("T")
 
+TIMEOUT_S = 5.0
+"""A tier that takes longer, such as a file on a network that is gone, has failed: the service would be faster."""
+
+AT_A_TIME = 32
+"""Operations under way on one tier: ten thousand cells must not open ten thousand connections, nor wait in its time."""
+
 PAUSE_S = 30.0
 """A tier that failed is not asked for half a minute: a dead Redis would otherwise cost a time-out a cell."""
 
@@ -22,9 +29,13 @@ _logger = logging.getLogger("dataservice.cache")
 class Guarded:
     """`store`, with every failure answered as if nothing were kept there."""
 
-    def __init__(self, store: Store, *, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, store: Store, *, timeout_s: float = TIMEOUT_S, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self._store = store
+        self._timeout_s = timeout_s
         self._clock = clock
+        self._places = asyncio.Semaphore(AT_A_TIME)
         self._paused_until = float("-inf")
         self._warned = False
 
@@ -71,13 +82,15 @@ class Guarded:
         await self._tried(self._store.aclose, None)
 
     async def _tried(self, operation: Callable[[], Awaitable[T]], otherwise: T) -> T:
-        if self._clock() < self._paused_until:
-            return otherwise
-        try:
-            result = await operation()
-        except Exception as error:  # noqa: BLE001 - whatever a tier raises, no cell may fail for it
-            self._failed(error)
-            return otherwise
+        async with self._places:
+            if self._clock() < self._paused_until:
+                return otherwise
+            try:
+                async with asyncio.timeout(self._timeout_s):
+                    result = await operation()
+            except Exception as error:  # noqa: BLE001 - whatever a tier raises, no cell may fail for it
+                self._failed(error)
+                return otherwise
         self._warned = False
         return result
 

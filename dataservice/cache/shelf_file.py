@@ -20,7 +20,7 @@ __all__ = ["ShelfFile"]
 T = TypeVar("T")
 
 FORMAT = 1  # of the tables; another number in the file means that another version made it
-BUSY_TIMEOUT_S = 5.0  # writers of other processes hold the lock for milliseconds
+BUSY_TIMEOUT_S = 3.0  # writers of other processes hold the lock for milliseconds
 SWITCH_ATTEMPTS, SWITCH_WAIT_S = 100, 0.02  # together 2 s: another process holds the file for milliseconds
 PRUNE_EVERY = 64  # writes between two looks at the size: a look costs more than a write
 PRUNE_TO = 0.9  # of the bound, so that not every later write prunes again

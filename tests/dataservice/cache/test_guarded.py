@@ -1,9 +1,10 @@
 """A tier that fails is a miss and one warning."""
 
+import asyncio
 import logging
 
 from dataservice.cache import Entry, Guarded, MemoryStore
-from dataservice.cache.guarded import PAUSE_S
+from dataservice.cache.guarded import AT_A_TIME, PAUSE_S
 from dataservice.cache.redis import RedisStore
 from tests.dataservice.cache.stores import redis_server
 
@@ -61,6 +62,32 @@ async def test_while_it_rests_nobody_is_held_back_and_nothing_is_counted():
     assert await guarded.salt() is None
     assert await guarded.add("used", 1) is None
     assert await guarded.clear() == 0
+
+
+async def test_a_tier_that_hangs_is_a_miss():
+    class Hanging(MemoryStore):
+        async def get(self, name: str) -> Entry | None:
+            await asyncio.Event().wait()
+
+    assert await Guarded(Hanging(), timeout_s=0.01).get("a") is None
+
+
+async def test_a_crowd_waits_its_turn_outside_of_the_tiers_time():
+    class Counting(MemoryStore):
+        inside = most = 0
+
+        async def get(self, name: str) -> Entry | None:
+            self.inside += 1
+            self.most = max(self.most, self.inside)
+            await asyncio.sleep(0)
+            self.inside -= 1
+            return Entry(name.encode(), 1.0)
+
+    tier = Counting()
+    guarded = Guarded(tier)
+    found = await asyncio.gather(*(guarded.get(str(n)) for n in range(500)))
+    assert [entry.payload for entry in found if entry] == [str(n).encode() for n in range(500)]
+    assert tier.most == AT_A_TIME
 
 
 async def test_a_redis_that_goes_away_is_a_miss(tmp_path, caplog):
