@@ -55,7 +55,7 @@ class _LazyGroup(TyperGroup):
 
 
 app = typer.Typer(
-    cls=_LazyGroup, no_args_is_help=True, add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False
+    cls=_LazyGroup, no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False
 )
 
 

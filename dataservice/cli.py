@@ -31,7 +31,7 @@ Examples:
   dataservice key list
 """
 
-_options: dict[str, Any] = {"no_args_is_help": True, "add_completion": False, "rich_markup_mode": None}
+_options: dict[str, Any] = {"no_args_is_help": True, "rich_markup_mode": None}
 app = typer.Typer(help=_HELP, **_options)
 key_app = typer.Typer(help=_KEY_HELP, **_options)
 app.add_typer(key_app, name="key")

@@ -44,8 +44,8 @@ def refresh(
     The exit code is 0 when every formula of ours shows a value of now, 3 when some keep their last value or show an
     error, 1 when nothing could be done.
 
+    \b
     Examples:
-
       addin refresh report.xlsx
       addin refresh report.xlsx -o monday.xlsx
       addin refresh report.xlsx --dry-run
