@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Coroutine, Iterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from typing import Any, TypeVar
 
 __all__ = ["BackgroundLoop"]
@@ -40,6 +40,14 @@ class BackgroundLoop:
         except BaseException:
             future.cancel()  # who is interrupted does not leave work behind
             raise
+
+    def call(self, work: Callable[[], T]) -> T:
+        """The result of `work`, done in the loop's own thread, where nothing else changes meanwhile."""
+
+        async def done() -> T:
+            return work()
+
+        return self.run(done())
 
     def iterate(self, source: AsyncIterator[T]) -> Iterator[T]:
         """The items of `source`, each brought when it is asked for."""

@@ -107,7 +107,7 @@ class Client:
 
     def states(self) -> list[ResourceState]:
         """What this process knows of every resource it was asked for."""
-        return self._client.states()
+        return self._loop.call(self._client.states)
 
     def quota(self) -> Quota:
         """The quota last seen; only if none was ever seen, one request for the indices."""
