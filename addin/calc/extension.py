@@ -17,6 +17,7 @@ from addin.calc.names import Names
 from addin.calc.typelibrary import Interface, Method, type_library
 from addin.excel.icons import png
 from udfs.arguments import Flag, Number
+from udfs.dates import Day, Start
 from udfs.options import Options
 from udfs.registry import REGISTRY, Parameter, Udf
 
@@ -100,15 +101,16 @@ def _function(function: Udf) -> dict[str, Any]:
     options = [i for i, parameter in enumerate(function.parameters) if isinstance(parameter.kind, Options)]
     return {
         "id": function.id,
-        "zero_is_blank": [_zero_is_blank(parameter) for parameter in function.parameters],
+        "parameters": [_parameter(parameter) for parameter in function.parameters],
         "options_at": options[0] if options else None,
     }
 
 
-def _zero_is_blank(parameter: Parameter) -> bool:
+def _parameter(parameter: Parameter) -> dict[str, bool]:
     """Calc hands over an empty cell as 0; where no 0 is allowed it must have been one."""
     kind = parameter.kind
-    return not isinstance(kind, Flag) and not (isinstance(kind, Number) and kind.least <= 0 <= kind.most)
+    zero_is_allowed = isinstance(kind, Flag) or (isinstance(kind, Number) and kind.least <= 0 <= kind.most)
+    return {"zero_is_blank": not zero_is_allowed, "is_day": isinstance(kind, Day | Start)}
 
 
 def _python(names: Names) -> Iterator[tuple[str, bytes]]:

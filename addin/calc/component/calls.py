@@ -6,7 +6,7 @@ import math
 import re
 from typing import Any, NamedTuple, Tuple
 
-__all__ = ["Call", "Function", "call_of", "error_style", "functions_of", "json_of"]
+__all__ = ["Call", "Function", "Parameter", "call_of", "error_style", "functions_of", "json_of"]
 
 Call = Tuple[Any, ...]
 """(id, argument, argument, …); an argument is None, a number, text or a tuple of rows, trailing Nones left out."""
@@ -14,24 +14,32 @@ Call = Tuple[Any, ...]
 _STYLE = re.compile(r"(?:^|[;\n])\s*err\s*=\s*(text|blank)\s*(?:[;\n]|$)", re.IGNORECASE)
 
 
+class Parameter(NamedTuple):
+    """What is known of an argument inside soffice."""
+
+    zero_is_blank: bool
+    """Whether 0 can only be an empty cell, which is how Calc hands one over."""
+    is_day: bool
+    """Whether a number is cut to its day, so that `NOW()` does not make a new call at every recalculation."""
+
+
 class Function(NamedTuple):
     """What is known of a function inside soffice."""
 
     id: str
-    zero_is_blank: tuple[bool, ...]
-    """For each argument: whether 0 can only be an empty cell, which is how Calc hands one over."""
+    parameters: tuple[Parameter, ...]
     options_at: int | None
     """Where the options stand among the arguments."""
 
 
 def functions_of(described: list[dict[str, Any]]) -> list[Function]:
-    """The functions in the extension's `functions.json`."""
-    return [Function(d["id"], tuple(d["zero_is_blank"]), d["options_at"]) for d in described]
+    """The functions that the extension was built with."""
+    return [Function(d["id"], tuple(Parameter(**p) for p in d["parameters"]), d["options_at"]) for d in described]
 
 
 def call_of(function: Function, raw: tuple[Any, ...]) -> Call:
     """The call with the raw arguments that Calc gave."""
-    args = [_argument(value, blank) for value, blank in zip(raw, function.zero_is_blank)]
+    args = [_argument(value, parameter) for value, parameter in zip(raw, function.parameters)]
     while args and args[-1] is None:
         args.pop()
     return (function.id, *args)
@@ -52,13 +60,17 @@ def error_style(call: Call, function: Function) -> str:
     return found.group(1).lower() if found else "code"
 
 
-def _argument(value: Any, zero_is_blank: bool) -> Any:
+def _argument(value: Any, parameter: Parameter) -> Any:
     if isinstance(value, tuple):
         rows = tuple(tuple(_cell(cell) for cell in row) for row in value)
-        return _argument(rows[0][0], zero_is_blank) if len(rows) == 1 and len(rows[0]) == 1 else rows
-    if zero_is_blank and value == 0 and not isinstance(value, str):
-        return None
-    return _cell(value)
+        return _argument(rows[0][0], parameter) if len(rows) == 1 and len(rows[0]) == 1 else rows
+    cell = _cell(value)
+    if isinstance(cell, float):
+        if parameter.zero_is_blank and cell == 0:
+            return None
+        if parameter.is_day:
+            return float(math.floor(cell))
+    return cell
 
 
 def _cell(value: Any) -> Any:

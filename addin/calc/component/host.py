@@ -80,8 +80,9 @@ class Host:
         """
         if self.situation(document) is Situation.SHOWN:
             self.on_main(document.calculateAll)
-            while self._fill_in():
-                pass
+            for _ in range(ROUNDS):
+                if not self._fill_in():
+                    break
             return
         self._collecting.add(document_id(document))
         document.calculateAll()

@@ -14,7 +14,12 @@ from addin.calc.component.values import NA
 from addin.calc.extension import Extension, extension_parts
 from tests.addin.calc.counting import counted_backend, unused_url
 
-FUNCTIONS = {f.id: f for f in functions_of([{"id": "SIGNAL", "zero_is_blank": [True] * 4, "options_at": 3}])}
+FUNCTIONS = {
+    f.id: f
+    for f in functions_of(
+        [{"id": "SIGNAL", "parameters": [{"zero_is_blank": True, "is_day": False}] * 4, "options_at": 3}]
+    )
+}
 CPI = ("SIGNAL", "us-cpi")
 
 

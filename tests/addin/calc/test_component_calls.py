@@ -6,10 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from addin.calc.component.calls import Function, call_of, error_style, json_of
+from addin.calc.component.calls import Function, Parameter, call_of, error_style, json_of
 
-SIGNAL = Function("SIGNAL", (True, True, True, True), 3)
-NUMBER = Function("WIRE", (False,), None)
+TEXT = Parameter(zero_is_blank=True, is_day=False)
+DAY = Parameter(zero_is_blank=True, is_day=True)
+NUMBER = Parameter(zero_is_blank=False, is_day=False)
+SIGNAL = Function("SIGNAL", (TEXT, TEXT, DAY, TEXT), 3)
+WIRE = Function("WIRE", (NUMBER,), None)
 
 CELLS = st.none() | st.floats() | st.text() | st.booleans() | st.integers()
 ARGUMENTS = CELLS | st.lists(st.tuples(CELLS, CELLS), min_size=1).map(tuple)
@@ -28,7 +31,12 @@ def test_an_empty_cell_counts_as_left_out():
 
 
 def test_a_zero_that_means_something_stays():
-    assert call_of(NUMBER, (0.0,)) == ("WIRE", 0.0)
+    assert call_of(WIRE, (0.0,)) == ("WIRE", 0.0)
+
+
+def test_a_moment_is_cut_to_its_day_so_that_now_is_one_call_a_day():
+    assert call_of(SIGNAL, ("us-cpi", None, 46000.73, None)) == call_of(SIGNAL, ("us-cpi", None, 46000.9, None))
+    assert call_of(WIRE, (46000.73,)) == ("WIRE", 46000.73)
 
 
 def test_a_range_stays_a_range_and_its_empty_cells_are_blank():

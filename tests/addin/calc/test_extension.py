@@ -106,5 +106,6 @@ def test_the_component_runs_in_any_python_that_libreoffice_brings(name):
 def test_an_empty_cell_is_told_from_a_zero_that_means_something():
     functions = json.loads(PARTS["pythonpath/dataservice_addin_ds/built.json"])["functions"]
     wire = next(function for function in functions if function["id"] == "WIRE")
-    blank = dict(zip([p.name for p in REGISTRY["WIRE"].parameters], wire["zero_is_blank"], strict=True))
-    assert (blank["ticker"], blank["min_importance"], blank["limit"]) == (True, False, True)
+    known = dict(zip([p.name for p in REGISTRY["WIRE"].parameters], wire["parameters"], strict=True))
+    assert [known[name]["zero_is_blank"] for name in ("ticker", "min_importance", "limit")] == [True, False, True]
+    assert [known[name]["is_day"] for name in ("since", "limit")] == [True, False]
