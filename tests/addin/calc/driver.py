@@ -5,6 +5,7 @@ One line in is `[command, argument, ...]`, one line out `{"value": ...}` or `{"e
 
 import json
 import sys
+import threading
 import time
 
 import uno
@@ -144,7 +145,8 @@ def connect(pipe):
 
 
 def pause():
-    time.sleep(0.05)
+    """Give soffice some time: it tells nobody when it is ready, or when a cell has changed."""
+    threading.Event().wait(0.05)
 
 
 def properties(**values):
