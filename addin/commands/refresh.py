@@ -69,9 +69,10 @@ def refresh(
             refresh_with_libreoffice(book, target, load_settings())
             typer.echo(f"{target} is up to date (LibreOffice)")
         case Engine.EXCEL:
-            from addin.workbook.engines import refresh_with_excel
+            from addin.settings import load_settings
+            from addin.workbook.excel import refresh_with_excel
 
-            refresh_with_excel(book, target)
+            refresh_with_excel(book, target, load_settings())
             typer.echo(f"{target} is up to date (Excel)")
 
 

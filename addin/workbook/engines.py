@@ -1,9 +1,7 @@
-"""Refreshing a book through a spreadsheet program: LibreOffice anywhere, or a running Excel on Windows and Mac."""
+"""Refreshing a book through LibreOffice, on any system."""
 
 from __future__ import annotations
 
-import platform
-import shutil
 import tempfile
 from pathlib import Path
 
@@ -11,12 +9,11 @@ from addin.backend import create_app
 from addin.backend.serving import listen, running
 from addin.calc.extension import Extension
 from addin.calc.soffice import convert
-from addin.errors import AddinError
 from addin.settings import Settings
 from addin.workbook.package import WorkbookError
 from addin.workbook.refresh import refuse_if_open
 
-__all__ = ["refresh_with_excel", "refresh_with_libreoffice"]
+__all__ = ["refresh_with_libreoffice"]
 
 
 def refresh_with_libreoffice(book: Path, target: Path, settings: Settings) -> None:
@@ -32,29 +29,3 @@ def refresh_with_libreoffice(book: Path, target: Path, settings: Settings) -> No
     with running(create_app(settings), listener) as url, tempfile.TemporaryDirectory(dir=target.parent) as folder:
         extension = Extension(namespace=settings.namespace, url=url)
         convert(book, to="xlsx", into=Path(folder), extension=extension, fit_tables=True).replace(target)
-
-
-def refresh_with_excel(book: Path, target: Path) -> None:
-    """Recalculate every formula of `book` in Excel, where the add-in is loaded, and save it as `target`.
-
-    Excel must be installed (Windows or Mac), `addin serve` running and the add-in loaded. Raises `AddinError` where
-    Excel cannot be driven.
-    """
-    windows = platform.system() == "Windows"
-    if not windows and platform.system() != "Darwin":
-        raise AddinError("Excel runs on Windows and Mac only; use --engine builtin or --engine libreoffice here")
-    import xlwings
-
-    refuse_if_open(target)
-    if book.resolve() != target.resolve():
-        shutil.copy2(book, target)
-    with xlwings.App(visible=False, add_book=False) as app:
-        opened = app.books.open(str(target.resolve()))
-        if windows:
-            app.api.CalculateFullRebuild()
-            # Our functions answer later than the call returns: Excel waits for them here.
-            app.api.CalculateUntilAsyncQueriesDone()
-        else:
-            app.calculate()
-        opened.save()
-        opened.close()
