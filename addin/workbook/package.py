@@ -98,7 +98,10 @@ class Package:
                 yield relation.get("Id", ""), relation.get("Type", ""), target
 
     def write(self, target: Path, changed: Mapping[str, bytes]) -> None:
-        """Write the package to `target` with the `changed` parts; every other part keeps its bytes, order and date."""
+        """Write the package to `target` with the `changed` parts, and close it.
+
+        Every other part keeps its bytes, order and date.
+        """
         changed = {self._names.get(name.casefold(), name): content for name, content in changed.items()}
         try:
             handle, temporary = tempfile.mkstemp(prefix=f".{target.stem}-", suffix=target.suffix, dir=target.parent)
@@ -110,6 +113,7 @@ class Package:
                 stream.flush()
                 os.fsync(stream.fileno())
             Path(temporary).chmod(self.path.stat().st_mode & 0o777)
+            self.close()  # Windows replaces no file that is open, and the target may be the book itself
             Path(temporary).replace(target)
         except PermissionError:
             raise WorkbookError(f"{target} cannot be replaced; close it in the other program first") from None

@@ -6,6 +6,7 @@ from xlsxwriter import Workbook
 from xlsxwriter.worksheet import Worksheet
 
 from addin.workbook.layout.theme import ACCENT, MUTED, Theme
+from udfs.wire import KINDS
 
 __all__ = ["write_wire"]
 
@@ -21,17 +22,7 @@ def write_wire(_workbook: Workbook, sheet: Worksheet, theme: Theme) -> None:
     for column, text in zip("BCDE", ("Ticker", "Kind", "Least importance", "Since"), strict=True):
         sheet.write(f"{column}3", text, theme.label)
         sheet.write_blank(f"{column}4", None, theme.input)
-    kinds = [
-        "news",
-        "filing",
-        "press_release",
-        "data_release",
-        "fund_flow",
-        "analyst_rating",
-        "social_post",
-        "breaking",
-    ]
-    sheet.data_validation("C4", {"validate": "list", "source": kinds})
+    sheet.data_validation("C4", {"validate": "list", "source": [kind.value for kind in KINDS]})
     formula = theme.call("WIRE", "B4", "C4", "D4", "E4", str(_ITEMS))
     theme.formula(sheet, f"B{_TABLE_ROW}", formula, theme.heading)
     for column in "CDEFG":
