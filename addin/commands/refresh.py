@@ -55,6 +55,8 @@ def refresh(
 
         cost(book, as_json=as_json)
         return
+    from addin.settings import load_settings
+
     target = output or book
     match engine:
         case Engine.BUILTIN:
@@ -63,13 +65,11 @@ def refresh(
             if report.kept or report.errors or report.skipped:
                 raise typer.Exit(3)
         case Engine.LIBREOFFICE:
-            from addin.settings import load_settings
             from addin.workbook.engines import refresh_with_libreoffice
 
             refresh_with_libreoffice(book, target, load_settings())
             typer.echo(f"{target} is up to date (LibreOffice)")
         case Engine.EXCEL:
-            from addin.settings import load_settings
             from addin.workbook.excel import refresh_with_excel
 
             refresh_with_excel(book, target, load_settings())

@@ -8,7 +8,20 @@ from addin.mcp_tools.signals import get_signal, list_signals
 from addin.mcp_tools.tool import Found, Tool
 from addin.mcp_tools.wire import list_wire
 
-__all__ = ["TOOLS", "Desk", "Found", "Tool", "ToolFailure"]
+__all__ = [
+    "TOOLS",
+    "Desk",
+    "Found",
+    "Tool",
+    "ToolFailure",
+    "get_observations",
+    "get_signal",
+    "list_currents",
+    "list_indices",
+    "list_posts",
+    "list_signals",
+    "list_wire",
+]
 
 TOOLS: tuple[Tool, ...] = (
     list_signals,
