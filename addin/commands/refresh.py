@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from addin.settings import load_settings
+
 if TYPE_CHECKING:
     from addin.workbook.refresh import Refreshed
 
@@ -55,8 +57,6 @@ def refresh(
 
         cost(book, as_json=as_json)
         return
-    from addin.settings import load_settings
-
     target = output or book
     match engine:
         case Engine.BUILTIN:
@@ -81,7 +81,6 @@ async def _refresh(book: Path, target: Path, *, force: bool, quiet: bool) -> Ref
     from rich.progress import Progress
 
     from addin.connection import connected
-    from addin.settings import load_settings
     from addin.workbook.refresh import refresh_book
 
     settings = load_settings()
