@@ -10,9 +10,10 @@ from typing import Any, TypeVar
 
 from dataservice.client.account import Account
 from dataservice.client.budget import Budget
-from dataservice.client.failures import Failure
+from dataservice.client.failures import Failure, month_spent
 from dataservice.client.gate import Gate
 from dataservice.client.latches import Latches
+from dataservice.client.quota import requests_at_once
 from dataservice.client.requests import Request
 from dataservice.client.resources import Resource
 from dataservice.client.retry import Patience
@@ -102,6 +103,7 @@ class Courier:
     async def _send(self, request: Request, errand: Errand) -> Exchange:
         if errand.before_request is not None:
             await errand.before_request()
+        self._fit_gate()
         async with self._gate.pass_through(request.priority):
             now = self._clock()
             refusal = self._refusal(request, errand, now, under_way=self._gate.under_way - 1)
@@ -116,6 +118,9 @@ class Courier:
     def _take_down(self, exchange: Exchange, request: Request, errand: Errand) -> None:
         errand.requests += exchange.spent
         self._account.spent(exchange.quota, self._clock(), requests=int(exchange.spent))
+        self._fit_gate()
+        if exchange.quota is not None and exchange.quota.remaining == 0:
+            self._note(Failure(month_spent(exchange.quota)), request, errand)  # the next one would be refused
         match exchange.outcome:
             case Failure(error, retryable=True):
                 self._latches.attempt_failed(error, errand.resource, self._clock())
@@ -123,6 +128,11 @@ class Courier:
                 self._note(failure, request, errand)
             case _:
                 pass
+
+    def _fit_gate(self) -> None:
+        """Let no more requests be under way than are known to be left."""
+        now = self._clock()
+        self._gate.resize(requests_at_once(self._account.quota(now), now, most=CONNECTIONS))
 
     def _refusal(self, request: Request, errand: Errand, now: float, *, under_way: int) -> DataServiceError | None:
         """Why the request must not be sent now; asked again at the gate, because others may have failed meanwhile."""

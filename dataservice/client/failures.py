@@ -24,7 +24,7 @@ from dataservice.errors import (
     UnavailableError,
 )
 
-__all__ = ["Failure", "failed_answer", "failed_exchange"]
+__all__ = ["Failure", "failed_answer", "failed_exchange", "month_spent"]
 
 RETRIED_STATUSES = frozenset({500, 502, 503, 504})
 MAX_TEXT = 200  # of the service's own words in a message: a cell shows little more
@@ -58,8 +58,7 @@ def failed_answer(
             hurried = UnavailableError("it asks for fewer requests at a time, HTTP 429", status=status, path=path)
             return Failure(hurried, retryable=wait_s is not None, retry_after_s=wait_s)
         case 429:
-            count = f"{quota.cap:,} " if quota and quota.cap else ""
-            return Failure(QuotaExceededError(f"the month's {count}requests are used up", status=status, path=path))
+            return Failure(month_spent(quota).at(path))
         case _ if status >= 500:
             failed = ServerFailedError(f"HTTP {status}", status=status, path=path)
             return Failure(failed, retryable=status in RETRIED_STATUSES, retry_after_s=wait_s)
@@ -82,6 +81,12 @@ def failed_exchange(request: Request, error: httpx.HTTPError | httpx.InvalidURL 
             return Failure(ConnectionFailedError("the connection broke", path=request.path), retryable=True)
         case _:
             return Failure(UnavailableError(type(error).__name__, path=request.path))
+
+
+def month_spent(quota: Quota | None) -> QuotaExceededError:
+    """The error of every request after the month's last one."""
+    count = f"{quota.cap:,} " if quota and quota.cap else ""
+    return QuotaExceededError(f"the month's {count}requests are used up", status=429)
 
 
 def _tier_error(request: Request, quota: Quota | None) -> TierError:

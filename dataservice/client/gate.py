@@ -15,23 +15,28 @@ class Gate:
     """Lets at most `places` callers pass at a time; lower `priority` passes first."""
 
     def __init__(self, places: int) -> None:
-        if places < 1:
-            raise ValueError(f"a gate needs at least one place, not {places}")
-        self._free = places
-        self._places = places
         self._arrivals = count()
+        self._under_way = 0
         self._waiting: list[tuple[int, int, asyncio.Future[None]]] = []
+        self.resize(places)
 
     @property
     def under_way(self) -> int:
         """How many hold a place now."""
-        return self._places - self._free
+        return self._under_way
+
+    def resize(self, places: int) -> None:
+        """Let at most so many pass from now on; those who hold a place keep it."""
+        if places < 1:
+            raise ValueError(f"a gate needs at least one place, not {places}")
+        self._places = places
+        self._let_pass()
 
     @asynccontextmanager
     async def pass_through(self, priority: int) -> AsyncIterator[None]:
         """Wait for a place, hold it inside the block."""
-        if self._free:
-            self._free -= 1
+        if self._under_way < self._places:
+            self._under_way += 1
         else:
             await self._turn(priority)
         try:
@@ -50,9 +55,12 @@ class Gate:
             raise
 
     def _leave(self) -> None:
-        while self._waiting:
+        self._under_way -= 1
+        self._let_pass()
+
+    def _let_pass(self) -> None:
+        while self._waiting and self._under_way < self._places:
             _, _, turn = heapq.heappop(self._waiting)
             if not turn.done():
+                self._under_way += 1
                 turn.set_result(None)
-                return
-        self._free += 1

@@ -11,7 +11,7 @@ from dataservice.client.instants import utc_day
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Quota", "month_of", "newer", "quota_in"]
+__all__ = ["Quota", "month_of", "newer", "quota_in", "requests_at_once"]
 
 IN_FLIGHT = 64
 """Answers may overtake each other: within so many requests, the lower remaining number is the newer one."""
@@ -56,6 +56,13 @@ def newer(known: Quota | None, seen: Quota) -> Quota:
         and known.remaining < seen.remaining <= known.remaining + IN_FLIGHT
     )
     return known if known is not None and overtaken else seen
+
+
+def requests_at_once(known: Quota | None, now: float, *, most: int) -> int:
+    """How many requests may be under way together: no more than are left this month, and one to find out."""
+    if known is None or month_of(known.seen_at) != month_of(now):
+        return most
+    return max(1, min(most, known.remaining))
 
 
 def month_of(seconds: float) -> str:

@@ -21,6 +21,8 @@ CONNECTIONS = 16
 
 CONNECT_S = 4.0  # a host that is there accepts within one second even from the other side of the world
 
+NOT_COUNTED = frozenset({httpx.codes.UNAUTHORIZED, httpx.codes.TOO_MANY_REQUESTS})
+
 PRODUCT = "dataservice-addin"
 
 
@@ -33,7 +35,7 @@ class Exchange:
         self.outcome = outcome
         self.quota = quota
         self.spent = spent
-        """Whether the request counts against the month: every answer does, except a refused key."""
+        """Whether it counts against the month: every answer does, but not to a refused key or when all is spent."""
 
 
 class Transport:
@@ -62,7 +64,7 @@ class Transport:
         if response.status_code == httpx.codes.OK:
             return Exchange(response.content, quota, spent=True)
         failure = failed_answer(request, response, quota, self._redact)
-        return Exchange(failure, quota, spent=response.status_code != httpx.codes.UNAUTHORIZED)
+        return Exchange(failure, quota, spent=response.status_code not in NOT_COUNTED)
 
     async def aclose(self) -> None:
         """Close the connections."""

@@ -72,6 +72,20 @@ async def test_an_error_inside_gives_the_place_back():
     assert gate.under_way == 0
 
 
+async def test_a_gate_made_smaller_lets_those_inside_end_and_made_wider_lets_more_pass():
+    gate, seen, go_on = Gate(2), [], asyncio.Event()
+    tasks = [asyncio.create_task(pass_and_wait(gate, 0, name, seen, go_on)) for name in "abcde"]
+    await turns()
+    gate.resize(1)
+    assert (seen, gate.under_way) == (["a", "b"], 2)
+    gate.resize(4)
+    await turns()
+    assert (seen, gate.under_way) == (["a", "b", "c", "d"], 4)
+    go_on.set()
+    await asyncio.gather(*tasks)
+    assert gate.under_way == 0
+
+
 def test_a_gate_without_places_is_refused():
     with pytest.raises(ValueError, match="at least one place"):
         Gate(0)

@@ -1,10 +1,12 @@
 """Refusals that last, at the embedded service: what they cost, what stays visible, and how they end."""
 
 import asyncio
+from collections import Counter
 
 import pytest
 
 from dataservice.client import (
+    Answer,
     AsyncClient,
     CurrentsResource,
     IndicesResource,
@@ -12,7 +14,8 @@ from dataservice.client import (
     State,
     WireResource,
 )
-from dataservice.errors import AuthenticationError, QuotaExceededError, TierError
+from dataservice.errors import AuthenticationError, NotFoundError, QuotaExceededError, TierError
+from dataservice.server import running
 from tests.dataservice.client.clocks import Clock
 from tests.dataservice.client.scripted import Scripted, answer, refusal, signal
 
@@ -65,7 +68,54 @@ async def test_when_the_month_is_spent_values_stay_and_nothing_more_is_asked(ser
         with pytest.raises(QuotaExceededError, match="the month's 2 requests are used up"):
             await client.read(SignalResource("us-cpi"))
         assert client.quota_now.remaining == 0
-    assert service.running.request_count == 3
+        assert service.running.request_count == 2
+        await client.refresh()
+        assert (await client.read(IndicesResource())).stale_because is not None
+        assert (client.quota_now.used_here, service.running.request_count) == (2, 3)  # refused ones are not counted
+
+
+async def test_the_last_requests_of_a_month_are_asked_for_one_by_one_and_then_none(service):
+    key = service.store.create_key("free", cap=5)
+    service.running.latency_s = 0.05
+    async with AsyncClient(service.url, key) as client:
+        await client.read(IndicesResource())
+        reads = (client.read(SignalResource(f"s{n}")) for n in range(50))
+        errors = Counter(type(error) for error in await asyncio.gather(*reads, return_exceptions=True))
+    assert errors == {NotFoundError: 4, QuotaExceededError: 46}
+    assert service.running.request_count == 5
+
+
+async def test_fifty_callers_at_two_servers_get_the_three_requests_that_are_left(service, tmp_path):
+    key = service.store.create_key("free", cap=3)
+    clock = Clock()
+    slugs = [f"no-such-{n}" for n in range(22)] + ["us-cpi", "us-10y", "wb.gold"]
+    with running(tmp_path / "service.db") as other:
+        servers = (service.running, other)
+        clients = [AsyncClient(server.url, key, clock=clock) for server in servers]
+        try:
+            resources = [SignalResource(slug) for slug in reversed(slugs)]
+            results = await ask_all(clients, resources)
+            assert sum(isinstance(result, Answer | NotFoundError) for result in results) == 3
+            sent = sum(server.request_count for server in servers)
+            clock.advance(1_000)
+            later = await ask_all(clients, resources)
+            assert sum(server.request_count for server in servers) <= sent + len(clients)  # one each to find out
+            for before, after in zip(results, later, strict=True):
+                assert isinstance(after, Answer) == isinstance(before, Answer)
+                assert not isinstance(after, Answer) or isinstance(after.stale_because, QuotaExceededError)
+            known = sum(server.request_count for server in servers)
+            await ask_all(clients, resources)
+            assert sum(server.request_count for server in servers) == known
+        finally:
+            for client in clients:
+                await client.aclose()
+    assert service.store.usage(key) == 3
+
+
+async def ask_all(clients, resources):
+    """What every client gets for all resources, asked at once; an error in the place of an answer."""
+    reads = [client.read(resource) for resource in resources for client in clients]
+    return await asyncio.gather(*reads, return_exceptions=True)
 
 
 @pytest.mark.parametrize("status", [401, 402, 429])

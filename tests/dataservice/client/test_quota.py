@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from dataservice.client.budget import Budget
-from dataservice.client.quota import Quota, month_of, newer, quota_in
+from dataservice.client.quota import Quota, month_of, newer, quota_in, requests_at_once
 
 NOON = datetime(2026, 8, 31, 12, tzinfo=UTC).timestamp()
 DAY_S = 86_400
@@ -42,6 +42,13 @@ def test_a_new_month_a_new_tier_and_a_jump_are_believed():
 
 def test_the_month_is_that_of_utc():
     assert (month_of(NOON), month_of(NOON + DAY_S)) == ("2026-08", "2026-09")
+
+
+def test_no_more_requests_are_sent_at_once_than_are_left_but_one_to_find_out():
+    at_once = {remaining: requests_at_once(left(remaining), NOON, most=16) for remaining in (400, 16, 3, 1, 0)}
+    assert at_once == {400: 16, 16: 16, 3: 3, 1: 1, 0: 1}
+    assert requests_at_once(None, NOON, most=16) == 16
+    assert requests_at_once(left(3), NOON + DAY_S, most=16) == 16  # another month
 
 
 def test_a_quota_makes_a_frame_of_one_row():
