@@ -163,7 +163,8 @@ class AsyncClient(Endpoints):
     async def cost(self, resources: Iterable[Resource[Any]]) -> int:
         """How many requests reading all of `resources` now would spend at most; sends none.
 
-        Where nothing is known of a series, it is taken to have an observation every working day for 40 years.
+        A series whose beginning is not known is taken to begin in 1985, one of monthly or rarer values in 1830; one of
+        which nothing is known, to have an observation every working day.
         """
         await self._open()
         return await self._overview.cost(resources)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import date, timedelta
+from datetime import date
 from typing import Any
 
 import numpy as np
@@ -21,8 +21,13 @@ from dataservice.observations import Observations
 
 __all__ = ["catalogue_cost", "history_cost", "uncovered"]
 
-ASSUMED_YEARS = 40
-"""How far back a series is taken to reach when nobody knows: the long daily ones in common use begin in the 1980s."""
+ASSUMED_START = date(1985, 1, 1)
+"""Where a series is taken to begin when nobody knows: the long daily ones in common use begin in 1986."""
+
+ASSUMED_SLOW_START = date(1830, 1, 1)
+"""The same for one observed every `SLOW_DAYS` or more rarely: gold is known by months since 1833."""
+
+SLOW_DAYS = 25.0
 
 DAYS_PER_OBSERVATION = 1.4
 """How far apart observations are taken to lie when nobody knows: every working day, the costliest common case."""
@@ -52,13 +57,14 @@ def history_cost(
 
 def _expected(known: Observations, pull: Window, today: date) -> float:
     """How many observations a pull is likely to bring."""
-    start = pull.start if pull.start > date.min else _assumed_start(known, today)
+    step_days = _step_days(known)
+    start = pull.start if pull.start > date.min else _assumed_start(known, step_days)
     days = (min(pull.end, today) - start).days + 1
-    return max(0.0, days / _step_days(known))
+    return max(0.0, days / step_days)
 
 
-def _assumed_start(known: Observations, today: date) -> date:
-    assumed = today - timedelta(days=round(ASSUMED_YEARS * 365.25))
+def _assumed_start(known: Observations, step_days: float) -> date:
+    assumed = ASSUMED_SLOW_START if step_days >= SLOW_DAYS else ASSUMED_START
     return min(known.first_day, assumed) if len(known) else assumed
 
 

@@ -152,10 +152,18 @@ async def test_the_cost_of_a_history_follows_from_how_often_it_is_observed():
         ],
     }
     async with Scripted(lambda _: answer(monthly)).client() as client:
-        assert await client.cost([X]) == 11  # nothing is known: every working day for forty years
+        assert await client.cost([X]) == 11  # nothing is known: every working day since 1985
         assert await client.cost([HistoryResource("x", date(2026, 8, 1))]) == 1
         await client.read(SignalResource("x"))
-        assert await client.cost([X]) == 1
+        assert await client.cost([X]) == 3  # every month since 1830
+
+
+@pytest.mark.parametrize("slug", ["eia.wti.spot", "us-cpi", "wb.gold", "fx.eur-usd", "cboe.vix", "us-10y"])
+async def test_what_a_whole_series_costs_is_not_more_than_was_told_before(real_service, slug):
+    whole, five_years = HistoryResource(slug), HistoryResource(slug, date(2021, 11, 1))
+    async with AsyncClient(real_service.url, real_service.key, clock=Clock()) as client:
+        assert await client.cost([five_years]) >= (await client.read(five_years)).requests
+        assert await client.cost([whole]) >= (await client.read(whole)).requests
 
 
 async def test_windows_inside_one_another_cost_what_the_widest_costs():
