@@ -50,7 +50,8 @@ class Accounts:
     def __init__(self, settings: Settings, key: str | None, *, store: Store | None = None) -> None:
         self._settings = settings
         self._store = store or open_store(settings)
-        self._generations = count(1)
+        # From the time on, so that hosts take a backend that was started anew for another one, too.
+        self._generations = count(int(1000 * time.time()))
         self._by_key: OrderedDict[str, Account] = OrderedDict()
         self.own = self._open(key)
 

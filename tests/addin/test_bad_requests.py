@@ -63,7 +63,12 @@ def test_an_unknown_function_is_told_with_those_that_exist(sample_backend):
 
 
 def test_an_empty_batch_has_no_answers(backend, service):
-    assert backend.batch() == {"answers": [], "requests": 0, "quota": None, "generation": 1}
+    empty = backend.batch()
+    assert {name: empty[name] for name in ("answers", "requests", "quota")} == {
+        "answers": [],
+        "requests": 0,
+        "quota": None,
+    }
     assert service.running.request_count == 0
 
 

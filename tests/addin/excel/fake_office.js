@@ -150,6 +150,7 @@
 
   globalThis.book = {
     selection,
+    call: (id, ...values) => functions[id](...values, {}),
     put: (sheet, address, cell) => sheets.get(sheet).set(address, { ...BLANK, ...cell }),
     cell: (sheet, address) => sheets.get(sheet).get(address),
   };

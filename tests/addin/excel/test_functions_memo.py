@@ -9,6 +9,10 @@ CLOCK = """() => {
   globalThis.nowMs = 1_000_000;
   Date.now = () => nowMs;
 }"""
+STEADY_CLOCK = """() => {
+  globalThis.steadyMs = performance.now();
+  performance.now = () => steadyMs;
+}"""
 
 
 def test_the_same_cells_again_cost_no_request(page, scripted):
@@ -105,10 +109,21 @@ def test_the_page_counts_calls_and_batches(page):
 
 
 def test_a_clock_that_was_set_back_makes_nothing_fresh_for_longer(page, scripted):
+    scripted.answer = lambda call: fresh(len(scripted.batches), fresh_s=900)
     page.evaluate(CLOCK)
-    page.evaluate("call('SIGNAL', 'x')")
-    page.evaluate("(nowMs -= 60_000, call('SIGNAL', 'x'))")
-    assert len(scripted.batches) == 2
+    page.evaluate(STEADY_CLOCK)
+    ask = "(ms) => { steadyMs += ms; nowMs += ms; return call('SIGNAL', 'x'); }"
+    page.evaluate(ask, 0)
+    page.evaluate("nowMs -= 3_600_000")
+    assert [page.evaluate(ask, ms)["value"] for ms in (600_000, 301_000)] == [[[1]], [[2]]]
+
+
+def test_the_time_that_the_machine_slept_counts(page, scripted):
+    scripted.answer = lambda call: fresh(len(scripted.batches), fresh_s=900)
+    page.evaluate(CLOCK)
+    page.evaluate(STEADY_CLOCK)
+    ask = "(slept) => { nowMs += slept; return call('SIGNAL', 'x'); }"
+    assert [page.evaluate(ask, ms)["value"] for ms in (0, 901_000)] == [[[1]], [[2]]]
 
 
 def test_calls_go_out_even_where_the_clock_stands_still(page):

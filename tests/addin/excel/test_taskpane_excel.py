@@ -69,6 +69,19 @@ def test_the_selected_cells_become_an_argument(pane):
     pane.sees("=DS.SIGNAL(A2:A9)")
 
 
+def test_another_key_ends_what_the_page_remembers(pane, backend, service):
+    backend.keys.save(service.key)
+    call = "book.call('SIGNAL', 'us-cpi')"
+    pane.tab.evaluate(call)
+    pane.open_tab("Account")
+    pane.type("New key", service.free_key)
+    pane.press("Save key")
+    pane.sees("The key is in use")
+    remembered = pane.tab.evaluate("DataServiceAddin.totals.remembered")
+    pane.tab.evaluate(call)
+    assert pane.tab.evaluate("DataServiceAddin.totals.remembered") == remembered
+
+
 def test_a_refresh_says_what_it_costs_and_then_what_it_did(pane, service):
     put(pane, "B2", formula=CPI)
     put(pane, "B3", formula='=DS.SIGNAL("us-10y")')

@@ -28,6 +28,35 @@ def test_the_formula_follows_what_is_typed_and_nothing_is_asked_before_it_is_com
     assert service.running.request_count == 0
 
 
+def test_formula_and_button_stay_in_sight_along_a_long_form(chromium, backend):
+    with opened(chromium, backend, height=640) as pane:
+        pane.open_tab("Insert")
+        pane.press("SIGNAL_HISTORY")
+        pane.check("Options")
+        pane.tab.evaluate("window.scrollTo(0, 300)")
+        for part in (".wizard .formula", ".wizard-bar .button.primary"):
+            box = pane.run(lambda page, part=part: page.locator(part).bounding_box())
+            assert 300 < box["y"] < 640 - box["height"]
+
+
+def test_a_formula_breaks_between_its_arguments_and_is_copied_whole(chromium, backend):
+    with opened(chromium, backend, width=320) as pane:
+        pane.open_tab("Insert")
+        pane.press("SIGNAL_HISTORY")
+        pane.type("slug", "eia.wti.spot, us-cpi")
+        pane.type("start", "2020-01-31")
+        assert pane.texts(".wizard .formula .piece") == [
+            "=DS.SIGNAL_HISTORY(",
+            '"eia.wti.spot,',
+            'us-cpi",',
+            '"2020-01-31")',
+        ]
+        copied = pane.tab.evaluate(
+            "(getSelection().selectAllChildren(document.querySelector('.wizard .formula code')), String(getSelection()))"
+        )
+        assert copied == '=DS.SIGNAL_HISTORY("eia.wti.spot, us-cpi","2020-01-31")'
+
+
 def test_a_preview_that_costs_a_request_waits_for_the_button(chromium, backend, service):
     with opened(chromium, backend) as pane:
         pane.open_tab("Insert")

@@ -108,12 +108,30 @@ def test_a_longer_window_says_its_price_before_it_is_loaded(chromium, backend, s
         pane.press("WTI crude oil")
         pane.sees("1 request")
         pane.press("Max", exact=True)
-        pane.sees("Load (")
+        pane.sees("Costs")
         assert service.running.request_count == 2
-        pane.press("Load (")
+        pane.press("Load", exact=True)
         pane.run(lambda page: page.locator(".chart").wait_for())
         assert int(pane.attribute(".chart", "aria-valuemax")) > 1_000
     assert service.running.request_count > 2
+
+
+def test_the_window_chosen_last_is_the_one_shown(chromium, backend, service):
+    backend.batch(["SIGNALS"], ["SIGNAL_HISTORY", "wb.gold", "MAX"])
+    with opened(chromium, backend) as pane:
+        pane.press("Gold price")
+        pane.run(lambda page: page.locator(".chart").wait_for())
+        recent = pane.attribute(".chart", "aria-valuemax")
+        late: list = []
+        pane.run(lambda page: page.route("**/functions/call", lambda route: late.append(route)))
+        pane.press("Max", exact=True)
+        pane.run(lambda page: page.locator(".history .loading").wait_for(state="attached"))
+        pane.run(lambda page: page.unroute("**/functions/call"))
+        pane.press("Recent", exact=True)
+        pane.run(lambda page: page.locator(".chart").wait_for())
+        pane.run(lambda page: late[0].continue_())
+        pane.settle()
+        assert pane.attribute(".chart", "aria-valuemax") == recent
 
 
 def test_asking_first_is_kept_and_spends_nothing_unasked(chromium, backend, service):

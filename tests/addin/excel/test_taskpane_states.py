@@ -1,5 +1,7 @@
 """What the pane shows when something is wrong: what happened, and what to do."""
 
+import re
+
 import pytest
 
 from tests.addin.backends import backend_of
@@ -68,6 +70,39 @@ def test_a_service_that_is_down_leaves_the_last_values_with_age_and_reason(chrom
         pane.open_tab("Refresh")
         pane.sees("The service does not answer")
         assert "offline" in pane.texts(".holding .badge")
+
+
+def test_what_is_fresh_is_folded_away_and_stays_as_the_user_leaves_it(chromium, backend):
+    backend.batch(["SIGNALS"], ["SIGNAL", "us-cpi"])
+    with opened(chromium, backend) as pane:
+        pane.open_tab("Refresh")
+        pane.sees("All of 2 answers held are fresh.")
+        pane.sees_no("signal us-cpi")
+        pane.check("2 fresh answers")
+        pane.sees("signal us-cpi")
+        pane.press("Refresh", exact=True)
+        pane.sees("The backend asks again")
+        pane.settle()
+        pane.sees("signal us-cpi")
+
+
+def test_what_the_banner_says_is_not_said_twice(chromium, backend):
+    with opened(chromium, backend) as pane:
+        pane.open_tab("Refresh")
+        pane.settle()
+        pane.run(lambda page: page.route(re.compile("/(status|refresh)$"), lambda route: route.abort()))
+        pane.press("Refresh", exact=True)
+        pane.sees("Not refreshed: The add-in’s backend does not answer.")
+        assert len(pane.texts(".notice")) == 1
+
+
+def test_commands_in_messages_are_set_as_code(chromium, service, tmp_path):
+    with backend_of(service, tmp_path, key="") as backend, opened(chromium, backend) as pane:
+        pane.open_tab("Insert")
+        pane.press("SIGNAL The latest value")
+        pane.type("slug", "us-cpi")
+        assert pane.text(".preview .notice code") == "addin key set"
+        pane.sees_no("`")
 
 
 def test_a_signal_the_service_does_not_know_is_explained(chromium, backend):

@@ -2,7 +2,14 @@
 // Every function of the library, tied to its id, and what the rest of the page may use of all this.
 
 /** A workbook of 100,000 different cells fits, and a hundred of the longest histories. */
-const memo = new Memo({ maxEntries: 200_000, maxSize: 100_000_000, clock: () => Date.now() });
+const memo = new Memo({
+  maxEntries: 200_000,
+  maxSize: 100_000_000,
+  clock: longestClock(
+    () => Date.now(),
+    () => performance.now(),
+  ),
+});
 const delivery = new Delivery(() => performance.now());
 const totals = { calls: 0, remembered: 0 };
 /** @type {Set<(reply: Reply) => void>} */

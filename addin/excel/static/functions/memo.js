@@ -4,7 +4,6 @@
 /**
  * @typedef {object} Known
  * @property {Promise<Result>} result
- * @property {number} freshFromMs before it, the clock was set back, and freshness cannot be told
  * @property {number} freshUntilMs Infinity while the answer is on its way
  * @property {number} size characters of the result
  */
@@ -12,7 +11,8 @@
 /** Promises of results by call; where room ends, those asked for longest ago go. */
 class Memo {
   /**
-   * @param {{ maxEntries: number, maxSize: number, clock: () => number }} limits `clock` gives milliseconds
+   * @param {{ maxEntries: number, maxSize: number, clock: () => number }} limits `clock` gives milliseconds, never set
+   *   back
    */
   constructor({ maxEntries, maxSize, clock }) {
     this.maxEntries = maxEntries;
@@ -30,9 +30,7 @@ class Memo {
    */
   get(key) {
     const known = this.entries.get(key);
-    if (known === undefined) return undefined;
-    const now = this.clock();
-    return known.freshFromMs <= now && now < known.freshUntilMs ? known : undefined;
+    return known !== undefined && this.clock() < known.freshUntilMs ? known : undefined;
   }
 
   /**
@@ -43,7 +41,7 @@ class Memo {
    */
   await(key, result) {
     this.#drop(key);
-    const known = { result, freshFromMs: -Infinity, freshUntilMs: Infinity, size: 0 };
+    const known = { result, freshUntilMs: Infinity, size: 0 };
     this.entries.set(key, known);
     return known;
   }
@@ -55,7 +53,6 @@ class Memo {
    * @param {{ askedMs: number, freshMs: number, size: number }} answer
    */
   landed(key, known, { askedMs, freshMs, size }) {
-    known.freshFromMs = askedMs;
     known.freshUntilMs = askedMs + freshMs;
     known.size = size;
     if (this.entries.get(key) !== known) return;
@@ -89,6 +86,26 @@ class Memo {
     this.size -= this.entries.get(key)?.size ?? 0;
     this.entries.delete(key);
   }
+}
+
+/**
+ * A clock by which nothing stays fresh for too long: it goes on by what either of two clocks tells has passed, because
+ * the one on the wall may be set back, and the page's own stands still while the machine sleeps.
+ * @param {() => number} wall milliseconds
+ * @param {() => number} steady milliseconds
+ * @returns {() => number}
+ */
+function longestClock(wall, steady) {
+  let wallMs = wall();
+  let steadyMs = steady();
+  let passedMs = 0;
+  return () => {
+    const [wallBeforeMs, steadyBeforeMs] = [wallMs, steadyMs];
+    wallMs = wall();
+    steadyMs = steady();
+    passedMs += Math.max(0, wallMs - wallBeforeMs, steadyMs - steadyBeforeMs);
+    return passedMs;
+  };
 }
 
 /** @param {Known} known */

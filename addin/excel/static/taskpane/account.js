@@ -9,6 +9,7 @@ import { icon } from "./icons.js";
 import { meter } from "./meter.js";
 import { badge, button, notice } from "./parts.js";
 import { askFirst, asksFirst } from "./preferences.js";
+import { problemOf } from "./problems.js";
 import { section } from "./refreshing.js";
 
 /** Where a key can be kept, in words. @type {Record<string, string>} */
@@ -126,7 +127,7 @@ export class Account {
     const key = this.key.value.trim();
     await this.#during(this.save, async () => {
       if (this.pane.live.status?.shared) this.#useHere(key);
-      else await this.pane.backend.saveKey(key);
+      else await this.#atBackend(this.pane.backend.saveKey(key));
       this.key.value = "";
       this.#typed();
       fill(
@@ -140,6 +141,12 @@ export class Account {
   #useHere(key) {
     this.pane.backend.userKey = key;
     if (typeof DataServiceAddin !== "undefined") DataServiceAddin.useKey(key);
+  }
+
+  /** Another key is in use: what the page remembers was answered to the one before. @param {Promise<unknown>} change */
+  async #atBackend(change) {
+    await change;
+    if (typeof DataServiceAddin !== "undefined") DataServiceAddin.forget();
   }
 
   async #test() {
@@ -177,7 +184,7 @@ export class Account {
     if (!(await confirmed("Forget the key?", warning, "Forget key", { look: "danger" }))) return;
     await this.#during(this.forget, async () => {
       if (this.pane.live.status?.shared) this.#useHere(null);
-      else await this.pane.backend.forgetKey();
+      else await this.#atBackend(this.pane.backend.forgetKey());
       fill(this.outcome, notice("info", "The key is forgotten", ""));
     });
   }
@@ -191,7 +198,8 @@ export class Account {
     try {
       await work();
     } catch (error) {
-      fill(this.outcome, notice("error", "That did not work", messageOf(error)));
+      const { kind, title, advice } = problemOf(messageOf(error));
+      fill(this.outcome, notice("error", kind === "other" ? "That did not work" : title, advice));
     }
     pressed.disabled = false;
     this.#typed();

@@ -9,7 +9,7 @@ import { callOf, formulaOf } from "./formula.js";
 import { icon } from "./icons.js";
 import { insert } from "./insertion.js";
 import { showFailure } from "./notices.js";
-import { badge, button, loading, notice, staleness } from "./parts.js";
+import { badge, button, formulaCode, loading, notice, staleness } from "./parts.js";
 import { asksFirst } from "./preferences.js";
 import { costWords } from "./preview.js";
 
@@ -49,6 +49,7 @@ export class Card {
     this.entry = entry;
     this.reading = h("div", { class: "reading" });
     this.history = h("div", { class: "history" });
+    this.window = WINDOWS[0]?.[1] ?? "";
     this.windows = h("div", { class: "segments", role: "group", "aria-label": "Window of the chart" });
     this.element = h(
       "article",
@@ -81,7 +82,7 @@ export class Card {
     const { slug } = this.entry;
     return /** @type {Call[]} */ ([
       ...FIELDS.map((field) => ["SIGNAL", slug, field]),
-      ["SIGNAL_HISTORY", slug, WINDOWS[0]?.[1] ?? null],
+      this.#windowCall(this.window),
     ]);
   }
 
@@ -161,35 +162,54 @@ export class Card {
     WINDOWS.forEach(([, each], index) =>
       this.windows.children[index]?.setAttribute("aria-pressed", String(each === start)),
     );
-    /** @type {Call} */
-    const call = ["SIGNAL_HISTORY", this.entry.slug, start];
-    const load = async () => {
-      fill(this.history, this.windows, loading(4));
-      const { answers } = await this.pane.backend.call([call]);
-      if (answers[0]) this.#draw(answers[0]);
-    };
+    this.window = start;
     try {
-      const cost = await this.pane.backend.cost([call]);
-      if (cost.requests === 0) return await load();
-      const ask = button(
-        `Load (${this.pane.figures.counted(cost.requests, "request")})`,
-        () => void load().catch((error) => this.#failed(this.history, error, load)),
-        { disabled: !cost.allowed },
-      );
-      fill(
-        this.history,
-        this.windows,
-        h(
-          "div",
-          { class: "empty" },
-          h("p", {}, ...costWords(cost, this.pane.figures)),
-          cost.reason ? h("p", {}, cost.reason) : null,
-          ask,
-        ),
-      );
+      const cost = await this.pane.backend.cost([this.#windowCall(start)]);
+      if (this.window !== start) return;
+      if (cost.requests === 0) await this.#loadWindow(start);
+      else fill(this.history, this.windows, this.#price(cost, start));
     } catch (error) {
-      this.#failed(this.history, error, () => void this.#window(start));
+      if (this.window === start) this.#failed(this.history, error, () => void this.#window(start));
     }
+  }
+
+  /**
+   * Draw a window of the history, unless another one was chosen meanwhile.
+   * @param {string} start
+   */
+  async #loadWindow(start) {
+    fill(this.history, this.windows, loading(4));
+    try {
+      const { answers } = await this.pane.backend.call([this.#windowCall(start)]);
+      if (answers[0] && this.window === start) this.#draw(answers[0]);
+    } catch (error) {
+      if (this.window === start) this.#failed(this.history, error, () => void this.#window(start));
+    }
+  }
+
+  /**
+   * @param {string} start
+   * @returns {Call}
+   */
+  #windowCall(start) {
+    return ["SIGNAL_HISTORY", this.entry.slug, start];
+  }
+
+  /**
+   * What a window of the history would cost, with the button that loads it.
+   * @param {Cost} cost
+   * @param {string} start
+   */
+  #price(cost, start) {
+    const words = h("p", {}, ...costWords(cost, this.pane.figures));
+    const reason = cost.reason ? h("p", {}, cost.reason) : null;
+    return h(
+      "div",
+      { class: "empty" },
+      words,
+      reason,
+      button("Load", () => void this.#loadWindow(start), { disabled: !cost.allowed }),
+    );
   }
 
   /** @param {Answer} answer */
@@ -252,7 +272,8 @@ export class Card {
     const put = button("Insert", () => void insert(this.pane, formula, callOf(id, typed, TEXTS)), {
       label: `Insert ${words}: ${formula}`,
     });
-    return h("div", { class: "formula-item" }, h("span", {}, words), put, h("code", { class: "small" }, formula));
+    const shown = h("div", { class: "small" }, formulaCode(formula));
+    return h("div", { class: "formula-item" }, h("span", {}, words), put, shown);
   }
 
   /**

@@ -4,6 +4,7 @@
 import { fill, freshId, h } from "./elements.js";
 import { optionsText } from "./formula.js";
 import { icon } from "./icons.js";
+import { sentence } from "./parts.js";
 
 /**
  * @typedef {object} Field
@@ -74,7 +75,7 @@ function labelled(about, required, context) {
     { class: "field" },
     h("label", { for: id }, h("code", {}, about.name), " ", mark),
     control.element,
-    h("p", { class: "help", id: `${id}-help` }, about.help),
+    h("p", { class: "help", id: `${id}-help` }, ...sentence(about.help)),
   );
   return { ...control, element };
 }

@@ -14,7 +14,7 @@ import { badge } from "./parts.js";
 export function header(pane, { state, banner }) {
   let told = "";
   pane.live.watch(() => {
-    fill(state, pane.host.isExcel ? null : badge("Preview", "calm"), allowance(pane));
+    fill(state, pane.host.isExcel ? null : preview(), allowance(pane));
     const problem = generalProblem(pane);
     // Drawn again only when it changed, so that a screen reader does not repeat it.
     const key = problem ? problem.kind + problem.advice : "";
@@ -22,6 +22,13 @@ export function header(pane, { state, banner }) {
     told = key;
     fill(banner, problem && problemNotice(problem, { retry: () => void pane.live.look(), show: pane.show }));
   });
+}
+
+/** That the pane runs as a page in a browser. */
+function preview() {
+  const mark = badge("Preview", "calm");
+  mark.title = "Outside Excel: formulas can be tried here and copied into a sheet";
+  return mark;
 }
 
 /** @param {Pane} pane */

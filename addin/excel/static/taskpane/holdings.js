@@ -34,21 +34,35 @@ export function holdingsSummary(resources, figures) {
     : `${figures.count(others)} of ${answers} held ${others === 1 ? "is" : "are"} not fresh.`;
 }
 
-/** @param {ResourceReport[]} resources */
-export function holdingsList(resources) {
-  const items = sortedHoldings(resources).map((each) => {
+/**
+ * What is not fresh, each with its reason; what is fresh is folded away, because it asks for nothing.
+ * @param {ResourceReport[]} resources
+ * @param {{ figures: import("./figures.js").Figures, unfolded: boolean }} options
+ */
+export function holdingsList(resources, { figures, unfolded }) {
+  const sorted = sortedHoldings(resources);
+  const others = sorted.filter((each) => each.state !== "fresh");
+  const fresh = sorted.filter((each) => each.state === "fresh");
+  const summary = h("summary", {}, figures.counted(fresh.length, "fresh answer"));
+  const folded = h("details", { class: "fresh-holdings", open: unfolded }, summary, listOf(fresh));
+  return h("div", { class: "stack" }, others.length ? listOf(others) : null, fresh.length ? folded : null);
+}
+
+/** @param {ResourceReport[]} holdings */
+function listOf(holdings) {
+  const items = holdings.map((each) => {
     const detail = [each.age_s === null ? null : `${span(each.age_s)} old`, each.source ? `from ${each.source}` : null];
     return h(
       "li",
       { class: "holding" },
       h(
         "div",
-        { class: "row spread" },
+        { class: "holding-head" },
         h("span", { class: "mono" }, each.resource),
         badge(each.state, TONES[each.state] ?? "calm"),
       ),
       h("p", { class: "muted small" }, detail.filter(Boolean).join(" · ")),
-      each.last_error ? h("p", { class: "small reason" }, sentence(each.last_error)) : null,
+      each.last_error ? h("p", { class: "small reason" }, ...sentence(each.last_error)) : null,
     );
   });
   return h("ul", { class: "list flush" }, ...items);

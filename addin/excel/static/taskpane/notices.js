@@ -34,13 +34,14 @@ export function generalProblem({ backend, live }) {
  * @param {Element} place
  * @param {unknown} error
  * @param {() => void} retry
+ * @param {string} [what] what has failed
  */
-export async function showFailure(pane, place, error, retry) {
+export async function showFailure(pane, place, error, retry, what = "Not loaded") {
   const problem = problemOf(messageOf(error));
   await pane.live.look();
   const again = button("Try again", retry, { sign: "refresh" });
   if (generalProblem(pane)?.kind === problem.kind)
-    fill(place, h("div", { class: "empty" }, h("p", {}, `Not loaded: ${problem.title}.`), again));
+    fill(place, h("div", { class: "empty" }, h("p", {}, `${what}: ${problem.title}.`), again));
   else fill(place, problemNotice(problem, { retry, show: pane.show }));
 }
 

@@ -64,18 +64,21 @@ export function notice(severity, title, advice, ...actions) {
       "div",
       { class: "notice-body" },
       h("p", { class: "notice-title" }, title),
-      advice ? h("p", {}, sentence(advice)) : null,
+      advice ? h("p", {}, ...sentence(advice)) : null,
       given.length ? h("div", { class: "row" }, ...given) : null,
     ),
   );
 }
 
 /**
- * A message of the backend as a sentence: cells show it after other words, here it stands alone.
+ * A message of the backend as a sentence: cells show it after other words, here it stands alone. What stands in
+ * backquotes is shown in the type of code.
  * @param {string} text
+ * @returns {import("./elements.js").Child[]}
  */
 export function sentence(text) {
-  return text.charAt(0).toUpperCase() + text.slice(1);
+  const pieces = (text.charAt(0).toUpperCase() + text.slice(1)).split("`");
+  return pieces.map((piece, index) => (index % 2 === 1 ? h("code", {}, piece) : piece));
 }
 
 /** Lines where an answer will stand; they appear only when it takes a while. @param {number} lines */
@@ -98,7 +101,16 @@ export function staleness(stale) {
  * @param {string} formula
  */
 export function copyable(formula) {
-  return h("div", { class: "formula" }, h("code", {}, formula), copyButton(formula));
+  return h("div", { class: "formula" }, formulaCode(formula), copyButton(formula));
+}
+
+/**
+ * A formula that breaks into lines between its arguments rather than inside of one.
+ * @param {string} formula
+ */
+export function formulaCode(formula) {
+  const pieces = formula.match(/[^,(]*(?:[,(]|$)/g)?.filter(Boolean) ?? [];
+  return h("code", {}, ...pieces.map((piece) => h("span", { class: "piece" }, piece)));
 }
 
 /** @param {string} text */

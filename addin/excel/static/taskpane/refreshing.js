@@ -7,9 +7,8 @@ import { freezeSection } from "./freeze.js";
 import { holdingsList, holdingsSummary } from "./holdings.js";
 import { entered, ledgerTable } from "./ledger.js";
 import { meter } from "./meter.js";
-import { problemNotice } from "./notices.js";
+import { showFailure } from "./notices.js";
 import { button, notice } from "./parts.js";
-import { problemOf } from "./problems.js";
 
 /** @type {[Scope, string][]} */
 const SCOPES = [
@@ -91,7 +90,10 @@ export class Refreshing {
     fill(this.allowance, meter(live.quota, figures));
     const summary =
       live.failure === null ? holdingsSummary(resources, figures) : "Not known while the backend does not answer.";
-    fill(this.holdings, h("p", { class: "muted" }, summary), resources.length ? holdingsList(resources) : null);
+    // Drawn anew with every look: what was unfolded stays so.
+    const unfolded = this.holdings.querySelector("details")?.open ?? false;
+    const list = resources.length ? holdingsList(resources, { figures, unfolded }) : null;
+    fill(this.holdings, h("p", { class: "muted" }, summary), list);
     fill(this.log, ledgerTable(this.entries, figures));
   }
 
@@ -196,7 +198,7 @@ export class Refreshing {
         left: this.pane.live.quota?.remaining ?? null,
         failure: message,
       });
-    fill(this.outcome, problemNotice(problemOf(message), { retry: () => void this.#run(), show: this.pane.show }));
+    void showFailure(this.pane, this.outcome, error, () => void this.#run(), "Not refreshed");
   }
 
   /** @param {Omit<import("./ledger.js").LedgerEntry, "atMs">} entry */

@@ -144,14 +144,10 @@ class Form {
     );
   }
 
+  /** The formula with its button, seen however long the form is; and what it gives. */
   #foot() {
-    return h(
-      "div",
-      { class: "wizard-foot" },
-      this.formula,
-      this.preview.element,
-      h("div", { class: "row" }, this.insert),
-    );
+    const bar = h("div", { class: "wizard-bar" }, this.formula, this.insert);
+    return h("div", { class: "wizard-foot" }, bar, this.preview.element);
   }
 
   /** @param {Record<string, string>} values */
