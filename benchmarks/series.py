@@ -1,0 +1,111 @@
+"""How well many different series are fetched side by side: `python -m benchmarks.series`."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import count
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import httpx
+import orjson
+
+from benchmarks.measuring import Row, alternating, report
+from dataservice.cache import Shelf, Store
+from dataservice.client import AsyncClient, SignalResource
+from dataservice.client.transport import CONNECTIONS
+
+SERIES = 200
+LATENCY_S = 0.05
+BOUND_S = LATENCY_S * SERIES / CONNECTIONS
+REACH = 1.2
+
+KEY = "ds_" + 40 * "0"
+HEADERS = "X-Service-Tier: pro\r\nX-Service-RateLimit-Cap: 50000\r\nX-Service-RateLimit-Remaining: 40000\r\n"
+
+
+def main() -> None:
+    """Print the table."""
+    with _slow_service() as url, TemporaryDirectory() as folder:
+        shelves = (Path(folder) / f"{number}.sqlite" for number in count())
+        works: dict[str, Callable[[], object]] = {
+            "bare": lambda: asyncio.run(_bare(url)),
+            "memory": lambda: asyncio.run(_ours(url, None)),
+            "shelf": lambda: asyncio.run(_ours(url, Shelf(next(shelves)))),
+        }
+        times = alternating(works)
+    rows = [
+        Row("kept in memory", times["memory"], BOUND_S, REACH),
+        Row("kept on a new shelf", times["shelf"], BOUND_S, REACH),
+        Row(
+            "httpx alone, nothing decoded", times["bare"], BOUND_S, note=f"floor: waiting on {CONNECTIONS} connections"
+        ),
+    ]
+    report(f"{SERIES} series from a service that answers in {LATENCY_S * 1000:g} ms", rows)
+
+
+async def _ours(url: str, store: Store | None) -> None:
+    async with AsyncClient(url, KEY, store=store) as client:
+        await asyncio.gather(*(client.read(SignalResource(f"s{number}")) for number in range(SERIES)))
+    if store is not None:
+        await store.aclose()
+
+
+async def _bare(url: str) -> None:
+    places = asyncio.Semaphore(CONNECTIONS)
+
+    async def get(number: int) -> bytes:
+        async with places:
+            return (await http.get(f"{url}/v1/signals/s{number}")).content
+
+    async with httpx.AsyncClient(limits=httpx.Limits(max_connections=CONNECTIONS), trust_env=False) as http:
+        await asyncio.gather(*(get(number) for number in range(SERIES)))
+
+
+@contextmanager
+def _slow_service() -> Iterator[str]:
+    """The address of the least service that can answer so late, in a process of its own."""
+    with socket.create_server(("127.0.0.1", 0), backlog=128) as listener:
+        command = [sys.executable, "-m", "benchmarks.series", str(listener.fileno())]
+        process = subprocess.Popen(command, pass_fds=[listener.fileno()])
+        try:
+            yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+        finally:
+            process.terminate()
+            process.wait()
+
+
+async def _serve(listener: socket.socket) -> None:
+    server = await asyncio.start_server(_converse, sock=listener)
+    await server.serve_forever()
+
+
+async def _converse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Answer every request on one connection with a year of daily values."""
+    history = [{"observed_at": f"2025-{n // 28 % 12 + 1:02}-{n % 28 + 1:02}T00:00:00Z", "value": n} for n in range(336)]
+    while head := await _head(reader):
+        slug = head.split(b" ")[1].partition(b"?")[0].rpartition(b"/")[2].decode()
+        await asyncio.sleep(LATENCY_S)
+        body = orjson.dumps({"data": {"slug": slug, "latest": history[-1], "history": history}})
+        writer.write(f"HTTP/1.1 200 OK\r\n{HEADERS}Content-Length: {len(body)}\r\n\r\n".encode() + body)
+        await writer.drain()
+    writer.close()
+
+
+async def _head(reader: asyncio.StreamReader) -> bytes:
+    try:
+        return await reader.readuntil(b"\r\n\r\n")
+    except (asyncio.IncompleteReadError, ConnectionError):
+        return b""
+
+
+if __name__ == "__main__":
+    if sys.argv[1:]:
+        asyncio.run(_serve(socket.socket(fileno=int(sys.argv[1]))))
+    else:
+        main()
