@@ -85,7 +85,8 @@ async def _refresh(book: Path, target: Path, *, force: bool, quiet: bool) -> Ref
 
     settings = load_settings()
     async with connected(settings) as session:
-        with Progress(console=Console(stderr=True), transient=True, disable=quiet) as progress:
+        console = Console(stderr=True)
+        with Progress(console=console, transient=True, disable=quiet or not console.is_terminal) as progress:
             task = progress.add_task(f"Refreshing {book.name}", total=None)
 
             def show(done: int, total: int) -> None:

@@ -1,0 +1,76 @@
+"""`addin refresh`, `cost`, `freeze` and `template` as users run them."""
+
+import json
+import zipfile
+from pathlib import Path
+
+from tests.addin.commands import addin, environment
+from tests.addin.workbook.books import make_book, values
+from tests.embedded import EmbeddedService
+
+CELLS = {
+    "A1": '=_xldudf_DS_SIGNAL("us-cpi")',
+    "A2": '=_xldudf_DS_SIGNAL("us-10y")',
+    "A3": '=_xldudf_DS_INDEX("risk-dial")',
+}
+
+
+def test_a_book_is_told_its_cost_refreshed_and_then_costs_nothing(service: EmbeddedService, tmp_path: Path):
+    book = make_book(tmp_path / "book.xlsx", CELLS)
+    environ = environment(tmp_path, service)
+    cost = json.loads(addin("cost", str(book), "--json", environ=environ).stdout)
+    assert (cost["requests"], cost["formulas"], cost["affordable"]) == (3, 3, True)
+    assert service.running.request_count == 0
+    done = addin("refresh", str(book), environ=environ)
+    assert (done.returncode, done.stdout) == (0, f"{book}: 3 formulas, 3 changed, 3 requests spent\n")
+    assert addin("refresh", str(book), environ=environ).stdout == f"{book}: 3 formulas, 0 changed, 0 requests spent\n"
+    dry = addin("refresh", str(book), "--dry-run", environ=environ)
+    assert "book.xlsx: 0 requests, 49,997 left this month; 3 of 3 formulas are fresh already." in " ".join(
+        dry.stdout.split()
+    )
+    assert service.running.request_count == 3
+
+
+def test_what_could_not_be_done_is_named_and_told_by_the_exit_code(service: EmbeddedService, tmp_path: Path):
+    book = make_book(
+        tmp_path / "book.xlsx", {**CELLS, "B1": '=_xldudf_DS_SIGNAL("us-cpi")*2', "B2": '=DS.SIGNAL("nope")'}
+    )
+    done = addin("refresh", str(book), "-o", str(tmp_path / "out.xlsx"), environ=environment(tmp_path, service))
+    assert done.returncode == 3
+    assert "left as they are: Sheet1!B1: our function stands inside another formula" in done.stderr
+    assert "show an error: Sheet1!B2: #N/A no signal 'nope'" in done.stderr
+    assert values(book, "Sheet1", "A1") == [None], "the book itself was not to be changed"
+
+
+def test_a_book_that_is_none_ends_with_one_line_and_no_traceback(service: EmbeddedService, tmp_path: Path):
+    (tmp_path / "book.xlsx").write_text("not a book")
+    for command in (["refresh"], ["cost"], ["freeze", "-o", str(tmp_path / "out.xlsx")]):
+        done = addin(command[0], str(tmp_path / "book.xlsx"), *command[1:], environ=environment(tmp_path, service))
+        assert done.returncode == 1
+        assert done.stderr.startswith("addin: ")
+        assert "Traceback" not in done.stderr
+    assert service.running.request_count == 0
+
+
+def test_too_few_requests_are_refused_before_the_first(service: EmbeddedService, tmp_path: Path):
+    book = make_book(tmp_path / "book.xlsx", CELLS)
+    environ = environment(tmp_path, service, api_key=service.store.create_key("pro", cap=3))
+    addin("eval", '=DS.CURRENT("digital-tide")', environ=environ)
+    before, asked = book.read_bytes(), service.running.request_count
+    done = addin("refresh", str(book), environ=environ)
+    assert done.returncode == 1
+    assert "needs 3 requests and the key has 2 left" in done.stderr
+    assert (book.read_bytes(), service.running.request_count) == (before, asked)
+
+
+def test_the_template_is_written_refreshed_and_frozen_without_any_spreadsheet_program(
+    service: EmbeddedService, tmp_path: Path
+):
+    environ = environment(tmp_path, service)
+    template, frozen = tmp_path / "first.xlsx", tmp_path / "frozen.xlsx"
+    assert addin("template", "-o", str(template), environ=environ).returncode == 0
+    assert addin("refresh", str(template), environ=environ).returncode == 0
+    assert addin("freeze", str(template), "-o", str(frozen), environ=environ).returncode == 0
+    assert values(frozen, "Dashboard", "B6", "D6") == values(template, "Dashboard", "B6", "D6")
+    with zipfile.ZipFile(frozen) as archive:
+        assert not any(b"_xldudf_" in archive.read(name) for name in archive.namelist() if "sheet" in name)
