@@ -24,7 +24,13 @@ app = new_app("Make, show or remove the certificate that Excel needs to reach th
 def install(
     trust: Annotated[bool, typer.Option("--trust", help="Also tell the system to trust it, without asking.")] = False,
 ) -> None:
-    """Make the certificate, and tell how the system comes to trust it."""
+    """Make the certificate, and tell how the system comes to trust it.
+
+    \b
+    Examples:
+      addin certs install
+      addin certs install --trust
+    """
     from addin.excel.certificates import certificates
     from addin.excel.trust import NSS_DATABASE, platform, trust_steps
 
@@ -39,6 +45,8 @@ def install(
             (Path.home() / NSS_DATABASE).mkdir(parents=True, exist_ok=True)
         _run(steps)
         typer.echo("The system trusts it. Restart Excel and the browser.")
+    else:
+        typer.echo("Run these commands, or: addin certs install --trust. Then restart Excel and the browser.")
 
 
 @app.command()
@@ -60,7 +68,13 @@ def show() -> None:
 def remove(
     trust: Annotated[bool, typer.Option("--trust", help="Also tell the system to forget it, without asking.")] = False,
 ) -> None:
-    """Delete the certificate and its authority, and tell how the system forgets it."""
+    """Delete the certificate and its authority, and tell how the system forgets it.
+
+    \b
+    Examples:
+      addin certs remove
+      addin certs remove --trust
+    """
     from addin.excel.certificates import certificates
     from addin.excel.trust import platform, untrust_steps
 

@@ -17,7 +17,12 @@ __all__ = ["doctor"]
 
 
 def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
-    """Look at every link from Excel to the service, and say what to do."""
+    """Look at every link from Excel to the service, and say what to do.
+
+    The exit code is 1 when a link is broken. It asks the service for at most one request.
+
+    Example: addin doctor
+    """
     from addin.excel.certificates import certificates
     from addin.excel.doctor import State, examine
     from addin.settings import load_settings

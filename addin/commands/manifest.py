@@ -18,7 +18,14 @@ def manifest(
     base_url: Annotated[str | None, typer.Option(help="The backend's https address as users reach it.")] = None,
     check: Annotated[str | None, typer.Option(metavar="FILE", help="Check a manifest; - reads it from a pipe.")] = None,
 ) -> None:
-    """Write the manifest that Excel loads, or check one."""
+    """Write the manifest that Excel loads, or check one.
+
+    \b
+    Examples:
+      addin manifest -o manifest.xml
+      addin manifest --base-url https://data.example.com -o manifest.xml
+      addin manifest | addin manifest --check -
+    """
     if check is not None:
         _check(check)
         return

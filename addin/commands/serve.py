@@ -18,7 +18,14 @@ def serve(
     host: Annotated[str | None, typer.Option(help="The address to listen on.")] = None,
     http: Annotated[bool, typer.Option("--http", help="Plain HTTP, enough for Calc; Excel needs HTTPS.")] = False,
 ) -> None:
-    """Answer the formulas of Excel and Calc until Ctrl-C."""
+    """Answer the formulas of Excel and Calc until Ctrl-C.
+
+    \b
+    Examples:
+      addin serve
+      addin serve --port 8766
+      addin serve --http
+    """
     from addin.backend import create_app
     from addin.backend.serving import listen
     from addin.backend.serving import serve as serve_app

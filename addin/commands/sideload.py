@@ -14,7 +14,14 @@ def sideload(
     remove: Annotated[bool, typer.Option("--remove", help="Take it away again.")] = False,
     base_url: Annotated[str | None, typer.Option(help="The backend's https address as users reach it.")] = None,
 ) -> None:
-    """Give the add-in to Excel on this machine, or tell how to give it to Excel on the web."""
+    """Give the add-in to Excel on this machine, or tell how to give it to Excel on the web.
+
+    \b
+    Examples:
+      addin sideload
+      addin sideload --base-url https://data.example.com
+      addin sideload --remove
+    """
     from addin.excel.manifest import local_url, manifest
     from addin.excel.trust import platform
     from addin.settings import load_settings

@@ -7,7 +7,7 @@ import os
 import platform as system
 import socket
 import ssl
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from importlib.metadata import version
@@ -18,6 +18,7 @@ import httpx
 from addin.connection import connected, key_store
 from addin.excel.certificates import Certificates
 from addin.excel.manifest import local_url
+from addin.excel.trust import distrust
 from addin.keys import KeySource, find_key
 from addin.settings import Settings, config_file
 from dataservice.cache import default_shelf_path
@@ -48,9 +49,20 @@ class Finding:
     advice: str = ""
 
 
-async def examine(settings: Settings, own: Certificates, now: dt.datetime) -> list[Finding]:
-    """Everything between Excel and the service, in this order; asks the service for at most one request."""
-    findings = [_versions(), _address(settings), _key(settings), _cache(settings), *_certificate(own, now)]
+async def examine(
+    settings: Settings,
+    own: Certificates,
+    now: dt.datetime,
+    *,
+    distrust: Callable[[Certificates], str | None] = distrust,
+) -> list[Finding]:
+    """Everything between Excel and the service, in this order; asks the service for at most one request.
+
+    `distrust` says why the system does not trust our certificates, None where it does.
+    """
+    findings = [_versions(), _address(settings), _key(settings), _cache(settings)]
+    if settings.public_url is None:  # else the certificate is that of the public address
+        findings += [*_certificate(own, now), *_trust(own, distrust)]
     async with httpx.AsyncClient(timeout=PATIENCE_S, verify=_trusting(own)) as http:
         findings.append(await _backend(settings, http))
     if settings.url:
@@ -106,6 +118,18 @@ def _certificate(own: Certificates, now: dt.datetime) -> Iterator[Finding]:
         if mode:
             advice = "make it anew: addin certs remove; addin certs install"
             yield Finding("private key", State.BROKEN, f"{own.leaf.private_key} is readable for others", advice)
+
+
+def _trust(own: Certificates, distrust: Callable[[Certificates], str | None]) -> Iterator[Finding]:
+    """Whether Excel and browsers accept the certificate; an untrusted one leaves the pane empty without a word."""
+    if own.ends() is None:
+        return
+    reason = distrust(own)
+    if reason is None:
+        yield Finding("trust", State.GOOD, "the system trusts the certificate")
+        return
+    advice = "addin certs install --trust; then restart Excel and the browser"
+    yield Finding("trust", State.WARNING, f"the system is not known to trust the certificate ({reason})", advice)
 
 
 async def _backend(settings: Settings, http: httpx.AsyncClient) -> Finding:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from html import escape
-from itertools import groupby
 
 from addin.excel.naming import in_namespace
 from udfs.arguments import Choice
 from udfs.options import Options
 from udfs.registry import Parameter, Udf
 
-__all__ = ["function_page", "list_page"]
+__all__ = ["function_page", "list_page", "missing_page"]
 
 BACKQUOTED = re.compile("`+([^`]+)`+")
 CODE = r"<code>\1</code>"
@@ -56,7 +55,10 @@ def function_page(function: Udf, *, namespace: str) -> str:
 def list_page(functions: Iterable[Udf], *, namespace: str) -> str:
     """The list of all functions by group."""
     parts = ["<h1>Functions</h1>"]
-    for group, members in groupby(functions, key=lambda function: function.group):
+    groups: dict[str, list[Udf]] = {}
+    for function in functions:
+        groups.setdefault(function.group, []).append(function)
+    for group, members in groups.items():
         rows = "".join(
             f'<tr><th scope="row"><a href="help/{f.id}">{escape(namespace)}.{f.id}</a></th>'
             f"<td>{escape(f.summary)}</td></tr>"
@@ -64,6 +66,12 @@ def list_page(functions: Iterable[Udf], *, namespace: str) -> str:
         )
         parts.append(f"<h2>{escape(group)}</h2>\n<table>{rows}</table>")
     return PAGE.format(title="Functions", root="", body="\n".join(parts))
+
+
+def missing_page() -> str:
+    """The page where there is no function of the name asked for."""
+    body = '<h1>No such function</h1>\n<p class="summary">See <a href="../help">all functions</a>.</p>'
+    return PAGE.format(title="No such function", root="../", body=body)
 
 
 def _signature(function: Udf, name: str) -> str:
@@ -82,9 +90,9 @@ def _arguments(parameters: Sequence[Parameter]) -> str:
 
 def _left_out(parameter: Parameter) -> str:
     if parameter.required:
-        return ' <span class="note">needed</span>'
-    default = "" if parameter.default is None else f": <code>{escape(str(parameter.default))}</code>"
-    return f' <span class="note">may be left out{default}</span>'
+        return '<p class="note">required</p>'
+    default = "" if parameter.default is None else f"; left out: <code>{escape(str(parameter.default))}</code>"
+    return f'<p class="note">optional{default}</p>'
 
 
 def _choices(choices: Sequence[Choice]) -> str:

@@ -52,9 +52,7 @@ def _signal(size: int) -> Plane:
         for at in (0.36, 0.64):
             canvas = _over(canvas, WHITE, 0.28 * _ink(np.abs(x - at) - 0.008, size) * _inside(y))
             canvas = _over(canvas, WHITE, 0.28 * _ink(np.abs(y - at) - 0.008, size) * _inside(x))
-    canvas = _over(
-        canvas, WHITE, _ink(_line(x, y, ((0.18, 0.70), (0.38, 0.48), (0.56, 0.60), (0.78, 0.29))) - 0.052, size)
-    )
+    canvas = _over(canvas, WHITE, _ink(_line(x, y, SERIES) - 0.052, size))
     return _over(canvas, WHITE, _ink(np.hypot(x - SERIES[-1][0], y - SERIES[-1][1]) - 0.105, size))
 
 

@@ -47,10 +47,7 @@ def routes(settings: Settings) -> list[BaseRoute]:
     """The routes of Excel's pages, included by the backend's application."""
     made: dict[str, tuple[Callable[[str], str | bytes], dict[str, str]]] = {
         "/functions.json": (lambda base: _metadata(settings, base), READ_BY_EXCEL_ON_THE_WEB),
-        "/functions.js": (
-            lambda base: functions_script(_functions(), settings, base_url=base),
-            READ_BY_EXCEL_ON_THE_WEB,
-        ),
+        "/functions.js": (lambda base: _script(settings, base), READ_BY_EXCEL_ON_THE_WEB),
         "/refresh.js": (lambda _: refresh_script(), {}),
         "/manifest.xml": (lambda base: manifest(base_url=_secure(base), namespace=settings.namespace), {}),
         "/shortcuts.json": (lambda _: orjson.dumps(shortcuts()), READ_BY_EXCEL_ON_THE_WEB),
@@ -86,7 +83,7 @@ def _help(settings: Settings) -> Endpoint:
     async def endpoint(request: Request) -> Response:
         function = REGISTRY.get(request.path_params["function"].upper())
         if function is None:
-            raise HTTPException(404)
+            return _answer(request, help_pages.missing_page().encode(), ".html", {}, status=404)
         page = help_pages.function_page(function, namespace=settings.namespace)
         return _answer(request, page.encode(), ".html", {})
 
@@ -109,13 +106,13 @@ def _whole_files() -> Iterable[Path]:
     return sorted(path for path in STATIC.iterdir() if path.suffix in MEDIA_TYPES and path.name != "manifest.xml")
 
 
-def _answer(request: Request, content: bytes, suffix: str, headers: dict[str, str]) -> Response:
+def _answer(request: Request, content: bytes, suffix: str, headers: dict[str, str], *, status: int = 200) -> Response:
     """The content, or that it is the one the browser has."""
     tag = f'"{hashlib.sha256(content).hexdigest()[:16]}"'
     headers = {"etag": tag, "cache-control": "no-cache", **headers}
     if request.headers.get("if-none-match") == tag:
         return Response(status_code=304, headers=headers)
-    return Response(content, media_type=MEDIA_TYPES[suffix], headers=headers)
+    return Response(content, status, media_type=MEDIA_TYPES[suffix], headers=headers)
 
 
 def _metadata(settings: Settings, base: str) -> bytes:

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from addin.excel.certificates import AUTHORITY_NAME
+from addin.excel.certificates import AUTHORITY_NAME, Certificates
 
-__all__ = ["Platform", "Step", "platform", "run", "trust_steps", "untrust_steps"]
+__all__ = ["Platform", "Step", "distrust", "platform", "run", "trust_check", "trust_steps", "untrust_steps"]
 
 Platform: TypeAlias = Literal["windows", "mac", "linux"]
 
@@ -66,6 +66,26 @@ def untrust_steps(system: Platform, fingerprint: str, *, home: Path) -> list[Ste
         case "linux":
             database = f"sql:{home / NSS_DATABASE}"
             return [Step(("certutil", "-d", database, "-D", "-n", AUTHORITY_NAME), "trust it no longer in Chromium")]
+
+
+def trust_check(system: Platform, authority: Path, fingerprint: str, *, home: Path) -> Step:
+    """The command that ends well where `system` trusts the authority."""
+    match system:
+        case "windows":
+            return Step(("certutil", "-user", "-verifystore", "Root", fingerprint), "whether it is trusted")
+        case "mac":
+            return Step(("security", "verify-cert", "-L", "-c", str(authority)), "whether it is trusted")
+        case "linux":
+            database = f"sql:{home / NSS_DATABASE}"
+            return Step(("certutil", "-d", database, "-L", "-n", AUTHORITY_NAME), "whether Chromium trusts it")
+
+
+def distrust(own: Certificates) -> str | None:
+    """Why this system is not known to trust our authority; None where it does."""
+    fingerprint = own.fingerprint()
+    if fingerprint is None:
+        return "there is none"
+    return run([trust_check(platform(), own.authority, fingerprint, home=Path.home())])
 
 
 def run(steps: Sequence[Step]) -> str | None:

@@ -28,8 +28,8 @@ def key(service, monkeypatch):
     monkeypatch.setenv("DATA_SERVICE_API_KEY", service.key)
 
 
-async def links(settings, own, now=NOW):
-    return {finding.topic: finding for finding in await examine(settings, own, now)}
+async def links(settings, own, now=NOW, distrust=lambda _: None):
+    return {finding.topic: finding for finding in await examine(settings, own, now, distrust=distrust)}
 
 
 @pytest.mark.usefixtures("key")
@@ -40,7 +40,7 @@ async def test_when_all_is_well_nothing_is_to_be_done(service, own, tmp_path):
     with running(create_app(settings), listener):
         found = await links(settings, own)
     assert {finding.state for finding in found.values()} == {State.GOOD}, found
-    assert list(found) == ["versions", "address", "key", "cache", "certificate", "backend", "service", "quota"]
+    assert list(found) == ["versions", "address", "key", "cache", "certificate", "trust", "backend", "service", "quota"]
     assert "requests left this month (pro tier)" in found["quota"].text
 
 
@@ -60,6 +60,17 @@ async def test_a_missing_address_certificate_and_backend_are_told_with_their_com
     assert found["certificate"].advice == "make one with: addin certs install"
     assert found["backend"].advice == "start it with: addin serve"
     assert {"service", "quota"}.isdisjoint(found)
+
+
+async def test_a_certificate_that_the_system_does_not_trust_is_told(own):
+    trust = (await links(Settings(port=1), own, distrust=lambda _: "certutil ended with 255"))["trust"]
+    assert (trust.state, "certutil ended with 255" in trust.text) == (State.WARNING, True)
+    assert "addin certs install --trust" in trust.advice
+
+
+async def test_where_users_reach_the_backend_elsewhere_no_certificate_of_this_machine_is_missed(tmp_path):
+    settings = Settings(port=1, public_url="https://localhost:1")
+    assert {"certificate", "trust"}.isdisjoint(await links(settings, Certificates(tmp_path / "none")))
 
 
 async def test_a_certificate_that_has_ended_is_told(own):

@@ -1,5 +1,6 @@
 """The help that Excel opens for a function."""
 
+import re
 from html.parser import HTMLParser
 
 import pytest
@@ -68,6 +69,25 @@ def test_whatever_the_registry_holds_is_text():
     )
     assert "<script" not in function_page(function, namespace=attack)
     assert "<script" not in list_page([function], namespace=attack)
+
+
+def test_the_list_names_every_group_once():
+    groups = list(dict.fromkeys(function.group for function in REGISTRY.values()))
+    page = list_page(REGISTRY.values(), namespace="DS")
+    assert re.findall("<h2>(.*?)</h2>", page) == groups
+
+
+@pytest.mark.parametrize("name", ["SIGNAL_HISTORY", "WIRE"])
+def test_a_page_fits_into_a_narrow_window(chromium, sample_backend, name):
+    with chromium.page(f"{sample_backend.url}/help/{name}", viewport={"width": 360, "height": 700}) as tab:
+        assert tab.evaluate("document.documentElement.scrollWidth") == 360
+
+
+def test_an_unknown_function_gets_a_page_that_leads_on(sample_backend):
+    response = sample_backend.http.get("/help/NO_SUCH")
+    assert response.status_code == 404
+    assert response.headers["content-type"].startswith("text/html")
+    assert 'href="../help"' in response.text
 
 
 def test_the_list_leads_to_every_function():

@@ -9,7 +9,7 @@ import pytest
 from addin.excel.certificates import AUTHORITY_NAME, Certificates
 from addin.excel.manifest import ADDIN_ID
 from addin.excel.sideload import DEVELOPER_KEY, MAC_FOLDER, into_mac_folder, into_registry
-from addin.excel.trust import Step, run, trust_steps, untrust_steps
+from addin.excel.trust import Step, distrust, run, trust_check, trust_steps, untrust_steps
 from tests.addin.excel.test_certificates import NOW
 
 
@@ -49,7 +49,14 @@ def test_each_system_is_told_by_its_own_tool(system, tmp_path):
     (untrust,) = untrust_steps(system, "AB12", home=tmp_path)
     assert str(authority) in trust.command
     assert "AB12" in untrust.command
-    assert trust.command[0] == untrust.command[0] == {"windows": "certutil", "mac": "security"}[system]
+    check = trust_check(system, authority, "AB12", home=tmp_path)
+    assert {"AB12", str(authority)} & set(check.command)
+    tools = {step.command[0] for step in (trust, untrust, check)}
+    assert tools == {{"windows": "certutil", "mac": "security"}[system]}
+
+
+def test_what_was_never_made_is_not_trusted(tmp_path):
+    assert distrust(Certificates(tmp_path)) == "there is none"
 
 
 def test_a_tool_that_is_missing_or_fails_is_told():
@@ -66,7 +73,10 @@ def test_chromium_on_linux_comes_to_trust_the_authority_and_forgets_it(tmp_path)
     database.mkdir(parents=True)
     for _ in range(2):
         assert run(trust_steps("linux", own.authority, home=tmp_path)) is None
+    check = trust_check("linux", own.authority, "", home=tmp_path)
+    assert run([check]) is None
     listing = ["certutil", "-d", f"sql:{database}", "-L"]
     assert AUTHORITY_NAME in subprocess.run(listing, capture_output=True, text=True, check=True).stdout
     assert run(untrust_steps("linux", "", home=tmp_path)) is None
+    assert run([check]) is not None
     assert AUTHORITY_NAME not in subprocess.run(listing, capture_output=True, text=True, check=True).stdout

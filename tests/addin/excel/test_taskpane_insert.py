@@ -51,9 +51,8 @@ def test_a_formula_breaks_between_its_arguments_and_is_copied_whole(chromium, ba
             'us-cpi",',
             '"2020-01-31")',
         ]
-        copied = pane.tab.evaluate(
-            "(getSelection().selectAllChildren(document.querySelector('.wizard .formula code')), String(getSelection()))"
-        )
+        selected = "getSelection().selectAllChildren(document.querySelector('.wizard .formula code'))"
+        copied = pane.tab.evaluate(f"({selected}, String(getSelection()))")
         assert copied == '=DS.SIGNAL_HISTORY("eia.wti.spot, us-cpi","2020-01-31")'
 
 
