@@ -30,9 +30,10 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
 
     @classmethod
     def from_json(cls, raw: Mapping[str, Any]) -> Self:
-        """The record in `raw`; raises `msgspec.ValidationError` where a known field has another type."""
-        known = {name: value for name, value in raw.items() if name in cls.__struct_fields__ and name != "extra"}
-        extra = {name: value for name, value in raw.items() if name not in known}
+        """The record in `raw`, a null counting as left out; raises `msgspec.ValidationError` for another type."""
+        names = cls.field_names()
+        known = {name: value for name, value in raw.items() if name in names and value is not None}
+        extra = {name: value for name, value in raw.items() if name not in names}
         return msgspec.convert({**known, "extra": extra}, cls)
 
     @classmethod
@@ -140,7 +141,7 @@ class Post(Record, frozen=True, kw_only=True):
     body_md: str = ""
     published_at: str = ""
     story_type: str = ""
-    view_count: int = 0
+    view_count: int | None = None
     byline: dict[str, Any] = {}
     citations: list[dict[str, Any]] = []
 
@@ -160,5 +161,5 @@ class WireItem(Record, frozen=True, kw_only=True):
     signal_slugs: list[str] = []
     current_slugs: list[str] = []
     beat: str | None = None
-    importance_score: float = 0.0
+    importance_score: float | None = None
     payload: dict[str, Any] | None = None

@@ -82,9 +82,11 @@ def signal_detail(body: bytes) -> SignalDetail:
     history = _observations(_convert(fields.pop("history", None) or [], list[_Row]))
     found = fields.pop("latest", None)
     signal = _record(fields, Signal)
-    if found is not None:
-        return SignalDetail(signal, _record(found, Observation), history)
-    return SignalDetail(signal, _newest(history), history)
+    if found is None:
+        return SignalDetail(signal, _newest(history), history)
+    latest = _record(found, Observation)
+    _observations([latest])  # it is one by its date, too
+    return SignalDetail(signal, latest, history)
 
 
 def observations_page(body: bytes) -> ObservationsPage:
@@ -134,7 +136,7 @@ def _newest(history: Observations) -> Observation | None:
     return None
 
 
-def _observations(rows: Sequence[_Row]) -> Observations:
+def _observations(rows: Sequence[_Row | Observation]) -> Observations:
     try:
         return Observations.from_columns([row.observed_at for row in rows], [row.value for row in rows])
     except ValueError as error:

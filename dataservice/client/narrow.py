@@ -63,7 +63,7 @@ def _keeps_item(asked: WireResource, item: WireItem) -> bool:
         and asked.beat in (None, item.beat)
         and asked.source in (None, item.source)
         and (asked.ticker is None or asked.ticker in item.tickers)
-        and item.importance_score >= asked.min_importance
+        and (item.importance_score or 0.0) >= asked.min_importance
         and _since(asked.since, item)
     )
 

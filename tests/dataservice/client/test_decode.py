@@ -114,7 +114,22 @@ def test_an_observation_of_another_shape_is_malformed(row):
         decode.signal_detail(JSON({"data": {**SIGNAL, "history": [row]}}))
 
 
-@pytest.mark.parametrize("record", [3, None, {"slug": 3}, {"name": "no slug"}, {"slug": "x", "name": None}])
+@pytest.mark.parametrize("latest", [{"observed_at": "soon", "value": 1}, {"value": 1}, {"observed_at": 3}, [], 5])
+def test_a_latest_observation_of_another_shape_is_malformed(latest):
+    with pytest.raises(MalformedAnswerError):
+        decode.signal_detail(JSON({"data": {**SIGNAL, "latest": latest}}))
+
+
+def test_a_null_where_the_contract_knows_none_spoils_no_list():
+    (index,) = decode.indices(JSON({"data": [{"slug": "i", "name": None, "components": None}]}))
+    assert (index.name, index.components, index.reading()) == ("", [], (None, None))
+    (item,) = decode.wire(JSON({"data": [{"id": "1", "headline": None, "tickers": None, "importance_score": None}]}))
+    assert (item.headline, item.tickers, item.importance_score) == ("", [], None)
+    (post,) = decode.posts(JSON({"data": [{"slug": "p", "byline": None, "citations": None, "view_count": None}]}))
+    assert (post.byline, post.citations, post.view_count) == ({}, [], None)
+
+
+@pytest.mark.parametrize("record", [3, None, {"slug": 3}, {"name": "no slug"}, {"slug": None}])
 def test_a_record_of_another_shape_is_malformed(record):
     with pytest.raises(MalformedAnswerError):
         decode.indices(JSON({"data": [record]}))
