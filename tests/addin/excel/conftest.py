@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import pytest
 
 from tests.addin.excel.chromium import Chromium, Tab, chromium
-from tests.addin.excel.scripted_backend import ScriptedBackend, scripted
+from tests.addin.excel.scripted_backend import ScriptedBackend, scripted, stage
 
-__all__ = ["chromium", "page", "scripted"]
+__all__ = ["chromium", "page", "scripted", "stage"]
 
 
 @pytest.fixture

@@ -94,19 +94,44 @@ async def page(_: Request) -> Response:
     return HTMLResponse(PAGE)
 
 
+@dataclass
+class Stage:
+    """A server that lasts for all tests of a session; each test has its own backend on it."""
+
+    url: str = ""
+    backend: ScriptedBackend = field(default_factory=ScriptedBackend)
+
+    def routes(self) -> list[Route]:
+        return [
+            Route("/page", page),
+            Route("/blank", blank),
+            Route(f"/{ENGINE.name}", engine),
+            Route("/functions.js", self._played("scripts")),
+            Route("/refresh.js", self._played("scripts")),
+            Route("/functions/call", self._played("call"), methods=["POST"]),
+            Route("/status", self._played("told")),
+            Route("/refresh", self._played("told"), methods=["POST"]),
+        ]
+
+    def _played(self, part: str) -> Callable[[Request], Awaitable[Response]]:
+        """The part of whichever backend is on when the request comes."""
+
+        async def endpoint(request: Request) -> Response:
+            return await getattr(self.backend, part)(request)
+
+        return endpoint
+
+
+@pytest.fixture(scope="session")
+def stage() -> Iterator[Stage]:
+    """Return a running server without a play."""
+    stage = Stage()
+    with running(Starlette(routes=stage.routes()), listen("127.0.0.1", 0)) as stage.url:
+        yield stage
+
+
 @pytest.fixture
-def scripted() -> Iterator[ScriptedBackend]:
-    service = ScriptedBackend()
-    routes = [
-        Route("/page", page),
-        Route("/blank", blank),
-        Route(f"/{ENGINE.name}", engine),
-        Route("/functions.js", service.scripts),
-        Route("/refresh.js", service.scripts),
-        Route("/functions/call", service.call, methods=["POST"]),
-        Route("/status", service.told),
-        Route("/refresh", service.told, methods=["POST"]),
-    ]
-    with running(Starlette(routes=routes), listen("127.0.0.1", 0)) as url:
-        service.url = url
-        yield service
+def scripted(stage: Stage) -> ScriptedBackend:
+    """Return a backend that answers as this test alone tells it to."""
+    stage.backend = ScriptedBackend(url=stage.url)
+    return stage.backend

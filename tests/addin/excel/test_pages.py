@@ -22,49 +22,50 @@ SERVED = {
 
 
 @pytest.mark.parametrize("path", SERVED)
-def test_a_page_is_served_with_its_type(backend, path):
-    response = backend.http.get(path)
+def test_a_page_is_served_with_its_type(sample_backend, path):
+    response = sample_backend.http.get(path)
     assert response.status_code == 200
     assert response.headers["content-type"] == SERVED[path]
     assert response.content
 
 
 @pytest.mark.parametrize("path", SERVED)
-def test_a_page_that_has_not_changed_is_not_sent_again(backend, path):
-    tag = backend.http.get(path).headers["etag"]
-    again = backend.http.get(path, headers={"if-none-match": tag})
+def test_a_page_that_has_not_changed_is_not_sent_again(sample_backend, path):
+    tag = sample_backend.http.get(path).headers["etag"]
+    again = sample_backend.http.get(path, headers={"if-none-match": tag})
     assert (again.status_code, again.content) == (304, b"")
 
 
 @pytest.mark.parametrize("path", ["/help/NOPE", "/icons/nope.png", "/icons/..", "/types.d.ts", "/functions/memo.js"])
-def test_what_is_not_a_page_is_not_served(backend, path):
-    assert backend.http.get(path).status_code == 404
+def test_what_is_not_a_page_is_not_served(sample_backend, path):
+    assert sample_backend.http.get(path).status_code == 404
 
 
-def test_excel_on_the_web_may_read_the_functions_and_nothing_that_holds_data(backend):
+def test_excel_on_the_web_may_read_the_functions_and_nothing_that_holds_data(sample_backend):
     foreign = {"origin": "https://excel.officeapps.live.com"}
     allowed = {
-        path: backend.http.get(path, headers=foreign).headers.get("access-control-allow-origin") for path in SERVED
+        path: sample_backend.http.get(path, headers=foreign).headers.get("access-control-allow-origin")
+        for path in SERVED
     }
     assert {path for path, origin in allowed.items() if origin == "*"} == {
         "/functions.json",
         "/functions.js",
         "/shortcuts.json",
     }
-    assert "access-control-allow-origin" not in backend.http.get("/status", headers=foreign).headers
+    assert "access-control-allow-origin" not in sample_backend.http.get("/status", headers=foreign).headers
 
 
-def test_addresses_in_the_pages_are_those_the_backend_was_asked_by(backend):
-    told = backend.http.get("/functions.json").json()
+def test_addresses_in_the_pages_are_those_the_backend_was_asked_by(sample_backend):
+    told = sample_backend.http.get("/functions.json").json()
     assert {function["helpUrl"] for function in told["functions"]} == {
-        f"{backend.url}/help/{name}" for name in REGISTRY
+        f"{sample_backend.url}/help/{name}" for name in REGISTRY
     }
 
 
-def test_the_manifest_is_good_and_names_pages_by_https(backend):
-    text = backend.http.get("/manifest.xml").text
+def test_the_manifest_is_good_and_names_pages_by_https(sample_backend):
+    text = sample_backend.http.get("/manifest.xml").text
     assert problems(text) == []
-    assert backend.url.replace("http://", "https://") in text
+    assert sample_backend.url.replace("http://", "https://") in text
 
 
 def test_pages_can_be_read_before_the_service_is_known_to_work(backend, service):
@@ -79,12 +80,12 @@ def test_pages_spend_no_request(backend, service):
     assert service.running.request_count == 0
 
 
-def test_every_icon_of_the_manifest_is_served(backend):
+def test_every_icon_of_the_manifest_is_served(sample_backend):
     for icon in (STATIC / "icons").iterdir():
-        assert httpx.get(f"{backend.url}/icons/{icon.name}").content == icon.read_bytes()
+        assert httpx.get(f"{sample_backend.url}/icons/{icon.name}").content == icon.read_bytes()
 
 
-def test_made_up_ports_in_the_host_header_are_answered_one_after_the_other(backend):
+def test_made_up_ports_in_the_host_header_are_answered_one_after_the_other(sample_backend):
     for port in range(1, 40):
-        told = backend.http.get("/functions.json", headers={"host": f"localhost:{port}"}).json()
+        told = sample_backend.http.get("/functions.json", headers={"host": f"localhost:{port}"}).json()
         assert told["functions"][0]["helpUrl"].startswith(f"http://localhost:{port}/")

@@ -99,10 +99,7 @@ class Form {
     this.about = about;
     this.preview = new Preview(pane);
     this.formula = h("div", { class: "formula-place" });
-    this.insert = button("Insert", () => void insert(pane, this.text(), this.call()), {
-      look: "primary",
-      sign: "insert",
-    });
+    this.insert = button("Insert", () => void insert(pane, this.text(), this.call()), { look: "primary" });
     const context = {
       changed: () => this.changed(),
       suggestions: about.group === "Signals" ? (pane.catalogue ?? []).map((entry) => entry.slug) : [],
