@@ -50,15 +50,13 @@ class Transport:
         self._given = transport
         self._user_agent = user_agent or _product()
         self._http: httpx.AsyncClient | None = None
-        # Waiting is done here: with hundreds of requests in it, the connection pool looks through all of them each time.
-        self._turns = asyncio.Semaphore(CONNECTIONS)
 
     async def send(self, request: Request, now: float, *, within_s: float) -> Exchange:
         """The outcome of one request; never raises, except `asyncio.CancelledError`."""
         client = self._client()
         timeout = httpx.Timeout(within_s, connect=min(CONNECT_S, within_s), pool=None)
         try:
-            async with asyncio.timeout(within_s), self._turns:
+            async with asyncio.timeout(within_s):
                 response = await client.get(self._base_url + request.target, timeout=timeout)
         except (httpx.HTTPError, httpx.InvalidURL, TimeoutError) as error:
             return Exchange(failed_exchange(request, error))
