@@ -58,7 +58,7 @@ reference: $(VENV)/dev.stamp ## Write the documentation's generated parts anew: 
 	@$(BIN)/python -m docs.generate
 
 .PHONY: docs
-docs: $(VENV)/docs.stamp ## Build the documentation into site/, with warnings as errors
+docs: $(VENV)/dev.stamp ## Build the documentation into site/, with warnings as errors
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet && echo "• site/index.html"
 
 .PHONY: constraints
@@ -101,9 +101,5 @@ $(VENV)/run.stamp: $(VENV)/venv.stamp $(PINS)
 	@touch $@
 
 $(VENV)/dev.stamp: $(VENV)/venv.stamp $(PINS)
-	$(call install,the add-in and its development tools,--group dev)
-	@touch $@
-
-$(VENV)/docs.stamp: $(VENV)/venv.stamp $(PINS)
-	$(call install,the add-in and the documentation tools,--group docs)
+	$(call install,the add-in and its development tools,--group dev --group docs)
 	@touch $@
