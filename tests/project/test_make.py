@@ -17,10 +17,10 @@ def test_make_alone_lists_every_target():
     assert set(re.findall(r"^  make ([a-z-]+) ", listed, flags=re.MULTILINE)) == TARGETS
 
 
-TARGETS = ["demo", "test", "lint", "format", "benchmarks", "reference", "docs", "constraints", "clean"]
+PLANNED = ["demo", "test", "lint", "format", "benchmarks", "reference", "docs", "constraints", "clean"]
 
 
-@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("target", PLANNED)
 def test_a_target_can_be_planned(target):
     subprocess.run(["make", "--dry-run", target], cwd=PROJECT, check=True, capture_output=True)
 
