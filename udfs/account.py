@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Annotated, Any
 
 from dataservice.client import AsyncClient, IndicesResource, Quota, ResourceState
@@ -27,7 +28,7 @@ QUOTA_FIELDS = (
 
 FIELD = Text(help="what to show; a range of fields spills", example="tier", choices=QUOTA_FIELDS, lifted=True)
 
-STATUS_COLUMNS = ("resource", "state", "age", "source", "last_error")
+STATUS_COLUMNS = ("resource", "state", "age", "source", "last_error", "revised_at")
 
 
 @udf(group="Account", keep_s=KEEP_S, examples=("=DS.QUOTA()", '=DS.QUOTA("tier")'))
@@ -58,14 +59,15 @@ async def STATUS(  # noqa: N802 - the id that workbooks store
     now: float,
     client: AsyncClient,
 ) -> Table:
-    """A table of everything that was asked: resource, state, age in seconds, source tier, last error.
+    """A table of everything that was asked: resource, state, age in seconds, source tier, last error, revision.
 
     The state is fresh, stale (the last known value is shown), missing, locked (the key's tier is too low), spent (the
-    month's requests are used up) or offline. The source is memory, shelf, redis or network. Costs no request.
+    month's requests are used up) or offline. The source is memory, shelf, redis or network; `revised_at` is when the
+    service was last seen to have changed the past of a history. Costs no request.
     """
     states = sorted(client.states(), key=lambda state: label(state.resource))
     rows = [_row(state, now) for state in states if name is None or name.casefold() in label(state.resource).casefold()]
-    return table(STATUS_COLUMNS, rows or [[name, "missing", None, None, None]] if name else rows)
+    return table(STATUS_COLUMNS, rows or [[name, "missing", None, None, None, None]] if name else rows)
 
 
 def _row(state: ResourceState, now: float) -> list[Any]:
@@ -77,4 +79,5 @@ def _row(state: ResourceState, now: float) -> list[Any]:
         age,
         None if state.source is None else str(state.source),
         reason(error, label(state.resource).split()[0].upper()) if isinstance(error, DataServiceError) else error,
+        None if state.revised_at is None else datetime.fromtimestamp(int(state.revised_at), UTC),
     ]

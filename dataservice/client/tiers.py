@@ -94,8 +94,6 @@ class Tiers:
         The history that comes back reads the very bytes that are kept, so that there is one copy of them in memory.
         """
         self.known.drop_family(resource)
-        if history.revised_at is not None:
-            self.revised[resource.slug] = history.revised_at
         payload = pack_history(history)
         if self.scope is not None:
             await self._store.put(self.name(resource), Entry(payload, now))
@@ -162,6 +160,8 @@ class Tiers:
     def _held(self, slug: str, history: History) -> History:
         """The history, held in memory as well; its columns are those that the answers cut from it show."""
         self._histories.pop(slug, None)
+        if history.revised_at is not None:
+            self.revised[slug] = history.revised_at
         if _history_bytes(history) <= self._histories.maxsize:
             self._histories[slug] = history
         return history

@@ -1,6 +1,11 @@
 """QUOTA and STATUS: what is left, and the state of everything asked."""
 
+from datetime import UTC, datetime
+
+from dataservice.cache import Shelf
 from dataservice.client import AsyncClient
+from tests.dataservice.client.clocks import Clock
+from tests.dataservice.client.scripted import Scripted, answer
 from tests.udfs.asking import Canned, cells, session_on
 from udfs.cells import CellError, ErrorCode
 from udfs.session import Call, Session
@@ -50,9 +55,9 @@ async def test_the_status_tells_state_age_and_source_of_everything_asked(service
         await cells(session, "WIRE", None, "news")
         shown = await cells(session, "STATUS")
     assert shown == [
-        ("resource", "state", "age", "source", "last_error"),
-        ("currents", "stale", 1_000, "memory", None),
-        ("wire (kind=news)", "fresh", 0, "memory", None),
+        ("resource", "state", "age", "source", "last_error", "revised_at"),
+        ("currents", "stale", 1_000, "memory", None, None),
+        ("wire (kind=news)", "fresh", 0, "memory", None, None),
     ]
 
 
@@ -62,8 +67,8 @@ async def test_the_status_names_what_is_locked_and_what_is_missing_with_the_reas
         await cells(session, "SIGNAL", "us-cpii")
         shown = await cells(session, "STATUS")
     assert shown[1:] == [
-        ("signal us-cpii", "missing", None, None, "no signal 'us-cpii'"),
-        ("wire (ticker=BTC)", "locked", None, None, "WIRE needs the Pro tier (this key: free)"),
+        ("signal us-cpii", "missing", None, None, "no signal 'us-cpii'", None),
+        ("wire (ticker=BTC)", "locked", None, None, "WIRE needs the Pro tier (this key: free)", None),
     ]
 
 
@@ -77,10 +82,10 @@ async def test_the_status_of_one_name_is_shown_and_what_was_never_asked_is_missi
     async with session_on(service) as session:
         await cells(session, "INDICES")
         assert await cells(session, "STATUS", "Indi") == [
-            ("resource", "state", "age", "source", "last_error"),
-            ("indices", "fresh", 0, "memory", None),
+            ("resource", "state", "age", "source", "last_error", "revised_at"),
+            ("indices", "fresh", 0, "memory", None, None),
         ]
-        assert (await cells(session, "STATUS", "us-cpi"))[1] == ("us-cpi", "missing", None, None, None)
+        assert (await cells(session, "STATUS", "us-cpi"))[1] == ("us-cpi", "missing", None, None, None, None)
 
 
 async def test_while_the_service_is_down_the_status_says_since_when_and_why(service):
@@ -94,6 +99,27 @@ async def test_while_the_service_is_down_the_status_says_since_when_and_why(serv
         (row,) = (await cells(session, "STATUS"))[1:]
     assert row[:4] == ("indices", "offline", 1_000, "memory")
     assert row[4].startswith("the service did not answer")
+
+
+async def test_a_revision_stands_in_the_status_also_after_a_restart(tmp_path):
+    rows = [{"observed_at": f"2026-{month:02}-01T00:00:00Z", "value": month} for month in range(1, 9)]
+    service = Scripted(
+        lambda asked: answer([row for row in rows if row["observed_at"] >= asked.url.params.get("start", "")])
+    )
+    clock, shown = Clock(), []
+    for value in (6, 6.5, 6.5):
+        rows[5]["value"] = value
+        shelf = Shelf(tmp_path / "shelf.sqlite")
+        async with service.client(clock, store=shelf) as client:
+            session = Session(client, clock=clock)
+            found = await cells(session, "SIGNAL_HISTORY", "x", "MAX")
+            (status,) = (await cells(session, "STATUS", "history x"))[1:]
+            shown.append((found[6][1], status[1], status[5]))
+        await shelf.aclose()
+        clock.advance(0 if len(shown) > 1 else 1_000)
+    revised_at = datetime.fromtimestamp(int(clock.now), UTC).replace(tzinfo=None)
+    assert shown == [(6, "fresh", None), (6.5, "fresh", revised_at), (6.5, "fresh", revised_at)]
+    assert len(service.requests) == 2
 
 
 async def test_status_and_quota_tell_what_the_rest_of_their_batch_has_done(service):
