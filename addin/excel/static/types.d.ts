@@ -115,6 +115,8 @@ interface RefreshOptions {
 
 /** What `refresh.js` offers to the rest of the page. */
 interface PageRefresh {
+  /** Whether what a cell holds is a formula that calls a function of ours. */
+  isOurs(formula: unknown): boolean;
   /** Recalculate our cells; a second call while one runs gets the same report. */
   run(options?: RefreshOptions): Promise<RefreshReport>;
   /** What the backend says a refresh would spend now, for the calls made since the last one. */

@@ -39,22 +39,6 @@ def test_long_text_is_cut_into_pieces_that_excel_takes(pane):
 
 
 @pytest.mark.parametrize(
-    ("formula", "ours"),
-    [
-        ('=DS.SIGNAL("x")', True),
-        ('=1+ds.signal("x")', True),
-        ('=_xldudf_DS_SIGNAL("x")', True),
-        ('="=DS.SIGNAL(1)"', False),
-        ("=ADS.SIGNAL(1)", False),
-        ("=SUM(A1)", False),
-        ("DS.SIGNAL(1)", False),
-    ],
-)
-def test_our_formulas_are_told_from_others(pane, formula, ours):
-    assert pane.module("formula.js", f"m.callsUs({formula!r}, 'DS')") is ours
-
-
-@pytest.mark.parametrize(
     ("value", "text"),
     [
         (1234567.891, "1,234,567.89"),

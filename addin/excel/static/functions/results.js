@@ -12,7 +12,7 @@ const MOST_FORMATTED_DATES = 20_000;
 
 const NUMBER_FORMATS = { date: "yyyy-mm-dd", datetime: "yyyy-mm-dd hh:mm" };
 
-/** Excel shows null in a matrix as 0, which would be a wrong number. */
+/** Excel shows null in a matrix as 0, a wrong number in every sum and mean; they pass over empty text. */
 const BLANK = "";
 
 /**

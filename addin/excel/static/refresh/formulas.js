@@ -12,23 +12,33 @@ const LONGEST_ADDRESS = 8_000;
  * @property {number} right
  */
 
+/** A text in a formula, its quotes doubled. */
+const TEXT = /"(?:[^"]|"")*"/g;
+
 /**
- * What finds a function of `namespace` in a formula, as typed or as Excel stores it while the add-in is not loaded.
+ * What tells formulas that call a function of `namespace` from all else in a cell: as typed, or as Excel stores it while
+ * the add-in is not loaded. What stands in a formula's texts does not count.
  * @param {string} namespace
+ * @returns {(formula: unknown) => boolean}
  */
-function ourFormula(namespace) {
-  return new RegExp(`^=(?:.*[^\\w.])?(?:_xldudf_${namespace}_|${namespace}\\.)[A-Z]`, "is");
+function ourFormulas(namespace) {
+  const call = new RegExp(`[^\\w.](?:_xldudf_${namespace}_|${namespace}\\.)[A-Z]\\w*\\s*\\(`, "i");
+  return (formula) =>
+    typeof formula === "string" &&
+    formula.startsWith("=") &&
+    call.test(formula) &&
+    call.test(formula.replace(TEXT, '""'));
 }
 
 /**
  * The rectangles of cells whose formula matches.
  * @param {unknown[][]} formulas rows of a range
- * @param {RegExp} ours
+ * @param {(formula: unknown) => boolean} isOurs
  * @param {number} top the range's first row
  * @param {number} left the range's first column
  * @returns {Block[]}
  */
-function blocksOf(formulas, ours, top, left) {
+function blocksOf(formulas, isOurs, top, left) {
   /** @type {Block[]} */
   const blocks = [];
   /** @type {Map<string, Block>} */
@@ -36,7 +46,7 @@ function blocksOf(formulas, ours, top, left) {
   formulas.forEach((row, index) => {
     /** @type {Map<string, Block>} */
     const here = new Map();
-    for (const [first, last] of runsOf(row, ours)) {
+    for (const [first, last] of runsOf(row, isOurs)) {
       const key = `${first}:${last}`;
       let block = above.get(key);
       if (block === undefined) {
@@ -53,14 +63,14 @@ function blocksOf(formulas, ours, top, left) {
 
 /**
  * @param {unknown[]} row
- * @param {RegExp} ours
+ * @param {(formula: unknown) => boolean} isOurs
  * @returns {[number, number][]} the first and last column of every run of our formulas
  */
-function runsOf(row, ours) {
+function runsOf(row, isOurs) {
   /** @type {[number, number][]} */
   const runs = [];
   row.forEach((formula, column) => {
-    if (typeof formula !== "string" || !ours.test(formula)) return;
+    if (!isOurs(formula)) return;
     const last = runs[runs.length - 1];
     if (last !== undefined && last[1] === column - 1) last[1] = column;
     else runs.push([column, column]);

@@ -10,11 +10,11 @@ const CELLS_PER_READ = 20_000;
  * Recalculate our cells in `scope`; gives how many there are.
  * @param {Excel.RequestContext} context
  * @param {Scope} scope
- * @param {RegExp} ours
+ * @param {(formula: unknown) => boolean} isOurs
  */
-async function recalculateOurs(context, scope, ours) {
+async function recalculateOurs(context, scope, isOurs) {
   let cells = 0;
-  for (const area of await areasOf(context, scope)) cells += await markArea(context, area, ours);
+  for (const area of await areasOf(context, scope)) cells += await markArea(context, area, isOurs);
   context.application.calculate("Recalculate");
   await context.sync();
   return cells;
@@ -68,10 +68,10 @@ async function rangesOf(context, scope) {
 /**
  * @param {Excel.RequestContext} context
  * @param {Area} area
- * @param {RegExp} ours
+ * @param {(formula: unknown) => boolean} isOurs
  * @returns {Promise<number>}
  */
-async function markArea(context, { sheet, range }, ours) {
+async function markArea(context, { sheet, range }, isOurs) {
   const { rowIndex, columnIndex, rowCount, columnCount } = range;
   const rowsPerRead = Math.max(1, Math.floor(CELLS_PER_READ / columnCount));
   let cells = 0;
@@ -80,7 +80,7 @@ async function markArea(context, { sheet, range }, ours) {
     const part = sheet.getRangeByIndexes(rowIndex + row, columnIndex, height, columnCount);
     part.load("formulas");
     await context.sync();
-    const blocks = blocksOf(part.formulas, ours, rowIndex + row, columnIndex);
+    const blocks = blocksOf(part.formulas, isOurs, rowIndex + row, columnIndex);
     for (const list of addressLists(blocks)) sheet.getRanges(list).setDirty();
     cells += cellCount(blocks);
   }

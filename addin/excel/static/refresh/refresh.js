@@ -6,6 +6,8 @@
 const CALLS_START_WITHIN_MS = 1_500;
 const LOOK_EVERY_MS = 25;
 
+const isOurs = ourFormulas(DataServiceAddin.configuration.namespace);
+
 /** @type {Set<(report: RefreshReport | Error) => void>} */
 const reportListeners = new Set();
 
@@ -52,9 +54,8 @@ async function refreshed(scope, mode) {
  * @returns {Promise<["marked" | "full", number]>}
  */
 async function recalculated(scope) {
-  const ours = ourFormula(DataServiceAddin.configuration.namespace);
   try {
-    return ["marked", await Excel.run((context) => recalculateOurs(context, scope, ours))];
+    return ["marked", await Excel.run((context) => recalculateOurs(context, scope, isOurs))];
   } catch (error) {
     // An older Excel, or a sheet that cannot be read: everything is recalculated instead.
     console.warn(error);
@@ -99,6 +100,7 @@ function told(outcome) {
 }
 
 globalThis.DataServiceRefresh = {
+  isOurs,
   run: refresh,
   cost: () => DataServiceAddin.ask("functions/cost", { calls: DataServiceAddin.calls() }),
   onReport(listener) {

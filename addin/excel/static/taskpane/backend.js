@@ -1,5 +1,6 @@
 /// <reference path="./types.d.ts" />
-// The way to the backend: every exchange ends in an answer or in a reason a user can read.
+// The way to the backend: every exchange ends in an answer or in a reason a user can read. It is the pane's own, because
+// the functions' script waits for Microsoft's office.js, which may be slow or out of reach, and the pane does not.
 
 /** Longer than the backend's own deadline, whose message says more. */
 const DEADLINE_MS = 35_000;

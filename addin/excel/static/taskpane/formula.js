@@ -60,17 +60,6 @@ export function quoted(text) {
 }
 
 /**
- * Whether a formula calls a function of ours; what stands in its texts does not count.
- * @param {string} formula
- * @param {string} namespace
- */
-export function callsUs(formula, namespace) {
-  if (!formula.startsWith("=")) return false;
-  const code = formula.replace(/"(?:[^"]|"")*"/g, '""');
-  return new RegExp(`(^|[^A-Za-z0-9_.])(_xldudf_)?${namespace}[._][A-Za-z]\\w*\\s*\\(`, "i").test(code);
-}
-
-/**
  * @param {Typed} text
  * @param {string} type
  */

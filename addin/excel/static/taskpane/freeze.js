@@ -4,7 +4,6 @@
 import { messageOf } from "./backend.js";
 import { confirmed } from "./dialogs.js";
 import { fill, h } from "./elements.js";
-import { callsUs } from "./formula.js";
 import { button, notice } from "./parts.js";
 
 /** @param {Pane} pane */
@@ -34,7 +33,7 @@ export function freezeSection(pane) {
  * @param {HTMLElement} outcome
  */
 async function freeze(pane, scope, outcome) {
-  const isOurs = (/** @type {string} */ formula) => callsUs(formula, pane.live.namespace);
+  const { isOurs } = DataServiceRefresh;
   const where = scope === "sheet" ? "this sheet" : "the whole workbook";
   try {
     const count = await pane.host.countFormulas(scope, isOurs);
