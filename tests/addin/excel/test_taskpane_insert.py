@@ -39,6 +39,27 @@ def test_formula_and_button_stay_in_sight_along_a_long_form(chromium, backend):
             assert 300 < box["y"] < 640 - box["height"]
 
 
+def test_what_takes_the_focus_is_not_covered_by_the_bar(chromium, backend):
+    with opened(chromium, backend, height=640) as pane:
+        pane.open_tab("Insert")
+        pane.press("WIRE")
+        pane.sees("min_importance")
+        pane.type("ticker", "CPI")
+        covered = []
+        for _ in range(9):
+            pane.keys("Tab")
+            covered += pane.tab.evaluate(COVERED_FOCUS)
+    assert covered == []
+
+
+COVERED_FOCUS = """() => {
+  const [bar, focused] = [document.querySelector(".wizard-bar"), document.activeElement];
+  const [above, below] = [bar.getBoundingClientRect(), focused.getBoundingClientRect()];
+  const apart = below.bottom <= above.top || below.top >= above.bottom;
+  return apart || bar.contains(focused) ? [] : [focused.outerHTML];
+}"""
+
+
 def test_a_formula_breaks_between_its_arguments_and_is_copied_whole(chromium, backend):
     with opened(chromium, backend, width=320) as pane:
         pane.open_tab("Insert")
