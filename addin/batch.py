@@ -6,6 +6,7 @@ that text, and equal calls of a batch are worked out once.
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -49,7 +50,23 @@ def calls_in(body: bytes) -> list[bytes]:
     except RecursionError:
         raise BadBatchError("the batch is nested too deeply") from None
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise BadBatchError(f'the batch is not of the form {{"calls": [[id, argument, …], …]}}: {error}') from None
+        calls = _calls_apart(body)
+        if calls is None:
+            raise BadBatchError(f'the batch is not of the form {{"calls": [[id, argument, …], …]}}: {error}') from None
+        return calls
+
+
+def _calls_apart(body: bytes) -> list[bytes] | None:
+    """The calls of a batch some of which hold what JSON has no form for, so that those alone fail; None without calls.
+
+    Hosts write not-a-number and half a character (a lone surrogate) as their cells have them.
+    """
+    try:
+        batch = json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+    calls = batch.get("calls") if isinstance(batch, dict) else None
+    return [json.dumps(call).encode() for call in calls] if isinstance(calls, list) else None
 
 
 def read_call(text: bytes) -> Call | CellError:

@@ -10,7 +10,7 @@ JSON = {"content-type": "application/json"}
 
 @pytest.mark.parametrize(
     "body",
-    [b"", b"{", b"[]", b"{}", b'{"calls": 3}', b'{"calls": [NaN]}', b"\xff", b'{"calls": ' + b"[" * 50_000],
+    [b"", b"{", b"[]", b"{}", b'{"calls": 3}', b"\xff", b'{"calls": ' + b"[" * 50_000],
     ids=lambda body: repr(body[:16]),
 )
 @pytest.mark.parametrize("path", ["/functions/call", "/functions/cost"])
@@ -53,6 +53,16 @@ def test_a_bad_call_harms_no_other(sample_backend):
         assert answer.get("error") in ("#VALUE!", "#N/A") or "columns" in answer, call
         assert len(answer.get("message", "")) < 1_000
         assert "Traceback" not in str(answer)
+
+
+@pytest.mark.parametrize("bad", [b"NaN", b"-Infinity", rb'"\ud800"', rb'[[1, "x"], [NaN, 2]]'])
+def test_a_cell_that_json_has_no_form_for_harms_no_other(sample_backend, bad):
+    body = b'{"calls": [["INDEX", "risk-dial"], ["SIGNAL", "us-cpi", "value", ' + bad + b"]]}"
+    response = sample_backend.http.post("/functions/call", content=body, headers=JSON)
+    good, answer = response.json()["answers"]
+    assert isinstance(good["value"], float)
+    assert answer["error"] == "#VALUE!"
+    assert answer["message"].startswith("the call cannot be read")
 
 
 def test_an_unknown_function_is_told_with_those_that_exist(sample_backend):
