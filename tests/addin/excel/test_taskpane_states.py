@@ -94,6 +94,11 @@ def test_what_the_banner_says_is_not_said_twice(chromium, backend):
         pane.press("Refresh", exact=True)
         pane.sees("Not refreshed: The add-in’s backend does not answer.")
         assert len(pane.texts(".notice")) == 1
+        pane.open_tab("Account")
+        pane.run(lambda page: page.route("**/key/test", lambda route: route.abort()))
+        pane.press("Test", exact=True)
+        pane.sees("Not done: The add-in’s backend does not answer.")
+        assert len(pane.texts(".notice")) == 1
 
 
 def test_commands_in_messages_are_set_as_code(chromium, service, tmp_path):

@@ -1,15 +1,14 @@
 /// <reference path="./types.d.ts" />
 // The tab Account: the key, the allowance, and the settings one may want to see.
 
-import { messageOf } from "./backend.js";
 import { confirmed } from "./dialogs.js";
 import { fill, h } from "./elements.js";
 import { span } from "./figures.js";
 import { icon } from "./icons.js";
 import { meter } from "./meter.js";
+import { showFailure } from "./notices.js";
 import { badge, button, notice } from "./parts.js";
 import { askFirst, asksFirst } from "./preferences.js";
-import { problemOf } from "./problems.js";
 import { section } from "./refreshing.js";
 
 /** Where a key can be kept, in words. @type {Record<string, string>} */
@@ -198,8 +197,7 @@ export class Account {
     try {
       await work();
     } catch (error) {
-      const { kind, title, advice } = problemOf(messageOf(error));
-      fill(this.outcome, notice("error", kind === "other" ? "That did not work" : title, advice));
+      void showFailure(this.pane, this.outcome, error, () => pressed.click(), "Not done");
     }
     pressed.disabled = false;
     this.#typed();

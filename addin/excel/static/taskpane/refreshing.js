@@ -88,8 +88,7 @@ export class Refreshing {
     const { figures, live } = this.pane;
     const resources = live.status?.resources ?? [];
     fill(this.allowance, meter(live.quota, figures));
-    const summary =
-      live.failure === null ? holdingsSummary(resources, figures) : "Not known while the backend does not answer.";
+    const summary = live.failure === null ? holdingsSummary(resources, figures) : "As last seen from the backend.";
     // Drawn anew with every look: what was unfolded stays so.
     const unfolded = this.holdings.querySelector("details")?.open ?? false;
     const list = resources.length ? holdingsList(resources, { figures, unfolded }) : null;
