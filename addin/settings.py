@@ -63,6 +63,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """Requests of the month that are never spent."""
     monthly_budget: _AtLeastOne | None = None
     """The most requests to spend in a month; the key's whole allowance when left out."""
+    background_refresh: bool = False
+    """Whether the backend reads again what was asked for in the last hour as it goes stale; never with a Free key."""
     host: str = "127.0.0.1"
     """The address the backend listens on."""
     port: Annotated[int, msgspec.Meta(ge=0, le=65_535)] = 8765

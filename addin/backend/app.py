@@ -17,6 +17,7 @@ from addin.backend.accounts import Accounts
 from addin.backend.refusals import JsonResponse, Refusal, refused
 from addin.backend.security import Doorkeeper, Policy, security_headers
 from addin.backend.state import Backend
+from addin.backend.upkeep import upkeep
 from addin.connection import key_store
 from addin.excel import pages
 from addin.keys import ApiKey, KeyStore, find_key
@@ -38,7 +39,8 @@ def create_app(settings: Settings, *, keys: KeyStore | None = None, key: ApiKey 
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
-        yield
+        async with upkeep(backend):
+            yield
         await backend.accounts.aclose()
 
     app = Starlette(

@@ -9,6 +9,7 @@ from typing import Any, cast
 from starlette.requests import Request
 
 from addin.backend.accounts import Accounts
+from addin.backend.asked import Asked
 from addin.keys import ApiKey, KeyStore
 from addin.settings import Settings
 from dataservice.client import AsyncClient
@@ -27,6 +28,8 @@ class Backend:
     requests_total: int = 0
     """Requests spent on formulas since the start."""
     started_at: float = field(default_factory=time.time)
+    asked: Asked = field(default_factory=Asked)
+    """What was asked of the backend's own account, for the background refresh."""
 
     @classmethod
     def of(cls, request: Request) -> Backend:
