@@ -10,7 +10,7 @@ from dataservice.errors import DataServiceError
 from udfs.arguments import Choice, Text
 from udfs.errors import NoDataError, reason
 from udfs.labels import label
-from udfs.needs import have, need
+from udfs.needs import EVER, have, need
 from udfs.registry import udf
 from udfs.tables import Table, table
 
@@ -43,7 +43,7 @@ async def QUOTA(  # noqa: N802 - the id that workbooks store
     on the indices, so that it is of use.
     """
     if client.quota_now is None:
-        await have(IndicesResource(), max_age_s=float("inf"))  # opens the store, which other processes share
+        await have(IndicesResource(), max_age_s=EVER)  # opens the store, which other processes share
     if client.quota_now is None:
         await need(IndicesResource())
     quota: Quota | None = client.quota_now

@@ -14,7 +14,7 @@ from udfs.dates import Day
 from udfs.errors import NoDataError
 from udfs.fields import Fields
 from udfs.lookup import nearest, unknown
-from udfs.needs import have, need, need_all
+from udfs.needs import EVER, have, need, need_all
 from udfs.registry import udf
 from udfs.tables import Table, table
 from udfs.wire import PAGE
@@ -154,7 +154,7 @@ async def _post(name: str) -> tuple[Post, Sequence[Post]]:
 
 async def _page_at_hand(story_type: str) -> Page[Post]:
     """The posts of a type if a CODEX cell asked for them, however long ago."""
-    answer = await have(PostsResource(story_type=story_type), max_age_s=float("inf"))
+    answer = await have(PostsResource(story_type=story_type), max_age_s=EVER)
     return answer.value if answer else Page((), complete=False)
 
 

@@ -13,14 +13,12 @@ from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 from dataservice.client import Answer, Resource
-from udfs.needs import FRESH, Asking, Question, Reply
+from udfs.needs import EVER, FRESH, Asking, Question, Reply
 from udfs.turns import in_turns
 
-__all__ = ["EVER", "Batch", "Reader", "Run", "answer", "needed"]
+__all__ = ["Batch", "Reader", "Run", "answer", "needed"]
 
 T = TypeVar("T")
-
-EVER = float("inf")
 
 
 class Reader(Protocol):

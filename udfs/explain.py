@@ -24,7 +24,7 @@ from udfs.evidence import EvidenceRow, Subject, evidence_rows, with_pages
 from udfs.fields import shown_value
 from udfs.lookup import CATALOGUE_AGE_S, find_record
 from udfs.names import slug_of
-from udfs.needs import have
+from udfs.needs import EVER, have
 from udfs.registry import udf
 from udfs.tables import Table, table
 
@@ -40,8 +40,6 @@ WORDS = {
     "observed_at": "observed at",
 }
 """What a row is called where the field's own name says less."""
-
-EVER = float("inf")
 
 KEEP_S = 60.0
 """The table tells an age, which hosts should not keep as long as the number itself."""

@@ -13,13 +13,12 @@ from dataservice.errors import NotFoundError
 from udfs.arguments import shown
 from udfs.errors import NoDataError
 from udfs.lookup import CATALOGUE_AGE_S
-from udfs.needs import FRESH, have, need
+from udfs.needs import EVER, FRESH, have, need
 
 __all__ = ["looks_like_slug", "need_detail", "need_of", "slug_of"]
 
 T = TypeVar("T")
 
-EVER = float("inf")
 CATALOGUE = CatalogueResource()
 
 

@@ -18,12 +18,15 @@ import msgspec
 
 from dataservice.client import Answer, Resource
 
-__all__ = ["FRESH", "Asking", "Question", "Reply", "gather", "have", "need", "need_all"]
+__all__ = ["EVER", "FRESH", "Asking", "Question", "Reply", "gather", "have", "need", "need_all"]
 
 T = TypeVar("T")
 
 FRESH = 0.0
 """As the `max_age_s` of `have`: only an answer that is still fresh, whenever it was fetched."""
+
+EVER = float("inf")
+"""As the `max_age_s` of `have`: however old. As a time: never."""
 
 INTERNED = 65_536
 """Questions kept so that equal ones are one object with its hash worked out once: the cells of a large workbook."""

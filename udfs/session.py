@@ -16,6 +16,7 @@ from udfs.cells import restyled
 from udfs.dates import today_of
 from udfs.drivers import Batch, Reader, Run
 from udfs.errors import CellError, UdfError, error_cell, reason
+from udfs.needs import EVER
 from udfs.options import error_style
 from udfs.registry import REGISTRY, Udf, calls_go_through, find
 from udfs.turns import in_turns
@@ -152,7 +153,7 @@ def _keep_s(call: Call, run: Run, now: float) -> float:
         return 0.0
     limit_s = find(call.function_id).keep_s
     if limit_s is None:
-        rests_on_nothing = run.error is not None or run.fresh_until == drivers.EVER
+        rests_on_nothing = run.error is not None or run.fresh_until == EVER
         limit_s = KEEP_WITHOUT_ANSWER_S if rests_on_nothing else KEEP_AT_MOST_S
     return max(0.0, min(limit_s, run.fresh_until - now))
 

@@ -15,7 +15,7 @@ from udfs.dates import Day, Last, Start, StartOf, first_day
 from udfs.errors import ArgumentError, NoDataError, error_cell
 from udfs.history_table import Header, Labelled, Layout, TableOptions, history_table, rows_of, window_for
 from udfs.names import need_of
-from udfs.needs import gather, have
+from udfs.needs import EVER, gather, have
 from udfs.options import Option, Options
 from udfs.registry import udf
 from udfs.resample import Agg, Freq
@@ -25,8 +25,6 @@ from udfs.transforms import TRANSFORMS
 from udfs.windows import Window
 
 __all__ = ["SIGNAL_HISTORY"]
-
-EVER = float("inf")
 
 SLUGS = Names(help="slugs or shortcodes of signals: one, several with commas, or a range", example="eia.wti.spot")
 

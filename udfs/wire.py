@@ -13,7 +13,7 @@ from udfs.arguments import Choice, Count, Names, Text
 from udfs.dates import Day
 from udfs.fields import Fields, moment
 from udfs.names import slug_of
-from udfs.needs import have, need, need_all
+from udfs.needs import EVER, have, need, need_all
 from udfs.options import Option, Options
 from udfs.registry import udf
 from udfs.search import matches, words_of
@@ -137,7 +137,7 @@ async def _may_be_complete(wide: WireResource) -> bool:
     """
     if wide.since is None:
         return False
-    known = await have(wide, max_age_s=float("inf"))
+    known = await have(wide, max_age_s=EVER)
     return known is None or known.value.complete
 
 

@@ -14,6 +14,7 @@ from udfs import drivers
 from udfs.dates import today_of
 from udfs.drivers import Run
 from udfs.errors import UdfError, error_cell, reason
+from udfs.needs import EVER
 
 __all__ = ["Desk", "ToolFailure"]
 
@@ -62,7 +63,7 @@ class Desk:
 
 
 def _fresh_for_s(run: Run, now: float) -> float:
-    return 0.0 if run.stale is not None or run.fresh_until == drivers.EVER else max(0.0, run.fresh_until - now)
+    return 0.0 if run.stale is not None or run.fresh_until == EVER else max(0.0, run.fresh_until - now)
 
 
 def _stale(answer: Answer[Any], tool: Tool, now: float) -> dict[str, Any]:

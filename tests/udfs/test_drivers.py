@@ -8,8 +8,8 @@ from dataservice.client import HistoryResource, IndicesResource, SignalResource
 from dataservice.errors import ConnectionFailedError, NotFoundError
 from tests.udfs.reader import NOW, TTL_S, MemoryReader, answered
 from udfs import drivers
-from udfs.drivers import EVER, Run
-from udfs.needs import FRESH, gather, have, need, need_all
+from udfs.drivers import Run
+from udfs.needs import EVER, FRESH, gather, have, need, need_all
 
 A, B = SignalResource("a"), SignalResource("b")
 
