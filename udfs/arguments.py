@@ -145,8 +145,8 @@ class Flag(Kind):
 
 def _between(least: float, most: float) -> str:
     if most == float("inf"):
-        return f"{least:g} or more"
-    return f"{most:g} or less" if least == float("-inf") else f"between {least:g} and {most:g}"
+        return f"{least:,.15g} or more"
+    return f"{most:,.15g} or less" if least == float("-inf") else f"between {least:,.15g} and {most:,.15g}"
 
 
 def is_blank(raw: Any) -> bool:

@@ -51,6 +51,8 @@ class Options(Kind):
             option = known.get(key.casefold())
             if option is None:
                 raise ArgumentError(f"there is no option {shown(key)}; there are {', '.join(known)}")
+            if is_blank(value):  # a range of options may have its values still to be filled in
+                continue
             values[option.name] = option.kind.read(value, f"option {option.name}", today)
         return MappingProxyType(values)
 

@@ -91,3 +91,9 @@ def test_whatever_is_given_is_read_or_refused(raw):
 )
 def test_the_style_of_errors_is_found_even_where_other_options_are_wrong(raw, style):
     assert error_style(raw) == style
+
+
+def test_a_value_left_blank_in_a_range_of_options_is_left_out():
+    read = Options(help="how", options=(Option("limit", Count(help="rows")),)).read
+    assert read([["limit", None], ["err", "text"]], "options", TODAY) == {"err": "text"}
+    assert read("limit=", "options", TODAY) == {}

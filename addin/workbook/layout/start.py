@@ -5,7 +5,7 @@ from __future__ import annotations
 from xlsxwriter import Workbook
 from xlsxwriter.worksheet import Worksheet
 
-from addin.workbook.layout.theme import ACCENT, MUTED, RULE, Theme
+from addin.workbook.layout.theme import ACCENT, DATE, MUTED, RULE, Theme
 
 __all__ = ["BUTTON_NAME", "write_start"]
 
@@ -35,9 +35,9 @@ def write_start(workbook: Workbook, sheet: Worksheet, theme: Theme) -> None:
     sheet.write("B21", "Status", theme.format(bold=True, font_size=13, font_color=ACCENT))
     sheet.write("C21", "every resource behind these cells: fresh, or why not", theme.note)
     theme.formula(sheet, "B22", theme.call("STATUS"), theme.heading)
-    for column in "CDEF":
+    for column in "CDEFG":
         sheet.write_blank(f"{column}22", None, theme.number_heading if column == "D" else theme.heading)
-    theme.columns(sheet, {"D": {"num_format": "0"}, "EF": {"indent": 1}})
+    theme.columns(sheet, {"D": {"num_format": "0"}, "EF": {"indent": 1}, "G": {"num_format": DATE, "indent": 1}})
 
 
 def _write_button(workbook: Workbook, sheet: Worksheet, theme: Theme) -> None:
