@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dataservice.observations import Observations
+from udfs.arguments import Choice
 
-__all__ = ["Agg", "Freq", "Times", "all_periods", "known_only", "period_start", "resampled"]
+__all__ = ["FREQUENCIES", "Agg", "Freq", "Times", "all_periods", "known_only", "period_start", "resampled"]
 
 Times: TypeAlias = NDArray[np.datetime64]
 Numbers: TypeAlias = NDArray[np.int64]
@@ -34,6 +35,17 @@ class Freq(StrEnum):
     M = "M"
     Q = "Q"
     Y = "Y"
+
+
+FREQUENCIES = (
+    Choice(Freq.RAW.value, "every observation"),
+    Choice(Freq.D.value, "days"),
+    Choice(Freq.W.value, "weeks, Monday to Sunday"),
+    Choice(Freq.M.value, "months"),
+    Choice(Freq.Q.value, "quarters"),
+    Choice(Freq.Y.value, "years"),
+)
+"""The choices of every `freq`, with the words a drop-down shows."""
 
 
 class Agg(StrEnum):

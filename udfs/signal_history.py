@@ -18,7 +18,7 @@ from udfs.names import need_of
 from udfs.needs import EVER, gather, have
 from udfs.options import Option, Options
 from udfs.registry import udf
-from udfs.resample import Agg, Freq
+from udfs.resample import FREQUENCIES, Agg, Freq
 from udfs.series import known_series, no_observations
 from udfs.tables import Table
 from udfs.transforms import TRANSFORMS
@@ -43,14 +43,7 @@ OPTIONS = Options(
             "freq",
             Text(
                 help="one row for each period that has observations, dated by its last day",
-                choices=(
-                    Choice("raw", "every observation"),
-                    Choice("D", "days"),
-                    Choice("W", "weeks, Monday to Sunday"),
-                    Choice("M", "months"),
-                    Choice("Q", "quarters"),
-                    Choice("Y", "years"),
-                ),
+                choices=FREQUENCIES,
             ),
         ),
         Option("agg", Text(help="what stands for a period", choices=tuple(Choice(agg) for agg in Agg))),

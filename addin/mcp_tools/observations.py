@@ -17,7 +17,7 @@ from udfs.errors import ArgumentError
 from udfs.history_table import TableOptions, rows_of, window_for
 from udfs.names import need_detail
 from udfs.relative import Back
-from udfs.resample import Agg, Freq
+from udfs.resample import FREQUENCIES, Agg, Freq
 from udfs.series import Series, known_series, no_observations
 from udfs.transforms import TRANSFORMS
 from udfs.windows import Window, recent
@@ -32,17 +32,7 @@ START = Start(
 
 END = Day(help="the last day: 2024-12-31, or relative to today such as -1Y; left out: the newest", example="2024-12-31")
 
-FREQ = Text(
-    help="one row for each period, computed here at no cost",
-    choices=(
-        Choice("raw", "every observation"),
-        Choice("D", "days"),
-        Choice("W", "weeks, Monday to Sunday"),
-        Choice("M", "months"),
-        Choice("Q", "quarters"),
-        Choice("Y", "years"),
-    ),
-)
+FREQ = Text(help="one row for each period, computed here at no cost", choices=FREQUENCIES)
 
 TRANSFORM = Chain(
     help="computed here at no cost, several joined by |: " + ", ".join(each.form for each in TRANSFORMS.values()),
