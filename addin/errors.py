@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["AddinError", "SettingsError"]
-
 
 class AddinError(Exception):
     """Something the user can put right; the message says what happened and what to do.

@@ -11,13 +11,13 @@ from datetime import UTC, datetime
 import httpx
 import orjson
 
-from addin.batch import Batches
-from addin.connection import open_client, open_store
-from addin.memo import Memo
+from addin.config.connect import open_client, open_store
+from addin.protocol.batch import Batches
+from addin.protocol.response_cache import Memo
 from benchmarks.measuring import REPEATS, Row, alternating, report
 from benchmarks.served import LONG_ROWS, LONG_SLUG, backend, bare_server, connection_to, service_settings
 from udfs.cells import serial
-from udfs.session import Session
+from udfs.engine.session import Session
 
 SIZES = (100, 1_000, 10_000, 100_000)
 SLUGS = (

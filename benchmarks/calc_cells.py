@@ -25,8 +25,8 @@ from addin.backend import create_app
 from addin.backend.serving import listen, running
 from addin.calc.extension import Extension
 from addin.calc.soffice import convert
-from addin.keys import ApiKey, KeySource, KeyStore, no_keychain
-from addin.settings import Settings
+from addin.config.api_key import ApiKey, KeySource, KeyStore, no_keychain
+from addin.config.settings import Settings
 from benchmarks.measuring import Row, report
 from dataservice.server import Store, import_directory
 

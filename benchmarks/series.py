@@ -16,9 +16,9 @@ import httpx
 import orjson
 
 from benchmarks.measuring import Row, alternating, report
-from dataservice.cache import Shelf, Store
 from dataservice.client import AsyncClient, SignalResource
-from dataservice.client.transport import CONNECTIONS
+from dataservice.client.network.transport import CONNECTIONS
+from dataservice.stores import SqliteStore, Store
 
 SERIES = 200
 LATENCY_S = 0.05
@@ -36,7 +36,7 @@ def main() -> None:
         works: dict[str, Callable[[], object]] = {
             "bare": lambda: asyncio.run(_bare(url)),
             "memory": lambda: asyncio.run(_ours(url, None)),
-            "shelf": lambda: asyncio.run(_ours(url, Shelf(next(shelves)))),
+            "shelf": lambda: asyncio.run(_ours(url, SqliteStore(next(shelves)))),
         }
         times = alternating(works)
     rows = [

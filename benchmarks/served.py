@@ -15,8 +15,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from addin.backend import create_app
 from addin.backend.serving import listen, running
-from addin.keys import ApiKey, KeySource, KeyStore, no_keychain
-from addin.settings import Settings
+from addin.config.api_key import ApiKey, KeySource, KeyStore, no_keychain
+from addin.config.settings import Settings
 from dataservice.server import Store, import_directory, write_sample
 from dataservice.server import running as running_service
 

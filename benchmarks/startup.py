@@ -28,8 +28,10 @@ def main() -> None:
         times = alternating(
             {
                 "floor": lambda: _run([sys.executable, "-c", "pass"], {}),
-                "help": lambda: _run([sys.executable, "-m", "addin.cli", "--help"], {}),
-                "eval": lambda: _run([sys.executable, "-m", "addin.cli", "eval", '=DS.SIGNAL("us-cpi")'], environment),
+                "help": lambda: _run([sys.executable, "-m", "addin.cli.main", "--help"], {}),
+                "eval": lambda: _run(
+                    [sys.executable, "-m", "addin.cli.main", "eval", '=DS.SIGNAL("us-cpi")'], environment
+                ),
                 "backend": _until_it_answers(environment),
             }
         )
@@ -50,7 +52,7 @@ def _run(command: Sequence[str], environment: dict[str, str]) -> None:
 
 def _until_it_answers(environment: dict[str, str]) -> Callable[[], None]:
     def work() -> None:
-        command = [sys.executable, "-m", "addin.cli", "serve", "--http", "--port", "0"]
+        command = [sys.executable, "-m", "addin.cli.main", "serve", "--http", "--port", "0"]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=_environment(environment)) as process:
             assert process.stdout is not None
             address = next(word for word in process.stdout.readline().split() if word.startswith("http://"))

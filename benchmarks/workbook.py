@@ -12,8 +12,8 @@ from pathlib import Path
 from lxml import etree
 from xlsxwriter import Workbook
 
-from addin.workbook.example import example_session
-from addin.workbook.refresh import refresh_book
+from addin.workbook.refresh.refresh import refresh_book
+from addin.workbook.template.build import example_session
 from benchmarks.measuring import Row, alternating, report
 from udfs import Session
 
@@ -23,11 +23,11 @@ SLUGS = ("us-cpi", "us-10y", "eia.wti.spot", "wb.gold", "btc-usd")
 REACH_S = 3.0
 
 _LOADED = """
-import pandas, addin.workbook.refresh
+import pandas, addin.workbook.refresh.refresh
 from pathlib import Path
-from addin.workbook.book import Book
-from addin.workbook.package import Package
-from addin.workbook.plan import make_plan
+from addin.workbook.ooxml.book import Book
+from addin.workbook.ooxml.package import Package
+from addin.workbook.refresh.plan import make_plan
 """
 _WORK = """
 book = Book(Package(Path({!r})))

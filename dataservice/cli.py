@@ -11,8 +11,6 @@ import typer
 if TYPE_CHECKING:
     from dataservice.server import ImportSummary, KeyRecord, Store
 
-__all__ = ["main"]
-
 DEFAULT_PORT = 8787
 
 _HELP = """The Data Service on your own machine: its whole API on one database.
@@ -67,8 +65,8 @@ def serve(
       dataservice serve --db team.db --host 0.0.0.0 --workers 2
       dataservice serve --db postgresql+psycopg://service@db.example.org/service
     """
-    from dataservice.server.listening import address_of, listen
-    from dataservice.server.serving import serve as answer
+    from dataservice.server.running import address_of, listen
+    from dataservice.server.running import serve as answer
 
     with _store(db) as store:
         if data is not None:
@@ -116,7 +114,7 @@ def sample(
       dataservice sample made-up --as-of 2026-08-31
     """
     from dataservice.server import write_sample
-    from dataservice.server.instants import parse_date
+    from dataservice.server.timestamps import parse_date
 
     try:
         write_sample(directory, as_of=None if as_of is None else parse_date(as_of))

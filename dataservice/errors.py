@@ -23,23 +23,6 @@ from __future__ import annotations
 from copy import copy
 from typing import Self
 
-__all__ = [
-    "AuthenticationError",
-    "BudgetError",
-    "ConnectionFailedError",
-    "DataServiceError",
-    "DeadlineExceededError",
-    "InvalidRequestError",
-    "MalformedAnswerError",
-    "MissingKeyError",
-    "NotFoundError",
-    "QuotaExceededError",
-    "RejectedError",
-    "ServerFailedError",
-    "TierError",
-    "UnavailableError",
-]
-
 
 class DataServiceError(Exception):
     """Something kept the Data Service from answering; `hint` says what to do about it."""
@@ -82,7 +65,7 @@ class AuthenticationError(RejectedError):
 
 
 class TierError(RejectedError):
-    """The key's tier is too low for this resource (402, "Tiers")."""
+    """The key's tier is too low for this resource (402, "AnswerCache")."""
 
 
 class NotFoundError(RejectedError):

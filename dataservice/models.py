@@ -7,18 +7,6 @@ from typing import Any, Self
 
 import msgspec
 
-__all__ = [
-    "Byline",
-    "Citation",
-    "Current",
-    "Index",
-    "Observation",
-    "Post",
-    "Record",
-    "Signal",
-    "WireItem",
-]
-
 READING_FIELDS = ("latest", "value", "reading", "current", "level")
 """Where an index keeps its reading, in the order tried: the contract does not name the field."""
 

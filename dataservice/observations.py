@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Observations"]
-
 Times: TypeAlias = NDArray[np.datetime64]
 Values: TypeAlias = NDArray[np.float64]
 

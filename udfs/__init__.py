@@ -5,19 +5,19 @@
 >>> frame = await udfs.SIGNAL_HISTORY("eia.wti.spot", "-5Y")     # doctest: +SKIP
 """
 
-from udfs.account import QUOTA, STATUS
-from udfs.catalogue import SIGNALS
-from udfs.codex import CODEX, CODEX_POST
-from udfs.currents import CURRENT, CURRENTS
-from udfs.explain import EXPLAIN
-from udfs.indices import INDEX, INDICES
-from udfs.registry import REGISTRY
-from udfs.registry import arrange as _arrange
-from udfs.session import Call, Outcome, Session, use
-from udfs.signal_history import SIGNAL_HISTORY
-from udfs.signals import SIGNAL
-from udfs.spark import SPARK
-from udfs.wire import WIRE
+from udfs.engine.registry import REGISTRY
+from udfs.engine.registry import arrange as _arrange
+from udfs.engine.session import Call, Outcome, Session, use
+from udfs.functions.codex import CODEX, CODEX_POST
+from udfs.functions.currents import CURRENT, CURRENTS
+from udfs.functions.explain import EXPLAIN
+from udfs.functions.indices import INDEX, INDICES
+from udfs.functions.signal import SIGNAL
+from udfs.functions.signal_history import SIGNAL_HISTORY
+from udfs.functions.signals import SIGNALS
+from udfs.functions.spark import SPARK
+from udfs.functions.status import QUOTA, STATUS
+from udfs.functions.wire import WIRE
 
 __all__ = [
     "CODEX",

@@ -21,19 +21,10 @@ from udfs.errors import CellError, ErrorCode
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "EPOCH",
-    "MAX_TEXT",
-    "Column",
-    "Grid",
-    "Kind",
-    "Scalar",
-    "cells_of",
-    "restyled",
-    "scalar",
-    "serial",
-    "serials",
-]
+    Table: TypeAlias = pd.DataFrame
+else:
+    Table = Any
+    """A pandas frame; named here so that declaring a function does not load pandas."""
 
 Scalar: TypeAlias = bool | int | float | str | date | datetime | CellError | None
 
@@ -192,3 +183,43 @@ def _time_column(series: pd.Series[Any]) -> Column:
     times = naive.to_numpy("datetime64[us]")
     whole_days = bool(np.all(np.isnat(times) | (times == times.astype("datetime64[D]"))))
     return Column(Kind.DATE if whole_days else Kind.DATETIME, times)
+
+
+EXACT_INTEGER = 2**53
+"""Up to here a 64-bit float, which is what a cell holds, is exact."""
+
+
+def table(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> Table:
+    """A frame of shape (rows, header): times and numbers in columns of their kind, mixed ones as they are."""
+    import pandas as pd
+
+    columns = [_typed([row[position] for row in rows]) for position in range(len(header))]
+    frame = pd.DataFrame({position: pd.Series(column) for position, column in enumerate(columns)})
+    frame.columns = pd.Index(header, dtype=object)  # set afterwards, because a name may be asked for twice
+    return frame
+
+
+def without_header(frame: Table) -> Table:
+    """The same frame, shown in cells without its header row."""
+    frame.attrs["header"] = False
+    return frame
+
+
+def _typed(values: list[Any]) -> NDArray[Any]:
+    present = [value for value in values if value is not None]
+    kinds = {type(value) for value in present}
+    if kinds and kinds <= {date, datetime}:
+        return np.array(
+            [_naive_utc(value) if isinstance(value, datetime) else value for value in values], "datetime64[us]"
+        )
+    if kinds == {int} and len(present) == len(values) and _exact(present):
+        return np.array(values, np.int64)
+    if kinds and kinds <= {int, float} and _exact(value for value in present if type(value) is int):
+        return np.array([np.nan if value is None else value for value in values], np.float64)
+    column = np.empty(len(values), object)
+    column[:] = values
+    return column
+
+
+def _exact(integers: Any) -> bool:
+    return all(abs(value) <= EXACT_INTEGER for value in integers)

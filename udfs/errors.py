@@ -23,8 +23,6 @@ from dataservice.errors import (
     UnavailableError,
 )
 
-__all__ = ["ArgumentError", "CellError", "ErrorCode", "NoDataError", "UdfError", "error_cell", "reason"]
-
 
 class ErrorCode(StrEnum):
     """The two error codes that a cell of ours can show."""

@@ -13,17 +13,15 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from addin.backend import calls, control
-from addin.backend.accounts import Accounts
-from addin.backend.refusals import JsonResponse, Refusal, refused
-from addin.backend.security import Doorkeeper, Policy, security_headers
+from addin.backend.background_refresh import upkeep
+from addin.backend.http import JsonResponse, Refusal, refused
+from addin.backend.security import Policy, SecurityMiddleware, security_headers
 from addin.backend.state import Backend
-from addin.backend.upkeep import upkeep
-from addin.connection import key_store
+from addin.backend.tenants import Tenants
+from addin.config.api_key import ApiKey, KeyStore, find_key
+from addin.config.connect import key_store
+from addin.config.settings import Settings
 from addin.excel import pages
-from addin.keys import ApiKey, KeyStore, find_key
-from addin.settings import Settings
-
-__all__ = ["create_app"]
 
 
 def create_app(settings: Settings, *, keys: KeyStore | None = None, key: ApiKey | None = None) -> Starlette:
@@ -35,7 +33,7 @@ def create_app(settings: Settings, *, keys: KeyStore | None = None, key: ApiKey 
     keys = keys or key_store(settings)
     key = key or find_key(keys)
     # Made here and not at the start of the application: settings that do not suffice are told to the caller.
-    backend = Backend(settings, keys, key, Accounts(settings, key.value if key else None))
+    backend = Backend(settings, keys, key, Tenants(settings, key.value if key else None))
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
@@ -46,7 +44,7 @@ def create_app(settings: Settings, *, keys: KeyStore | None = None, key: ApiKey 
     app = Starlette(
         lifespan=lifespan,
         routes=[*_own_routes(), *pages.routes(settings)],
-        middleware=[Middleware(Doorkeeper, policy=Policy.of(settings), headers=security_headers(settings))],
+        middleware=[Middleware(SecurityMiddleware, policy=Policy.of(settings), headers=security_headers(settings))],
         exception_handlers={Refusal: refused, HTTPException: _not_here, Exception: refused},
     )
     app.state.backend = backend

@@ -8,15 +8,12 @@ import orjson
 from starlette.requests import Request
 from starlette.responses import Response
 
-from addin.backend.accounts import Account
-from addin.backend.allowance import allowance_text
-from addin.backend.receiving import read_body, read_members, user_key
-from addin.backend.refusals import JsonResponse, Refusal
+from addin.backend.http import JsonResponse, Refusal, read_body, read_members, user_key
+from addin.backend.quota_check import allowance_text
 from addin.backend.state import Backend, quota_members
-from addin.batch import BadBatchError, calls_in, read_call
-from udfs.session import Call
-
-__all__ = ["answer_calls", "preview_cost", "refresh"]
+from addin.backend.tenants import Tenant
+from addin.protocol.batch import BadBatchError, calls_in, read_call
+from udfs.engine.session import Call
 
 
 async def answer_calls(request: Request) -> Response:
@@ -66,7 +63,7 @@ async def _read_calls(request: Request, backend: Backend) -> list[bytes]:
     return calls
 
 
-async def _cost(account: Account, texts: list[bytes], backend: Backend) -> dict[str, object]:
+async def _cost(account: Tenant, texts: list[bytes], backend: Backend) -> dict[str, object]:
     calls = [call for call in map(read_call, texts) if isinstance(call, Call)]
     preview = await account.session.cost(calls)
     reason = allowance_text(

@@ -10,19 +10,16 @@ import orjson
 from starlette.requests import Request
 from starlette.responses import Response
 
-from addin.backend.receiving import read_members, user_key
-from addin.backend.refusals import JsonResponse, Refusal
+from addin.backend.http import JsonResponse, Refusal, read_members, user_key
 from addin.backend.state import Backend, quota_members
-from addin.description import describe
+from addin.config.api_key import checked_key
 from addin.errors import SettingsError
-from addin.keys import checked_key
+from addin.protocol.describe import describe
 from dataservice.client import ResourceState
 from dataservice.errors import DataServiceError
 from udfs import REGISTRY
 from udfs.errors import reason
-from udfs.labels import label
-
-__all__ = ["forget_key", "health", "registry", "set_key", "status", "test_key"]
+from udfs.functions.status import label
 
 
 async def health(_: Request) -> Response:

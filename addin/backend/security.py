@@ -14,10 +14,8 @@ from urllib.parse import urlsplit
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from addin.backend.refusals import JsonResponse, Refusal
-from addin.settings import Settings
-
-__all__ = ["Doorkeeper", "Policy", "content_security_policy", "security_headers"]
+from addin.backend.http import JsonResponse, Refusal
+from addin.config.settings import Settings
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
@@ -57,7 +55,7 @@ class Policy:
             raise Refusal(415, "send application/json")
 
 
-class Doorkeeper:
+class SecurityMiddleware:
     """Middleware that refuses by the policy and puts the security headers on every answer."""
 
     def __init__(self, app: ASGIApp, *, policy: Policy, headers: Iterable[tuple[str, str]]) -> None:

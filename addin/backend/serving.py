@@ -8,25 +8,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import uvicorn
 from starlette.types import ASGIApp
 
 from addin.errors import AddinError
 
-__all__ = ["Certificate", "Listener", "listen", "running", "serve"]
+if TYPE_CHECKING:
+    from addin.tls.certificates import Certificate  # cryptography takes long to load: only with a certificate
 
 GRACE_S = 2
 """After the signal to stop, requests under way have so long to end, in seconds."""
-
-
-@dataclass(frozen=True, slots=True)
-class Certificate:
-    """The files of a TLS certificate and its private key, in PEM form."""
-
-    certificate: Path
-    private_key: Path
 
 
 @dataclass(frozen=True, slots=True)

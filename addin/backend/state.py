@@ -3,18 +3,35 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from typing import Any, cast
 
 from starlette.requests import Request
 
-from addin.backend.accounts import Accounts
-from addin.backend.asked import Asked
-from addin.keys import ApiKey, KeyStore
-from addin.settings import Settings
+from addin.backend.tenants import Tenants
+from addin.config.api_key import ApiKey, KeyStore
+from addin.config.settings import Settings
 from dataservice.client import AsyncClient
 
-__all__ = ["Backend", "quota_members"]
+ASKED_WITHIN_S = 3_600.0
+"""A workbook that has asked nothing for an hour is closed or forgotten: nothing more is spent on it."""
+
+
+class Asked:
+    """The calls that hosts made of late."""
+
+    def __init__(self) -> None:
+        self._at: dict[bytes, float] = {}
+
+    def note(self, calls: Iterable[bytes], now: float) -> None:
+        """Take down that `calls` were asked for at `now`."""
+        self._at.update(dict.fromkeys(calls, now))
+
+    def lately(self, now: float) -> list[bytes]:
+        """The calls asked for within the last hour; older ones are forgotten."""
+        self._at = {call: at for call, at in self._at.items() if now - at <= ASKED_WITHIN_S}
+        return list(self._at)
 
 
 @dataclass(slots=True, eq=False)
@@ -24,7 +41,7 @@ class Backend:
     settings: Settings
     keys: KeyStore
     key: ApiKey | None
-    accounts: Accounts
+    accounts: Tenants
     requests_total: int = 0
     """Requests spent on formulas since the start."""
     started_at: float = field(default_factory=time.time)

@@ -13,15 +13,14 @@ from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
 from addin.calc import configuration
-from addin.calc.names import Names
+from addin.calc.configuration import Names
 from addin.calc.typelibrary import Interface, Method, type_library
-from addin.excel.icons import png
-from udfs.arguments import Flag, Number
-from udfs.dates import Day, Start
-from udfs.options import Options
-from udfs.registry import REGISTRY, Parameter, Udf
-
-__all__ = ["MINIMUM", "Extension", "extension_parts", "oxt"]
+from docs.generate.icons import png
+from udfs.arguments.dates import Day, Start
+from udfs.arguments.kinds import Flag, Number
+from udfs.arguments.options import Options
+from udfs.arguments.parameters import Parameter
+from udfs.engine.registry import REGISTRY, Udf
 
 MINIMUM = "25.2"
 """The first LibreOffice that reads and writes the names under which Excel stores our functions."""

@@ -17,8 +17,6 @@ from typing import Literal, TypeAlias
 from addin.calc.extension import Extension, extension_parts
 from addin.errors import AddinError
 
-__all__ = ["Format", "Prepared", "convert", "find_soffice", "prepared"]
-
 Format: TypeAlias = Literal["xlsx", "ods", "pdf", "csv"]
 """What a book can be converted to."""
 

@@ -10,8 +10,6 @@ import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-__all__ = ["Interface", "Method", "type_library"]
-
 _MAGIC = b"UNOIDL\xff\0"
 _MODULE, _INTERFACE, _IN = 0, 5, 0
 _BASE = "com.sun.star.uno.XInterface"

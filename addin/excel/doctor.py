@@ -15,17 +15,15 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from addin.connection import connected, key_store
-from addin.excel.certificates import Certificates
+from addin.config.api_key import KeySource, find_key
+from addin.config.connect import connected, key_store
+from addin.config.settings import Settings, config_file
 from addin.excel.manifest import local_url
-from addin.excel.trust import distrust
-from addin.keys import KeySource, find_key
-from addin.settings import Settings, config_file
-from dataservice.cache import default_shelf_path
+from addin.tls.certificates import Certificates
+from addin.tls.trust import distrust
 from dataservice.errors import DataServiceError
+from dataservice.stores import default_shelf_path
 from udfs.errors import reason
-
-__all__ = ["Finding", "State", "examine"]
 
 PATIENCE_S = 5.0
 """How long each link may take to answer."""

@@ -6,12 +6,11 @@ import re
 from collections.abc import Iterable, Sequence
 from html import escape
 
-from addin.excel.naming import in_namespace
-from udfs.arguments import Choice
-from udfs.options import Options
-from udfs.registry import Parameter, Udf
-
-__all__ = ["function_page", "list_page", "missing_page"]
+from addin.excel.metadata import in_namespace
+from udfs.arguments.kinds import Choice
+from udfs.arguments.options import Options
+from udfs.arguments.parameters import Parameter
+from udfs.engine.registry import Udf
 
 BACKQUOTED = re.compile("`+([^`]+)`+")
 CODE = r"<code>\1</code>"

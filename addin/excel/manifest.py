@@ -8,11 +8,9 @@ from typing import Any
 from urllib.parse import urlsplit
 from xml.sax.saxutils import escape
 
+from addin.config.settings import Settings
 from addin.errors import AddinError
 from addin.excel.scripts import STATIC
-from addin.settings import Settings
-
-__all__ = ["ADDIN_ID", "addin_version", "local_url", "manifest", "shortcuts"]
 
 ADDIN_ID = "a0fc5f4c-6a5b-4d8e-9a47-0d5e8f6b3c21"
 """Who the add-in is for Excel, for ever: workbooks name it."""

@@ -14,8 +14,6 @@ from lxml import etree
 
 from addin.excel.scripts import STATIC, refresh_script
 
-__all__ = ["problems"]
-
 Element: TypeAlias = etree._Element  # noqa: SLF001 - lxml has no public name for it
 
 APP = "{http://schemas.microsoft.com/office/appforoffice/1.1}"

@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Any
 
-from addin.excel.naming import in_namespace
-from udfs.arguments import Names
-from udfs.options import Options
-from udfs.registry import Parameter, Udf
+from udfs.arguments.kinds import Names
+from udfs.arguments.options import Options
+from udfs.arguments.parameters import Parameter
+from udfs.engine.registry import Udf
 
-__all__ = ["functions_metadata"]
+_USUAL = re.compile(r"\bDS\.(?=[A-Z])")
+
+
+def in_namespace(text: str, namespace: str) -> str:
+    """The text with formulas as users of `namespace` type them.
+
+    >>> in_namespace('=DS.SIGNAL("us-cpi")', "ACME")
+    '=ACME.SIGNAL("us-cpi")'
+    """
+    return _USUAL.sub(f"{namespace}.", text)
+
 
 LONGEST_DESCRIPTION = 1024
 """Of a function; Excel refuses the whole file for a longer one."""

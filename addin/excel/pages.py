@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TypeAlias
 
 import orjson
-from starlette.exceptions import HTTPException
+from anyio import to_thread
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
+from addin.config.settings import Settings
 from addin.excel import help_pages
 from addin.excel.manifest import manifest, shortcuts
 from addin.excel.metadata import functions_metadata
 from addin.excel.scripts import STATIC, functions_script, refresh_script
-from addin.settings import Settings
 from udfs import REGISTRY
-from udfs.registry import Udf
-
-__all__ = ["routes"]
+from udfs.engine.registry import Udf
 
 Endpoint: TypeAlias = Callable[[Request], Awaitable[Response]]
 
@@ -56,9 +54,7 @@ def routes(settings: Settings) -> list[BaseRoute]:
     return [
         *(Route(path, _made(path, make, headers, settings)) for path, (make, headers) in made.items()),
         Route("/help/{function}", _help(settings)),
-        Route("/icons/{name}", _file("icons/")),
-        Route("/taskpane/{name}", _file("taskpane/")),
-        *(Route(f"/{path.name}", _file("", path.name)) for path in _whole_files()),
+        *(Route(f"/{name}", _file(path)) for name, path in _whole_files().items()),
     ]
 
 
@@ -90,20 +86,20 @@ def _help(settings: Settings) -> Endpoint:
     return endpoint
 
 
-def _file(folder: str, name: str | None = None) -> Endpoint:
+def _file(path: Path) -> Endpoint:
     """An endpoint that gives a file of ours as it is."""
 
     async def endpoint(request: Request) -> Response:
-        file = STATIC / folder / (name or request.path_params["name"])
-        if file.suffix not in MEDIA_TYPES or not file.is_file():
-            raise HTTPException(404)
-        return _answer(request, file.read_bytes(), file.suffix, {})
+        return _answer(request, await to_thread.run_sync(path.read_bytes), path.suffix, {})
 
     return endpoint
 
 
-def _whole_files() -> Iterable[Path]:
-    return sorted(path for path in STATIC.iterdir() if path.suffix in MEDIA_TYPES and path.name != "manifest.xml")
+def _whole_files() -> dict[str, Path]:
+    """The files that are served as they are, by their address: a fixed set, so that no request names a path."""
+    served = [*STATIC.iterdir(), *(STATIC / "icons").iterdir(), *(STATIC / "taskpane").rglob("*")]
+    files = [path for path in served if path.suffix in MEDIA_TYPES and path.name != "manifest.xml"]
+    return {path.relative_to(STATIC).as_posix(): path for path in sorted(files)}
 
 
 def _answer(request: Request, content: bytes, suffix: str, headers: dict[str, str], *, status: int = 200) -> Response:

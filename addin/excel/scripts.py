@@ -8,10 +8,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from addin.settings import Settings
-from udfs.registry import Udf
-
-__all__ = ["STATIC", "configuration", "functions_script", "refresh_script"]
+from addin.config.settings import Settings
+from udfs.engine.registry import Udf
 
 STATIC = Path(__file__).parent / "static"
 """The files that are served as they are, and the parts of those that are put together."""

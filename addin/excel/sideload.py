@@ -7,16 +7,6 @@ from typing import Protocol
 
 from addin.excel.manifest import ADDIN_ID
 
-__all__ = [
-    "DEVELOPER_KEY",
-    "MAC_FOLDER",
-    "WEB_STEPS",
-    "Registry",
-    "WindowsRegistry",
-    "into_mac_folder",
-    "into_registry",
-]
-
 DEVELOPER_KEY = r"Software\Microsoft\Office\16.0\WEF\Developer"
 """Below HKEY_CURRENT_USER: add-ins that Excel for Windows loads from files."""
 

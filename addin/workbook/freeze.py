@@ -6,13 +6,11 @@ from pathlib import Path
 
 from lxml import etree
 
-from addin.formulas import mentions
-from addin.workbook.book import Book
-from addin.workbook.package import Package
-from addin.workbook.refresh import refuse_if_open
-from addin.workbook.webextension import without_webextension
-
-__all__ = ["freeze_book"]
+from addin.formulas.parser import mentions
+from addin.workbook.ooxml.book import Book
+from addin.workbook.ooxml.package import Package
+from addin.workbook.ooxml.webextension import without_webextension
+from addin.workbook.refresh.refresh import refuse_if_open
 
 
 def freeze_book(path: Path, target: Path, *, namespace: str = "DS") -> int:

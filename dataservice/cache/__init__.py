@@ -1,11 +1,6 @@
-"""Where answers are kept: in the process, on the user's shelf, or in a Redis that machines share.
+"""The name that `dataservice.stores` had in version 0.1: what was imported from here still is."""
 
-`RedisStore` needs the extra `redis` and is imported by its own name: `from dataservice.cache.redis import RedisStore`.
-"""
+from dataservice.stores import Entry, MemoryStore, Store, default_shelf_path
+from dataservice.stores import SqliteStore as Shelf
 
-from dataservice.cache.guarded import Guarded
-from dataservice.cache.memory import MemoryStore
-from dataservice.cache.shelf import Shelf, default_shelf_path
-from dataservice.cache.store import Entry, Store
-
-__all__ = ["Entry", "Guarded", "MemoryStore", "Shelf", "Store", "default_shelf_path"]
+__all__ = ["Entry", "MemoryStore", "Shelf", "Store", "default_shelf_path"]

@@ -3,13 +3,10 @@
 >>> from dataservice.client import Client
 """
 
-from dataservice.client.answers import Answer, Source
 from dataservice.client.async_client import AsyncClient
-from dataservice.client.blocking import Client
-from dataservice.client.budget import Budget
-from dataservice.client.collections import Catalogue, Currents, Indices, Page, SignalDetail
-from dataservice.client.quota import Quota
-from dataservice.client.resources import (
+from dataservice.client.cache.answer import Answer, Source
+from dataservice.client.contract.quota import Quota
+from dataservice.client.contract.resources import (
     CatalogueResource,
     CurrentsResource,
     HistoryResource,
@@ -19,7 +16,10 @@ from dataservice.client.resources import (
     SignalResource,
     WireResource,
 )
-from dataservice.client.states import ResourceState, State
+from dataservice.client.contract.results import Catalogue, Currents, Indices, Page, SignalDetail
+from dataservice.client.network.budget import Budget
+from dataservice.client.status import ResourceState, State
+from dataservice.client.sync_client import Client
 
 __all__ = [
     "Answer",

@@ -14,30 +14,26 @@ from typing import Any, Self, TypeVar
 
 import httpx
 
-from dataservice.cache import Guarded, MemoryStore, Store
-from dataservice.client.account import Account
-from dataservice.client.address import ApiKey, service_url
-from dataservice.client.answers import Answer
-from dataservice.client.budget import Budget
-from dataservice.client.courier import Courier
+from dataservice.client.cache.answer import DEFAULT_TTL_S, Answer
+from dataservice.client.cache.answer_cache import AnswerCache
+from dataservice.client.contract.quota import Quota
+from dataservice.client.contract.requests import can_exist, first_request
+from dataservice.client.contract.resources import IndicesResource, Resource
+from dataservice.client.contract.windows import Window
 from dataservice.client.endpoints import Endpoints
-from dataservice.client.fetching import catalogue_pages, observation_pages
-from dataservice.client.freshness import DEFAULT_TTL_S
-from dataservice.client.latches import Latches
-from dataservice.client.overview import Overview
-from dataservice.client.quota import Quota
-from dataservice.client.reading import Reading
-from dataservice.client.requests import can_exist, first_request
-from dataservice.client.resources import IndicesResource, Resource
-from dataservice.client.spans import Window
-from dataservice.client.states import ResourceState
-from dataservice.client.tiers import Tiers
-from dataservice.client.transport import Transport
+from dataservice.client.network.breaker import CircuitBreaker
+from dataservice.client.network.budget import Budget
+from dataservice.client.network.credentials import ApiKey, service_url
+from dataservice.client.network.fetch import catalogue_pages, observation_pages
+from dataservice.client.network.sender import RequestSender
+from dataservice.client.network.transport import Transport
+from dataservice.client.network.usage import UsageTracker
+from dataservice.client.reader import Reading
+from dataservice.client.status import Overview, ResourceState
 from dataservice.errors import UnavailableError
 from dataservice.models import Signal
 from dataservice.observations import Observations
-
-__all__ = ["AsyncClient"]
+from dataservice.stores import MemoryStore, ResilientStore, Store
 
 T = TypeVar("T")
 
@@ -55,7 +51,7 @@ class AsyncClient(Endpoints):
     """The Data Service for one API key, through one cache, at as few requests as can be.
 
     `base_url` and `api_key` default to the environment (DATA_SERVICE_URL, DATA_SERVICE_API_KEY). `store` keeps answers
-    beyond this process: a `Shelf`, a `RedisStore`; without one they end with it. An answer is fresh for `ttl_s` seconds
+    beyond this process: a `SqliteStore`, a `RedisStore`; without one they end with it. An answer is fresh for `ttl_s` seconds
     from its arrival; every read ends within `deadline_s`; `budget` limits what may be spent. Use it in one event loop.
 
     Raises `ValueError` for an address that is no https URL (plain http only to this machine, or `allow_plain_http`),
@@ -88,21 +84,19 @@ class AsyncClient(Endpoints):
         self.base_url = service_url(base_url or _configured_url(), allow_plain_http=allow_plain_http)
         self._key = _configured_key(api_key)
         self._clock = clock
-        self._guarded = Guarded(MemoryStore() if store is None else store)
+        self._store = ResilientStore(MemoryStore() if store is None else store)
         self._opening = asyncio.Lock()
-        self._tiers = Tiers(self._guarded, max_bytes=max_memory_bytes, ttl_s=ttl_s)
-        self._answers = self._tiers.known.by_resource
-        self._latches = Latches(has_key=self._key is not None)
-        self._account = Account(self._guarded)
+        self._cache = AnswerCache(self._store, max_bytes=max_memory_bytes, ttl_s=ttl_s)
+        self._answers = self._cache.known.by_resource
+        self._breaker = CircuitBreaker(has_key=self._key is not None)
+        self._usage = UsageTracker(self._store)
         self._transport = Transport(self.base_url, self._key, transport=transport, user_agent=user_agent)
-        self._courier = Courier(
-            self._transport, self._account, self._latches, budget or Budget(), clock=clock, sleep=sleep, jitter=jitter
+        self._sender = RequestSender(
+            self._transport, self._usage, self._breaker, budget or Budget(), clock=clock, sleep=sleep, jitter=jitter
         )
-        self._reading = Reading(
-            self._tiers, self._guarded, self._courier, deadline_s=deadline_s, clock=clock, sleep=sleep
-        )
+        self._reading = Reading(self._cache, self._store, self._sender, deadline_s=deadline_s, clock=clock, sleep=sleep)
 
-        self._overview = Overview(self._tiers, self._latches, clock=clock)
+        self._overview = Overview(self._cache, self._breaker, clock=clock)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.base_url!r}, key_id={self.key_id!r})"
@@ -130,7 +124,7 @@ class AsyncClient(Endpoints):
         now = self._clock()
         answer = self._answers.get(resource)
         if answer is None or not _serves(answer, max_age_s, now):
-            answer = self._tiers.peek(resource)  # there may be a younger one inside a wider answer
+            answer = self._cache.peek(resource)  # there may be a younger one inside a wider answer
             if answer is None or not _serves(answer, max_age_s, now):
                 return None
         return answer
@@ -140,7 +134,7 @@ class AsyncClient(Endpoints):
         found = self.peek(resource, max_age_s=max_age_s)
         if found is None and can_exist(resource):
             await self._open()
-            found = await self._tiers.find(resource, self._clock())
+            found = await self._cache.find(resource, self._clock())
         return found if found is not None and found.age_s(self._clock()) <= max_age_s else None
 
     async def read(self, resource: Resource[T]) -> Answer[T]:
@@ -152,9 +146,9 @@ class AsyncClient(Endpoints):
         answer = self.peek(resource)
         if answer is not None:
             return answer
-        closed = self._latches.closed(resource, first_request(resource).endpoint, self._clock())
+        closed = self._breaker.closed(resource, first_request(resource).endpoint, self._clock())
         if closed is not None:
-            last_known = self._tiers.peek(resource)
+            last_known = self._cache.peek(resource)
             if last_known is not None:
                 return last_known.stale(closed)
         await self._open()
@@ -174,20 +168,20 @@ class AsyncClient(Endpoints):
 
         With `force`, nothing known counts as fresh any more; it stays the last known value all the same.
         """
-        self._latches.lift()
+        self._breaker.lift()
         if force:
-            self._tiers.expire(self._clock())
-        await self._account.look_up(self._clock())
+            self._cache.expire(self._clock())
+        await self._usage.look_up(self._clock())
 
     async def forget(self) -> int:
         """Forget everything kept for this key at this service, in every tier; how many entries there were."""
         await self._open()
-        return await self._tiers.forget()
+        return await self._cache.forget()
 
     async def signal_pages(self, category: str | None = None) -> AsyncIterator[Sequence[Signal]]:
         """The catalogue page by page as the service sends it, past all caches: one request a page of up to 500."""
         await self._open()
-        async for page in catalogue_pages(self._courier, self._reading.errand, category):
+        async for page in catalogue_pages(self._sender, self._reading.context, category):
             yield page.signals
 
     async def observation_pages(
@@ -197,7 +191,7 @@ class AsyncClient(Endpoints):
         await self._open()
         seen = 0
         window = Window(start or date.min, end or date.max)
-        async for pulled in observation_pages(self._courier, self._reading.errand, slug, window):
+        async for pulled in observation_pages(self._sender, self._reading.context, slug, window):
             yield pulled.observations[seen:]
             seen = len(pulled.observations)
 
@@ -208,17 +202,17 @@ class AsyncClient(Endpoints):
     @property
     def quota_now(self) -> Quota | None:
         """The quota as the headers of the last answer told it; no request. None before the first one."""
-        return self._account.quota(self._clock())
+        return self._usage.quota(self._clock())
 
     @property
     def requests_sent(self) -> int:
         """The requests this client spent so far; a refused key spends none."""
-        return self._account.sent
+        return self._usage.sent
 
     async def quota(self) -> Quota:
         """The quota last seen; only if none was ever seen, one request for the indices, which are then cached."""
         await self._open()
-        await self._account.look_up(self._clock())
+        await self._usage.look_up(self._clock())
         if self.quota_now is None:
             await self.read(IndicesResource())
         if (seen := self.quota_now) is None:
@@ -227,13 +221,13 @@ class AsyncClient(Endpoints):
 
     async def _open(self) -> None:
         """Find the key's place in the store, once; a store that fails is asked again at a later call."""
-        if self._key is None or self._tiers.scope is not None:
+        if self._key is None or self._cache.scope is not None:
             return
         async with self._opening:
-            if self._tiers.scope is None and (salt := await self._guarded.salt()) is not None:
+            if self._cache.scope is None and (salt := await self._store.salt()) is not None:
                 scope = self._key.fingerprint(salt, self.base_url)
-                await self._account.open(scope, self._clock())
-                self._tiers.scope = scope
+                await self._usage.open(scope, self._clock())
+                self._cache.scope = scope
 
 
 def _serves(answer: Answer[Any], max_age_s: float | None, now: float) -> bool:

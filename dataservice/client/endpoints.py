@@ -7,10 +7,8 @@ from dataclasses import replace
 from datetime import UTC, date, datetime
 from typing import TypeVar
 
-from dataservice.client.answers import Answer
-from dataservice.client.collections import Catalogue, Currents, Indices, Page, SignalDetail
-from dataservice.client.instants import instant
-from dataservice.client.resources import (
+from dataservice.client.cache.answer import Answer
+from dataservice.client.contract.resources import (
     CatalogueResource,
     CurrentsResource,
     HistoryResource,
@@ -20,10 +18,10 @@ from dataservice.client.resources import (
     SignalResource,
     WireResource,
 )
+from dataservice.client.contract.results import Catalogue, Currents, Indices, Page, SignalDetail
+from dataservice.client.contract.timestamps import instant
 from dataservice.models import Post, Record, WireItem
 from dataservice.observations import Observations
-
-__all__ = ["Endpoints"]
 
 T = TypeVar("T")
 R = TypeVar("R", bound=Record)

@@ -3,13 +3,13 @@
 >>> from dataservice.server import Store, import_directory, running, write_sample
 """
 
-from dataservice.server.app import app_from_environment, create_app
+from dataservice.server.db.keys import KeyRecord, Tier
+from dataservice.server.db.repository import Store
 from dataservice.server.errors import DatabaseUnavailableError, ImportRefusedError, ServiceError
-from dataservice.server.importer import ImportSummary, import_directory
-from dataservice.server.keys import KeyRecord, Tier
+from dataservice.server.http.app import app_from_environment, create_app
+from dataservice.server.imports.importer import ImportSummary, import_directory
 from dataservice.server.running import RunningService, running
 from dataservice.server.sample import write_sample
-from dataservice.server.store import Store
 
 __all__ = [
     "DatabaseUnavailableError",

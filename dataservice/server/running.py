@@ -1,19 +1,49 @@
 """The service on a real port, inside the calling process: for tests, the demo and benchmarks."""
 
 import asyncio
+import os
 import socket
 import threading
 from collections import deque
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import uvicorn
 from starlette.types import ASGIApp, Receive, Scope, Send
+from uvicorn.supervisors import Multiprocess
 
-from dataservice.server.app import create_app
-from dataservice.server.listening import KEEP_ALIVE_S, listen
-from dataservice.server.store import Store
+from dataservice.server.db.repository import Store
+from dataservice.server.http.app import DATABASE_VARIABLE, create_app
+
+BACKLOG = 2048  # uvicorn's own choice
+
+# Longer than clients keep idle connections (httpx: 5 s), or one is closed just as the next request is on its way.
+KEEP_ALIVE_S = 75
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A listening TCP socket; port 0 takes a free one. `OSError` when the address is taken or not of this machine."""
+    # The protocol is named because asyncio turns Nagle off only then, and with it an answer in two writes waits 40 ms.
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP, flags=socket.AI_PASSIVE)
+    family, kind, protocol, _, address = found[0]
+    listener = socket.socket(family, kind, protocol)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
+        listener.listen(BACKLOG)  # callers who come before the server is up wait instead of being refused
+    except OSError:
+        listener.close()
+        raise
+    return listener
+
+
+def address_of(listener: socket.socket) -> str:
+    """The base URL of a listening socket."""
+    host, port = listener.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
 
 # More than any test or benchmark asks; an old request is forgotten rather than memory filled.
 REMEMBERED_REQUESTS = 1_000_000
@@ -137,3 +167,24 @@ class _Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         self.ready.set()
+
+
+def serve(store: Store, listener: socket.socket, *, workers: int = 1, access_log: bool = False) -> None:
+    """Answer on a bound socket until Ctrl-C or SIGTERM; several workers are processes that share the database."""
+    settings: dict[str, Any] = {
+        "log_level": "info" if access_log else "warning",
+        "access_log": access_log,
+        "lifespan": "off",
+        "ws": "none",
+        "timeout_graceful_shutdown": GRACE_S,
+        "timeout_keep_alive": KEEP_ALIVE_S,
+        "server_header": False,
+    }
+    if workers == 1:
+        with suppress(KeyboardInterrupt):  # uvicorn raises it again when all is closed; here it is the way to end
+            uvicorn.Server(uvicorn.Config(create_app(store), **settings)).run(sockets=[listener])
+        return
+    os.environ[DATABASE_VARIABLE] = store.database.location
+    app = "dataservice.server.http.app:app_from_environment"
+    config = uvicorn.Config(app, factory=True, workers=workers, **settings)
+    Multiprocess(config, sockets=[listener]).run()

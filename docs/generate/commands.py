@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from addin import cli as addin_cli
-from addin.commands.table import COMMANDS, command_of
+from addin.cli.command_table import COMMANDS, command_of
 from dataservice import cli as dataservice_cli
 from docs.generate.markdown import code, prose, table
 

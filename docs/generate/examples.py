@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import orjson
 
-from addin.evaluate import call_text
-from addin.workbook.example import example_session
+from addin.formulas.evaluate import call_text
+from addin.workbook.template.build import example_session
 from udfs import Call, Session
 from udfs.cells import Grid, Scalar, cells_of
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from addin.answers import as_text
+from addin.cli.output import as_text
 from docs.generate.examples import EXAMPLES, Shown, worked_out
 from docs.generate.markdown import code, plain, prose, table
 from udfs import REGISTRY
-from udfs.arguments import Choice, Kind
+from udfs.arguments.kinds import Choice, Kind
+from udfs.arguments.options import Options
 from udfs.cells import Grid, Scalar
+from udfs.engine.registry import Parameter, Udf
 from udfs.errors import CellError
-from udfs.options import Options
-from udfs.registry import Parameter, Udf
 
 __all__ = ["function_parts", "page_of"]
 

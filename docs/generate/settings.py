@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from addin.settings import PREFIX, Settings
+from addin.config.settings import PREFIX, Settings
 from docs.generate.markdown import code, table
 
 __all__ = ["settings_part"]

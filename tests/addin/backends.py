@@ -13,8 +13,8 @@ import pytest
 
 from addin.backend import create_app
 from addin.backend.serving import listen, running
-from addin.keys import ApiKey, KeySource, KeyStore, no_keychain
-from addin.settings import Settings
+from addin.config.api_key import ApiKey, KeySource, KeyStore, no_keychain
+from addin.config.settings import Settings
 from tests.embedded import EmbeddedService
 
 

@@ -22,7 +22,7 @@ def addin(
 
 def command(arguments: Sequence[str]) -> list[str]:
     """The command line of `addin` with arguments."""
-    return [sys.executable, "-m", "addin.cli", *arguments]
+    return [sys.executable, "-m", "addin.cli.main", *arguments]
 
 
 def environment(folder: Path, service: EmbeddedService | None = None, **settings: str) -> dict[str, str]:

@@ -45,7 +45,7 @@ def pretend() -> None:
     """Let xlwings be imported as on Windows."""
     import pandas  # noqa: F401  whatever else asks for the system must have asked before
 
-    import addin.waiting  # noqa: F401
+    import addin.desktop.sync_session  # noqa: F401
 
     for name in MODULES:
         sys.modules[name] = _StandIn(name)

@@ -8,16 +8,16 @@ import pytest
 import dataservice.errors
 import udfs.errors
 from addin.backend import create_app
-from addin.backend.receiving import KEY_HEADER
-from addin.keys import KeyStore, no_keychain
-from addin.settings import PREFIX, Settings
+from addin.backend.http import KEY_HEADER
+from addin.config.api_key import KeyStore, no_keychain
+from addin.config.settings import PREFIX, Settings
 from dataservice.client import State
 from docs.generate.commands import commands
 from tests.docs.pages import everything, pages
 from tests.project.files import files_ending, read
 from udfs import REGISTRY
-from udfs.options import Options
-from udfs.transforms import TRANSFORMS
+from udfs.arguments.options import Options
+from udfs.timeseries.transforms import TRANSFORMS
 
 CONTRACT_HEADERS = (
     "Authorization",
@@ -88,11 +88,11 @@ def subclasses(kind: type) -> set[str]:
 
 
 def test_every_error_of_the_commands_is_explained():
-    import addin.evaluate
-    import addin.workbook.refresh
+    import addin.formulas.evaluate
+    import addin.workbook.refresh.refresh
     from addin.errors import AddinError
 
-    assert addin.evaluate is not addin.workbook.refresh  # imported so that their errors are known
+    assert addin.formulas.evaluate is not addin.workbook.refresh.refresh  # imported so that their errors are known
     assert [name for name in subclasses(AddinError) if f"`{name}`" not in pages()["docs/errors.md"]] == []
 
 

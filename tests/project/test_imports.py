@@ -11,7 +11,7 @@ from tests.project.files import PROJECT, files_ending, imported_modules
 HEAVY = {"cryptography", "fastapi", "lxml", "openpyxl", "pandas", "sqlalchemy", "uvicorn", "xlsxwriter", "xlwings"}
 EXTRAS = {"mcp", "psycopg", "redis"}
 # The one module of each extra.
-NEEDS_MORE = {"addin.mcp_server": "mcp", "dataservice.cache.redis": "redis"}
+NEEDS_MORE = {"addin.mcp.server": "mcp", "dataservice.cache.redis": "redis", "dataservice.stores.redis": "redis"}
 # What runs inside LibreOffice's own Python; some of it needs UNO, which is only there.
 INSIDE_CALC = "addin.calc.component."
 
@@ -52,7 +52,7 @@ def test_the_client_and_the_functions_load_nothing_heavy(module):
     assert (HEAVY | EXTRAS) & loaded_by(module) == set()
 
 
-@pytest.mark.parametrize("module", ["addin.cli", "dataservice.cli"])
+@pytest.mark.parametrize("module", ["addin.cli.main", "dataservice.cli"])
 def test_a_command_starts_without_loading_what_another_command_needs(module):
     assert (HEAVY | EXTRAS | {"httpx", "numpy"}) & loaded_by(module) == set()
 

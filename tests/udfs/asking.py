@@ -12,7 +12,7 @@ import httpx
 from dataservice.client import AsyncClient
 from tests.embedded import EmbeddedService
 from udfs.cells import Grid, cells_of
-from udfs.session import Call, Session
+from udfs.engine.session import Call, Session
 
 KEY = "ds_" + 40 * "0"
 

@@ -5,7 +5,7 @@ import pytest
 from tests.dataservice.client.clocks import Clock
 from tests.dataservice.client.scripted import Scripted, answer, refusal
 from udfs.cells import Grid, cells_of
-from udfs.session import Call, Session
+from udfs.engine.session import Call, Session
 
 DAY_S = 86_400
 

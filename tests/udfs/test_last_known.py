@@ -6,12 +6,12 @@ from datetime import UTC, datetime
 import pandas as pd
 import pytest
 
-from dataservice.cache import Shelf
 from dataservice.client import AsyncClient
 from dataservice.server import Store, running
+from dataservice.stores import SqliteStore
 from tests.dataservice.client.clocks import Clock
 from udfs.cells import CellError, Grid, cells_of
-from udfs.session import Call, Session
+from udfs.engine.session import Call, Session
 
 NOON = pd.Timestamp(2026, 8, 17, 12, tz="UTC").timestamp()
 DAY_S = 86_400
@@ -31,7 +31,7 @@ SHEET = [
 @asynccontextmanager
 async def process(service, path, clock, key=None):
     """A session as a process has it: the memory is its own, the shelf outlives it."""
-    shelf = Shelf(path / "shelf.sqlite")
+    shelf = SqliteStore(path / "shelf.sqlite")
     async with AsyncClient(service.url, key or service.key, store=shelf, clock=clock) as client:
         yield Session(client, clock=clock)
     await shelf.aclose()

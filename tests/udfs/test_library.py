@@ -6,7 +6,7 @@ import pytest
 
 import udfs
 from udfs import REGISTRY
-from udfs.options import Options
+from udfs.arguments.options import Options
 
 SIGNATURES = {
     "SIGNAL": 'slug, field="value", [at], [options]',

@@ -4,8 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from udfs.cells import Kind, cells_of
-from udfs.tables import table, without_header
+from udfs.cells import Kind, cells_of, table, without_header
 
 NOON = datetime(2026, 8, 18, 12, tzinfo=UTC)
 

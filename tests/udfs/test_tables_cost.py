@@ -3,7 +3,7 @@
 import pytest
 
 from tests.udfs.asking import session_on
-from udfs.session import Call
+from udfs.engine.session import Call
 
 SHEET = [
     *(Call("INDEX", (slug, field)) for slug in ("risk-dial", "coin-heat") for field in ("value", "name", "components")),

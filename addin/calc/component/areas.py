@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-__all__ = ["Area", "grown", "is_ours"]
-
 MAX_CELLS = 2_000_000
 """A table above this is left as it is: Calc would stand still for minutes."""
 

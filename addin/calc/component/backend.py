@@ -10,8 +10,6 @@ from urllib.parse import urlsplit
 
 from .calls import Call, json_of
 
-__all__ = ["Address", "Backend", "BackendError"]
-
 CONNECT_S = 2.0
 """On the same machine a connection is refused or there at once; Calc's window stands still meanwhile."""
 

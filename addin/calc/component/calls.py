@@ -6,8 +6,6 @@ import math
 import re
 from typing import Any, NamedTuple, Tuple
 
-__all__ = ["Call", "Function", "Parameter", "call_of", "error_style", "functions_of", "json_of"]
-
 Call = Tuple[Any, ...]
 """(id, argument, argument, …); an argument is None, a number, text or a tuple of rows, trailing Nones left out."""
 

@@ -16,8 +16,6 @@ from .backend import BackendError
 from .report import in_one_line
 from .service import Service
 
-__all__ = ["HANDLER", "commands_class"]
-
 HANDLER = "com.sun.star.frame.ProtocolHandler"
 TITLE = "Data Service"
 OK_BUTTON = 1

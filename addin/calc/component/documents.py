@@ -9,8 +9,6 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Sequence
 
-__all__ = ["Situation", "is_screenless", "situation_of"]
-
 SCREENLESS = frozenset({"headless", "convert-to", "convert-images-to", "print-to-file", "pt", "cat", "script-cat"})
 """The options of soffice that open no window; it takes them with one dash and with two."""
 

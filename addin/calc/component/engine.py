@@ -11,8 +11,6 @@ from .calls import Call, Function, error_style
 from .memo import Known, Memo
 from .values import NA, Value, Verdict, value_of
 
-__all__ = ["Engine"]
-
 BATCH = 4_000
 """Calls in one request: 10,000 cells are three, and one answer stays within a few MB."""
 

@@ -11,8 +11,6 @@ from com.sun.star.lang import XServiceInfo
 from .calls import Function
 from .host import Host
 
-__all__ = ["ADD_IN", "functions_class"]
-
 ADD_IN = "com.sun.star.sheet.AddIn"
 
 

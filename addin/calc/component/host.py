@@ -16,8 +16,6 @@ from .engine import Engine
 from .results import Results
 from .values import NA
 
-__all__ = ["Host"]
-
 ROUNDS = 10
 """How deep calls may stand in each other's arguments; each level is a batch of its own."""
 

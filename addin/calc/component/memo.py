@@ -7,8 +7,6 @@ from typing import Callable, Iterator, NamedTuple
 from .calls import Call
 from .values import DateColumn, Value, Verdict
 
-__all__ = ["HOLD_S", "Known", "Memo"]
-
 HOLD_S = 10.0
 """How long any answer serves at least: the recalculation it was asked for must see it, or would ask for ever."""
 

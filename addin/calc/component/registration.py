@@ -22,8 +22,6 @@ from .service import Service
 from .settings import read_built
 from .tables import fit_tables
 
-__all__ = ["g_ImplementationHelper"]
-
 _built = read_built(Path(__file__).parent, os.environ)
 _functions = functions_of(_built.functions)
 

@@ -7,8 +7,6 @@ from typing import Any, Sequence
 from .calls import Call
 from .memo import Known
 
-__all__ = ["explained", "in_one_line", "refreshed", "state"]
-
 
 def refreshed(before: dict[str, Any], after: dict[str, Any], fitted: int, troubles: Sequence[str]) -> str:
     """What a refresh did and spent, from the backend's state before and after, and what is not as it should be."""

@@ -13,8 +13,6 @@ from com.sun.star.uno import RuntimeException
 from .calls import Call
 from .values import Value
 
-__all__ = ["Later", "Results"]
-
 MAX_LATER = 5_000
 """Calc looks its later results up one by one, so their number must stay small."""
 

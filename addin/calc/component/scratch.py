@@ -5,8 +5,6 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import Any, Iterator, Sequence
 
-__all__ = ["CONSTANT", "FORMULA", "worked_out"]
-
 FORMULA, CONSTANT = 16, 1 | 2 | 4
 """Calc's flags for kinds of contents: formulas; numbers, dates and texts."""
 

@@ -11,8 +11,6 @@ from .report import explained, refreshed, state
 from .scratch import worked_out
 from .tables import fit_tables
 
-__all__ = ["Service"]
-
 
 class Service:
     """Each command gives what to tell the user, in words, and raises `BackendError` where the backend is missing.

@@ -8,8 +8,6 @@ from typing import Any, Mapping, NamedTuple
 
 from .backend import Address
 
-__all__ = ["Built", "read_built"]
-
 URL = "DATA_SERVICE_ADDIN_URL"
 """The backend's address, in place of the one the extension was built with."""
 

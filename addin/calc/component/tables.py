@@ -11,8 +11,6 @@ from .engine import Engine
 from .memo import Known
 from .scratch import CONSTANT, FORMULA, worked_out
 
-__all__ = ["Fitted", "fit_tables"]
-
 DATE_FORMATS = {"date": "YYYY-MM-DD", "datetime": "YYYY-MM-DD HH:MM"}
 PLAIN_FORMAT = "General;-General"
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import struct
 from typing import Any, NamedTuple, Tuple, Union
 
-__all__ = ["NA", "VALUE", "DateColumn", "Rows", "Value", "Verdict", "error_number", "value_of"]
-
 Rows = Tuple[Tuple[Union[float, str, None], ...], ...]
 Value = Union[float, str, Rows]
 """A number (an error too), a text, or a table; None inside a table is an empty cell."""

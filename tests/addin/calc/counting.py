@@ -10,9 +10,10 @@ from typing import Any
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from addin.backend import create_app
-from addin.backend.serving import Certificate, listen, running
-from addin.keys import ApiKey, KeySource, KeyStore, no_keychain
-from addin.settings import Settings
+from addin.backend.serving import listen, running
+from addin.config.api_key import ApiKey, KeySource, KeyStore, no_keychain
+from addin.config.settings import Settings
+from addin.tls.certificates import Certificate
 from tests.embedded import EmbeddedService
 
 

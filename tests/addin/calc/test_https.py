@@ -7,7 +7,7 @@ import pytest
 
 from addin.calc.extension import Extension
 from addin.calc.soffice import convert
-from addin.excel.certificates import certificates
+from addin.tls.certificates import certificates
 from tests.addin.calc.books import write_book
 from tests.addin.calc.counting import counted_backend
 from tests.addin.calc.office import require_soffice

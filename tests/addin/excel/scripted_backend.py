@@ -11,8 +11,8 @@ from starlette.responses import FileResponse, HTMLResponse, JSONResponse, Respon
 from starlette.routing import Route
 
 from addin.backend.serving import listen, running
+from addin.config.settings import Settings
 from addin.excel.scripts import functions_script, refresh_script
-from addin.settings import Settings
 from tests.project.files import PROJECT
 from udfs import REGISTRY
 

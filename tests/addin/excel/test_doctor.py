@@ -8,9 +8,9 @@ import pytest
 
 from addin.backend import create_app
 from addin.backend.serving import listen, running
-from addin.excel.certificates import Certificates
+from addin.config.settings import Settings
 from addin.excel.doctor import State, examine
-from addin.settings import Settings
+from addin.tls.certificates import Certificates
 from tests.addin.commands import addin, environment
 
 NOW = dt.datetime.now(dt.UTC)

@@ -1,6 +1,6 @@
 """How calls of Excel become calls to the backend."""
 
-from addin.settings import Settings
+from addin.config.settings import Settings
 from udfs import REGISTRY
 
 

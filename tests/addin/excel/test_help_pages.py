@@ -7,9 +7,9 @@ import pytest
 
 from addin.excel.help_pages import function_page, list_page
 from udfs import REGISTRY
-from udfs.arguments import Choice, Text
-from udfs.parameters import Parameter
-from udfs.registry import Udf
+from udfs.arguments.kinds import Choice, Text
+from udfs.arguments.parameters import Parameter
+from udfs.engine.registry import Udf
 
 VOID = {"meta", "link", "br"}
 

@@ -2,11 +2,11 @@
 
 import pytest
 
+from addin.config.settings import Settings
 from addin.errors import AddinError
 from addin.excel.manifest import ADDIN_ID, addin_version, local_url, manifest, shortcuts
 from addin.excel.manifest_check import problems
 from addin.excel.scripts import refresh_script
-from addin.settings import Settings
 
 GOOD = manifest(base_url="https://localhost:8765")
 

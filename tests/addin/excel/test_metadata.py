@@ -6,8 +6,8 @@ import pytest
 
 from addin.excel.metadata import functions_metadata
 from udfs import REGISTRY
-from udfs.arguments import Names, Number
-from udfs.options import Options
+from udfs.arguments.kinds import Names, Number
+from udfs.arguments.options import Options
 
 METADATA = functions_metadata(REGISTRY.values(), base_url="https://localhost:8765")
 FUNCTIONS = {function["id"]: function for function in METADATA["functions"]}

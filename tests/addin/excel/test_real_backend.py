@@ -84,7 +84,7 @@ def backend_process(service, folder):
         "DATA_SERVICE_CONFIG": str(folder / "config.toml"),
         "PYTHONUNBUFFERED": "1",
     }
-    command = [sys.executable, "-m", "addin.cli", "serve", "--http", "--port", "0"]
+    command = [sys.executable, "-m", "addin.cli.main", "serve", "--http", "--port", "0"]
     with subprocess.Popen(command, env={**os.environ, **given}, stdout=subprocess.PIPE, text=True) as process:
         try:
             yield process, re.search(r"http://\S+", process.stdout.readline())[0]

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from addin.excel.certificates import AUTHORITY_NAME, Certificates
 from addin.excel.manifest import ADDIN_ID
 from addin.excel.sideload import DEVELOPER_KEY, MAC_FOLDER, into_mac_folder, into_registry
-from addin.excel.trust import Step, distrust, run, trust_check, trust_steps, untrust_steps
-from tests.addin.excel.test_certificates import NOW
+from addin.tls.certificates import AUTHORITY_NAME, Certificates
+from addin.tls.trust import Step, distrust, run, trust_check, trust_steps, untrust_steps
+from tests.addin.tls.test_certificates import NOW
 
 
 class Registry:

@@ -30,11 +30,11 @@ def pane(chromium, sample_backend) -> Iterator[Pane]:
 )
 def test_a_formula_is_written_as_excel_reads_it(pane, typed, formula):
     kinds = "[{type: 'string'}, {type: 'any'}, {type: 'number'}]"
-    assert pane.module("formula.js", f"m.formulaOf('DS', 'F', {typed!r}, {kinds})") == formula
+    assert pane.module("data/formula.js", f"m.formulaOf('DS', 'F', {typed!r}, {kinds})") == formula
 
 
 def test_long_text_is_cut_into_pieces_that_excel_takes(pane):
-    formula = pane.module("formula.js", "m.quoted('x'.repeat(600))")
+    formula = pane.module("data/formula.js", "m.quoted('x'.repeat(600))")
     assert [len(piece) - 2 for piece in formula.split("&")] == [255, 255, 90]
 
 
@@ -50,11 +50,13 @@ def test_long_text_is_cut_into_pieces_that_excel_takes(pane):
     ],
 )
 def test_numbers_show_the_digits_that_count(pane, value, text):
-    assert pane.module("figures.js", f"new m.Figures('en').number({value})") == text
+    assert pane.module("data/format.js", f"new m.Figures('en').number({value})") == text
 
 
 def test_the_numbers_of_a_column_have_the_same_decimals(pane):
-    assert pane.module("figures.js", "[126.4, 126.06, 127].map(new m.Figures('en').column([126.4, 126.06, 127]))") == [
+    assert pane.module(
+        "data/format.js", "[126.4, 126.06, 127].map(new m.Figures('en').column([126.4, 126.06, 127]))"
+    ) == [
         "126.40",
         "126.06",
         "127.00",
@@ -65,11 +67,11 @@ def test_the_numbers_of_a_column_have_the_same_decimals(pane):
     ("seconds", "text"), [(0, "0 s"), (59.9, "59 s"), (60, "1 min"), (7200, "2 h"), (200_000, "2 d")]
 )
 def test_spans_are_told_in_their_largest_unit(pane, seconds, text):
-    assert pane.module("figures.js", f"m.span({seconds})") == text
+    assert pane.module("data/format.js", f"m.span({seconds})") == text
 
 
 def test_serials_become_iso_dates(pane):
-    assert pane.module("figures.js", "[m.isoDate(46265), m.isoDate(46265.75, true), m.isoDate(NaN)]") == [
+    assert pane.module("data/format.js", "[m.isoDate(46265), m.isoDate(46265.75, true), m.isoDate(NaN)]") == [
         "2026-08-31",
         "2026-08-31 18:00",
         "NaN",
@@ -84,7 +86,7 @@ def test_a_search_ranks_names_of_signals_above_what_describes_them(pane):
     ]
     entries = [{"category": "", "unit": "", "source": "", "premium": False} | each for each in entries]
     assert pane.tab.evaluate(
-        "(entries) => import('./taskpane/catalogue.js').then((m) => m.found(entries, 'gold').map((e) => e.slug))",
+        "(entries) => import('./taskpane/data/catalogue.js').then((m) => m.found(entries, 'gold').map((e) => e.slug))",
         entries,
     ) == ["wb.gold", "golden", "x.mining"]
 
@@ -117,7 +119,9 @@ def test_ticks_are_round(pane, low, high, ticks):
 )
 def test_messages_lead_to_what_can_be_done(pane, message, kind):
     assert (
-        pane.tab.evaluate("(text) => import('./taskpane/problems.js').then((m) => m.problemOf(text).kind)", message)
+        pane.tab.evaluate(
+            "(text) => import('./taskpane/data/problems.js').then((m) => m.problemOf(text).kind)", message
+        )
         == kind
     )
 

@@ -10,8 +10,8 @@ from typing import Any
 
 from mcp import Client, StdioServerParameters
 
-from addin.mcp_server import make_server
-from addin.settings import Settings
+from addin.config.settings import Settings
+from addin.mcp.server import make_server
 from tests.addin.commands import command, environment
 from tests.embedded import EmbeddedService
 

@@ -4,8 +4,8 @@ import json
 import re
 import tomllib
 
-from addin.mcp_tools import TOOLS
-from addin.mcp_tools.schemas import COMMON
+from addin.mcp.tool import COMMON
+from addin.mcp.tools import TOOLS
 
 
 def test_the_page_names_every_tool_with_its_arguments_and_every_common_member(project):

@@ -6,8 +6,8 @@ from datetime import date
 import jsonschema
 import pytest
 
-from addin.mcp_tools import TOOLS, Desk, ToolFailure
-from addin.mcp_tools.schemas import input_schema, output_schema
+from addin.mcp.tool import input_schema, output_schema
+from addin.mcp.tools import TOOLS, Desk, ToolFailure
 from dataservice.client import AsyncClient
 from tests.addin.commands import addin, environment
 

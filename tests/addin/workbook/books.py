@@ -7,8 +7,8 @@ from typing import Any
 import openpyxl
 from openpyxl.worksheet.formula import ArrayFormula
 
-from addin.workbook.book import Book
-from addin.workbook.package import Package
+from addin.workbook.ooxml.book import Book
+from addin.workbook.ooxml.package import Package
 
 
 def make_book(path: Path, cells: Mapping[str, Any], **sheets: Mapping[str, Any]) -> Path:

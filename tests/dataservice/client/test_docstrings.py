@@ -6,12 +6,12 @@ import pkgutil
 
 import pytest
 
-import dataservice.cache
 import dataservice.client
+import dataservice.stores
 
 MODULES = [
     found.name
-    for package in (dataservice.client, dataservice.cache)
+    for package in (dataservice.client, dataservice.stores)
     for found in pkgutil.iter_modules(package.__path__, prefix=f"{package.__name__}.")
 ]
 

@@ -7,9 +7,9 @@ import httpx
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dataservice.cache import MemoryStore
 from dataservice.client import Answer, AsyncClient, SignalResource, Source
 from dataservice.errors import DataServiceError
+from dataservice.stores import MemoryStore
 from tests.dataservice.client.clocks import Clock
 from tests.dataservice.client.scripted import Scripted, answer, refusal, signal
 

@@ -6,9 +6,9 @@ import traceback
 import httpx
 import pytest
 
-from dataservice.cache import Shelf
 from dataservice.client import AsyncClient, Client, IndicesResource, SignalResource
 from dataservice.errors import DataServiceError
+from dataservice.stores import SqliteStore
 from tests.dataservice.client.clocks import Clock
 from tests.dataservice.client.scripted import KEY, Scripted, answer, refusal
 
@@ -17,7 +17,7 @@ SECRET = KEY[3:]
 
 async def test_no_file_of_the_cache_holds_the_key(service, tmp_path):
     path = tmp_path / "cache" / "shelf.sqlite"
-    shelf = Shelf(path)
+    shelf = SqliteStore(path)
     async with AsyncClient(service.url, service.key, store=shelf) as client:
         await client.read(IndicesResource())
         await client.read(SignalResource("us-cpi"))

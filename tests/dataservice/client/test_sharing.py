@@ -7,22 +7,22 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from dataservice.cache import MemoryStore, Shelf
-from dataservice.cache.redis import RedisStore
 from dataservice.client import AsyncClient, HistoryResource, IndicesResource, SignalResource, Source, WireResource
-from dataservice.client.reading import LEASE_S
+from dataservice.client.reader import LEASE_S
 from dataservice.errors import DeadlineExceededError, TierError
-from tests.dataservice.cache.stores import redis_url  # noqa: F401  a fixture
+from dataservice.stores import MemoryStore, SqliteStore
+from dataservice.stores.redis import RedisStore
 from tests.dataservice.client.clocks import Clock
 from tests.dataservice.client.scripted import KEY, URL, Scripted, answer, signal
+from tests.dataservice.stores.stores import redis_url  # noqa: F401  a fixture
 
 READER = """
 import asyncio, sys
-from dataservice.cache import Shelf
+from dataservice.stores import SqliteStore
 from dataservice.client import AsyncClient, HistoryResource, IndicesResource, SignalResource
 
 async def main(url, key, path):
-    shelf = Shelf(path)
+    shelf = SqliteStore(path)
     async with AsyncClient(url, key, store=shelf) as client:
         resources = [IndicesResource(), SignalResource("us-cpi"), HistoryResource("us-cpi")]
         answers = await asyncio.gather(*(client.read(resource) for resource in resources))
@@ -48,7 +48,7 @@ def open_store(request, tmp_path):
     @asynccontextmanager
     async def opened():
         if request.param == "shelf":
-            store = Shelf(tmp_path / "shelf.sqlite")
+            store = SqliteStore(tmp_path / "shelf.sqlite")
         else:
             store = RedisStore.from_url(request.getfixturevalue("redis_url"), prefix=f"{tmp_path}:")
         try:
@@ -105,7 +105,7 @@ async def test_the_lease_of_a_process_that_died_holds_nobody_up_for_long():
     store.shared = True
     async with service.client(clock, store=store) as client:
         await client.have(IndicesResource(), max_age_s=1)
-        name = client._tiers.name(IndicesResource())
+        name = client._cache.name(IndicesResource())
         await store.lease(name, "dead", LEASE_S)
         began = clock.now
         assert (await client.read(IndicesResource())).source is Source.NETWORK
@@ -130,7 +130,7 @@ async def test_a_process_that_works_long_on_many_pages_keeps_its_lease():
     store.shared = True
     async with service.client(clock, store=store, deadline_s=60) as client:
         await client.have(HistoryResource("x"), max_age_s=1)
-        name = client._tiers.name(HistoryResource("x"))
+        name = client._cache.name(HistoryResource("x"))
         assert len((await client.read(HistoryResource("x"))).value) == 6_000
     assert held == [True] * 7
 
@@ -141,7 +141,7 @@ async def test_a_lease_that_is_held_for_ever_ends_at_the_deadline():
     store.shared = True
     async with service.client(clock, store=store) as client:
         await client.have(IndicesResource(), max_age_s=1)
-        await store.lease(client._tiers.name(IndicesResource()), "busy", 1e9)
+        await store.lease(client._cache.name(IndicesResource()), "busy", 1e9)
         with pytest.raises(DeadlineExceededError, match="another process"):
             await client.read(IndicesResource())
     assert service.requests == []

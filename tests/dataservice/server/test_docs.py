@@ -7,9 +7,10 @@ import typer
 from typer.core import TyperGroup
 
 from dataservice.cli import app
-from dataservice.server import Tier, dataset
-from dataservice.server.app import DATABASE_VARIABLE
-from dataservice.server.gate import CAP_HEADER, OPEN_PATHS, REMAINING_HEADER, TIER_HEADER
+from dataservice.server import Tier
+from dataservice.server.http.app import DATABASE_VARIABLE
+from dataservice.server.http.auth_middleware import CAP_HEADER, OPEN_PATHS, REMAINING_HEADER, TIER_HEADER
+from dataservice.server.imports import dataset
 from tests.contract.conftest import OPTIONS
 
 

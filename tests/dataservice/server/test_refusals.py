@@ -5,8 +5,8 @@ import json
 import pytest
 
 from dataservice.server import ImportRefusedError, Store, import_directory
-from dataservice.server.readers import MAX_LINE_BYTES
-from tests.dataservice.server.test_importer import POST, ROW, SIGNALS, WIRE, write
+from dataservice.server.imports.file_readers import MAX_LINE_BYTES
+from tests.dataservice.server.imports.test_importer import POST, ROW, SIGNALS, WIRE, write
 
 OBSERVATIONS = "observations/us-cpi.csv"
 HEAD = "observed_at,value\n2026-06-01,1\n"

@@ -1,17 +1,17 @@
 /// <reference path="./types.d.ts" />
 // The task pane put together.
 
-import { Account } from "./account.js";
-import { Backend } from "./backend.js";
-import { fill } from "./elements.js";
-import { Figures } from "./figures.js";
-import { header } from "./header.js";
-import { browser, followTheme, hostHere } from "./host.js";
-import { Live } from "./live.js";
-import { Refreshing } from "./refreshing.js";
-import { Search } from "./search.js";
-import { Tabs } from "./tabs.js";
-import { Wizard } from "./wizard.js";
+import { Account } from "./views/account.js";
+import { Backend } from "./data/api.js";
+import { fill } from "./ui/elements.js";
+import { Figures } from "./data/format.js";
+import { header } from "./views/header.js";
+import { browser, followTheme, hostHere } from "./data/host.js";
+import { Live } from "./data/status.js";
+import { Refreshing } from "./views/refresh.js";
+import { Search } from "./views/search.js";
+import { Tabs } from "./ui/tabs.js";
+import { Wizard } from "./views/wizard.js";
 
 /** How often the backend is asked how it stands while the pane is seen; that costs no request. */
 const LOOK_EVERY_MS = 30_000;
@@ -52,7 +52,7 @@ function keepLooking(live) {
 }
 
 async function start() {
-  const host = await hostHere(async () => (await import("./excel.js")).excel).catch(() => browser);
+  const host = await hostHere(async () => (await import("./data/excel.js")).excel).catch(() => browser);
   followTheme();
   const backend = new Backend({ base: new URL("..", import.meta.url).href });
   const live = new Live(backend);

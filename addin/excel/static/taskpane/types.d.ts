@@ -90,12 +90,12 @@ interface FunctionHelp {
 
 /** What every view of the pane works with. */
 interface Pane {
-  backend: import("./backend.js").Backend;
-  host: import("./host.js").Host;
-  live: import("./live.js").Live;
-  figures: import("./figures.js").Figures;
+  backend: import("./data/api.js").Backend;
+  host: import("./data/host.js").Host;
+  live: import("./data/status.js").Live;
+  figures: import("./data/format.js").Figures;
   /** The catalogue, once it was loaded. */
-  catalogue: import("./catalogue.js").SignalEntry[] | null;
+  catalogue: import("./data/catalogue.js").SignalEntry[] | null;
   /** Say something in passing, to eyes and screen readers. */
   announce(words: string): void;
   /** Show a tab, and put the focus on it. */

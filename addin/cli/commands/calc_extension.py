@@ -1,0 +1,60 @@
+"""`addin calc-extension`: write the extension for LibreOffice Calc."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated
+from urllib.parse import urlsplit
+
+import typer
+
+from addin.errors import AddinError
+
+
+def calc_extension(
+    output: Annotated[Path, typer.Argument(metavar="OUT.oxt", help="The file to write.")] = Path("dataservice.oxt"),
+    url: Annotated[str | None, typer.Option(help="The backend's address; else the one of `addin serve` here.")] = None,
+    http: Annotated[bool, typer.Option("--http", help="The backend is started with: addin serve --http")] = False,
+    ca: Annotated[Path | None, typer.Option(help="The certificate authority (PEM) of an https backend.")] = None,
+) -> None:
+    """Write the extension for LibreOffice Calc: functions, a menu and a toolbar.
+
+    Example: addin calc-extension dataservice.oxt, then Tools ▸ Extensions ▸ Add in Calc
+    """
+    from addin.calc.extension import Extension, oxt
+    from addin.config.settings import load_settings
+
+    settings = load_settings()
+    address = url or settings.public_url or f"{'http' if http else 'https'}://localhost:{settings.port}"
+    authority = _read(ca) if ca else _own_authority() if _is_served_here(address) else None
+    extension = Extension(namespace=settings.namespace, url=address.rstrip("/"), ca=authority)
+    try:
+        output.write_bytes(oxt(extension))
+    except OSError as error:
+        raise AddinError(f"{output} cannot be written: {error.strerror}") from None
+    typer.echo(f"{output} is written; open it with LibreOffice, and start the backend it asks ({address}).")
+
+
+def _is_served_here(address: str) -> bool:
+    """Whether `addin serve` on this machine answers there, with the certificate it made itself."""
+    parts = urlsplit(address)
+    return parts.scheme == "https" and parts.hostname in ("localhost", "127.0.0.1", "::1")
+
+
+def _own_authority() -> bytes:
+    from addin.tls.certificates import certificates
+
+    own = certificates()
+    own.ensure(datetime.now(UTC))
+    return own.authority.read_bytes()
+
+
+def _read(file: Path) -> bytes:
+    try:
+        content = file.read_bytes()
+    except OSError as error:
+        raise AddinError(f"{file} cannot be read: {error.strerror}") from None
+    if b"BEGIN CERTIFICATE" not in content:
+        raise AddinError(f"{file} holds no certificate in PEM form")
+    return content

@@ -1,0 +1,52 @@
+"""`addin doctor`: what keeps the add-in from working here, and what to do about it."""
+
+from __future__ import annotations
+
+import asyncio
+import datetime as dt
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from addin.excel.doctor import Finding
+
+
+def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
+    """Look at every link from Excel to the service, and say what to do.
+
+    The exit code is 1 when a link is broken. It asks the service for at most one request.
+
+    Example: addin doctor
+    """
+    from addin.config.settings import load_settings
+    from addin.excel.doctor import State, examine
+    from addin.tls.certificates import certificates
+
+    findings = asyncio.run(examine(load_settings(), certificates(), dt.datetime.now(dt.UTC)))
+    if as_json:
+        import msgspec
+
+        typer.echo(msgspec.json.format(msgspec.json.encode(findings), indent=2).decode())
+    else:
+        _print(findings)
+    if any(finding.state is State.BROKEN for finding in findings):
+        raise typer.Exit(1)
+
+
+def _print(findings: Sequence[Finding]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    marks = {"good": ("✓", "green"), "warning": ("!", "yellow"), "broken": ("✗", "red")}
+    table = Table(box=None, pad_edge=False, show_header=False)
+    for finding in findings:
+        mark, style = marks[finding.state]
+        lines = Text(finding.text)
+        if finding.advice:
+            lines.append(f"\n→ {finding.advice}", style="bold")
+        table.add_row(Text(mark, style=style), Text(finding.topic, style="cyan"), lines)
+    Console().print(table)

@@ -1,0 +1,78 @@
+"""`addin key`: keep, show and forget the API key of this machine."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import typer
+
+from addin.cli.command_table import new_app
+
+if TYPE_CHECKING:
+    from addin.config.api_key import ApiKey, KeyStore
+
+app = new_app("Keep the API key in the system's keychain, show where it is, or forget it.")
+
+
+@app.command("set")
+def set_key() -> None:
+    """Keep a key: asks for it without showing it, or reads it from a pipe."""
+    from addin.config.api_key import KeySource
+
+    text = typer.prompt("API key", hide_input=True) if sys.stdin.isatty() else sys.stdin.readline()
+    store = _store()
+    key = store.save(text)
+    typer.echo(f"The key ending in {key.id} is kept in {_place(key, store)}.")
+    if key.source is KeySource.FILE:
+        typer.echo("There is no keychain on this system, so it lies in that file, readable for you only.", err=True)
+    _warn_of_environment()
+
+
+@app.command("show")
+def show_key() -> None:
+    """Say where the key in use comes from, and its last four characters."""
+    from addin.config.api_key import find_key
+
+    store = _store()
+    key = find_key(store)
+    if key is None:
+        typer.echo("No key is set. Keep one with: addin key set")
+        raise typer.Exit(1)
+    typer.echo(f"The key ending in {key.id} comes from {_place(key, store)}.")
+
+
+@app.command("forget")
+def forget_key() -> None:
+    """Remove the kept key."""
+    typer.echo("The key is forgotten." if _store().forget() else "No key was kept.")
+    _warn_of_environment()
+
+
+def _store() -> KeyStore:
+    from addin.config.connect import key_store
+    from addin.config.settings import load_settings
+
+    return key_store(load_settings())
+
+
+def _place(key: ApiKey, store: KeyStore) -> str:
+    from addin.config.api_key import KeySource
+    from addin.config.settings import PREFIX, config_file
+
+    places = {
+        KeySource.ENVIRONMENT: f"the environment variable {PREFIX}API_KEY",
+        KeySource.KEYCHAIN: "the system's keychain",
+        KeySource.FILE: str(store.file),
+        KeySource.CONFIG: str(config_file()),
+    }
+    return places[key.source]
+
+
+def _warn_of_environment() -> None:
+    import os
+
+    from addin.config.settings import PREFIX
+
+    if os.environ.get(f"{PREFIX}API_KEY", "").strip():
+        typer.echo(f"Note: {PREFIX}API_KEY is set in the environment and is used before any kept key.", err=True)

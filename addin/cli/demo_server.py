@@ -1,0 +1,95 @@
+"""The demo: the embedded service with made-up data, a backend before it, and a page of formulas, all on free ports."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import httpx
+import orjson
+
+from addin.backend import create_app
+from addin.backend.serving import listen, running
+from addin.config.api_key import ApiKey, KeySource, KeyStore, no_keychain
+from addin.config.settings import Settings
+from addin.formulas.evaluate import call_text
+from addin.tls.certificates import Certificate
+from dataservice.server import Store, import_directory, write_sample
+from dataservice.server import running as running_service
+
+FORMULAS = (
+    '=DS.SIGNAL("us-cpi")',
+    '=DS.SIGNAL("us-cpi", "observed_at")',
+    '=DS.SIGNAL("WTI", "pct_change")',
+    '=DS.SIGNAL({"us-10y";"sp-500";"btc-usd"})',
+    '=DS.SIGNAL_HISTORY("eia.wti.spot", "N5")',
+    '=DS.SIGNAL_HISTORY("us-cpi", "-2Y", , "freq=Q; transform=yoy")',
+    '=DS.INDEX("risk-dial")',
+    '=DS.CURRENT("digital-tide", "maturity_stage")',
+    '=DS.SPARK("cboe.vix", "-6M")',
+    '=DS.WIRE(, , 70, , 3, , , "published_at, kind, headline")',
+    '=DS.SIGNAL("us-cpii")',
+    '=DS.SIGNAL("us-cpi", "price")',
+)
+"""One of each kind: values, dates, a range that spills, histories, a line of blocks, a table, two mistakes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """A batch that was sent over HTTP: the answers, what they cost, and how long it took."""
+
+    answers: Sequence[dict[str, Any]]
+    requests: int
+    quota: dict[str, Any]
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Demo:
+    """A running demo."""
+
+    url: str
+    service_url: str
+    key: str
+    folder: Path
+    http: httpx.Client
+
+    def send(self, formulas: Sequence[str] = FORMULAS) -> Sent:
+        """The answers to `formulas`, sent as one batch to the backend as Excel and Calc send them."""
+        body = b'{"calls":[%b]}' % b",".join(call_text(formula) for formula in formulas)
+        response = self.http.post("/functions/call", content=body, headers={"content-type": "application/json"})
+        response.raise_for_status()
+        content = orjson.loads(response.content)
+        seconds = response.elapsed.total_seconds()
+        return Sent(content["answers"], content["requests"], content["quota"], seconds)
+
+
+@contextmanager
+def running_demo(*, port: int = 0, certificate: Certificate | None = None) -> Iterator[Demo]:
+    """A demo inside the block, in a folder that is removed at its end; raises `AddinError` where the port is taken."""
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(TemporaryDirectory(prefix="dataservice-demo-")))
+        listener = listen("127.0.0.1", port, certificate)
+        stack.callback(listener.socket.close)
+        store, key = stack.enter_context(_filled(folder))
+        service = stack.enter_context(running_service(store))
+        settings = Settings(url=service.url, cache_dir=folder / "cache")
+        keys = KeyStore(service.url, open_keychain=no_keychain, file=folder / "keys.json")
+        app = create_app(settings, keys=keys, key=ApiKey(key, KeySource.CONFIG))
+        url = stack.enter_context(running(app, listener))
+        # The certificate is made for this machine and may not be trusted yet; nothing leaves the loopback address.
+        http = stack.enter_context(httpx.Client(base_url=url, timeout=60, verify=certificate is None, trust_env=False))
+        yield Demo(url, service.url, key, folder, http)
+
+
+@contextmanager
+def _filled(folder: Path) -> Iterator[tuple[Store, str]]:
+    """A store with the made-up data, and a Pro key for it."""
+    write_sample(folder / "sample")
+    with Store(folder / "service.db") as store:
+        import_directory(store, folder / "sample")
+        yield store, store.create_key("pro", label="demo")

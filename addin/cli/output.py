@@ -1,0 +1,132 @@
+"""Answers of the backend's protocol read back into cells, and written for people and for files."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from typing import Any
+
+from rich.table import Table
+from rich.text import Text
+
+from udfs.cells import EPOCH, Scalar
+from udfs.errors import CellError, ErrorCode
+
+_SERIALS = ("date", "datetime")
+
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+"""Text that begins like this would be worked out by a spreadsheet program that opens a CSV file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """An answer as rows of cells; `header` is None where it has none; `stale` says why the values are not fresh."""
+
+    rows: Sequence[Sequence[Scalar]]
+    header: Sequence[str] | None = None
+    is_table: bool = False
+    stale: str | None = None
+
+    @property
+    def errors(self) -> list[CellError]:
+        """The errors among the cells, each once."""
+        found = [cell for row in self.rows for cell in row if isinstance(cell, CellError)]
+        return list(dict.fromkeys(found))
+
+
+def cells_in(answer: Mapping[str, Any]) -> Cells:
+    """The cells of an answer.
+
+    >>> cells_in({"value": 46252, "type": "date", "fresh_s": 1.5}).rows
+    [[datetime.date(2026, 8, 18)]]
+    """
+    stale = None
+    if "stale" in answer:
+        stale = f"last known value, {_age(answer['stale']['age_s'])} old: {answer['stale']['reason']}"
+    if "columns" not in answer:
+        return Cells([[_cell(answer, answer.get("type"))]], stale=stale)
+    columns = [[_cell(value, column["type"]) for value in column["values"]] for column in answer["columns"]]
+    return Cells(list(zip(*columns, strict=True)), answer["header"], is_table=True, stale=stale)
+
+
+def as_text(cell: Scalar) -> str:
+    """One cell for people: dates in ISO form, numbers with at most 10 significant digits."""
+    match cell:
+        case None:
+            return ""
+        case bool():
+            return str(cell).upper()
+        case float():
+            return f"{cell:,.10g}"
+        case CellError():
+            return str(cell.code)
+        case datetime():
+            return cell.isoformat(sep=" ", timespec="seconds")
+        case _:
+            return str(cell)
+
+
+def as_csv(cells: Cells) -> str:
+    """The cells as CSV. Text that a spreadsheet would take for a formula gets an apostrophe before it.
+
+    >>> as_csv(Cells([["=1+1", -1.5, None]]))
+    "'=1+1,-1.5,\\n"
+    """
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    for row in [cells.header, *cells.rows] if cells.header is not None else cells.rows:
+        writer.writerow([_plain(cell) for cell in row])
+    return out.getvalue()
+
+
+def _cell(value: Any, kind: str | None) -> Scalar:
+    if isinstance(value, Mapping):
+        if "error" in value:
+            return CellError(ErrorCode(value["error"]), value["message"])
+        return _cell(value["value"], value.get("type"))
+    if kind in _SERIALS and value is not None:
+        moment = datetime(EPOCH.year, EPOCH.month, EPOCH.day) + timedelta(days=value)  # noqa: DTZ001 - naive UTC
+        return moment.date() if kind == "date" else moment
+    return value  # type: ignore[no-any-return]  # JSON's own scalars
+
+
+def _plain(cell: Scalar) -> str | float | None:
+    match cell:
+        case str():
+            # A lone carriage return is quoted by no writer and ends a line for many readers.
+            text = cell.replace("\r\n", "\n").replace("\r", "\n")
+            return f"'{text}" if cell.startswith(FORMULA_STARTS) else text
+        case bool():
+            return str(cell).upper()
+        case date() | CellError():
+            return as_text(cell)
+        case _:
+            return cell
+
+
+def _age(age_s: float) -> str:
+    for unit, seconds in (("days", 86_400), ("h", 3_600), ("min", 60)):
+        if age_s >= 2 * seconds:
+            return f"{age_s / seconds:.0f} {unit}"
+    return f"{age_s:.0f} s"
+
+
+def table_of(cells: Cells) -> Table:
+    """The cells of a table, numbers to the right."""
+    table = Table(show_header=cells.header is not None, box=None, pad_edge=False, header_style="bold")
+    width = len(cells.rows[0]) if cells.rows else len(cells.header or ())
+    for position in range(width):
+        numeric = any(isinstance(row[position], float | int) for row in cells.rows)
+        name = cells.header[position] if cells.header is not None else ""
+        table.add_column(Text(name), justify="right" if numeric else "left", overflow="fold")
+    for row in cells.rows:
+        table.add_row(*(cell_of(cell) for cell in row))
+    return table
+
+
+def cell_of(cell: Scalar) -> Text:
+    """One cell; errors stand out."""
+    return Text(as_text(cell), style="red" if isinstance(cell, CellError) else "")

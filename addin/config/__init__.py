@@ -1,0 +1,1 @@
+"""Settings, the API key, and what is made from them."""

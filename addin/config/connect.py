@@ -1,0 +1,74 @@
+"""From settings to a client: where answers are kept, and under which rules requests are spent."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from addin.config.api_key import KeyStore, find_key, system_keychain
+from addin.config.settings import Settings, load_settings
+from addin.errors import SettingsError
+from dataservice.client import AsyncClient, Budget
+from dataservice.stores import SqliteStore, Store, default_shelf_path
+from udfs.engine.session import Session
+
+MEMORY_BYTES = 128 * 1024**2
+"""Memory for the answers of one client."""
+
+
+def open_store(settings: Settings) -> Store:
+    """Where answers survive a restart: Redis where it is set, else a file in the cache folder.
+
+    Raises `SettingsError` where Redis is set and cannot be used from here.
+    """
+    if settings.redis_url:
+        try:
+            from dataservice.stores.redis import RedisStore
+
+            return RedisStore.from_url(settings.redis_url)
+        except (ImportError, ValueError) as error:
+            raise SettingsError(f"redis_url cannot be used: {error}") from None
+    return SqliteStore(settings.cache_dir / default_shelf_path().name if settings.cache_dir else None)
+
+
+def open_client(
+    settings: Settings, key: str | None, store: Store | None, *, max_memory_bytes: int = MEMORY_BYTES
+) -> AsyncClient:
+    """A client for one key, or for none; without a store its answers end with it.
+
+    Raises `SettingsError` where the service's address is missing or not safe.
+    """
+    try:
+        return AsyncClient(
+            settings.base_url,
+            key or "",
+            store=store,
+            max_memory_bytes=max_memory_bytes,
+            ttl_s=settings.ttl_s,
+            deadline_s=settings.deadline_s,
+            budget=Budget(reserve=settings.reserve, monthly=settings.monthly_budget),
+        )
+    except ValueError as error:
+        raise SettingsError(str(error)) from None
+
+
+def key_store(settings: Settings) -> KeyStore:
+    """Where the key of the service in `settings` is kept on this machine."""
+    return KeyStore(settings.url, open_keychain=system_keychain)
+
+
+@asynccontextmanager
+async def connected(settings: Settings | None = None) -> AsyncIterator[Session]:
+    """A session with the user's settings, key and cache, closed at the end of the block.
+
+    async with connected() as session:
+        outcomes = await session.answer([Call("SIGNAL", ["us-cpi"])])
+    """
+    settings = settings or load_settings()
+    key = find_key(key_store(settings))
+    store = open_store(settings)
+    try:
+        async with open_client(settings, key.value if key else None, store) as client:
+            yield Session(client)
+    finally:
+        await store.aclose()

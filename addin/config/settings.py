@@ -1,0 +1,187 @@
+"""The settings of the add-in: one frozen record from the environment, a config file and the defaults, in this order."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+from urllib.parse import urlsplit
+
+import msgspec
+import platformdirs
+
+from addin.errors import SettingsError
+
+APP = "dataservice-addin"
+"""The name of our folders and of our entry in the keychain."""
+
+PREFIX = "DATA_SERVICE_"
+"""What the environment variable of every setting begins with: `ttl_s` is `DATA_SERVICE_TTL_S`."""
+
+SECRETS = frozenset({"api_key"})
+"""What may stand in the same places but is no setting: `addin.config.api_key` reads it, nothing shows it."""
+
+_Positive = Annotated[float, msgspec.Meta(gt=0)]
+_Count = Annotated[int, msgspec.Meta(ge=0)]
+_AtLeastOne = Annotated[int, msgspec.Meta(ge=1)]
+
+EXCEL_FRAMES = (
+    "https://*.officeapps.live.com",
+    "https://*.sharepoint.com",
+    "https://*.cloud.microsoft",
+    "https://*.office.com",
+)
+"""Where Excel on the web may show our task pane."""
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How the add-in runs; every field is also an environment variable and a line of the config file.
+
+    >>> Settings(url="https://api.example").ttl_s
+    900.0
+    """
+
+    url: str = ""
+    """The Data Service's base URL, without /v1."""
+    namespace: Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z][A-Za-z0-9]{0,31}$")] = "DS"
+    """What a function's name begins with in Excel and Calc: DS.SIGNAL."""
+    ttl_s: _Positive = 900.0
+    """How long an answer stays fresh, in seconds."""
+    deadline_s: _Positive = 20.0
+    """How long one batch of formulas may take before cells show their last known value, in seconds."""
+    cache_dir: Path | None = None
+    """Where answers survive a restart; the user's cache folder when left out."""
+    redis_url: str | None = None
+    """A Redis or Valkey that several machines share, in place of the cache folder."""
+    reserve: _Count = 0
+    """Requests of the month that are never spent."""
+    monthly_budget: _AtLeastOne | None = None
+    """The most requests to spend in a month; the key's whole allowance when left out."""
+    background_refresh: bool = False
+    """Whether the backend reads again what was asked for in the last hour as it goes stale; never with a Free key."""
+    host: str = "127.0.0.1"
+    """The address the backend listens on."""
+    port: Annotated[int, msgspec.Meta(ge=0, le=65_535)] = 8765
+    """The port the backend listens on; 0 takes a free one."""
+    public_url: str | None = None
+    """The https address of a shared deployment, as users reach it."""
+    allowed_hosts: tuple[str, ...] = ()
+    """Further names in the Host header that the backend answers to."""
+    allowed_origins: tuple[str, ...] = ()
+    """Further pages (https://host) that may call the backend."""
+    frame_ancestors: tuple[str, ...] = EXCEL_FRAMES
+    """Pages that may show the task pane in a frame."""
+    per_user_keys: bool = False
+    """Whether a request may bring its own API key (header X-Data-Service-Key, HTTPS only)."""
+    max_users: _AtLeastOne = 200
+    """How many users' keys are held in memory at a time."""
+    max_calls: _AtLeastOne = 100_000
+    """The most formulas in one batch."""
+    max_body_bytes: _AtLeastOne = 32 * 1024**2
+    """The largest request that is read."""
+    memo_bytes: _AtLeastOne = 128 * 1024**2
+    """Memory for answers that are ready to send."""
+
+    def __post_init__(self) -> None:
+        for name, value in (("url", self.url), ("public_url", self.public_url)):
+            if value and not _is_web_address(value):
+                raise SettingsError(f"{name} {value!r} is not an address such as https://api.example.com")
+        for origin in self.allowed_origins:
+            if not _is_web_address(origin) or urlsplit(origin).path:
+                raise SettingsError(f"allowed_origins {origin!r} is not of the form https://host or https://host:port")
+
+    @property
+    def base_url(self) -> str:
+        """The Data Service's address without a slash at the end; raises `SettingsError` where none is set."""
+        if not self.url:
+            raise SettingsError(
+                f'no address of the Data Service is set; put it into {PREFIX}URL or as url = "https://…" into '
+                f"{config_file()}, or try `addin demo`"
+            )
+        return self.url.rstrip("/")
+
+
+def config_dir() -> Path:
+    """The user's folder for our config file."""
+    return platformdirs.user_config_path(APP, appauthor=False)
+
+
+def config_file() -> Path:
+    """The user's config file, there or not; DATA_SERVICE_CONFIG names another one."""
+    named = os.environ.get(f"{PREFIX}CONFIG")
+    return Path(named) if named else config_dir() / "config.toml"
+
+
+def load_settings(environ: Mapping[str, str] | None = None, file: Path | None = None) -> Settings:
+    """The settings in `environ` (the process's own when None), over those in `file`, over the defaults.
+
+    Raises `SettingsError` naming the setting, its place, and the closest known one where there is none of that name.
+    """
+    file = config_file() if file is None else file
+    given = {name: (value, str(file)) for name, value in read_config(file).items() if name not in SECRETS}
+    for variable, text in (os.environ if environ is None else environ).items():
+        name = variable.removeprefix(PREFIX).lower()
+        if variable.startswith(PREFIX) and name in Settings.__struct_fields__ and text.strip():
+            given[name] = (_split(name, text.strip()), variable)
+    return _checked(given)
+
+
+def read_config(file: Path) -> dict[str, Any]:
+    """What the config file sets, `api_key` too; nothing where there is no file."""
+    try:
+        content = tomllib.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise SettingsError(f"{file} cannot be read: {error}") from None
+    known = {*Settings.__struct_fields__, *SECRETS}
+    for name in content.keys() - known:
+        close = difflib.get_close_matches(name, known, 1)
+        advice = f"did you mean {close[0]}?" if close else f"there are {', '.join(sorted(known))}"
+        raise SettingsError(f"{file}: there is no setting {name!r}; {advice}")
+    return content
+
+
+def _checked(given: Mapping[str, tuple[Any, str]]) -> Settings:
+    """The settings, each value converted and checked by itself so that an error can say where it came from."""
+    types = {field.name: field.type for field in msgspec.structs.fields(Settings)}
+    values: dict[str, Any] = {}
+    for name, (value, place) in given.items():
+        try:
+            values[name] = msgspec.convert(value, types[name], strict=False, dec_hook=_path)
+            Settings(**{name: values[name]})
+        except (msgspec.ValidationError, SettingsError) as error:
+            raise SettingsError(f"{name} = {value!r} in {place} cannot be used: {_worded(error)}") from None
+    return Settings(**values)
+
+
+def _path(kind: type, text: Any) -> Path:
+    if kind is not Path or not isinstance(text, str):
+        raise msgspec.ValidationError("Expected a path")
+    return Path(text).expanduser()
+
+
+def _split(name: str, text: str) -> Any:
+    """Environment text for a setting of several values is separated by commas."""
+    several = isinstance(msgspec.structs.fields(Settings)[Settings.__struct_fields__.index(name)].default, tuple)
+    return tuple(part.strip() for part in text.split(",") if part.strip()) if several else text
+
+
+def _is_web_address(text: str) -> bool:
+    try:
+        parts = urlsplit(text)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and not re.search(r"\s", text)
+    except ValueError:
+        return False
+
+
+def _worded(error: Exception) -> str:
+    """The reason in the words of a config file."""
+    text = re.sub(r", got `\w+`$", "", str(error))
+    for word, meaning in (("float", "a number"), ("int", "a whole number"), ("bool", "true or false"), ("str", "text")):
+        text = text.replace(f"`{word}`", meaning)
+    return text.replace("Expected", "expected").replace("array", "list")

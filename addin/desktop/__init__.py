@@ -1,0 +1,1 @@
+"""Classic desktop Excel, and a firm's own xlwings Server."""

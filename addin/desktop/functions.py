@@ -1,0 +1,125 @@
+"""The functions of the library as xlwings wants them, made from the registry by its decorators `func` and `arg`.
+
+Whatever loads functions that these decorators marked can load them: xlwings' classic UDFs on Windows
+(`addin.desktop.vba`), or a firm's own xlwings Server (`addin.desktop.xlwings_server`).
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from datetime import date
+from typing import Any, TypeAlias
+
+import xlwings
+
+from udfs import REGISTRY
+from udfs.arguments.parameters import Parameter
+from udfs.cells import Grid, Scalar, cells_of
+from udfs.engine.registry import Udf
+from udfs.engine.session import Call, Outcome
+from udfs.errors import CellError
+
+Plain: TypeAlias = bool | float | str | date | None
+Function: TypeAlias = Callable[..., Plain | list[list[Plain]]]
+
+_KEYWORDS = """
+and as boolean byref byte byval call case close const currency date debug declare dim do double each else elseif empty
+end enum erase error event exit false for function get global gosub goto if implements in input integer is let like lock
+long loop lset me mod new next not nothing null object on open option optional or paramarray preserve print private
+property public put raiseevent redim rem resume return rset seek select set single static step stop string sub then to
+true type typeof unlock until variant wend while with write xor
+"""
+
+VBA_KEYWORDS = frozenset(_KEYWORDS.split())
+"""Names that no argument of a VBA function can have; xlwings writes one for every function."""
+
+CELL_ERRORS = ("#DIV/0!", "#N/A", "#NAME?", "#NULL!", "#NUM!", "#REF!", "#VALUE!")
+"""How xlwings gives the error of another cell, and how our own texts of errors begin."""
+
+
+def functions(answer: Callable[[Call], Outcome], *, prefix: str = "", **marks: Any) -> dict[str, Function]:
+    """Every function of the library by its name in a formula: `prefix` and its id.
+
+    `answer` works a call out; `marks` go to `xlwings.func`.
+    """
+    return {
+        f"{prefix}{each.id}": function_of(each, f"{prefix}{each.id}", answer, **marks) for each in REGISTRY.values()
+    }
+
+
+def function_of(function: Udf, name: str, answer: Callable[[Call], Outcome], **marks: Any) -> Function:
+    """One function, marked with its arguments and their help."""
+
+    def cell(*args: Any) -> Plain | list[list[Plain]]:
+        given = [_given(raw) for raw in args]
+        for argument in given:
+            if _is_error(argument):
+                return str(argument)
+        return shown(answer(Call(function.id, given)).result)
+
+    cell.__name__ = cell.__qualname__ = name
+    cell.__doc__ = function.summary
+    cell.__annotations__ = {}  # xlwings would take the type that is returned for a converter
+    cell.__signature__ = inspect.Signature([_signed(each) for each in function.parameters])  # type: ignore[attr-defined]
+    return _marked(cell, function.parameters, marks)
+
+
+def argument_name(parameter: Parameter) -> str:
+    """The argument's name, with an underscore behind where VBA has another use for it."""
+    return f"{parameter.name}_" if parameter.name.casefold() in VBA_KEYWORDS else parameter.name
+
+
+def shown(result: Any) -> Plain | list[list[Plain]]:
+    """What a cell shows of a result: a value, or rows that spill, the header first where it has one.
+
+    Dates stay dates. An error is its text behind its code, because VBA lets a function of xlwings give no error value.
+    """
+    cells = cells_of(result)
+    if not isinstance(cells, Grid):
+        return _plain(cells)
+    return [[_plain(cell) for cell in row] for row in cells.rows()] or None
+
+
+def _marked(cell: Function, parameters: Sequence[Parameter], marks: Mapping[str, Any]) -> Function:
+    for parameter in parameters:
+        # Always rows, so that a row and a column differ; errors as text, so that they are not taken for blanks.
+        cell = xlwings.arg(argument_name(parameter), ndim=2, err_to_str=True, doc=parameter.kind.help)(cell)
+    # Last, as on top of a written function: every other mark resets the category.
+    marked: Function = xlwings.func(**marks)(cell)
+    return marked
+
+
+def _signed(parameter: Parameter) -> inspect.Parameter:
+    default = inspect.Parameter.empty if parameter.required else None
+    return inspect.Parameter(argument_name(parameter), inspect.Parameter.POSITIONAL_OR_KEYWORD, default=default)
+
+
+def _plain(cell: Scalar) -> Plain:
+    match cell:
+        case CellError(code, message):
+            return f"{code} {message}"
+        case bool() | None:
+            return cell
+        case int():
+            return float(cell)  # what a cell holds; whole numbers over 32 bits would not arrive
+        case _:
+            return cell
+
+
+def _given(raw: Any) -> Any:
+    """An argument as the library takes it: the value of one cell, or the rows of several, errors in them as blanks."""
+    rows = _rows(raw)
+    if rows is None:
+        return raw
+    if len(rows) == 1 and len(rows[0]) == 1:
+        return rows[0][0]
+    return [[None if _is_error(item) else item for item in row] for row in rows]
+
+
+def _rows(raw: Any) -> Sequence[Sequence[Any]] | None:
+    return raw if isinstance(raw, list | tuple) and raw and isinstance(raw[0], list | tuple) else None
+
+
+def _is_error(value: Any) -> bool:
+    return isinstance(value, str) and value.startswith(CELL_ERRORS)

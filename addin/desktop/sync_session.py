@@ -1,0 +1,98 @@
+"""A session for hosts that wait: calls from any thread, worked out on one event loop with one client behind."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
+
+from addin.config.connect import connected
+from addin.config.settings import Settings, load_settings
+from addin.errors import AddinError
+from addin.protocol.deadline import WithinDeadline
+from dataservice.client.event_loop import BackgroundLoop
+from dataservice.errors import DeadlineExceededError
+from udfs.engine.session import Call, Outcome, Session
+from udfs.errors import CellError, ErrorCode, error_cell
+
+GRACE_S = 5.0
+"""Longer than the deadline a cell waits for what no reader bounds: opening the cache, the keychain, working it out."""
+
+
+class WaitingSession:
+    """Answers one call at a time for who has no event loop; it connects at the first call, with the user's settings.
+
+    Every call ends in an `Outcome` within the deadline of the settings, also where the settings themselves are wrong.
+    """
+
+    def __init__(
+        self,
+        connect: Callable[[Settings], AbstractAsyncContextManager[Session]] = connected,
+        *,
+        settings: Callable[[], Settings] = load_settings,
+        grace_s: float = GRACE_S,
+    ) -> None:
+        self._connect = connect
+        self._load = settings
+        self._loop = BackgroundLoop("dataservice-cells")
+        self._opening: asyncio.Lock | None = None
+        self._stack = AsyncExitStack()
+        self._session: Session | None = None
+        self._settings: Settings | None = None
+        self._grace_s = grace_s
+
+    def answer(self, call: Call) -> Outcome:
+        """The outcome of a call; nothing is raised."""
+        try:
+            return self._loop.run(self._answer(call))
+        except Exception as error:  # noqa: BLE001 - whatever it is, it becomes this one cell's error
+            return _failed(error, call)
+
+    def refresh(self, *, force: bool = False) -> None:
+        """Connect anew, with the key and the settings of now, and ask again for what is not fresh; `force`: for all.
+
+        Raises `AddinError` where the settings cannot be used.
+        """
+        self._loop.run(self._refresh(force=force))
+
+    def close(self) -> None:
+        """End the connection and the thread; may be called twice."""
+        if not self._loop.closed:
+            self._loop.run(self._disconnect())
+            self._loop.close()
+
+    async def _answer(self, call: Call) -> Outcome:
+        settings = self._settings = self._settings or self._load()
+        try:
+            async with asyncio.timeout(settings.deadline_s + self._grace_s):
+                session = await self._connected(settings)
+                reader = WithinDeadline(session.client, deadline_s=settings.deadline_s)
+                (outcome,) = await session.answer([call], reader=reader)
+        except TimeoutError:
+            return _failed(DeadlineExceededError(f"no answer within {settings.deadline_s:g} s"), call)
+        return outcome
+
+    async def _refresh(self, *, force: bool) -> None:
+        await self._disconnect()
+        self._settings = self._load()
+        session = await self._connected(self._settings)
+        await session.client.refresh(force=force)
+
+    async def _connected(self, settings: Settings) -> Session:
+        """The session; calls that come while it is being opened share it."""
+        self._opening = self._opening or asyncio.Lock()
+        async with self._opening:
+            if self._session is None:
+                self._session = await self._stack.enter_async_context(self._connect(settings))
+            return self._session
+
+    async def _disconnect(self) -> None:
+        self._session = self._settings = None
+        await self._stack.aclose()
+
+
+def _failed(error: Exception, call: Call) -> Outcome:
+    """An error outside of any function: what the user can put right in its own words."""
+    if isinstance(error, AddinError):
+        return Outcome(CellError(ErrorCode.NA, str(error)), 0.0)
+    return Outcome(error_cell(error, call.function_id), 0.0)

@@ -1,0 +1,131 @@
+/// <reference path="../types.d.ts" />
+// The catalogue of signals, and the search through it: in the page, at no cost.
+
+import { recordsOf } from "./answers.js";
+
+/**
+ * @typedef {object} SignalEntry
+ * @property {string} slug
+ * @property {string} shortcode
+ * @property {string} name
+ * @property {string} category
+ * @property {string} unit
+ * @property {string} source
+ * @property {string} description
+ * @property {boolean} premium
+ */
+
+/** The call whose answer is the catalogue. @type {Call} */
+export const CATALOGUE_CALL = ["SIGNALS", null, null, "*"];
+
+/** How much a word counts by where it is found; the first that fits. @type {[keyof SignalEntry, number][]} */
+const WEIGHTS = [
+  ["shortcode", 6],
+  ["slug", 5],
+  ["name", 4],
+  ["category", 2],
+  ["unit", 1],
+  ["description", 1],
+  ["source", 1],
+];
+
+/**
+ * @param {Answer} answer
+ * @returns {SignalEntry[]}
+ */
+export function entriesOf(answer) {
+  return recordsOf(answer).map((record) => ({
+    slug: textOf(record["slug"]),
+    shortcode: textOf(record["shortcode"]),
+    name: textOf(record["name"]),
+    category: textOf(record["category"]),
+    unit: textOf(record["unit"]),
+    source: textOf(record["source"]),
+    description: textOf(record["description"]),
+    premium: record["is_premium"] === true,
+  }));
+}
+
+/**
+ * The signals in which every word is found, the best match first; all in the order of their names without a word.
+ * @param {SignalEntry[]} entries
+ * @param {string} query
+ * @param {string} [category]
+ */
+export function found(entries, query, category = "") {
+  const listed = category ? entries.filter((entry) => entry.category === category) : entries;
+  const words = wordsOf(query);
+  const byName = (/** @type {SignalEntry} */ a, /** @type {SignalEntry} */ b) => a.name.localeCompare(b.name);
+  if (words.length === 0) return [...listed].sort(byName);
+  return listed
+    .map((entry) => ({ entry, score: scoreOf(entry, words) }))
+    .filter(({ score }) => score > 0)
+    .sort((a, b) => b.score - a.score || byName(a.entry, b.entry))
+    .map(({ entry }) => entry);
+}
+
+/** @param {SignalEntry[]} entries */
+export function categoriesOf(entries) {
+  return [...new Set(entries.map((entry) => entry.category))].filter(Boolean).sort();
+}
+
+/**
+ * The words of a search, in lower case.
+ * @param {string} query
+ */
+export function wordsOf(query) {
+  return query
+    .toLowerCase()
+    .split(/[\s,;]+/)
+    .filter(Boolean);
+}
+
+/**
+ * A text cut where a word of the search is found: pieces, and whether each is such a word.
+ * @param {string} text
+ * @param {string[]} words
+ * @returns {[string, boolean][]}
+ */
+export function marked(text, words) {
+  if (words.length === 0) return [[text, false]];
+  const pattern = words.map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).join("|");
+  const pieces = text.split(new RegExp(`(${pattern})`, "gi"));
+  return pieces
+    .map((piece, index) => /** @type {[string, boolean]} */ ([piece, index % 2 === 1]))
+    .filter(([piece]) => piece);
+}
+
+/**
+ * @param {SignalEntry} entry
+ * @param {string[]} words
+ */
+function scoreOf(entry, words) {
+  let total = 0;
+  for (const word of words) {
+    const score = wordScore(entry, word);
+    if (score === 0) return 0;
+    total += score;
+  }
+  return total;
+}
+
+/**
+ * @param {SignalEntry} entry
+ * @param {string} word
+ */
+function wordScore(entry, word) {
+  let best = 0;
+  for (const [field, weight] of WEIGHTS) {
+    const text = String(entry[field]).toLowerCase();
+    const place = text.indexOf(word);
+    if (place < 0) continue;
+    const startsWord = place === 0 || /[^a-z0-9]/.test(text[place - 1] ?? "");
+    best = Math.max(best, weight * (text === word ? 4 : startsWord ? 2 : 1));
+  }
+  return best;
+}
+
+/** @param {Item | undefined} item */
+function textOf(item) {
+  return typeof item === "string" || typeof item === "number" ? String(item) : "";
+}

@@ -1,0 +1,89 @@
+/// <reference path="../types.d.ts" />
+// Where the pane runs: in Excel, or as a page in a browser where formulas can only be copied.
+
+/**
+ * @typedef {object} Target the cell a formula would go into
+ * @property {string} address
+ * @property {string} holds what it shows now; empty for a blank cell
+ */
+
+/**
+ * @typedef {object} Host
+ * @property {boolean} isExcel
+ * @property {() => Promise<Target>} target
+ * @property {(formula: string) => Promise<string>} insert gives the address of the cell
+ * @property {() => Promise<string>} selection the selected range's address, as a formula refers to it
+ * @property {(scope: "sheet" | "workbook", isOurs: (formula: string) => boolean) => Promise<Frozen>} freeze
+ * @property {(scope: "sheet" | "workbook", isOurs: (formula: string) => boolean) => Promise<number>} countFormulas
+ */
+
+/**
+ * @typedef {object} Frozen
+ * @property {number} cells formulas replaced by their values
+ * @property {number} left formulas left alone because they still calculate
+ */
+
+/** How long office.js may take to arrive: Microsoft's server may be far away, or out of reach. */
+const SCRIPTS_PATIENCE_MS = 10_000;
+
+/** How long office.js may take to say where it runs; outside of Office it may never say it. */
+const OFFICE_PATIENCE_MS = 4_000;
+
+const NO_EXCEL = "this needs Excel; the pane runs as a page in a browser";
+
+/** @type {Host} */
+export const browser = {
+  isExcel: false,
+  target: refuse,
+  insert: refuse,
+  selection: refuse,
+  freeze: refuse,
+  countFormulas: refuse,
+};
+
+/**
+ * Excel where the pane runs in it, else the browser.
+ * @param {() => Promise<Host>} excel loaded only when it is needed
+ * @returns {Promise<Host>}
+ */
+export async function hostHere(excel) {
+  await Promise.race([scriptsAreIn(), pause(SCRIPTS_PATIENCE_MS)]);
+  if (typeof Office === "undefined") return browser;
+  const info = await Promise.race([Office.onReady(), pause(OFFICE_PATIENCE_MS)]);
+  return info?.host === Office.HostType.Excel ? excel() : browser;
+}
+
+/** Every script of the page has run, or could not be had. */
+function scriptsAreIn() {
+  if (document.readyState === "complete") return Promise.resolve();
+  return new Promise((resolve) => window.addEventListener("load", resolve, { once: true }));
+}
+
+/**
+ * @param {number} ms
+ * @returns {Promise<null>}
+ */
+function pause(ms) {
+  return new Promise((resolve) => setTimeout(resolve, ms, null));
+}
+
+/** Let the page take Office's theme, where it tells one; else the system's stays. */
+export function followTheme() {
+  const context = typeof Office === "undefined" ? undefined : Office.context;
+  const background = context?.officeTheme?.bodyBackgroundColor;
+  if (background) document.documentElement.dataset["theme"] = isDark(background) ? "dark" : "light";
+}
+
+/**
+ * Whether a colour (`#rrggbb`) is a dark one, by how bright it seems to the eye.
+ * @param {string} colour
+ */
+export function isDark(colour) {
+  const [red = 255, green = 255, blue = 255] = (colour.match(/[0-9a-f]{2}/gi) ?? []).map((pair) => parseInt(pair, 16));
+  return 0.299 * red + 0.587 * green + 0.114 * blue < 128;
+}
+
+/** @returns {Promise<never>} */
+function refuse() {
+  return Promise.reject(new Error(NO_EXCEL));
+}

@@ -1,0 +1,236 @@
+/// <reference path="../types.d.ts" />
+// The controls of a function's form, made from what the registry says of its arguments.
+
+import { fill, freshId, h } from "./elements.js";
+import { optionsText } from "../data/formula.js";
+import { icon } from "./elements.js";
+import { sentence } from "./components.js";
+
+/**
+ * @typedef {object} Field
+ * @property {HTMLElement} element
+ * @property {() => string} read what was typed; blank for left out
+ * @property {(text: string) => void} write
+ */
+
+/**
+ * @typedef {object} FieldContext
+ * @property {() => void} changed told after every change
+ * @property {string[]} suggestions names to offer while typing
+ * @property {(() => Promise<string>) | null} selection the selected range's address, in Excel
+ */
+
+/** The choice that stands for a text of one's own. */
+const OWN = "\u0000own";
+
+/**
+ * The field of an argument; options become a group with a field each.
+ * @param {ParameterHelp} parameter
+ * @param {FieldContext} context
+ * @returns {Field}
+ */
+export function parameterField(parameter, context) {
+  return parameter.options.length ? optionsField(parameter, context) : labelled(parameter, parameter.required, context);
+}
+
+/**
+ * @param {ParameterHelp} parameter
+ * @param {FieldContext} context
+ * @returns {Field}
+ */
+function optionsField(parameter, context) {
+  const fields = parameter.options.map(
+    (option) => /** @type {const} */ ([option.name, labelled(option, false, context)]),
+  );
+  const count = h("span", { class: "muted" });
+  const read = () => optionsText(Object.fromEntries(fields.map(([name, field]) => [name, field.read()])));
+  const element = h(
+    "details",
+    { class: "options", input: () => fill(count, read()) },
+    h("summary", {}, "Options ", count),
+    ...fields.map(([, field]) => field.element),
+  );
+  const write = (/** @type {string} */ text) => {
+    const given = new Map(
+      text.split(";").map((part) => /** @type {[string, string]} */ (part.split("=").map((s) => s.trim()))),
+    );
+    for (const [name, field] of fields) field.write(given.get(name) ?? "");
+  };
+  return { element, read, write };
+}
+
+/**
+ * A control with its name and its help.
+ * @param {OptionHelp & { default?: Scalar }} about
+ * @param {boolean} required
+ * @param {FieldContext} context
+ * @returns {Field}
+ */
+function labelled(about, required, context) {
+  const id = freshId("field");
+  const control = controlFor(about, id, context);
+  const mark = required ? h("span", { class: "required" }, "required") : null;
+  const element = h(
+    "div",
+    { class: "field" },
+    h("label", { for: id }, h("code", {}, about.name), " ", mark),
+    control.element,
+    h("p", { class: "help", id: `${id}-help` }, ...sentence(about.help)),
+  );
+  return { ...control, element };
+}
+
+/**
+ * @param {OptionHelp & { default?: Scalar }} about
+ * @param {string} id
+ * @param {FieldContext} context
+ * @returns {Field}
+ */
+function controlFor(about, id, context) {
+  if (about.choices.length && about.type === "any") return several(about, id, context);
+  return about.choices.length || about.type === "boolean" ? choice(about, id, context) : entry(about, id, context);
+}
+
+/**
+ * A line of names with commas, and boxes that put them in or take them out.
+ * @param {OptionHelp & { default?: Scalar }} about
+ * @param {string} id
+ * @param {FieldContext} context
+ * @returns {Field}
+ */
+function several(about, id, context) {
+  const line = entry({ ...about, choices: [] }, id, { ...context, changed: () => drawn() });
+  // What the example is separated by separates what is chosen: columns by commas, a chain of transforms by bars.
+  const bar = about.example.includes("|") || about.help.includes("|");
+  const names = () =>
+    line
+      .read()
+      .split(bar ? "|" : ",")
+      .map((name) => name.trim())
+      .filter(Boolean);
+  const boxes = about.choices.map(({ value }) => h("input", { type: "checkbox", value, id: `${id}-${value}` }));
+  const drawn = () => {
+    for (const box of boxes) box.checked = names().includes(box.value);
+    context.changed();
+  };
+  const ticked = (/** @type {Event} */ { target }) => {
+    const box = /** @type {HTMLInputElement} */ (target);
+    const others = names().filter((name) => name !== box.value);
+    line.write((box.checked ? [...others, box.value] : others).join(bar ? "|" : ", "));
+    context.changed();
+  };
+  const rows = about.choices.map(({ value, help }, index) =>
+    h(
+      "div",
+      { class: "check" },
+      boxes[index],
+      h("label", { for: `${id}-${value}` }, value, h("span", { class: "muted" }, ` ${help}`)),
+    ),
+  );
+  const list = h(
+    "details",
+    { class: "several" },
+    h("summary", {}, "Choose"),
+    h("div", { class: "several-list", change: ticked }, ...rows),
+  );
+  const write = (/** @type {string} */ text) => {
+    line.write(text);
+    for (const box of boxes) box.checked = names().includes(box.value);
+  };
+  return { element: h("div", { class: "choice" }, line.element, list), read: line.read, write };
+}
+
+/**
+ * A line of text; beginning with = it refers to cells.
+ * @param {OptionHelp & { default?: Scalar }} about
+ * @param {string} id
+ * @param {FieldContext} context
+ * @returns {Field}
+ */
+function entry(about, id, context) {
+  const list = context.suggestions.length && about.name === "slug" ? `${id}-names` : null;
+  const input = h("input", {
+    id,
+    type: "text",
+    autocomplete: "off",
+    spellcheck: "false",
+    list,
+    placeholder: placeholder(about),
+    "aria-describedby": `${id}-help`,
+    input: context.changed,
+  });
+  const names = list && h("datalist", { id: list }, ...context.suggestions.map((value) => h("option", { value })));
+  const element = h(
+    "div",
+    { class: "entry" },
+    input,
+    names,
+    context.selection && pick(input, context.selection, context.changed),
+  );
+  return { element, read: () => input.value, write: (text) => void (input.value = text) };
+}
+
+/**
+ * A drop-down; where other values are allowed, its last line opens a text of one's own.
+ * @param {OptionHelp & { default?: Scalar }} about
+ * @param {string} id
+ * @param {FieldContext} context
+ * @returns {Field}
+ */
+function choice(about, id, context) {
+  const given = about.choices.length
+    ? about.choices
+    : [
+        { value: "TRUE", help: "yes" },
+        { value: "FALSE", help: "no" },
+      ];
+  const own = entry({ ...about, choices: [] }, `${id}-own`, context);
+  own.element.hidden = true;
+  own.element.querySelector("input")?.setAttribute("aria-label", `${about.name}, as text`);
+  const picked = () => {
+    own.element.hidden = select.value !== OWN;
+    if (!own.element.hidden) own.element.querySelector("input")?.focus();
+    context.changed();
+  };
+  const blank = about.default === null || about.default === undefined ? "—" : `${about.default} (default)`;
+  const select = h(
+    "select",
+    { id, "aria-describedby": `${id}-help`, change: picked },
+    h("option", { value: "" }, blank),
+    ...given.map(({ value, help }) => h("option", { value }, help && help !== value ? `${value} – ${help}` : value)),
+    h("option", { value: OWN }, about.open_choices ? "something else or a cell…" : "from a cell…"),
+  );
+  const write = (/** @type {string} */ text) => {
+    const known = text === "" || given.some(({ value }) => value === text);
+    select.value = known ? text : OWN;
+    own.element.hidden = known;
+    own.write(known ? "" : text);
+  };
+  const element = h("div", { class: "choice" }, select, own.element);
+  return { element, read: () => (select.value === OWN ? own.read() : select.value), write };
+}
+
+/**
+ * @param {HTMLInputElement} input
+ * @param {() => Promise<string>} selection
+ * @param {() => void} changed
+ */
+function pick(input, selection, changed) {
+  const take = async () => {
+    input.value = `=${await selection()}`;
+    changed();
+  };
+  const properties = {
+    type: "button",
+    class: "button quiet",
+    title: "Use the selected cells",
+    "aria-label": "Use the selected cells",
+  };
+  return h("button", { ...properties, click: () => void take() }, icon("insert"));
+}
+
+/** @param {OptionHelp & { default?: Scalar }} about */
+function placeholder(about) {
+  if (about.default !== null && about.default !== undefined && about.default !== "") return String(about.default);
+  return about.example ? `e.g. ${about.example}` : "";
+}

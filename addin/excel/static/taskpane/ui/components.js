@@ -1,0 +1,174 @@
+/// <reference path="../types.d.ts" />
+// Pieces that several views are put together from: buttons, notices, result tables, formulas to copy.
+
+import { tableOf } from "../data/answers.js";
+import { fill, h } from "./elements.js";
+import { span } from "../data/format.js";
+import { icon } from "./elements.js";
+
+/** Rows of a result that the pane shows; a sheet is the place for the others. */
+const SHOWN_ROWS = 12;
+
+/** How long a button says that it copied. */
+const SAID_MS = 1_600;
+
+/**
+ * @typedef {object} ButtonLook
+ * @property {"primary" | "plain" | "quiet" | "danger"} [look]
+ * @property {Parameters<typeof icon>[0]} [sign]
+ * @property {string} [label] for screen readers, where the words alone do not say it
+ * @property {boolean} [disabled]
+ * @property {string} [goes] the tab it leads to; not shown there
+ */
+
+/**
+ * @param {string} words
+ * @param {() => void} pressed
+ * @param {ButtonLook} [options]
+ */
+export function button(words, pressed, { look = "plain", sign, label, disabled = false, goes } = {}) {
+  const properties = {
+    type: "button",
+    class: `button ${look}`,
+    "aria-label": label,
+    "data-goes": goes,
+    disabled,
+    click: pressed,
+  };
+  return h("button", properties, sign ? icon(sign) : null, words ? h("span", {}, words) : null);
+}
+
+/**
+ * A short word with a colour that repeats its meaning.
+ * @param {string} words
+ * @param {"good" | "warn" | "bad" | "calm" | "accent"} tone
+ */
+export function badge(words, tone) {
+  return h("span", { class: `badge ${tone}` }, words);
+}
+
+/**
+ * What happened, and what to do.
+ * @param {"error" | "warning" | "info" | "good"} severity
+ * @param {string} title
+ * @param {string} advice
+ * @param {...import("./elements.js").Child} actions
+ */
+export function notice(severity, title, advice, ...actions) {
+  const given = actions.filter(Boolean);
+  return h(
+    "div",
+    { class: `notice ${severity}`, role: severity === "error" ? "alert" : "status" },
+    icon(severity === "good" ? "check" : severity),
+    h(
+      "div",
+      { class: "notice-body" },
+      h("p", { class: "notice-title" }, title),
+      advice ? h("p", {}, ...sentence(advice)) : null,
+      given.length ? h("div", { class: "row" }, ...given) : null,
+    ),
+  );
+}
+
+/**
+ * A message of the backend as a sentence: cells show it after other words, here it stands alone. What stands in
+ * backquotes is shown in the type of code.
+ * @param {string} text
+ * @returns {import("./elements.js").Child[]}
+ */
+export function sentence(text) {
+  const pieces = (text.charAt(0).toUpperCase() + text.slice(1)).split("`");
+  return pieces.map((piece, index) => (index % 2 === 1 ? h("code", {}, piece) : piece));
+}
+
+/** Lines where an answer will stand; they appear only when it takes a while. @param {number} lines */
+export function loading(lines) {
+  const bars = Array.from({ length: lines }, () => h("span", { class: "bar" }));
+  return h("div", { class: "loading", role: "status" }, h("span", { class: "unseen" }, "Loading…"), ...bars);
+}
+
+/**
+ * That a value is the last known one: its age, and why.
+ * @param {Answer["stale"]} stale
+ */
+export function staleness(stale) {
+  if (!stale) return null;
+  return notice("warning", `Last known value, ${span(stale.age_s)} old`, stale.reason);
+}
+
+/**
+ * A formula in the type of formulas, with a button that copies it.
+ * @param {string} formula
+ */
+export function copyable(formula) {
+  return h("div", { class: "formula" }, formulaCode(formula), copyButton(formula));
+}
+
+/**
+ * A formula that breaks into lines between its arguments rather than inside of one.
+ * @param {string} formula
+ */
+export function formulaCode(formula) {
+  const pieces = formula.match(/[^,(]*(?:[,(]|$)/g)?.filter(Boolean) ?? [];
+  return h("code", {}, ...pieces.map((piece) => h("span", { class: "piece" }, piece)));
+}
+
+/** @param {string} text */
+function copyButton(text) {
+  const copy = button("", () => void copied(), { look: "quiet", sign: "copy", label: "Copy the formula" });
+  const copied = async () => {
+    const done = await copyText(text);
+    fill(copy, icon(done ? "check" : "error"), h("span", { role: "status" }, done ? "Copied" : "Press Ctrl+C"));
+    setTimeout(() => fill(copy, icon("copy")), SAID_MS);
+  };
+  return copy;
+}
+
+/** @param {string} text */
+async function copyText(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return false; // a frame may not be allowed to; the formula can still be selected
+  }
+}
+
+/**
+ * An answer as a table, its first rows.
+ * @param {Answer} answer
+ * @param {import("../data/format.js").Figures} figures
+ */
+export function resultTable(answer, figures) {
+  if (answer.error) return notice("warning", answer.error, answer.message ?? "");
+  const { header, rows, total } = tableOf(answer, figures, SHOWN_ROWS);
+  const kinds = rows[0]?.map(({ kind }) => kind) ?? [];
+  const names = header?.map((name, index) =>
+    h("th", { scope: "col", class: kinds[index] === "number" ? "number" : null }, name),
+  );
+  const head = names && h("thead", {}, h("tr", {}, ...names));
+  const body = rows.map((row) =>
+    h("tr", {}, ...row.map(({ text, kind, title }) => h("td", { class: kind, title }, text))),
+  );
+  const size = total > rows.length ? `First ${rows.length} of ${figures.counted(total, "row")}` : null;
+  return h(
+    "div",
+    { class: "result" },
+    staleness(answer.stale),
+    total === 0 ? h("p", { class: "muted" }, "The result has no rows.") : null,
+    h(
+      "div",
+      { class: "table-frame", tabindex: 0, role: "region", "aria-label": "Result" },
+      h("table", {}, head, h("tbody", {}, ...body)),
+    ),
+    size ? h("p", { class: "muted small" }, size) : null,
+  );
+}
+
+/**
+ * @param {string} title
+ * @param {...import("./elements.js").Child} content
+ */
+export function section(title, ...content) {
+  return h("section", { class: "panel-section" }, h("h2", {}, title), ...content);
+}

@@ -1,0 +1,54 @@
+/// <reference path="../types.d.ts" />
+// Dialogs: the page behind waits, Escape closes, and the focus goes back to where it came from.
+
+import { freshId, h } from "./elements.js";
+import { button } from "./components.js";
+
+/**
+ * Show content above the page until it is closed.
+ * @param {string} title
+ * @param {...import("./elements.js").Child} content
+ * @returns {HTMLDialogElement}
+ */
+export function dialog(title, ...content) {
+  const id = freshId("dialog");
+  const close = button("", () => shown.close(), { look: "quiet", sign: "close", label: "Close" });
+  const head = h("header", { class: "dialog-head" }, h("h2", { id }, title), close);
+  const shown = h(
+    "dialog",
+    { class: "dialog", "aria-labelledby": id },
+    head,
+    h("div", { class: "dialog-body" }, ...content),
+  );
+  shown.addEventListener("close", () => shown.remove());
+  document.body.append(shown);
+  shown.showModal();
+  return shown;
+}
+
+/**
+ * Ask for a decision.
+ * @param {string} title
+ * @param {string} explanation
+ * @param {string} yes what the button says that goes ahead
+ * @param {{ look?: "primary" | "danger" }} [options]
+ * @returns {Promise<boolean>} false when the dialog was closed in any other way
+ */
+export function confirmed(title, explanation, yes, { look = "primary" } = {}) {
+  return new Promise((resolve) => {
+    const decide = (/** @type {boolean} */ answer) => {
+      resolve(answer);
+      shown.close();
+    };
+    const cancel = button("Cancel", () => decide(false));
+    const actions = h(
+      "div",
+      { class: "row end" },
+      cancel,
+      button(yes, () => decide(true), { look }),
+    );
+    const shown = dialog(title, h("p", {}, explanation), actions);
+    shown.addEventListener("close", () => resolve(false));
+    cancel.focus();
+  });
+}

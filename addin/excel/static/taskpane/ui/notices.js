@@ -1,0 +1,63 @@
+/// <reference path="../types.d.ts" />
+// A problem as a notice with the button that leads to its solution.
+
+import { messageOf } from "../data/api.js";
+import { fill, h } from "./elements.js";
+import { button, notice } from "./components.js";
+import { foremost, problemOf } from "../data/problems.js";
+
+/** @typedef {import("../data/problems.js").Problem} Problem */
+/** @typedef {{ retry: () => void, show: (tab: string) => void }} Ways what the buttons of a notice do */
+
+/**
+ * @param {Problem} problem
+ * @param {Ways} ways
+ */
+export function problemNotice(problem, ways) {
+  return notice(problem.severity, problem.title, problem.advice, actionOf(problem, ways));
+}
+
+/**
+ * The problem that concerns the whole pane, null where there is none. In a shared deployment the key that counts is the
+ * user's own.
+ * @param {Pane} pane
+ */
+export function generalProblem({ backend, live }) {
+  const { status, failure } = live;
+  const seen = status?.shared ? { ...status, key: { ...status.key, set: backend.userKey !== null } } : status;
+  return foremost(seen, failure);
+}
+
+/**
+ * Say in a view why something is not there; what the head of the page says already is not said twice.
+ * @param {Pane} pane
+ * @param {Element} place
+ * @param {unknown} error
+ * @param {() => void} retry
+ * @param {string} [what] what has failed
+ */
+export async function showFailure(pane, place, error, retry, what = "Not loaded") {
+  const problem = problemOf(messageOf(error));
+  await pane.live.look();
+  const again = button("Try again", retry, { sign: "refresh" });
+  if (generalProblem(pane)?.kind === problem.kind)
+    fill(place, h("div", { class: "empty" }, h("p", {}, `${what}: ${problem.title}.`), again));
+  else fill(place, problemNotice(problem, { retry, show: pane.show }));
+}
+
+/**
+ * @param {Problem} problem
+ * @param {Ways} ways
+ */
+function actionOf({ action }, ways) {
+  switch (action) {
+    case "retry":
+      return button("Try again", ways.retry, { sign: "refresh" });
+    case "account":
+      return button("Open Account", () => ways.show("account"), { sign: "key", goes: "account" });
+    case "refresh":
+      return button("Open Refresh", () => ways.show("refresh"), { sign: "refresh", goes: "refresh" });
+    default:
+      return null;
+  }
+}

@@ -1,0 +1,251 @@
+/// <reference path="../types.d.ts" />
+// The tab Account: the key, the allowance, and the settings one may want to see.
+
+import { confirmed } from "../ui/dialogs.js";
+import { fill, h } from "../ui/elements.js";
+import { span } from "../data/format.js";
+import { icon } from "../ui/elements.js";
+import { meter } from "../ui/quota_meter.js";
+import { showFailure } from "../ui/notices.js";
+import { badge, button, notice, section } from "../ui/components.js";
+import { askFirst, asksFirst } from "../data/preferences.js";
+
+/** Where a key can be kept, in words. @type {Record<string, string>} */
+const PLACES = {
+  keychain: "kept in this computer’s keychain",
+  file: "kept in a file only you can read",
+  environment: "from the environment of the backend",
+  config: "from the backend’s configuration file",
+  page: "held by this page until it is closed",
+};
+
+/** The key and everything around it. */
+export class Account {
+  /**
+   * @param {Pane} pane
+   * @param {HTMLElement} panel
+   */
+  constructor(pane, panel) {
+    this.pane = pane;
+    this.state = h("div");
+    this.outcome = h("div");
+    this.allowance = h("div");
+    this.about = h("dl", { class: "facts" });
+    this.key = h("input", {
+      id: "api-key",
+      type: "password",
+      autocomplete: "off",
+      spellcheck: "false",
+      "aria-describedby": "api-key-help",
+      input: () => this.#typed(),
+    });
+    this.save = button("Save key", () => void this.#save(), { look: "primary", sign: "key", disabled: true });
+    this.test = button("Test", () => void this.#test());
+    this.forget = button("Forget key", () => void this.#forget(), { look: "danger" });
+    fill(
+      panel,
+      section("API key", this.state, this.#form(), this.outcome),
+      section("Allowance", this.allowance),
+      this.#preferences(),
+      section("About", this.about),
+      this.#help(),
+    );
+    pane.live.watch(() => this.#draw());
+  }
+
+  open() {
+    return this.pane.live.look();
+  }
+
+  #form() {
+    const submitted = (/** @type {Event} */ event) => {
+      event.preventDefault();
+      if (this.key.value.trim()) void this.#save();
+    };
+    const help =
+      "It goes to the add-in’s backend, which keeps it. It is never written into a workbook and never shown again.";
+    return h(
+      "form",
+      { class: "stack", autocomplete: "off", submit: submitted },
+      h(
+        "div",
+        { class: "field" },
+        h("label", { for: "api-key" }, "New key"),
+        this.key,
+        h("p", { class: "help", id: "api-key-help" }, help),
+      ),
+      h("div", { class: "row" }, this.save, this.test, this.forget),
+    );
+  }
+
+  #typed() {
+    this.save.disabled = this.key.value.trim() === "";
+  }
+
+  #draw() {
+    const { live, figures } = this.pane;
+    const key = this.#keyState();
+    const place = key.source ? (PLACES[key.source] ?? `from ${key.source}`) : "";
+    const set = h(
+      "p",
+      { class: "row tight" },
+      badge("Key set", "good"),
+      h("span", { class: "mono" }, `…${key.id ?? ""}`),
+      h("span", { class: "muted" }, place),
+    );
+    const none = h(
+      "p",
+      { class: "row tight" },
+      badge("No key", "warn"),
+      h("span", { class: "muted" }, "Formulas need one to ask the service."),
+    );
+    fill(
+      this.state,
+      live.status === null ? null : key.set ? set : none,
+      key.source === "environment" ? this.#environmentNote() : null,
+    );
+    this.forget.hidden = !key.set || key.source === "environment";
+    this.test.disabled = !key.set && this.key.value.trim() === "";
+    fill(this.allowance, meter(live.quota, figures));
+    fill(this.about, ...this.#facts());
+  }
+
+  /** @returns {KeyState} */
+  #keyState() {
+    const { backend, live } = this.pane;
+    if (backend.userKey) return { set: true, source: "page", id: backend.userKey.slice(-4) };
+    return live.status?.key ?? { set: false, source: null, id: null };
+  }
+
+  #environmentNote() {
+    return h("p", { class: "muted small" }, "At its next start the backend takes the key of its environment again.");
+  }
+
+  async #save() {
+    const key = this.key.value.trim();
+    await this.#during(this.save, async () => {
+      if (this.pane.live.status?.shared) this.#useHere(key);
+      else await this.#atBackend(this.pane.backend.saveKey(key));
+      this.key.value = "";
+      this.#typed();
+      fill(
+        this.outcome,
+        notice("good", "The key is in use", "Test asks the service once whether it works. Refresh brings the values."),
+      );
+    });
+  }
+
+  /** In a shared deployment the key stays in this page. @param {string | null} key */
+  #useHere(key) {
+    this.pane.backend.userKey = key;
+    if (typeof DataServiceAddin !== "undefined") DataServiceAddin.useKey(key);
+  }
+
+  /** Another key is in use: what the page remembers was answered to the one before. @param {Promise<unknown>} change */
+  async #atBackend(change) {
+    await change;
+    if (typeof DataServiceAddin !== "undefined") DataServiceAddin.forget();
+  }
+
+  async #test() {
+    const typed = this.key.value.trim();
+    fill(
+      this.outcome,
+      h("div", { class: "progress", role: "status" }, h("span", { class: "unseen" }, "Asking the service…")),
+    );
+    await this.#during(this.test, async () => {
+      const verdict = this.pane.live.status?.shared
+        ? await this.#testHere()
+        : await this.pane.backend.testKey(typed || null);
+      const which = typed ? "The key you typed" : "The key in use";
+      fill(
+        this.outcome,
+        notice(
+          verdict.ok ? "good" : "error",
+          verdict.ok ? `${which} works` : `${which} does not work`,
+          verdict.message,
+        ),
+      );
+    });
+  }
+
+  /** @returns {Promise<KeyVerdict>} */
+  async #testHere() {
+    const { answers } = await this.pane.backend.call([["QUOTA", "tier"]]);
+    const answer = answers[0];
+    const tier = typeof answer?.value === "string" ? answer.value : null;
+    return { ok: tier !== null, tier, message: tier ? `Tier: ${tier}.` : (answer?.message ?? "") };
+  }
+
+  async #forget() {
+    const warning = "Formulas keep their last known values until a key is set again.";
+    if (!(await confirmed("Forget the key?", warning, "Forget key", { look: "danger" }))) return;
+    await this.#during(this.forget, async () => {
+      if (this.pane.live.status?.shared) this.#useHere(null);
+      else await this.#atBackend(this.pane.backend.forgetKey());
+      fill(this.outcome, notice("info", "The key is forgotten", ""));
+    });
+  }
+
+  /**
+   * @param {HTMLButtonElement} pressed
+   * @param {() => Promise<void>} work
+   */
+  async #during(pressed, work) {
+    pressed.disabled = true;
+    try {
+      await work();
+    } catch (error) {
+      void showFailure(this.pane, this.outcome, error, () => pressed.click(), "Not done");
+    }
+    pressed.disabled = false;
+    this.#typed();
+    await this.pane.live.look();
+  }
+
+  #preferences() {
+    const box = h("input", {
+      type: "checkbox",
+      id: "ask-first",
+      checked: asksFirst(),
+      change: () => askFirst(box.checked),
+    });
+    const words = h("label", { for: "ask-first" }, "Ask before opening a signal spends a request");
+    return section("Preferences", h("div", { class: "check" }, box, words));
+  }
+
+  #facts() {
+    const { backend, live, figures } = this.pane;
+    const { status } = live;
+    if (status === null) return [h("dt", {}, "Backend"), h("dd", { class: "mono" }, backend.base)];
+    const fresh = `An answer is fresh for ${span(status.ttl_s)}, then a refresh asks again.`;
+    const kept = `${fresh} Repeated reads within that time cost nothing.`;
+    /** @type {[string, string][]} */
+    const facts = [
+      ["Backend", backend.base],
+      ["Service", status.service],
+      ["Version", status.version],
+      ["Spent since start", figures.counted(status.requests_total, "request")],
+      ["Freshness", kept],
+    ];
+    const { reserve = 0, monthly = null } = status.budget ?? {};
+    if (monthly !== null) facts.push(["Monthly budget", figures.counted(monthly, "request")]);
+    if (reserve > 0) facts.push(["Held in reserve", figures.counted(reserve, "request")]);
+    return facts.flatMap(([term, text]) => [h("dt", {}, term), h("dd", {}, text)]);
+  }
+
+  #help() {
+    const link = (/** @type {string} */ href, /** @type {string} */ words) =>
+      h("li", {}, h("a", { href, target: "_blank", rel: "noopener" }, words, icon("open")));
+    return section(
+      "Help",
+      h(
+        "ul",
+        { class: "links" },
+        link("help", "All functions"),
+        link("help/SIGNAL_HISTORY", "Histories and their options"),
+        link("help/STATUS", "What the states mean"),
+      ),
+    );
+  }
+}

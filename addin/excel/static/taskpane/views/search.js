@@ -1,0 +1,240 @@
+/// <reference path="../types.d.ts" />
+// The tab Search: the catalogue, searched as one types, and the card of a signal.
+
+import { Card } from "./signal_card.js";
+import { CATALOGUE_CALL, categoriesOf, entriesOf, found, marked, wordsOf } from "../data/catalogue.js";
+import { fill, h } from "../ui/elements.js";
+import { icon } from "../ui/elements.js";
+import { showFailure } from "../ui/notices.js";
+import { badge, button, loading, notice } from "../ui/components.js";
+
+/** @typedef {import("../data/catalogue.js").SignalEntry} SignalEntry */
+
+/** Signals shown at a time; a long list is slow to build and nobody reads it. */
+const PAGE = 60;
+
+/** The list of signals and, beside or over it, the card of the one that was opened. */
+export class Search {
+  /**
+   * @param {Pane} pane
+   * @param {HTMLElement} panel
+   */
+  constructor(pane, panel) {
+    this.pane = pane;
+    this.panel = panel;
+    this.shown = PAGE;
+    /** Where the list stood when a card covered it. */
+    this.scrolledTo = 0;
+    /** @type {Promise<void> | null} */
+    this.asked = null;
+    const typed = () => this.#typed();
+    this.query = h("input", {
+      id: "search-query",
+      type: "search",
+      autocomplete: "off",
+      spellcheck: "false",
+      placeholder: "Name, slug or shortcode",
+      input: typed,
+      keydown: (/** @type {KeyboardEvent} */ event) => this.#keyed(event),
+    });
+    this.category = h(
+      "select",
+      { "aria-label": "Category", change: typed },
+      h("option", { value: "" }, "All categories"),
+    );
+    this.count = h("p", { class: "muted small", role: "status" });
+    this.list = h("div", {
+      class: "search-results",
+      keydown: (/** @type {KeyboardEvent} */ event) => this.#keyed(event),
+    });
+    this.card = h("div", { class: "search-card" });
+    this.#build();
+  }
+
+  #build() {
+    const box = h("div", { class: "search-box" }, icon("search"), this.query);
+    const label = h("label", { for: "search-query", class: "unseen" }, "Search signals");
+    this.filters = h("div", { class: "row spread", hidden: true }, this.category, this.count);
+    fill(
+      this.panel,
+      h("div", { class: "search" }, h("div", { class: "search-side" }, label, box, this.filters, this.list), this.card),
+    );
+    fill(
+      this.card,
+      h(
+        "div",
+        { class: "empty wide-only" },
+        icon("chart"),
+        h("p", {}, "Open a signal to see its latest value, its history and its formulas."),
+      ),
+    );
+  }
+
+  /** Show the catalogue where it is at hand, else offer to load it: opening the pane spends nothing. */
+  async open() {
+    if (this.pane.catalogue || this.asked) return;
+    fill(this.list, loading(6));
+    try {
+      const cost = await this.pane.backend.cost([CATALOGUE_CALL]);
+      if (cost.requests === 0) return void this.load();
+      if (!this.pane.catalogue && !this.asked) this.#invite(cost);
+    } catch (error) {
+      this.#failed(error);
+    }
+  }
+
+  /** Load the catalogue, once. */
+  load() {
+    this.asked ??= this.#fetch().finally(() => {
+      if (!this.pane.catalogue) this.asked = null;
+    });
+    return this.asked;
+  }
+
+  async #fetch() {
+    fill(this.list, loading(6));
+    try {
+      const { answers } = await this.pane.backend.call([CATALOGUE_CALL]);
+      const answer = answers[0];
+      if (!answer || answer.error) throw new Error(answer?.message ?? "the catalogue is not there");
+      this.pane.catalogue = entriesOf(answer);
+      const options = categoriesOf(this.pane.catalogue).map((name) => h("option", { value: name }, name));
+      fill(this.category, h("option", { value: "" }, "All categories"), ...options);
+      if (this.filters) this.filters.hidden = false;
+      this.#draw();
+    } catch (error) {
+      this.#failed(error);
+    }
+  }
+
+  /** @param {Cost} cost */
+  #invite(cost) {
+    const { figures } = this.pane;
+    const price = figures.counted(cost.requests, "request");
+    const advice = "It is kept for a day. Searching in it is free.";
+    const words = cost.allowed
+      ? button(`Load the catalogue (${price})`, () => void this.load(), { look: "primary" })
+      : notice("warning", "Not enough requests left", cost.reason ?? "");
+    fill(
+      this.list,
+      h(
+        "div",
+        { class: "empty" },
+        icon("search"),
+        h("h2", {}, "Find a signal"),
+        h("p", {}, "Load the catalogue, or just type. ", advice),
+        words,
+      ),
+    );
+  }
+
+  #typed() {
+    this.shown = PAGE;
+    if (this.pane.catalogue) this.#draw();
+    else void this.load();
+  }
+
+  #draw() {
+    const entries = found(this.pane.catalogue ?? [], this.query.value, this.category.value);
+    const words = wordsOf(this.query.value);
+    fill(this.count, this.pane.figures.counted(entries.length, "signal"));
+    const items = entries.slice(0, this.shown).map((entry) => h("li", {}, this.#item(entry, words)));
+    const more = entries.length > this.shown ? button("Show more", () => this.#more()) : null;
+    fill(this.list, entries.length ? h("ul", { class: "list" }, ...items) : this.#nothing(), more);
+  }
+
+  #more() {
+    this.shown += PAGE;
+    this.#draw();
+  }
+
+  #nothing() {
+    const clear = () => {
+      this.query.value = this.category.value = "";
+      this.#draw();
+      this.query.focus();
+    };
+    const words = `No signal has “${this.query.value}” in its name, slug, source or description.`;
+    return h(
+      "div",
+      { class: "empty" },
+      h("h2", {}, "Nothing found"),
+      h("p", {}, words),
+      button("Clear the search", clear),
+    );
+  }
+
+  /**
+   * @param {SignalEntry} entry
+   * @param {string[]} words
+   */
+  #item(entry, words) {
+    const text = (/** @type {string} */ value) =>
+      marked(value, words).map(([piece, hit]) => (hit ? h("mark", {}, piece) : piece));
+    const unit = entry.unit ? h("span", {}, entry.unit) : null;
+    return h(
+      "button",
+      { type: "button", class: "list-item", "data-slug": entry.slug, click: () => void this.show(entry) },
+      h(
+        "span",
+        { class: "list-body" },
+        h(
+          "span",
+          { class: "list-title" },
+          h("span", {}, ...text(entry.name)),
+          entry.premium ? badge("Premium", "accent") : null,
+        ),
+        h("span", { class: "meta" }, h("span", { class: "mono" }, ...text(entry.slug)), unit),
+      ),
+      icon("next"),
+    );
+  }
+
+  /**
+   * Open the card of a signal.
+   * @param {SignalEntry} entry
+   */
+  async show(entry) {
+    for (const item of this.list.querySelectorAll("[data-slug]"))
+      item.toggleAttribute("data-open", item.getAttribute("data-slug") === entry.slug);
+    const covered = !this.panel.classList.contains("has-card");
+    if (covered) this.scrolledTo = window.scrollY;
+    this.panel.classList.add("has-card");
+    // A narrow pane shows the card in the list's place, from its top.
+    if (covered && this.list.offsetParent === null) window.scrollTo(0, 0);
+    const card = new Card(this.pane, entry);
+    fill(
+      this.card,
+      button("Signals", () => this.#close(entry), { look: "quiet", sign: "back" }),
+      card.element,
+    );
+    card.element.querySelector("h2")?.focus();
+    await card.open();
+  }
+
+  /** @param {SignalEntry} entry */
+  #close(entry) {
+    this.panel.classList.remove("has-card");
+    const item = [...this.list.querySelectorAll("[data-slug]")].find(
+      (each) => each.getAttribute("data-slug") === entry.slug,
+    );
+    window.scrollTo(0, this.scrolledTo);
+    if (item instanceof HTMLElement) item.focus({ preventScroll: true });
+  }
+
+  /** @param {KeyboardEvent} event */
+  #keyed(event) {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (!step || event.target === this.category) return;
+    const stops = [this.query, .../** @type {NodeListOf<HTMLElement>} */ (this.list.querySelectorAll("[data-slug]"))];
+    const next = stops[stops.findIndex((stop) => stop === document.activeElement) + step];
+    if (!next) return;
+    event.preventDefault();
+    next.focus();
+  }
+
+  /** @param {unknown} error */
+  #failed(error) {
+    void showFailure(this.pane, this.list, error, () => void this.load());
+  }
+}

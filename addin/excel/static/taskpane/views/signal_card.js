@@ -1,0 +1,287 @@
+/// <reference path="../types.d.ts" />
+// A signal's card: what it is, its latest value with its history, and the formulas that bring it into a sheet.
+
+import { cellOf, numberIn, seriesOf } from "../data/answers.js";
+import { chart } from "../ui/chart.js";
+import { fill, h } from "../ui/elements.js";
+import { span } from "../data/format.js";
+import { callOf, formulaOf } from "../data/formula.js";
+import { icon } from "../ui/elements.js";
+import { insert } from "./insert.js";
+import { showFailure } from "../ui/notices.js";
+import { badge, button, formulaCode, loading, notice, staleness } from "../ui/components.js";
+import { asksFirst } from "../data/preferences.js";
+import { costWords } from "./preview.js";
+
+/** The windows of the chart; the first rests on what the value's own request brings. @type {[string, string][]} */
+const WINDOWS = [
+  ["Recent", "N250"],
+  ["1Y", "-1Y"],
+  ["5Y", "-5Y"],
+  ["Max", "MAX"],
+];
+
+const FIELDS = ["value", "observed_at", "change", "pct_change", "age"];
+
+/**
+ * What a card offers to insert: what it is called, the function, and its arguments after the slug.
+ * @type {[string, string, string[]][]}
+ */
+const FORMULAS = [
+  ["Latest value", "SIGNAL", []],
+  ["Date of the value", "SIGNAL", ["observed_at"]],
+  ["Change in percent", "SIGNAL", ["pct_change"]],
+  ["History, one year", "SIGNAL_HISTORY", ["-1Y"]],
+  ["Sparkline", "SPARK", []],
+  ["Where it comes from", "EXPLAIN", []],
+];
+
+const TEXTS = [{ type: "string" }, { type: "string" }];
+
+/** One signal, opened. */
+export class Card {
+  /**
+   * @param {Pane} pane
+   * @param {import("../data/catalogue.js").SignalEntry} entry
+   */
+  constructor(pane, entry) {
+    this.pane = pane;
+    this.entry = entry;
+    this.reading = h("div", { class: "reading" });
+    this.history = h("div", { class: "history" });
+    this.window = WINDOWS[0]?.[1] ?? "";
+    this.windows = h("div", { class: "segments", role: "group", "aria-label": "Window of the chart" });
+    this.element = h(
+      "article",
+      { class: "card" },
+      this.#head(),
+      this.reading,
+      this.history,
+      this.#facts(),
+      this.#formulas(),
+    );
+  }
+
+  /** Show the value: at once where it is at hand, or where the user wants no question before a request. */
+  async open() {
+    fill(this.reading, loading(3));
+    try {
+      const cost = await this.pane.backend.cost(this.#calls());
+      if (cost.requests === 0 || (cost.allowed && !asksFirst())) return await this.#load();
+      const { figures } = this.pane;
+      const load = button(`Load the value (${figures.counted(cost.requests, "request")})`, () => void this.#load(), {
+        disabled: !cost.allowed,
+      });
+      fill(this.reading, cost.allowed ? load : notice("warning", "Not enough requests left", cost.reason ?? ""));
+    } catch (error) {
+      this.#failed(this.reading, error, () => void this.open());
+    }
+  }
+
+  #calls() {
+    const { slug } = this.entry;
+    return /** @type {Call[]} */ ([
+      ...FIELDS.map((field) => ["SIGNAL", slug, field]),
+      this.#windowCall(this.window),
+    ]);
+  }
+
+  async #load() {
+    fill(this.reading, loading(3));
+    try {
+      const reply = await this.pane.backend.call(this.#calls());
+      const [value, day, change, percent, age, history] = reply.answers;
+      if (!value || value.error) throw new Error(value?.message ?? "there is no value");
+      this.#show(value, day, change, percent, age, reply.requests);
+      this.#offerWindows();
+      if (history) this.#draw(history);
+    } catch (error) {
+      this.#failed(this.reading, error, () => void this.open());
+    }
+  }
+
+  /**
+   * @param {Answer} value
+   * @param {Answer | undefined} day
+   * @param {Answer | undefined} change
+   * @param {Answer | undefined} percent
+   * @param {Answer | undefined} age
+   * @param {number} requests
+   */
+  #show(value, day, change, percent, age, requests) {
+    const { figures } = this.pane;
+    const seconds = numberIn(age);
+    const source = seconds === null ? null : seconds < 2 ? "fetched just now" : `fetched ${span(seconds)} ago`;
+    const spent = requests ? figures.counted(requests, "request") : "from the cache";
+    fill(
+      this.reading,
+      h(
+        "p",
+        { class: "value" },
+        h("strong", {}, cellOf(value, figures).text),
+        h("span", { class: "unit" }, this.entry.unit),
+      ),
+      h(
+        "p",
+        { class: "row tight" },
+        this.#change(numberIn(change), numberIn(percent)),
+        h("span", { class: "muted" }, day ? cellOf(day, figures).text.slice(0, 10) : ""),
+      ),
+      h("p", { class: "muted small" }, [source, spent].filter(Boolean).join(" · ")),
+      staleness(value.stale),
+    );
+  }
+
+  /**
+   * @param {number | null} change
+   * @param {number | null} percent
+   */
+  #change(change, percent) {
+    if (change === null) return null;
+    const { figures } = this.pane;
+    const tone = change > 0 ? "up" : change < 0 ? "down" : "flat";
+    const words = [figures.signed(change), percent === null ? null : `(${figures.percent(percent)})`]
+      .filter(Boolean)
+      .join(" ");
+    return h("span", { class: `change ${tone}` }, tone === "flat" ? null : icon(tone), words);
+  }
+
+  #offerWindows() {
+    const choices = WINDOWS.map(([name, start]) =>
+      h(
+        "button",
+        { type: "button", "aria-pressed": String(start === WINDOWS[0]?.[1]), click: () => void this.#window(start) },
+        name,
+      ),
+    );
+    fill(this.windows, ...choices);
+  }
+
+  /** @param {string} start */
+  async #window(start) {
+    WINDOWS.forEach(([, each], index) =>
+      this.windows.children[index]?.setAttribute("aria-pressed", String(each === start)),
+    );
+    this.window = start;
+    try {
+      const cost = await this.pane.backend.cost([this.#windowCall(start)]);
+      if (this.window !== start) return;
+      if (cost.requests === 0) await this.#loadWindow(start);
+      else fill(this.history, this.windows, this.#price(cost, start));
+    } catch (error) {
+      if (this.window === start) this.#failed(this.history, error, () => void this.#window(start));
+    }
+  }
+
+  /**
+   * Draw a window of the history, unless another one was chosen meanwhile.
+   * @param {string} start
+   */
+  async #loadWindow(start) {
+    fill(this.history, this.windows, loading(4));
+    try {
+      const { answers } = await this.pane.backend.call([this.#windowCall(start)]);
+      if (answers[0] && this.window === start) this.#draw(answers[0]);
+    } catch (error) {
+      if (this.window === start) this.#failed(this.history, error, () => void this.#window(start));
+    }
+  }
+
+  /**
+   * @param {string} start
+   * @returns {Call}
+   */
+  #windowCall(start) {
+    return ["SIGNAL_HISTORY", this.entry.slug, start];
+  }
+
+  /**
+   * What a window of the history would cost, with the button that loads it.
+   * @param {Cost} cost
+   * @param {string} start
+   */
+  #price(cost, start) {
+    const words = h("p", {}, ...costWords(cost, this.pane.figures));
+    const reason = cost.reason ? h("p", {}, cost.reason) : null;
+    return h(
+      "div",
+      { class: "empty" },
+      words,
+      reason,
+      button("Load", () => void this.#loadWindow(start), { disabled: !cost.allowed }),
+    );
+  }
+
+  /** @param {Answer} answer */
+  #draw(answer) {
+    if (answer.error) return fill(this.history, this.windows, notice("warning", answer.error, answer.message ?? ""));
+    const points = seriesOf(answer);
+    const { name, unit } = this.entry;
+    const picture =
+      points.length > 1
+        ? chart(points, { name, unit, figures: this.pane.figures })
+        : h("p", { class: "muted" }, "Too few observations for a chart.");
+    fill(this.history, this.windows, picture);
+  }
+
+  #head() {
+    const { name, slug, shortcode, premium } = this.entry;
+    const names = [slug, shortcode].filter(Boolean).join(" · ");
+    return h(
+      "header",
+      {},
+      h("div", { class: "row tight" }, h("h2", { tabindex: -1 }, name), premium ? badge("Premium", "accent") : null),
+      h("p", { class: "mono muted small" }, names),
+    );
+  }
+
+  #facts() {
+    const { category, source, description, unit } = this.entry;
+    /** @type {[string, string][]} */
+    const facts = [
+      ["Measures", description],
+      ["Unit", unit],
+      ["Category", category],
+      ["Source", source],
+    ];
+    const given = facts.filter(([, text]) => text).flatMap(([term, text]) => [h("dt", {}, term), h("dd", {}, text)]);
+    return h("dl", { class: "facts" }, ...given);
+  }
+
+  #formulas() {
+    const more = button("All arguments…", () => this.pane.openFunction("SIGNAL_HISTORY", { slug: this.entry.slug }), {
+      look: "quiet",
+    });
+    const items = FORMULAS.map(([words, id, rest]) => h("li", {}, this.#formula(words, id, rest)));
+    return h(
+      "section",
+      { class: "formulas" },
+      h("div", { class: "row spread" }, h("h3", {}, "Formulas"), more),
+      h("ul", { class: "list" }, ...items),
+    );
+  }
+
+  /**
+   * @param {string} words
+   * @param {string} id
+   * @param {string[]} rest
+   */
+  #formula(words, id, rest) {
+    const typed = [this.entry.slug, ...rest];
+    const formula = formulaOf(this.pane.live.namespace, id, typed, TEXTS);
+    const put = button("Insert", () => void insert(this.pane, formula, callOf(id, typed, TEXTS)), {
+      label: `Insert ${words}: ${formula}`,
+    });
+    const shown = h("div", { class: "small" }, formulaCode(formula));
+    return h("div", { class: "formula-item" }, h("span", {}, words), put, shown);
+  }
+
+  /**
+   * @param {HTMLElement} place
+   * @param {unknown} error
+   * @param {() => void} retry
+   */
+  #failed(place, error, retry) {
+    void showFailure(this.pane, place, error, retry);
+  }
+}

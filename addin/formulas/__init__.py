@@ -1,0 +1,1 @@
+"""Formulas as text: finding our calls, and working them out."""

@@ -1,0 +1,177 @@
+"""What a tool is: a coroutine of the library's kind (`udfs.engine.effects`) with a description that a model can read.
+
+A tool is declared as a function of the library is: its arguments are annotated with the same kinds, so that a model may
+give them as a formula does, and a wrong one is refused in the same words.
+"""
+
+from __future__ import annotations
+
+import inspect
+import typing
+from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import dataclass, field
+from datetime import date
+from typing import Any, TypeAlias
+
+import msgspec
+
+from dataservice.models import Record
+from udfs.arguments.kinds import Count, Flag, Kind, Names, Number
+from udfs.arguments.parameters import Parameter, parameter_of
+from udfs.engine.effects import Asking
+from udfs.errors import ArgumentError
+from udfs.records.lookup import nearest
+
+Schema: TypeAlias = dict[str, Any]
+"""A JSON Schema."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a tool found: the members of its result, and how to get more where there is more."""
+
+    members: Mapping[str, Any]
+    more: str | None = None
+
+
+Body: TypeAlias = Callable[..., Coroutine[Any, Any, Found]]
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """One tool: what it is called, what it takes, what it gives, and the coroutine that answers."""
+
+    name: str
+    title: str
+    description: str
+    parameters: tuple[Parameter, ...]
+    result: Mapping[str, Schema]
+    """The schema of every member of its result."""
+    optional: frozenset[str]
+    """Members that a result may lack."""
+    body: Body = field(repr=False)
+
+    def bind(self, arguments: Mapping[str, Any], today: date) -> Asking[Found]:
+        """The call with these arguments, ready for a driver; raises `ArgumentError` where one is wrong."""
+        known = [parameter.name for parameter in self.parameters]
+        for name in arguments:
+            if name not in known:
+                guess = nearest(name, known)
+                advice = f"did you mean {guess}?" if guess else f"there are {', '.join(known)}"
+                raise ArgumentError(f"{self.name} has no argument '{name[:60]}'; {advice}")
+        values = {parameter.name: parameter.read(arguments.get(parameter.name), today) for parameter in self.parameters}
+        return self.body(**values, today=today)
+
+
+def tool(*, title: str, result: Mapping[str, Schema], optional: frozenset[str] = frozenset()) -> Callable[[Body], Tool]:
+    """Make a tool of a coroutine; its name is the tool's, its docstring the description that a model reads."""
+
+    def describe(body: Body) -> Tool:
+        hints = typing.get_type_hints(body, include_extras=True)
+        parameters = inspect.signature(body).parameters.values()
+        return Tool(
+            name=body.__name__,
+            title=title,
+            description=_unwrapped(inspect.cleandoc(body.__doc__ or "")),
+            parameters=tuple(parameter_of(each, hints) for each in parameters if each.kind != each.KEYWORD_ONLY),
+            result=result,
+            optional=optional,
+            body=body,
+        )
+
+    return describe
+
+
+def _unwrapped(text: str) -> str:
+    """The paragraphs of a docstring, each in one line."""
+    return "\n\n".join(" ".join(paragraph.split()) for paragraph in text.split("\n\n"))
+
+
+NUMBER_OR_NULL: Schema = {"anyOf": [{"type": "number"}, {"type": "null"}]}
+
+COMMON: dict[str, Schema] = {
+    "more": {"type": "string", "description": "how to get what is not shown here; absent where all is shown"},
+    "fresh_for_s": {"type": "number", "description": "seconds in which asking again costs nothing and changes nothing"},
+    "stale": {
+        "type": "object",
+        "description": "present when this is the last known value because the service did not answer: its age, and why",
+        "properties": {"age_s": {"type": "number"}, "reason": {"type": "string"}},
+        "required": ["age_s", "reason"],
+    },
+    "requests": {"type": "integer", "description": "requests of the month's allowance that this call spent"},
+    "quota": {
+        "type": "object",
+        "description": "the month's allowance as last seen; absent where nothing was asked yet",
+        "properties": {
+            "tier": {"type": "string"},
+            "cap": {"type": "integer", "description": "requests a month"},
+            "remaining": {"type": "integer", "description": "requests left this month"},
+        },
+        "required": ["tier", "cap", "remaining"],
+    },
+}
+"""What the result of every tool may hold besides its own members."""
+
+ALWAYS = ("fresh_for_s", "requests")
+
+
+def input_schema(tool: Tool) -> Schema:
+    """The arguments of a tool as an object."""
+    return {
+        "type": "object",
+        "properties": {parameter.name: _argument(parameter) for parameter in tool.parameters},
+        "required": [parameter.name for parameter in tool.parameters if parameter.required],
+        "additionalProperties": False,
+    }
+
+
+def output_schema(tool: Tool) -> Schema:
+    """The structured result of a tool as an object."""
+    required = [name for name in tool.result if name not in tool.optional]
+    return {"type": "object", "properties": {**tool.result, **COMMON}, "required": [*required, *ALWAYS]}
+
+
+def records_schema(kind: type[Record], description: str) -> Schema:
+    """A list of records of which some fields are shown; the service may send fields that the contract does not name."""
+    return {"type": "array", "description": description, "items": record_schema(kind)}
+
+
+def record_schema(kind: type[Record]) -> Schema:
+    """One record of which some fields are shown."""
+    (reference,), components = msgspec.json.schema_components((kind,))
+    properties = components[reference["$ref"].rpartition("/")[2]]["properties"]
+    shown = {name: _without_default(schema) for name, schema in properties.items() if name != "extra"}
+    return {"type": "object", "properties": shown}
+
+
+def _argument(parameter: Parameter) -> Schema:
+    schema = {**_type_of(parameter.kind), "description": parameter.kind.help}
+    if parameter.kind.example:
+        schema["examples"] = [parameter.kind.example]
+    if parameter.default is not None:
+        schema["default"] = _names(parameter.default) if isinstance(parameter.kind, Names) else parameter.default
+    return schema
+
+
+def _type_of(kind: Kind) -> Schema:
+    choices = [choice.value for choice in kind.choices]
+    match kind:
+        case Names():
+            items: Schema = {"type": "string", **({"examples": choices} if choices else {})}
+            return {"type": "array", "items": items}
+        case Count():
+            return {"type": "integer", "minimum": int(kind.least), "maximum": int(kind.most)}
+        case Number():
+            return {"type": "number"}
+        case Flag():
+            return {"type": "boolean"}
+        case _:
+            return {"type": "string", **({"enum": choices} if choices and not kind.open_choices else {})}
+
+
+def _names(text: Any) -> list[str]:
+    return [part.strip() for part in str(text).split(",")]
+
+
+def _without_default(schema: Schema) -> Schema:
+    return {name: value for name, value in schema.items() if name != "default"}

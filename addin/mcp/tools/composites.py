@@ -1,0 +1,67 @@
+"""The tools about what the service itself composes: indices and currents, each list one request."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date
+from typing import Annotated
+
+from addin.mcp.tool import Found, tool
+from addin.mcp.tools.records import field_names, limit, listed, listing_schema
+from dataservice.client import CurrentsResource, IndicesResource
+from dataservice.models import Current, Index
+from udfs.arguments.kinds import Text
+from udfs.engine.effects import need
+from udfs.functions.currents import CURRENT_FIELDS
+from udfs.functions.indices import INDEX_FIELDS
+from udfs.records.lookup import find_record, in_group, in_order
+
+INDEX_SUMMARY = "slug, name, summary, category, value, observed_at, scale"
+
+CURRENT_SUMMARY = "slug, name, family, phrase, momentum_score, belief_score, maturity_stage"
+
+SORT = Text(
+    help="the field to sort by: numbers highest first, text from A to Z; a minus before it turns this round",
+    example="-belief_score",
+)
+
+
+@tool(title="List the composite indices", result=listing_schema("indices", Index, "indices"))
+async def list_indices(
+    slug: Annotated[str | None, Text(help="only this index", example="pressure-gauge")] = None,
+    limit: Annotated[int, limit(1_000)] = 20,
+    fields: Annotated[Sequence[str], field_names(INDEX_FIELDS, ("slug",))] = INDEX_SUMMARY,
+    *,
+    today: date,  # noqa: ARG001 - one signature for every tool
+) -> Found:
+    """Composite indices with their current readings (`value`, `observed_at`).
+
+    Ask for the field `components` to see what an index is made of, with weights and transforms. One request answers
+    this for all indices.
+    """
+    indices = sorted((await need(IndicesResource())).value, key=lambda index: index.slug)
+    found = [find_record(indices, slug, "index")] if slug else indices
+    return listed("indices", found, INDEX_FIELDS, fields, most=limit)
+
+
+@tool(title="List the macro currents", result=listing_schema("currents", Current, "currents"))
+async def list_currents(
+    slug: Annotated[str | None, Text(help="only this current", example="energy-repricing")] = None,
+    family: Annotated[str | None, Text(help="only currents of this family", example="commodities")] = None,
+    sort: Annotated[str, SORT] = "momentum_score",
+    limit: Annotated[int, limit(1_000)] = 20,
+    fields: Annotated[Sequence[str], field_names(CURRENT_FIELDS, ("slug",))] = CURRENT_SUMMARY,
+    *,
+    today: date,  # noqa: ARG001 - one signature for every tool
+) -> Found:
+    """Currents (named macro motions) with momentum, belief and maturity, the strongest momentum first.
+
+    One request answers this for all currents.
+    """
+    currents = sorted((await need(CurrentsResource())).value, key=lambda current: current.slug)
+    found = [find_record(currents, slug, "current")] if slug else currents
+    if family:
+        found = in_group(found, family, lambda current: current.family, "family")
+    by = CURRENT_FIELDS.find(sort.removeprefix("-"), currents)
+    ordered = in_order(found, lambda current: CURRENT_FIELDS.value(current, by), reverse=sort.startswith("-"))
+    return listed("currents", ordered, CURRENT_FIELDS, fields, most=limit)

@@ -1,0 +1,54 @@
+"""A reader that ends: what is not there by the deadline of a batch is answered with the last known value."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from dataservice.client import Answer, Resource
+from dataservice.errors import DeadlineExceededError
+from udfs.engine.batch import Reader
+
+T = TypeVar("T")
+
+
+class WithinDeadline:
+    """Reads through another reader for at most `deadline_s` seconds in all, over any number of rounds."""
+
+    def __init__(self, reader: Reader, *, deadline_s: float, timer: Callable[[], float] | None = None) -> None:
+        self._reader = reader
+        self._timer = timer or asyncio.get_running_loop().time
+        self._ends = self._timer() + deadline_s
+        self._deadline_s = deadline_s
+
+    def peek(self, resource: Resource[T], *, max_age_s: float | None = None) -> Answer[T] | None:
+        """The answer in memory."""
+        return self._reader.peek(resource, max_age_s=max_age_s)
+
+    async def have(self, resource: Resource[T], *, max_age_s: float) -> Answer[T] | None:
+        """The answer in any cache."""
+        return await self._reader.have(resource, max_age_s=max_age_s)
+
+    async def read(self, resource: Resource[T]) -> Answer[T]:
+        """The answer; when time is up the last known one, marked stale, or `DeadlineExceededError`.
+
+        A read that is late goes on behind, so that the next batch finds its answer in the cache.
+        """
+        reading = asyncio.ensure_future(self._reader.read(resource))
+        done, _ = await asyncio.wait({reading}, timeout=max(0.0, self._ends - self._timer()))
+        if done:
+            return reading.result()
+        reading.add_done_callback(_seen)
+        late = DeadlineExceededError(f"no answer within {self._deadline_s:g} s")
+        known = await self._reader.have(resource, max_age_s=math.inf)
+        if known is None:
+            raise late
+        return known.stale(late)
+
+
+def _seen(reading: asyncio.Future[Any]) -> None:
+    """Take note of a late failure, which nobody waits for any more."""
+    if not reading.cancelled():
+        reading.exception()

@@ -1,0 +1,98 @@
+"""Outcomes as JSON for every host: the ANSWER of the backend's protocol, up to its remaining freshness.
+
+An answer is kept as the bytes before the number after `"fresh_s":`, so that sending it again costs no encoding.
+"""
+
+from __future__ import annotations
+
+import math
+from datetime import date, datetime
+from typing import Any
+
+import numpy as np
+import orjson
+
+from udfs.cells import Column, Grid, Kind, cells_of, serial, serials
+from udfs.engine.session import Outcome
+from udfs.errors import CellError, error_cell
+
+_OPTIONS = orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_DATACLASS
+
+
+def encode(outcome: Outcome, function_id: str) -> bytes:
+    """The JSON object of an outcome up to the value of its last member, `fresh_s`.
+
+    What cannot be encoded becomes a cell error; nothing is raised.
+    """
+    try:
+        return _head(_members(outcome.result), outcome)
+    except Exception as error:  # noqa: BLE001 - a function's odd result must not harm the other answers of the batch
+        return encode_error(error_cell(error, function_id))
+
+
+def encode_error(error: CellError) -> bytes:
+    """The JSON object of a cell error, up to the value of `fresh_s`."""
+    return _head(_error(error), None)
+
+
+def finish(head: bytes, fresh_s: float) -> bytes:
+    """The whole JSON object: `head` with the seconds the host may keep it, cut to tenths."""
+    return b"%b%.1f}" % (head, max(0.0, math.floor(fresh_s * 10) / 10))
+
+
+def _head(members: dict[str, Any], outcome: Outcome | None) -> bytes:
+    if outcome is not None and outcome.stale is not None:
+        members["stale"] = {"age_s": round(outcome.stale.age_s, 1), "reason": outcome.stale.reason}
+    return orjson.dumps(members, _extra, _OPTIONS)[:-1] + b',"fresh_s":'
+
+
+def _members(result: Any) -> dict[str, Any]:
+    cells = cells_of(result)
+    match cells:
+        case Grid():
+            header = list(cells.header) if cells.header is not None else None
+            rows = cells.height - (header is not None)
+            return {"rows": rows, "header": header, "columns": [_column(column) for column in cells.columns]}
+        case CellError():
+            return _error(cells)
+        case date():
+            return _day(cells)
+        case _:
+            return {"value": cells}
+
+
+def _column(column: Column) -> dict[str, Any]:
+    """Numbers and dates go out as arrays; a list of mixed cells as it is, its dates and errors through `_extra`."""
+    if isinstance(column.values, list) or column.kind is Kind.ANY:
+        return {"type": "any", "values": column.values}
+    if column.kind is Kind.NUMBER:
+        return {"type": "number", "values": np.ascontiguousarray(column.values)}
+    return {"type": str(column.kind), "values": _serials(column)}
+
+
+def _serials(column: Column) -> Any:
+    days = serials(np.asarray(column.values))
+    whole = column.kind is Kind.DATE and not np.isnan(days).any()
+    return days.astype(np.int64) if whole else days
+
+
+def _extra(value: Any) -> Any:
+    """What JSON has no form for, inside a mixed column."""
+    match value:
+        case CellError():
+            return _error(value)
+        case date():
+            return _day(value)
+        case _:
+            raise TypeError(f"a {type(value).__name__} cannot be shown in a cell")
+
+
+def _day(day: date) -> dict[str, Any]:
+    number = serial(day)
+    if isinstance(day, datetime):
+        return {"value": number, "type": "datetime"}
+    return {"value": int(number), "type": "date"}
+
+
+def _error(error: CellError) -> dict[str, Any]:
+    return {"error": str(error.code), "message": error.message}

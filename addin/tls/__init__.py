@@ -1,0 +1,1 @@
+"""The certificate that Excel needs on this machine, and who trusts it."""

@@ -1,0 +1,99 @@
+"""How each system is told to trust our authority, to forget it, and asked whether it does."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from addin.tls.certificates import AUTHORITY_NAME, Certificates
+
+Platform: TypeAlias = Literal["windows", "mac", "linux"]
+
+NSS_DATABASE = Path(".pki/nssdb")
+"""Where Chromium on Linux keeps the certificates that a user trusts."""
+
+CERTUTIL_NOTE = "(certutil comes with libnss3-tools)"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One command, and what it is for."""
+
+    command: tuple[str, ...]
+    purpose: str
+
+
+def platform() -> Platform:
+    """The system this runs on."""
+    return {"win32": "windows", "darwin": "mac"}.get(sys.platform, "linux")  # type: ignore[return-value]
+
+
+def trust_steps(system: Platform, authority: Path, *, home: Path) -> list[Step]:
+    """The commands that make `system` trust the authority, for this user where the system can.
+
+    >>> [step.command[0] for step in trust_steps("windows", Path("authority.pem"), home=Path())]
+    ['certutil']
+    """
+    match system:
+        case "windows":
+            return [Step(("certutil", "-user", "-addstore", "Root", str(authority)), "trust it as this user")]
+        case "mac":
+            keychain = home / "Library/Keychains/login.keychain-db"
+            added = ("security", "add-trusted-cert", "-r", "trustRoot", "-k", str(keychain), str(authority))
+            return [Step(added, "trust it in the login keychain")]
+        case "linux":
+            database = home / NSS_DATABASE
+            new = Step(("certutil", "-d", f"sql:{database}", "-N", "--empty-password"), "make Chromium's list")
+            add = ("certutil", "-d", f"sql:{database}", "-A", "-t", "C,,", "-n", AUTHORITY_NAME, "-i", str(authority))
+            trusted = Step(add, f"trust it in Chromium {CERTUTIL_NOTE}")
+            return [trusted] if (database / "cert9.db").exists() else [new, trusted]
+
+
+def untrust_steps(system: Platform, fingerprint: str, *, home: Path) -> list[Step]:
+    """The commands that make `system` forget the authority with this SHA-1 fingerprint."""
+    match system:
+        case "windows":
+            return [Step(("certutil", "-user", "-delstore", "Root", fingerprint), "trust it no longer")]
+        case "mac":
+            return [Step(("security", "delete-certificate", "-Z", fingerprint, "-t"), "trust it no longer")]
+        case "linux":
+            database = f"sql:{home / NSS_DATABASE}"
+            return [Step(("certutil", "-d", database, "-D", "-n", AUTHORITY_NAME), "trust it no longer in Chromium")]
+
+
+def trust_check(system: Platform, authority: Path, fingerprint: str, *, home: Path) -> Step:
+    """The command that ends well where `system` trusts the authority."""
+    match system:
+        case "windows":
+            return Step(("certutil", "-user", "-verifystore", "Root", fingerprint), "whether it is trusted")
+        case "mac":
+            return Step(("security", "verify-cert", "-L", "-c", str(authority)), "whether it is trusted")
+        case "linux":
+            database = f"sql:{home / NSS_DATABASE}"
+            return Step(("certutil", "-d", database, "-L", "-n", AUTHORITY_NAME), "whether Chromium trusts it")
+
+
+def distrust(own: Certificates) -> str | None:
+    """Why this system is not known to trust our authority; None where it does."""
+    fingerprint = own.fingerprint()
+    if fingerprint is None:
+        return "there is none"
+    return run([trust_check(platform(), own.authority, fingerprint, home=Path.home())])
+
+
+def run(steps: Sequence[Step]) -> str | None:
+    """Run the commands; None when all went well, else what went wrong."""
+    for step in steps:
+        program = shutil.which(step.command[0])
+        if program is None:
+            return f"there is no {step.command[0]} here"
+        done = subprocess.run([program, *step.command[1:]], capture_output=True, text=True, check=False)  # noqa: S603
+        if done.returncode != 0:
+            said = (done.stderr or done.stdout).strip().splitlines()
+            return f"{step.command[0]} ended with {done.returncode}{f': {said[-1]}' if said else ''}"
+    return None

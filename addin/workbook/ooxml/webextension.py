@@ -1,0 +1,76 @@
+"""The parts by which Excel opens the task pane together with a workbook (Office web extension parts)."""
+
+from __future__ import annotations
+
+from lxml import etree
+
+from addin.workbook.ooxml.package import Package
+
+_RELATIONSHIPS = "http://schemas.openxmlformats.org/package/2006/relationships"
+_CONTENT_TYPES = "http://schemas.openxmlformats.org/package/2006/content-types"
+_OFFICE_2011 = "http://schemas.microsoft.com/office/2011/relationships"
+_PANES, _EXTENSION = "xl/webextensions/taskpanes.xml", "xl/webextensions/webextension1.xml"
+
+_PANES_XML = """\
+<?xml version="1.0" encoding="UTF-8" standalone="yes"?>
+<wetp:taskpanes xmlns:wetp="http://schemas.microsoft.com/office/webextensions/taskpanes/2010/11">\
+<wetp:taskpane dockstate="right" visibility="1" width="380" row="1">\
+<wetp:webextensionref xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships" r:id="rId1"/>\
+</wetp:taskpane></wetp:taskpanes>"""
+
+_PANES_RELS = f"""\
+<?xml version="1.0" encoding="UTF-8" standalone="yes"?>
+<Relationships xmlns="{_RELATIONSHIPS}"><Relationship Id="rId1" Type="{_OFFICE_2011}/webextension" \
+Target="webextension1.xml"/></Relationships>"""
+
+
+def webextension_parts(
+    package: Package, *, addin_id: str, version: str, store: str = "developer", store_type: str = "Registry"
+) -> dict[str, bytes]:
+    """The parts to add to a package, and its changed ones, so that Excel opens the pane of the add-in `addin_id`.
+
+    `store` and `store_type` are those of a sideloaded add-in; a centrally deployed one has `EXCatalog` for both.
+    """
+    extension = f"""\
+<?xml version="1.0" encoding="UTF-8" standalone="yes"?>
+<we:webextension xmlns:we="http://schemas.microsoft.com/office/webextensions/webextension/2010/11" \
+id="{{{addin_id}}}"><we:reference id="{addin_id}" version="{version}" store="{store}" storeType="{store_type}"/>\
+<we:alternateReferences/><we:properties><we:property name="Office.AutoShowTaskpaneWithDocument" value="true"/>\
+</we:properties><we:bindings/><we:snapshot xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"/>\
+</we:webextension>"""
+    return {
+        _PANES: _PANES_XML.encode(),
+        "xl/webextensions/_rels/taskpanes.xml.rels": _PANES_RELS.encode(),
+        _EXTENSION: extension.encode(),
+        "_rels/.rels": _with_relationship(package),
+        "[Content_Types].xml": _with_content_types(package),
+    }
+
+
+def without_webextension(relationships: etree._Element) -> etree._Element:
+    """The package's relationships without the one by which Excel opens a task pane."""
+    for relation in relationships.findall(f"{{{_RELATIONSHIPS}}}Relationship"):
+        if relation.get("Type") == f"{_OFFICE_2011}/webextensiontaskpanes":
+            relationships.remove(relation)
+    return relationships
+
+
+def _with_relationship(package: Package) -> bytes:
+    root = package.xml("_rels/.rels")
+    taken = {element.get("Id") for element in root}
+    free = next(f"rId{number}" for number in range(1, len(taken) + 2) if f"rId{number}" not in taken)
+    kind = f"{_OFFICE_2011}/webextensiontaskpanes"
+    etree.SubElement(root, f"{{{_RELATIONSHIPS}}}Relationship", Id=free, Type=kind, Target=_PANES)
+    return _bytes(root)
+
+
+def _with_content_types(package: Package) -> bytes:
+    root = package.xml("[Content_Types].xml")
+    for part, kind in ((_PANES, "webextensiontaskpanes"), (_EXTENSION, "webextension")):
+        content_type = f"application/vnd.ms-office.{kind}+xml"
+        etree.SubElement(root, f"{{{_CONTENT_TYPES}}}Override", PartName=f"/{part}", ContentType=content_type)
+    return _bytes(root)
+
+
+def _bytes(root: etree._Element) -> bytes:
+    return bytes(etree.tostring(root, xml_declaration=True, encoding="UTF-8", standalone=True))

@@ -1,0 +1,1 @@
+"""Bringing a workbook up to date: the plan, the values, where they go."""

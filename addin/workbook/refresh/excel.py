@@ -1,0 +1,104 @@
+"""Refreshing a book through an Excel that is running, with our add-in loaded in it."""
+
+from __future__ import annotations
+
+import platform
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from addin.config.settings import Settings
+from addin.errors import AddinError
+from addin.formulas.parser import mentions
+from addin.workbook.refresh.refresh import refuse_if_open
+
+POLL_S = 0.25
+"""How often cells that are still being worked out are looked at."""
+
+GRACE_S = 10.0
+"""Longer than one batch may take: Excel delivers what came in at its own pace."""
+
+
+def refresh_with_excel(book: Path, target: Path, settings: Settings) -> None:
+    """Work out every formula of `book` in the running Excel and save it as `target`.
+
+    Excel (Windows or Mac) must have been started by its user, with `addin serve` running and the add-in loaded: an
+    Excel that a program starts loads no functions of add-ins, and would save #NAME? in their place. Where a formula of
+    ours has no value in the end, nothing is saved. Raises `AddinError`, saying what to do.
+    """
+    if platform.system() not in ("Windows", "Darwin"):
+        raise AddinError("Excel runs on Windows and Mac only; use --engine builtin or --engine libreoffice here")
+    import xlwings
+
+    refuse_if_open(target)
+    app = xlwings.apps.active
+    if app is None:
+        raise AddinError("start Excel with the add-in loaded first; an Excel started from here would not load it")
+    copied = book.resolve() != target.resolve()
+    if copied:
+        shutil.copy2(book, target)
+    try:
+        recalculate(app, target, settings.namespace, deadline_s=settings.deadline_s + GRACE_S)
+    except Exception as error:
+        if copied:
+            target.unlink(missing_ok=True)
+        if isinstance(error, AddinError):
+            raise
+        raise AddinError(f"Excel could not refresh {book.name} ({type(error).__name__}: {error})") from error
+
+
+def recalculate(
+    app: Any,
+    path: Path,
+    namespace: str,
+    *,
+    deadline_s: float,
+    timer: Callable[[], float] = time.monotonic,
+    sleep: Callable[[float], object] = time.sleep,
+) -> None:
+    """Open the book at `path` in Excel, work it out and save it; close it unsaved where a formula of ours fails."""
+    book = app.books.open(str(path.resolve()))
+    try:
+        _calculate(app)
+        ends = timer() + deadline_s
+        while (waiting := _unfinished(book, namespace)) and timer() < ends:
+            sleep(POLL_S)
+        if waiting:
+            raise AddinError(f"{waiting[0]} was not worked out within {deadline_s:g} s; nothing was saved")
+        lost = [place for place, value in _ours(book, namespace) if value == "#NAME?"]
+        if lost:
+            raise AddinError(f"{lost[0]} shows #NAME?: the add-in is not loaded in this Excel; nothing was saved")
+        book.save()
+    finally:
+        book.close()
+
+
+def _calculate(app: Any) -> None:
+    if platform.system() == "Darwin":
+        app.calculate()
+        return
+    app.api.CalculateFullRebuild()
+    app.api.CalculateUntilAsyncQueriesDone()
+
+
+def _unfinished(book: Any, namespace: str) -> list[str]:
+    """Our cells that show #BUSY! or #GETTING_DATA: error numbers that xlwings has no text for."""
+    return [place for place, value in _ours(book, namespace) if isinstance(value, int) and not isinstance(value, bool)]
+
+
+def _ours(book: Any, namespace: str) -> Iterator[tuple[str, Any]]:
+    """Place and value of every cell with a formula of ours; numbers are floats, named errors texts."""
+    for sheet in book.sheets:
+        used = sheet.used_range
+        formulas = used.formula
+        rows = formulas if isinstance(formulas, tuple | list) else ((formulas,),)
+        values = used.options(ndim=2, err_to_str=True).value
+        for row, cells in enumerate(rows):
+            for column, formula in enumerate(cells):
+                if isinstance(formula, str) and formula.startswith("=") and mentions(formula, namespace):
+                    yield (
+                        f"{sheet.name}!{used[row, column].get_address(row_absolute=False, column_absolute=False)}",
+                        values[row][column],
+                    )

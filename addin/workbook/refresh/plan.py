@@ -1,0 +1,167 @@
+"""Which formulas of ours a book holds, and in what order they can be worked out."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from graphlib import CycleError, TopologicalSorter
+from typing import Any
+
+from addin.formulas.parser import (
+    MAX_COLUMN,
+    MAX_ROW,
+    Area,
+    Argument,
+    Named,
+    ParsedCall,
+    Spill,
+    Unworkable,
+    mentions,
+    parse,
+)
+from addin.workbook.ooxml.book import Book
+from addin.workbook.ooxml.sheet import Sheet
+from addin.workbook.refresh.cell_references import Copy, copied
+from addin.workbook.refresh.dependencies import Dependencies, OurCell, Place
+from udfs.cells import Scalar
+from udfs.errors import CellError
+
+MAX_ARGUMENT_CELLS = 100_000
+"""More names than any service has; a reference to a million rows counts only its used part."""
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A formula of ours that is left as it is, and why."""
+
+    where: str
+    formula: str
+    why: str
+
+
+@dataclass(slots=True)
+class Plan:
+    """The cells to work out, in rounds: what a round needs is known after the rounds before it."""
+
+    dependencies: Dependencies
+    rounds: list[list[OurCell]] = field(default_factory=list)
+    skipped: list[Skipped] = field(default_factory=list)
+
+    @property
+    def cells(self) -> list[OurCell]:
+        """All cells of all rounds."""
+        return [cell for cells in self.rounds for cell in cells]
+
+
+def make_plan(book: Book, namespace: str = "DS") -> Plan:
+    """Find every formula of ours in the book and put those that can be worked out in order."""
+    skipped: list[Skipped] = []
+    cells: list[OurCell] = []
+    copies: list[OurCell] = []
+    for sheet in book.sheets_with_calls(namespace):
+        for spot, formula in sheet.formulas():
+            if mentions(formula.text, namespace):
+                where = str(Area(*spot, *spot, sheet=sheet.name))
+                try:
+                    cells.append(OurCell(sheet.name, spot, formula, parse(formula.text, namespace)))
+                except Unworkable as error:
+                    skipped.append(Skipped(where, formula.text, str(error)))
+            elif copy := copied(formula.text):
+                copies.append(OurCell(sheet.name, spot, formula, copy))
+    plan = Plan(Dependencies(book, cells, namespace), skipped=skipped)
+    cells.extend(_copies_of_ours(plan.dependencies, copies))
+    _put_in_order(cells, plan)
+    return plan
+
+
+def _copies_of_ours(dependencies: Dependencies, copies: list[OurCell]) -> Iterator[OurCell]:
+    """The copies whose source is ours, or is such a copy."""
+    by_source: dict[Place, list[OurCell]] = {}
+    for copy in copies:
+        for source in dependencies.shown_by(copy):
+            by_source.setdefault(source, []).append(copy)
+    queue = deque(source for source in by_source if dependencies.owns(source))
+    while queue:
+        for copy in by_source.pop(queue.popleft(), ()):
+            dependencies.own(copy)
+            queue.append(copy.place)
+            yield copy
+
+
+def arguments(book: Book, call: ParsedCall, sheet: str) -> list[Any]:
+    """The raw arguments of a call on `sheet`, references replaced by what the cells hold now; raises `Unworkable`."""
+    return [_argument(book, argument, sheet) for argument in call.args]
+
+
+def shown(book: Book, copy: Copy, sheet: str) -> Scalar:
+    """What a formula that only shows another cell shows; a blank cell shows as 0, as in every spreadsheet."""
+    value = book.sheet(copy.source.sheet or sheet).value((copy.source.first_row, copy.source.first_column))
+    if copy.label is not None:
+        return "" if copy.blank_if_blank and value in (None, "") else copy.label
+    if not copy.as_text or isinstance(value, CellError):
+        return 0.0 if value is None else value
+    return "" if value is None else f"{value:.15g}" if isinstance(value, float) else str(value)
+
+
+def _argument(book: Book, argument: Argument, sheet: str) -> Any:
+    if isinstance(argument, Named):
+        return _argument(book, book.area_of(argument, sheet), sheet)
+    if isinstance(argument, Spill):
+        return _argument(book, _spilled(book, argument, sheet), sheet)
+    if not isinstance(argument, Area):
+        return argument
+    source = book.sheet(argument.sheet or sheet)
+    if argument.is_cell:
+        return source.value((argument.first_row, argument.first_column))
+    area = _used_part(source, argument)
+    rows = range(area.first_row, area.last_row + 1)
+    columns = range(area.first_column, area.last_column + 1)
+    if len(rows) * len(columns) > MAX_ARGUMENT_CELLS:
+        raise Unworkable(f"{argument} holds more than {MAX_ARGUMENT_CELLS:,} cells")
+    return [[source.value((row, column)) for column in columns] for row in rows]
+
+
+def _used_part(sheet: Sheet, area: Area) -> Area:
+    """Of an area that runs to the sheet's end, only as much as holds something; any other as it is."""
+    if area.last_row < MAX_ROW and area.last_column < MAX_COLUMN:
+        return area
+    used = [spot for spot in sheet.spots_in(area) if sheet.value(spot) is not None]
+    last_row = max((row for row, _ in used), default=area.first_row)
+    last_column = max((column for _, column in used), default=area.first_column)
+    return replace(area, last_row=min(area.last_row, last_row), last_column=min(area.last_column, last_column))
+
+
+def _spilled(book: Book, spill: Spill, sheet: str) -> Area:
+    source = spill.anchor.sheet or sheet
+    area = book.sheet(source).array_at((spill.anchor.first_row, spill.anchor.first_column))
+    if area is None:
+        raise Unworkable(f"{spill.anchor} holds no array formula")
+    return Area(area.first_row, area.first_column, area.last_row, area.last_column, sheet=source)
+
+
+def _put_in_order(cells: list[OurCell], plan: Plan) -> None:
+    """Rounds by what waits for what; circles, and all that waits for what is skipped, are skipped too."""
+    by_place = {cell.place: cell for cell in cells}
+    waits: dict[Place, set[Place]] = {}
+    left: dict[Place, str] = {}
+    for cell in cells:
+        try:
+            waits[cell.place] = plan.dependencies.of(cell)
+        except Unworkable as error:
+            waits[cell.place] = set()
+            left[cell.place] = str(error)
+    sorter = TopologicalSorter(waits)
+    with suppress(CycleError):
+        sorter.prepare()
+    while ready := sorter.get_ready():
+        left.update((place, "it needs a cell that is left as it is") for place in ready if waits[place] & left.keys())
+        if cells_now := [by_place[place] for place in ready if place not in left]:
+            plan.rounds.append(cells_now)
+        sorter.done(*ready)
+    planned = {cell.place for cell in plan.cells}
+    for place, cell in by_place.items():
+        if place not in planned:
+            why = left.get(place, "it refers to itself in a circle, or to a cell that does")
+            plan.skipped.append(Skipped(str(cell), cell.formula.text, why))

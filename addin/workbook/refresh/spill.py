@@ -1,0 +1,87 @@
+"""Putting a result where its formula shows it: one cell, or the area it spills over now."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+from addin.formulas.parser import MAX_COLUMN, MAX_ROW, Area
+from addin.workbook.ooxml.sheet import Sheet, Spot, same_value
+from addin.workbook.refresh.dependencies import OurCell
+from udfs.cells import Grid, Scalar
+
+
+class Placed(StrEnum):
+    """What became of a result."""
+
+    WRITTEN = "written"
+    UNCHANGED = "unchanged"
+    BLOCKED = "blocked"
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """What became of a result, the cells whose values it changed, and what to know about it."""
+
+    placed: Placed
+    changed: frozenset[Spot] = frozenset()
+    note: str = ""
+    resized: bool = False
+
+
+def place(sheet: Sheet, cell: OurCell, result: Scalar | Grid) -> Placement:
+    """Write a result into the sheet; an area that cannot take it keeps what it shows."""
+    rows: list[tuple[Scalar, ...]] = list(result.rows()) if isinstance(result, Grid) else [(result,)]
+    if not rows or not rows[0]:
+        rows = [(None,)]
+    note = ""
+    if not cell.formula.is_array and (len(rows), len(rows[0])) != (1, 1):
+        note = f"shows only the first of {len(rows)} × {len(rows[0])} cells: it is not an array formula"
+        rows = [rows[0][:1]]
+    area = _area(cell.spot, len(rows), len(rows[0]))
+    old = cell.formula.area
+    if blocked := _blocked(sheet, area, old):
+        return Placement(Placed.BLOCKED, note=blocked)
+    changed = frozenset(_write(sheet, cell.spot, rows, old))
+    resized = cell.formula.is_array and area != old
+    if resized:
+        sheet.resize(cell.spot, area)
+    return Placement(Placed.WRITTEN if changed or resized else Placed.UNCHANGED, changed, note, resized)
+
+
+def _area(spot: Spot, height: int, width: int) -> Area:
+    return Area(spot[0], spot[1], spot[0] + height - 1, spot[1] + width - 1)
+
+
+def _blocked(sheet: Sheet, area: Area, old: Area) -> str:
+    """Why the result cannot spill over `area`; empty when it can."""
+    size = f"{area.last_row - area.first_row + 1} × {area.last_column - area.first_column + 1}"
+    if area.last_row > MAX_ROW or area.last_column > MAX_COLUMN:
+        return f"the result of {size} cells does not fit on the sheet"
+    if area.is_cell or area == old:
+        return ""
+    for spot in sheet.spots_in(area):
+        if not old.contains(*spot) and sheet.has_content(spot):
+            return f"the result of {size} cells is blocked by {Area(*spot, *spot)}; clear it"
+    for merged in sheet.merged():
+        if area.contains(merged.first_row, merged.first_column) and not merged.is_cell:
+            return f"the result of {size} cells is blocked by the merged cells {merged}"
+    return ""
+
+
+def _write(sheet: Sheet, start: Spot, rows: list[tuple[Scalar, ...]], old: Area) -> Iterator[Spot]:
+    """Write what is new, blank what is left over, and yield the cells that changed."""
+    for row_number, row in enumerate(rows, start[0]):
+        # A new row of a table that had rows before looks like its last one; a first row has only its column to follow.
+        like = None if old.last_row == old.first_row else min(row_number, old.last_row)
+        for column, value in enumerate(row, start[1]):
+            spot = (row_number, column)
+            if not same_value(sheet.value(spot), value):
+                sheet.write(spot, value, like=(like, column) if like else None)
+                yield spot
+    area = _area(start, len(rows), len(rows[0]))
+    for spot in list(sheet.spots_in(old)):
+        if not area.contains(*spot) and sheet.value(spot) is not None:
+            sheet.write(spot, None)
+            yield spot

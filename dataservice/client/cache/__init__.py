@@ -1,0 +1,1 @@
+"""What is known: answers, histories, their freshness and their form in a store."""

@@ -1,0 +1,90 @@
+"""An answer: a value, and all that a careful reader wants to know about it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Generic, Self, TypeVar
+
+from dataservice.errors import DataServiceError
+
+T_co = TypeVar("T_co", covariant=True)
+
+
+class Source(StrEnum):
+    """Where an answer was taken from, nearest first."""
+
+    MEMORY = "memory"
+    SHELF = "shelf"
+    REDIS = "redis"
+    NETWORK = "network"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer(Generic[T_co]):
+    """A value of the service with its age, and the reason when it is not a fresh one.
+
+    Times are seconds since the epoch (UTC). `requests` is what this answer cost the caller who fetched it:
+    0 from a cache, 1 or more from the network.
+    """
+
+    value: T_co
+    fetched_at: float
+    fresh_until: float
+    source: Source
+    requests: int = 0
+    stale_because: DataServiceError | None = None
+
+    def is_fresh(self, now: float) -> bool:
+        """Whether no outer layer needs to ask again at `now`."""
+        return now < self.fresh_until
+
+    def fresh_for_s(self, now: float) -> float:
+        """Seconds that an outer layer may keep this answer, 0 for a stale one."""
+        return max(0.0, self.fresh_until - now)
+
+    def age_s(self, now: float) -> float:
+        """Seconds since the service gave this value."""
+        return max(0.0, now - self.fetched_at)
+
+    def stale(self, because: DataServiceError) -> Self:
+        """The same value, marked as the last known one, with the reason."""
+        return replace(self, stale_because=because, requests=0)
+
+
+DEFAULT_TTL_S = 900.0
+"""Quarter of an hour from arrival, the age that users of the contract's own add-in are used to."""
+
+CLOCK_SKEW_S = 60.0
+"""Machines that share a cache may differ by so much; what comes from further in the future had a wrong clock."""
+
+
+@dataclass(frozen=True, slots=True)
+class Freshness:
+    """The rule: fresh for `ttl_s` seconds from arrival, unless it arrived before `not_before` (a forced refresh)."""
+
+    ttl_s: float = DEFAULT_TTL_S
+    not_before: float = float("-inf")
+
+    def __post_init__(self) -> None:
+        if not self.ttl_s >= 0:
+            raise ValueError(f"ttl_s must be 0 or more seconds, not {self.ttl_s!r}")
+
+    def is_fresh(self, fetched_at: float, now: float) -> bool:
+        """Whether an answer that arrived at `fetched_at` needs no request at `now`."""
+        return now < self.fresh_until(fetched_at, now)
+
+    def fresh_until(self, fetched_at: float, now: float) -> float:
+        """When an answer that arrived at `fetched_at` stops being fresh: `ttl_s` later, or no later than `now`."""
+        if self.not_before <= fetched_at <= now + CLOCK_SKEW_S:
+            return fetched_at + self.ttl_s
+        return min(fetched_at, now)
+
+    def arrival(self, now: float) -> float:
+        """The time of arrival of what the service gives `now`: never before a forced refresh that came before it."""
+        return max(now, self.not_before)
+
+    def forced(self, now: float) -> Self:
+        """The rule from `now` on, when nothing that arrived up to now counts as fresh any more."""
+        return replace(self, not_before=math.nextafter(now, math.inf))

@@ -1,0 +1,142 @@
+"""Values as the bytes a cache keeps, and back: MessagePack for records, raw columns for observations."""
+
+from __future__ import annotations
+
+import struct
+from datetime import date
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from dataservice.client.cache.history import History, Span
+from dataservice.client.contract.resources import (
+    CatalogueResource,
+    CurrentsResource,
+    IndicesResource,
+    PostsResource,
+    Resource,
+    SignalResource,
+    WireResource,
+)
+from dataservice.client.contract.results import Catalogue, Currents, Indices, Page, SignalDetail
+from dataservice.client.contract.windows import Window
+from dataservice.models import Current, Index, Observation, Post, Signal, WireItem
+from dataservice.observations import Observations
+
+
+class _Detail(msgspec.Struct, array_like=True):
+    signal: Signal
+    latest: Observation | None
+    times: bytes
+    values: bytes
+
+
+class _Posts(msgspec.Struct, array_like=True):
+    items: tuple[Post, ...]
+    complete: bool
+
+
+class _Items(msgspec.Struct, array_like=True):
+    items: tuple[WireItem, ...]
+    complete: bool
+
+
+_encode = msgspec.msgpack.Encoder().encode
+_catalogue = msgspec.msgpack.Decoder(tuple[Signal, ...]).decode
+_detail = msgspec.msgpack.Decoder(_Detail).decode
+_indices = msgspec.msgpack.Decoder(tuple[Index, ...]).decode
+_currents = msgspec.msgpack.Decoder(tuple[Current, ...]).decode
+_posts = msgspec.msgpack.Decoder(_Posts).decode
+_items = msgspec.msgpack.Decoder(_Items).decode
+
+
+def pack(value: Any) -> bytes:
+    """The bytes of an answer's value; raises `TypeError` for what no resource answers with."""
+    match value:
+        case Catalogue(signals):
+            return _encode(signals)
+        case SignalDetail(signal, latest, history):
+            return _encode(_Detail(signal, latest, *pack_columns(history)))
+        case Indices() | Currents():
+            return _encode(tuple(value))
+        case Page(items, complete):
+            return _encode((items, complete))
+        case _:
+            raise TypeError(f"no cache keeps a {type(value).__name__}")
+
+
+def unpack(resource: Resource[Any], payload: bytes) -> Any:
+    """The value of `resource` in `payload`; raises `msgspec.MsgspecError` or `ValueError` for other bytes."""
+    match resource:
+        case CatalogueResource():
+            return Catalogue(_catalogue(payload))
+        case SignalResource():
+            found = _detail(payload)
+            return SignalDetail(found.signal, found.latest, unpack_columns(found.times, found.values))
+        case IndicesResource():
+            return Indices(_indices(payload))
+        case CurrentsResource():
+            return Currents(_currents(payload))
+        case PostsResource():
+            posts = _posts(payload)
+            return Page(posts.items, posts.complete, Post)
+        case WireResource():
+            items = _items(payload)
+            return Page(items.items, items.complete, WireItem)
+        case _:
+            raise TypeError(f"no cache keeps {resource!r}")
+
+
+def pack_columns(observations: Observations) -> tuple[bytes, bytes]:
+    """The two columns, 8 bytes a row each: microseconds since the epoch, and values."""
+    return observations.times.astype("<M8[us]").tobytes(), observations.values.astype("<f8").tobytes()
+
+
+def unpack_columns(times: bytes | memoryview, values: bytes | memoryview) -> Observations:
+    """The observations in two columns, as a view that copies nothing."""
+    if len(times) != len(values):
+        raise ValueError("columns of different length")
+    return Observations(np.frombuffer(times, "<M8[us]"), np.frombuffer(values, "<f8"))
+
+
+_LENGTH = struct.Struct("<q")  # of one column, in bytes, at the very end
+
+
+class _Span(msgspec.Struct, array_like=True):
+    start: date
+    end: date
+    pulled_at: float
+    checked_at: float
+    revised: bool
+
+
+class _Facts(msgspec.Struct, array_like=True):
+    spans: tuple[_Span, ...]
+    revised_at: float | None
+
+
+_decode = msgspec.msgpack.Decoder(_Facts).decode
+
+
+def pack_history(history: History) -> bytes:
+    """The bytes of `history`."""
+    times, values = pack_columns(history.observations)
+    spans = tuple(
+        _Span(span.window.start, span.window.end, span.pulled_at, span.checked_at, span.revised)
+        for span in history.spans
+    )
+    return b"".join([times, values, _encode(_Facts(spans, history.revised_at)), _LENGTH.pack(len(times))])
+
+
+def unpack_history(payload: bytes) -> History:
+    """The history in `payload`, its columns a view of it; raises `ValueError` or `msgspec.MsgspecError` otherwise."""
+    if len(payload) < _LENGTH.size:
+        raise ValueError("too short for a history")
+    (length,) = _LENGTH.unpack_from(payload, len(payload) - _LENGTH.size)
+    body = memoryview(payload)[: -_LENGTH.size]
+    if not 0 <= 2 * length <= len(body):
+        raise ValueError("columns longer than the whole")
+    facts = _decode(body[2 * length :])
+    spans = tuple(Span(Window(s.start, s.end), s.pulled_at, s.checked_at, s.revised) for s in facts.spans)
+    return History(unpack_columns(body[:length], body[length : 2 * length]), spans, facts.revised_at)

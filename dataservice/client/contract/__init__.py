@@ -1,0 +1,1 @@
+"""The contract as values: resources, requests, decoded answers, paging, quota."""

@@ -1,0 +1,177 @@
+"""From the bytes of an answer to records; whatever is not what the contract says is a `MalformedAnswerError`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import msgspec
+
+from dataservice.client.contract.requests import LIST_LIMIT
+from dataservice.client.contract.results import Currents, Indices, Page, SignalDetail
+from dataservice.client.contract.timestamps import instant
+from dataservice.errors import MalformedAnswerError
+from dataservice.models import Current, Index, Observation, Post, Record, Signal, WireItem
+from dataservice.observations import Observations
+
+R = TypeVar("R", bound=Record)
+
+
+class _Pagination(msgspec.Struct):
+    limit: int | None = None
+    offset: int = 0
+    total: int | None = None
+
+
+class _Row(msgspec.Struct):
+    observed_at: str
+    value: float | None
+
+
+class _RowEnvelope(msgspec.Struct):
+    data: list[_Row]
+    pagination: _Pagination | None = None
+
+
+_rows = msgspec.json.Decoder(_RowEnvelope | list[_Row])
+
+
+@dataclass(frozen=True, slots=True)
+class CataloguePage:
+    """A page of the catalogue, and how many signals there are in all where the service says so."""
+
+    signals: tuple[Signal, ...]
+    limit: int | None
+    total: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class ObservationsPage:
+    """A page of observations; `left` is how many come behind it, None where the service does not say."""
+
+    observations: Observations
+    rows: int
+    left: int | None = None
+    limit: int | None = None
+
+
+def catalogue_page(body: bytes) -> CataloguePage:
+    """GET /v1/signals."""
+    envelope = _envelope(body)
+    pagination = _convert(envelope.get("pagination") or {}, _Pagination)
+    return CataloguePage(_records(envelope, Signal), pagination.limit, pagination.total)
+
+
+def signal_detail(body: bytes) -> SignalDetail:
+    """GET /v1/signals/{slug}; where `latest` is absent, the newest of the history stands in."""
+    raw = _data(_envelope(body), dict)
+    fields = dict(raw)
+    history = _observations(_convert(fields.pop("history", None) or [], list[_Row]))
+    found = fields.pop("latest", None)
+    signal = _record(fields, Signal)
+    if found is None:
+        return SignalDetail(signal, _newest(history), history)
+    latest = _record(found, Observation)
+    _observations([latest])  # it is one by its date, too
+    return SignalDetail(signal, latest, history)
+
+
+def observations_page(body: bytes) -> ObservationsPage:
+    """GET /v1/signals/{slug}/observations: `{"data": […], "pagination": …}` or a bare array."""
+    try:
+        decoded = _rows.decode(body)
+    except msgspec.MsgspecError as error:
+        problem = str(error)
+    else:
+        if isinstance(decoded, list):
+            return ObservationsPage(_observations(decoded), len(decoded))
+        rows, pagination = decoded.data, decoded.pagination or _Pagination()
+        left = None if pagination.total is None else max(0, pagination.total - pagination.offset - len(rows))
+        return ObservationsPage(_observations(rows), len(rows), left, pagination.limit)
+    raise MalformedAnswerError(f"not the observations of a signal: {problem}")
+
+
+def indices(body: bytes) -> Indices:
+    """GET /v1/indices."""
+    return Indices(_records(_envelope(body), Index))
+
+
+def currents(body: bytes) -> Currents:
+    """GET /v1/currents."""
+    return Currents(_records(_envelope(body), Current))
+
+
+def posts(body: bytes) -> Page[Post]:
+    """GET /v1/codex and /v1/almanac, newest first."""
+    return _page(body, Post)
+
+
+def wire(body: bytes) -> Page[WireItem]:
+    """GET /v1/wire, newest first."""
+    return _page(body, WireItem)
+
+
+def _page(body: bytes, kind: type[R]) -> Page[R]:
+    items = _records(_envelope(body), kind)
+    newest_first = sorted(items, key=lambda item: instant(item.field("published_at")), reverse=True)
+    return Page(tuple(newest_first), complete=len(items) < LIST_LIMIT, kind=kind)
+
+
+def _newest(history: Observations) -> Observation | None:
+    for time, value in history[-1:]:
+        return Observation(observed_at=time.isoformat().replace("+00:00", "Z"), value=value)
+    return None
+
+
+def _observations(rows: Sequence[_Row | Observation]) -> Observations:
+    try:
+        return Observations.from_columns([row.observed_at for row in rows], [row.value for row in rows])
+    except ValueError as error:
+        problem = str(error)
+    raise MalformedAnswerError(f"an observation without a date: {problem}")
+
+
+def _envelope(body: bytes) -> dict[str, Any]:
+    """The object with `data`; a bare array counts as its `data`."""
+    try:
+        decoded = msgspec.json.decode(body)
+    except msgspec.MsgspecError:
+        decoded = None
+    if isinstance(decoded, list):
+        return {"data": decoded}
+    if not isinstance(decoded, dict):
+        raise MalformedAnswerError("not JSON, or not an object")
+    return decoded
+
+
+def _data(envelope: dict[str, Any], kind: type[Any]) -> Any:
+    data = envelope.get("data")
+    if not isinstance(data, kind):
+        raise MalformedAnswerError(f"no {kind.__name__} in `data`")
+    return data
+
+
+def _records(envelope: dict[str, Any], kind: type[R]) -> tuple[R, ...]:
+    return tuple(_record(raw, kind) for raw in _data(envelope, list))
+
+
+def _record(raw: Any, kind: type[R]) -> R:
+    problem = "not an object"
+    if isinstance(raw, dict):
+        try:
+            return kind.from_json(raw)
+        except msgspec.ValidationError as error:
+            problem = str(error)
+    raise MalformedAnswerError(f"not a {kind.__name__}: {problem}")
+
+
+T = TypeVar("T")
+
+
+def _convert(raw: Any, kind: type[T]) -> T:
+    try:
+        return msgspec.convert(raw, kind)
+    except msgspec.ValidationError as error:
+        problem = str(error)
+    raise MalformedAnswerError(problem)

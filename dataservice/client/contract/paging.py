@@ -1,0 +1,81 @@
+"""Which page comes next: pure decisions, each of which makes progress, so that paging always ends."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+
+from dataservice.client.contract.decode import CataloguePage, ObservationsPage
+from dataservice.client.contract.requests import CATALOGUE_LIMIT, OBSERVATIONS_LIMIT
+from dataservice.client.contract.windows import Window, day_after
+from dataservice.errors import MalformedAnswerError
+from dataservice.observations import Observations
+
+
+def next_offset(offset: int, page: CataloguePage) -> int | None:
+    """The offset of the page behind `page`, which began at `offset`; None behind the last one."""
+    end = offset + len(page.signals)
+    if not page.signals:
+        return None
+    if page.total is not None:
+        return end if end < page.total else None
+    return end if len(page.signals) >= (page.limit or CATALOGUE_LIMIT) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Pulled:
+    """The observations of a window as far as its pages have arrived.
+
+    Pages are asked by documented parameters only: the next one begins on the last day seen, and what comes twice is
+    dropped. `next_start` is None when the window is complete.
+    """
+
+    window: Window
+    observations: Observations
+    next_start: date | None
+    pages: int = 0
+
+    @classmethod
+    def begin(cls, window: Window) -> Pulled:
+        """Nothing yet of a window."""
+        return cls(window, Observations.empty(), window.start)
+
+    @property
+    def complete(self) -> bool:
+        """Whether every page has arrived."""
+        return self.next_start is None
+
+    def known_window(self) -> Window:
+        """The days whose observations have all arrived; those of the last day seen may not have."""
+        if self.next_start is None:
+            return self.window
+        return Window(self.window.start, date.fromordinal(max(1, self.next_start.toordinal() - 1)))
+
+    def with_page(self, page: ObservationsPage) -> Pulled:
+        """The state after one more page; raises `MalformedAnswerError` where the service ignores `start`."""
+        start = self.next_start or self.window.start
+        found = page.observations
+        if len(found) and found.first_day < start:
+            raise MalformedAnswerError(f"observations from {found.first_day} were sent, asked from {start}")
+        together = self.observations.merged(found.between(start, self.window.end))
+        return Pulled(self.window, together, self._after(page, start), self.pages + 1)
+
+    def _after(self, page: ObservationsPage, start: date) -> date | None:
+        found = page.observations
+        if not len(found) or not _is_full(page) or found.last_day >= self.window.end:
+            return None
+        # A page full of one day would come again and again: what that day holds beyond a page cannot be asked for.
+        return max(found.last_day, day_after(start) if found.last_day == start else start)
+
+
+def pages_for(observations: float) -> int:
+    """How many requests a window with so many observations takes: pages after the first begin with a known one."""
+    behind_the_first = max(0.0, observations - OBSERVATIONS_LIMIT)
+    return 1 + int(-(-behind_the_first // (OBSERVATIONS_LIMIT - 1)))
+
+
+def _is_full(page: ObservationsPage) -> bool:
+    """Whether another page may follow: what the service says of the rest, or else whether this one is full."""
+    if page.left is not None:
+        return page.left > 0
+    return page.rows >= (page.limit or OBSERVATIONS_LIMIT)

@@ -1,0 +1,73 @@
+"""The month's allowance as the service tells it in three headers of every answer (contract: "Quota headers")."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from dataservice.client.contract.timestamps import utc_day
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+IN_FLIGHT = 64
+"""Answers may overtake each other: within so many requests, the lower remaining number is the newer one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quota:
+    """Tier, monthly cap and requests left as last seen at `seen_at` (seconds since the epoch).
+
+    `used_here` counts the requests this installation spent in the current UTC month.
+    """
+
+    tier: str
+    cap: int
+    remaining: int
+    seen_at: float
+    used_here: int = 0
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row with a column a field."""
+        import pandas as pd
+
+        names = ("tier", "cap", "remaining", "used_here", "seen_at")
+        return pd.DataFrame([{name: getattr(self, name) for name in names}])
+
+
+def quota_in(headers: Mapping[str, str], now: float) -> Quota | None:
+    """The quota in the headers of an answer; None where they are missing, unreadable, or of no key (401)."""
+    tier = headers.get("x-service-tier", "").strip()
+    cap = _count(headers.get("x-service-ratelimit-cap"))
+    remaining = _count(headers.get("x-service-ratelimit-remaining"))
+    if not tier or cap is None or remaining is None:
+        return None
+    return Quota(tier, cap, remaining, now)
+
+
+def newer(known: Quota | None, seen: Quota) -> Quota:
+    """What holds after `seen` arrived: of answers that were under way together, the lower remaining number."""
+    overtaken = (
+        known is not None
+        and (known.tier, known.cap, month_of(known.seen_at)) == (seen.tier, seen.cap, month_of(seen.seen_at))
+        and known.remaining < seen.remaining <= known.remaining + IN_FLIGHT
+    )
+    return known if known is not None and overtaken else seen
+
+
+def requests_at_once(known: Quota | None, now: float, *, most: int) -> int:
+    """How many requests may be under way together: no more than are left this month, and one to find out."""
+    if known is None or month_of(known.seen_at) != month_of(now):
+        return most
+    return max(1, min(most, known.remaining))
+
+
+def month_of(seconds: float) -> str:
+    """The UTC calendar month of a time, as 2026-08."""
+    return utc_day(seconds).isoformat()[:7]
+
+
+def _count(text: str | None) -> int | None:
+    text = (text or "").strip()
+    return int(text) if text.isdecimal() else None

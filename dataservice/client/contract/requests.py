@@ -1,0 +1,149 @@
+"""Which request answers which resource: pure functions from resources to paths and parameters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+from enum import StrEnum
+from functools import lru_cache
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from dataservice.client.contract.resources import (
+    CatalogueResource,
+    CurrentsResource,
+    HistoryResource,
+    IndicesResource,
+    PostsResource,
+    Resource,
+    SignalResource,
+    WireResource,
+)
+from dataservice.errors import NotFoundError
+
+CATALOGUE_LIMIT = 500  # "Per-parameter bounds": the widest page costs the same as the narrowest
+HISTORY_LIMIT = 365
+LIST_LIMIT = 200
+OBSERVATIONS_LIMIT = 1_000
+
+MAX_REMEMBERED = 10_000  # requests worked out: each read needs its own several times
+
+MAX_SLUG = 200  # no identifier is longer: a paragraph that ends up in a formula must not become an address
+
+
+class Endpoint(StrEnum):
+    """The endpoints of the contract, by their path."""
+
+    SIGNALS = "/v1/signals"
+    SIGNAL = "/v1/signals/{slug}"
+    OBSERVATIONS = "/v1/signals/{slug}/observations"
+    INDICES = "/v1/indices"
+    CURRENTS = "/v1/currents"
+    CODEX = "/v1/codex"
+    ALMANAC = "/v1/almanac"
+    WIRE = "/v1/wire"
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One GET: the endpoint, its path with the slug in place, the parameters, and who goes first."""
+
+    endpoint: Endpoint
+    path: str
+    params: tuple[tuple[str, str], ...] = ()
+    subject: str = ""
+    """What is missing when the service answers 404."""
+    priority: int = 0
+
+    @property
+    def target(self) -> str:
+        """Path and query: what is sent, and the name an answer is kept under."""
+        return f"{self.path}?{urlencode(self.params)}" if self.params else self.path
+
+
+@lru_cache(maxsize=MAX_REMEMBERED)
+def first_request(resource: Resource[Any]) -> Request:
+    """The request that answers `resource`, or the first page of it.
+
+    Raises `NotFoundError` where the slug is none that could exist, so that no request is spent on it.
+    """
+    match resource:
+        case CatalogueResource():
+            return catalogue_request(0)
+        case SignalResource(slug):
+            return _signal(Endpoint.SIGNAL, slug, {"history": HISTORY_LIMIT}, resource.priority)
+        case HistoryResource(slug, start, end):
+            return observations_request(slug, start, end)
+        case IndicesResource():
+            return Request(Endpoint.INDICES, Endpoint.INDICES)
+        case CurrentsResource():
+            return Request(Endpoint.CURRENTS, Endpoint.CURRENTS)
+        case PostsResource():
+            return _posts(resource)
+        case WireResource():
+            return _wire(resource)
+        case _:
+            raise TypeError(f"no request answers {resource!r}")
+
+
+def can_exist(resource: Resource[Any]) -> bool:
+    """Whether there is a request that could answer `resource` at all."""
+    try:
+        first_request(resource)
+    except NotFoundError:
+        return False
+    return True
+
+
+def catalogue_request(offset: int, category: str | None = None) -> Request:
+    """The page of the catalogue, or of one category of it, that begins at `offset`."""
+    params = _params({"limit": CATALOGUE_LIMIT, "offset": offset or None, "category": category})
+    return Request(Endpoint.SIGNALS, Endpoint.SIGNALS, params)
+
+
+def observations_request(slug: str, start: date | None, end: date | None) -> Request:
+    """The first page of a signal's observations from `start` to `end`, both days included."""
+    return _signal(Endpoint.OBSERVATIONS, slug, {"start": start, "end": end}, HistoryResource.priority)
+
+
+def _signal(endpoint: Endpoint, slug: str, params: dict[str, Any], priority: int) -> Request:
+    if not 0 < len(slug) <= MAX_SLUG or not slug.isprintable() or any(c.isspace() for c in slug) or slug in {".", ".."}:
+        raise NotFoundError(f"no signal {slug[:MAX_SLUG]!r}")
+    path = endpoint.replace("{slug}", quote(slug, safe=""))
+    return Request(endpoint, path, _params(params), subject=f"signal {slug!r}", priority=priority)
+
+
+def _posts(asked: PostsResource) -> Request:
+    endpoint = Endpoint.CODEX if asked.beat is None else Endpoint.ALMANAC
+    since: str | date | None = asked.since
+    if endpoint is Endpoint.CODEX:  # a date-time here, a date at the almanac
+        since = _midnight(asked.since)
+    params = {
+        "limit": LIST_LIMIT,
+        "since": since,
+        "handle": asked.handle,
+        "story_type": asked.story_type,
+        "beat": asked.beat,
+    }
+    return Request(endpoint, endpoint, _params(params), priority=asked.priority)
+
+
+def _wire(asked: WireResource) -> Request:
+    params = {
+        "limit": LIST_LIMIT,
+        "since": _midnight(asked.since),
+        "min_importance": asked.min_importance or None,
+        "kind": asked.kind,
+        "beat": asked.beat,
+        "ticker": asked.ticker,
+        "source": asked.source,
+    }
+    return Request(Endpoint.WIRE, Endpoint.WIRE, _params(params), priority=asked.priority)
+
+
+def _midnight(day: date | None) -> str | None:
+    return None if day is None else f"{day.isoformat()}T00:00:00Z"
+
+
+def _params(given: dict[str, Any]) -> tuple[tuple[str, str], ...]:
+    return tuple((name, str(value)) for name, value in given.items() if value is not None)

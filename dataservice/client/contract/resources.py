@@ -1,0 +1,151 @@
+"""The resources of the service, as values: what can be asked, and what equal questions share.
+
+A request is what costs, so the client thinks in resources: two cells that need the same resource share one answer,
+whichever fields they show. A resource says nothing of keys, caches or HTTP.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from datetime import date
+from typing import ClassVar, Generic, TypeVar
+
+from dataservice.client.contract.results import Catalogue, Page, SignalDetail
+from dataservice.models import Current, Index, Post, WireItem
+from dataservice.observations import Observations
+
+T_co = TypeVar("T_co", covariant=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Resource(Generic[T_co]):
+    """Something the service can be asked whose answer is a `T_co`; equal resources share one answer."""
+
+    priority: ClassVar[int] = 0
+    """Who goes first when requests are short: values (0), histories (1), posts (2), the wire (3)."""
+
+    @property
+    def family(self) -> Hashable:
+        """What this resource shares with all that could cover it or be covered by it."""
+        return self
+
+    def covers(self, other: Resource[object]) -> bool:
+        """Whether a complete answer to this one holds the whole answer to `other`."""
+        return self == other
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogueResource(Resource[Catalogue]):
+    """The whole catalogue of signals: `ceil(total / 500)` requests (GET /v1/signals)."""
+
+
+@dataclass(frozen=True, slots=True)
+class SignalResource(Resource[SignalDetail]):
+    """One signal with its latest value and the widest recent history, in one request (GET /v1/signals/{slug})."""
+
+    slug: str
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryResource(Resource[Observations]):
+    """A signal's observations from `start` to `end`, both included, None an open end (GET …/observations).
+
+    The answer may reach further than asked; cut it with `Observations.between`.
+    """
+
+    slug: str
+    start: date | None = None
+    end: date | None = None
+
+    priority: ClassVar[int] = 1
+
+    @property
+    def family(self) -> Hashable:
+        """All windows of one signal."""
+        return HistoryResource, self.slug
+
+    def covers(self, other: Resource[object]) -> bool:
+        """Whether the window of `other` lies inside this one's."""
+        return (
+            isinstance(other, HistoryResource)
+            and other.slug == self.slug
+            and _from(self.start) <= _from(other.start)
+            and _to(self.end) >= _to(other.end)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class IndicesResource(Resource[tuple[Index, ...]]):
+    """All indices with components and readings, in one request (GET /v1/indices)."""
+
+
+@dataclass(frozen=True, slots=True)
+class CurrentsResource(Resource[tuple[Current, ...]]):
+    """All currents with their scores, in one request (GET /v1/currents)."""
+
+
+@dataclass(frozen=True, slots=True)
+class PostsResource(Resource[Page[Post]]):
+    """The newest posts that pass the service's own filters, at most 200 (GET /v1/codex; /v1/almanac with a beat)."""
+
+    story_type: str | None = None
+    handle: str | None = None
+    since: date | None = None
+    beat: str | None = None
+
+    priority: ClassVar[int] = 2
+
+    @property
+    def family(self) -> Hashable:
+        """All selections of posts."""
+        return PostsResource
+
+    def covers(self, other: Resource[object]) -> bool:
+        """Whether every filter here is also one of `other`, or a looser one."""
+        return (
+            isinstance(other, PostsResource)
+            and self.story_type in (None, other.story_type)
+            and self.handle in (None, other.handle)
+            and self.beat in (None, other.beat)
+            and _from(self.since) <= _from(other.since)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class WireResource(Resource[Page[WireItem]]):
+    """The newest wire items that pass the service's own filters, the widest page (GET /v1/wire, Pro and above)."""
+
+    ticker: str | None = None
+    kind: str | None = None
+    min_importance: int = 0
+    since: date | None = None
+    beat: str | None = None
+    source: str | None = None
+
+    priority: ClassVar[int] = 3
+
+    @property
+    def family(self) -> Hashable:
+        """All selections of items."""
+        return WireResource
+
+    def covers(self, other: Resource[object]) -> bool:
+        """Whether every filter here is also one of `other`, or a looser one."""
+        return (
+            isinstance(other, WireResource)
+            and self.ticker in (None, other.ticker)
+            and self.kind in (None, other.kind)
+            and self.beat in (None, other.beat)
+            and self.source in (None, other.source)
+            and self.min_importance <= other.min_importance
+            and _from(self.since) <= _from(other.since)
+        )
+
+
+def _from(start: date | None) -> date:
+    return start or date.min
+
+
+def _to(end: date | None) -> date:
+    return end or date.max

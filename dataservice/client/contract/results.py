@@ -1,0 +1,139 @@
+"""What a resource answers with, where that is more than one record."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from dataservice.models import Current, Index, Observation, Record, Signal
+from dataservice.observations import Observations
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+R_co = TypeVar("R_co", bound=Record, covariant=True)
+
+COMPARED = 80
+"""Characters of a name that are compared: comparing takes time that grows with the square of the length."""
+
+
+@dataclass(frozen=True, slots=True)
+class SignalDetail:
+    """A signal with its latest observation and its recent history, oldest first."""
+
+    signal: Signal
+    latest: Observation | None
+    history: Observations = field(default_factory=Observations.empty)
+
+    def to_frame(self) -> pd.DataFrame:
+        """The recent history, as `Observations.to_frame` gives it, the column named by the slug."""
+        return self.history.to_frame(self.signal.slug)
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    """Every signal of the service; look-ups by slug or shortcode cost nothing."""
+
+    signals: tuple[Signal, ...]
+
+    @cached_property
+    def _by_name(self) -> dict[str, Signal]:
+        """Slugs win over shortcodes, and exact case over folded case."""
+        names: dict[str, Signal] = {}
+        for fold in (str, str.casefold):
+            for key in ("slug", "shortcode"):
+                for signal in self.signals:
+                    name = getattr(signal, key)
+                    if name:
+                        names.setdefault(fold(name), signal)
+        return names
+
+    def find(self, name: str) -> Signal | None:
+        """The signal whose slug or shortcode is `name`, in any case; None where there is none."""
+        return self._by_name.get(name) or self._by_name.get(name.casefold())
+
+    def nearest(self, name: str) -> str | None:
+        """The slug whose signal's slug, shortcode or name is most like `name`; None where none is."""
+        return self._nearest(name[:COMPARED].casefold())
+
+    @cached_property
+    def _nearest(self) -> Callable[[str], str | None]:
+        """Remembers its answers: a hundred cells with one wrong name compare it once."""
+        slugs: dict[str, str] = {}
+        for signal in self.signals:
+            for name in (signal.slug, signal.shortcode, signal.name):
+                if name:
+                    slugs.setdefault(name[:COMPARED].casefold(), signal.slug)
+
+        @lru_cache(maxsize=1024)
+        def nearest(folded: str) -> str | None:
+            found = get_close_matches(folded, slugs, n=1)
+            return slugs[found[0]] if found else None
+
+        return nearest
+
+    def __len__(self) -> int:
+        return len(self.signals)
+
+    def __iter__(self) -> Iterator[Signal]:
+        return iter(self.signals)
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a signal, one column a field of the contract."""
+        return frame_of(self.signals, Signal)
+
+
+@dataclass(frozen=True, slots=True)
+class Page(Generic[R_co]):
+    """The newest records of a filtered list, newest first.
+
+    `complete`: there are no others behind these, so a narrower question can be answered from them.
+    """
+
+    items: tuple[R_co, ...]
+    complete: bool
+    kind: type[Record] = Record
+    """The kind of record, which an empty page does not show otherwise."""
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def __iter__(self) -> Iterator[R_co]:
+        return iter(self.items)
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a record, one column a field of the contract, newest first."""
+        return frame_of(self.items, type(self.items[0]) if self.items else self.kind)
+
+
+class Indices(tuple[Index, ...]):
+    """All indices of the service."""
+
+    __slots__ = ()
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row an index, one column a field of the contract, then the service's further fields."""
+        return frame_of(self, Index)
+
+
+class Currents(tuple[Current, ...]):
+    """All currents of the service."""
+
+    __slots__ = ()
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a current, one column a field of the contract."""
+        return frame_of(self, Current)
+
+
+def frame_of(records: Sequence[Record], kind: type[Record]) -> pd.DataFrame:
+    """One row a record; the contract's fields first, then the unknown ones in the order met."""
+    import pandas as pd
+
+    columns = dict.fromkeys(kind.field_names())
+    for record in records:
+        columns.update(dict.fromkeys(record.extra))
+    return pd.DataFrame([record.to_dict() for record in records], columns=list(columns))

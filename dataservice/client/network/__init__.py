@@ -1,0 +1,1 @@
+"""The way to the service: connections, limits, retries, the circuit breaker, the budget."""

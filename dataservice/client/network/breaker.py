@@ -1,0 +1,138 @@
+"""What not to ask again for a while: refusals of the key, of an endpoint, of one resource, and outages.
+
+Nothing here touches a known value: a latched question is answered with the last known one, or with the error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, time, timedelta
+from typing import Any
+
+from cachetools import LRUCache
+
+from dataservice.client.contract.requests import Endpoint
+from dataservice.client.contract.resources import HistoryResource, Resource, SignalResource
+from dataservice.client.contract.timestamps import utc_day
+from dataservice.errors import (
+    AuthenticationError,
+    ConnectionFailedError,
+    DataServiceError,
+    DeadlineExceededError,
+    InvalidRequestError,
+    MissingKeyError,
+    NotFoundError,
+    QuotaExceededError,
+    ServerFailedError,
+    TierError,
+    UnavailableError,
+)
+
+NEGATIVE_TTL_S = 300.0
+"""A name the service does not know may be made any time: five minutes spare the requests of a hundred equal cells."""
+
+OUTAGE_S = 5.0
+"""So long after a failed call the next ones answer at once from what is known; it doubles at every further failure."""
+
+MAX_OUTAGE_S = 60.0
+FAILING_IN_A_ROW = 3  # resources: one or two may be broken by themselves
+
+MAX_RESOURCES = 10_000  # breaker of single resources kept; the least recently used go first
+
+
+@dataclass(frozen=True, slots=True)
+class Latch:
+    """An error that stands for the service's answer until a time; `strikes` counts failures in a row."""
+
+    error: DataServiceError
+    until: float
+    strikes: int = 1
+
+
+class CircuitBreaker:
+    """The breaker of one client; one without a key stays latched for ever."""
+
+    def __init__(self, *, has_key: bool = True) -> None:
+        self._no_key = None if has_key else Latch(MissingKeyError("no API key is configured"), float("inf"))
+        self._key: Latch | None = None
+        self._outage: Latch | None = None
+        self._endpoints: dict[Endpoint, Latch] = {}
+        self._failing: set[Resource[Any] | None] = set()
+        self._resources: LRUCache[Resource[Any], Latch] = LRUCache(MAX_RESOURCES)
+
+    def closed(self, resource: Resource[Any] | None, endpoint: Endpoint, now: float) -> DataServiceError | None:
+        """The error that stands for the answer now, the widest first; None when the service may be asked."""
+        wide = (self._no_key, self._key, self._endpoints.get(endpoint), self._outage)
+        for latch in (*wide, *self._narrow(resource)):
+            if latch is not None and now < latch.until:
+                return latch.error
+        return None
+
+    def _narrow(self, resource: Resource[Any] | None) -> Iterator[Latch | None]:
+        """The breaker that touch one resource; a signal that does not exist has no history either."""
+        if resource is None:
+            return
+        yield self._resources.get(resource)
+        if isinstance(resource, HistoryResource):
+            yield self._resources.get(HistoryResource(resource.slug))
+            detail = self._resources.get(SignalResource(resource.slug))
+            yield detail if detail is not None and isinstance(detail.error, NotFoundError) else None
+
+    def note(self, error: DataServiceError, resource: Resource[Any] | None, endpoint: Endpoint, now: float) -> None:
+        """Remember that the service answered `error` to `resource`."""
+        error = error.afresh()
+        match error:
+            case AuthenticationError() | QuotaExceededError():
+                self._key = Latch(error, next_utc_day(now))
+            case TierError():
+                self._endpoints[endpoint] = Latch(error, next_utc_day(now))
+            case ConnectionFailedError() | DeadlineExceededError():
+                self._outage = _struck(self._outage, error, now)
+            case NotFoundError() if isinstance(resource, HistoryResource):
+                self._resources[HistoryResource(resource.slug)] = Latch(error, now + NEGATIVE_TTL_S)
+            case NotFoundError() | InvalidRequestError() if resource is not None:
+                self._resources[resource] = Latch(error, now + NEGATIVE_TTL_S)
+            case UnavailableError() if resource is not None:
+                self._resources[resource] = _struck(self._resources.get(resource), error, now)
+            case _:
+                pass
+
+    def attempt_failed(self, error: DataServiceError, resource: Resource[Any] | None, now: float) -> None:
+        """Remember that the service failed on `resource`, which may be tried again.
+
+        Failures on several resources with no answer between them are an outage: each try may count against the month.
+        """
+        if isinstance(error, ServerFailedError):
+            self._failing.add(resource)
+        if len(self._failing) >= FAILING_IN_A_ROW:
+            self._outage = _struck(self._outage, error.afresh(), now)
+
+    def answered(self, resource: Resource[Any] | None = None) -> None:
+        """The service answered: there is no outage, and `resource` is fine."""
+        self._outage = None
+        self._failing.clear()
+        if resource is not None:
+            self._resources.pop(resource, None)
+
+    def lift(self) -> None:
+        """Forget every latch."""
+        self._key = self._outage = None
+        self._failing.clear()
+        self._endpoints.clear()
+        self._resources.clear()
+
+
+def _struck(latch: Latch | None, error: DataServiceError, now: float) -> Latch:
+    """The latch after one more failure; those of calls under way together count once."""
+    if latch is None:
+        return Latch(error, now + OUTAGE_S)
+    if now < latch.until:
+        return replace(latch, error=error)
+    return Latch(error, now + min(MAX_OUTAGE_S, OUTAGE_S * 2.0**latch.strikes), latch.strikes + 1)
+
+
+def next_utc_day(now: float) -> float:
+    """The first second of the next UTC day: a new day, and with it a new month, may bring another answer."""
+    tomorrow = utc_day(now) + timedelta(days=1)
+    return datetime.combine(tomorrow, time.min, UTC).timestamp()

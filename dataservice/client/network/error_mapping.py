@@ -1,0 +1,110 @@
+"""What an answer other than 200 means: one table from status to error, and from what broke on the way to error."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import httpx
+import msgspec
+
+from dataservice.client.contract.quota import Quota
+from dataservice.client.contract.requests import Endpoint, Request
+from dataservice.errors import (
+    AuthenticationError,
+    ConnectionFailedError,
+    DataServiceError,
+    DeadlineExceededError,
+    InvalidRequestError,
+    MalformedAnswerError,
+    NotFoundError,
+    QuotaExceededError,
+    ServerFailedError,
+    TierError,
+    UnavailableError,
+)
+
+RETRIED_STATUSES = frozenset({500, 502, 503, 504})
+MAX_TEXT = 200  # of the service's own words in a message: a cell shows little more
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why one request gave no answer, and whether the same request may succeed in a moment."""
+
+    error: DataServiceError
+    retryable: bool = False
+    retry_after_s: float | None = None
+
+
+def failed_answer(
+    request: Request, response: httpx.Response, quota: Quota | None, redact: Callable[[str], str]
+) -> Failure:
+    """The failure that an answer with a status other than 200 is; the service's own words pass through `redact`."""
+    status, path, wait_s = response.status_code, request.path, _retry_after_s(response)
+    match status:
+        case 400 | 405 | 422:
+            said = redact(_said(response)) or f"HTTP {status}"
+            return Failure(InvalidRequestError(said, status=status, path=path))
+        case 401:
+            return Failure(AuthenticationError("the API key was refused", status=status, path=path))
+        case 402:
+            return Failure(_tier_error(request, quota))
+        case 404:
+            return Failure(NotFoundError(f"no {request.subject or path}", status=status, path=path))
+        case 429 if quota is not None and quota.remaining > 0:
+            hurried = UnavailableError("it asks for fewer requests at a time, HTTP 429", status=status, path=path)
+            return Failure(hurried, retryable=wait_s is not None, retry_after_s=wait_s)
+        case 429:
+            return Failure(month_spent(quota).at(path))
+        case _ if status >= 500:
+            failed = ServerFailedError(f"HTTP {status}", status=status, path=path)
+            return Failure(failed, retryable=status in RETRIED_STATUSES, retry_after_s=wait_s)
+        case _:
+            return Failure(MalformedAnswerError(f"unexpected HTTP {status}", status=status, path=path))
+
+
+def failed_exchange(request: Request, error: httpx.HTTPError | httpx.InvalidURL | TimeoutError) -> Failure:
+    """The failure that an exchange without a whole answer is; says nothing that could hold a header."""
+    match error:
+        case httpx.ConnectTimeout():
+            return Failure(ConnectionFailedError("no connection in time", path=request.path), retryable=True)
+        case TimeoutError() | httpx.TimeoutException():
+            return Failure(DeadlineExceededError("no whole answer in time", path=request.path))
+        case httpx.ConnectError():
+            return Failure(ConnectionFailedError("no connection", path=request.path), retryable=True)
+        case httpx.DecodingError():
+            return Failure(MalformedAnswerError("an answer that cannot be unpacked", path=request.path))
+        case httpx.TransportError():
+            return Failure(ConnectionFailedError("the connection broke", path=request.path), retryable=True)
+        case _:
+            return Failure(UnavailableError(type(error).__name__, path=request.path))
+
+
+def month_spent(quota: Quota | None) -> QuotaExceededError:
+    """The error of every request after the month's last one."""
+    count = f"{quota.cap:,} " if quota and quota.cap else ""
+    return QuotaExceededError(f"the month's {count}requests are used up", status=429)
+
+
+def _tier_error(request: Request, quota: Quota | None) -> TierError:
+    needs = f"{'the wire' if request.endpoint is Endpoint.WIRE else request.path} needs a higher tier"
+    if quota is None:
+        return TierError(needs, status=402, path=request.path)
+    return TierError(f"{needs}; the key's tier is", status=402, path=request.path, hint=quota.tier)
+
+
+def _said(response: httpx.Response) -> str:
+    """The service's own words: the error body, where there is one."""
+    try:
+        body = msgspec.json.decode(response.content)
+    except msgspec.MsgspecError:
+        return ""
+    said = body.get("error") if isinstance(body, dict) else None
+    return " ".join(said.split())[:MAX_TEXT] if isinstance(said, str) else ""
+
+
+def _retry_after_s(response: httpx.Response) -> float | None:
+    """The seconds in Retry-After; a date there is not understood and left out."""
+    text = response.headers.get("retry-after", "")
+    return float(text) if text.isdecimal() else None

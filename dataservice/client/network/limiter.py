@@ -1,0 +1,64 @@
+"""A limit on requests under way: who waits goes in the order of priority, then of arrival."""
+
+from __future__ import annotations
+
+import asyncio
+import heapq
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from itertools import count
+
+
+class PriorityLimiter:
+    """Lets at most `places` callers pass at a time; lower `priority` passes first."""
+
+    def __init__(self, places: int) -> None:
+        self._arrivals = count()
+        self._under_way = 0
+        self._waiting: list[tuple[int, int, asyncio.Future[None]]] = []
+        self.resize(places)
+
+    @property
+    def under_way(self) -> int:
+        """How many hold a place now."""
+        return self._under_way
+
+    def resize(self, places: int) -> None:
+        """Let at most so many pass from now on; those who hold a place keep it."""
+        if places < 1:
+            raise ValueError(f"a gate needs at least one place, not {places}")
+        self._places = places
+        self._let_pass()
+
+    @asynccontextmanager
+    async def pass_through(self, priority: int) -> AsyncIterator[None]:
+        """Wait for a place, hold it inside the block."""
+        if self._under_way < self._places:
+            self._under_way += 1
+        else:
+            await self._turn(priority)
+        try:
+            yield
+        finally:
+            self._leave()
+
+    async def _turn(self, priority: int) -> None:
+        turn = asyncio.get_running_loop().create_future()
+        heapq.heappush(self._waiting, (priority, next(self._arrivals), turn))
+        try:
+            await turn
+        except asyncio.CancelledError:
+            if turn.done() and not turn.cancelled():
+                self._leave()  # the place was given in the moment of the cancellation: hand it on
+            raise
+
+    def _leave(self) -> None:
+        self._under_way -= 1
+        self._let_pass()
+
+    def _let_pass(self) -> None:
+        while self._waiting and self._under_way < self._places:
+            _, _, turn = heapq.heappop(self._waiting)
+            if not turn.done():
+                self._under_way += 1
+                turn.set_result(None)

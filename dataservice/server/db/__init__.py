@@ -1,0 +1,1 @@
+"""The database side of the service: schema, keys, usage, repository."""

@@ -1,0 +1,129 @@
+"""API keys: what they look like, what their tier allows, where they are kept (contract: Authentication, Limits)."""
+
+import hashlib
+import re
+import secrets
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from sqlalchemy import Row, bindparam, func, insert, select, update
+
+from dataservice.server.db.database import Database
+from dataservice.server.db.schema import api_keys, usage
+from dataservice.server.timestamps import Clock, instant, microseconds, month_of, utc_now
+
+_KEY = re.compile(r"ds_[0-9a-f]{40}", re.ASCII)
+_KEY_BYTES = 20  # 40 hexadecimal characters
+_ID_LENGTH = 12  # of the hash: enough to tell keys apart, not enough to be a secret
+
+
+class Tier(StrEnum):
+    """What was paid for: decides the monthly cap and whether the wire may be read."""
+
+    FREE = "free"
+    PRO = "pro"
+    ENTERPRISE = "enterprise"
+
+    @property
+    def cap(self) -> int:
+        """Requests a month."""
+        return {Tier.FREE: 1_000, Tier.PRO: 50_000, Tier.ENTERPRISE: 1_000_000}[self]
+
+    @property
+    def reads_wire(self) -> bool:
+        """Whether /v1/wire is open."""
+        return self is not Tier.FREE
+
+
+@dataclass(frozen=True)
+class KeyRecord:
+    """A key as the service knows it: never the key itself."""
+
+    key_hash: str
+    tier: Tier
+    cap: int
+    label: str
+    created_at: datetime
+    revoked_at: datetime | None
+    used: int
+    """Requests spent in the current month."""
+
+    @property
+    def id(self) -> str:
+        """The short name the command line uses."""
+        return self.key_hash[:_ID_LENGTH]
+
+
+def hash_key(key: str) -> str:
+    """The SHA-256 of a key, in hexadecimal.
+
+    A key is 160 random bits, so there is no dictionary to try: a slow or salted hash would only cost every request
+    time, and the plain one can be looked up by an index.
+    """
+    return hashlib.sha256(key.encode()).hexdigest()
+
+
+class Keys:
+    """The keys of one database."""
+
+    def __init__(self, database: Database, *, clock: Clock = utc_now) -> None:
+        self._database = database
+        self._clock = clock
+
+    def create(self, tier: Tier | str = Tier.FREE, *, cap: int | None = None, label: str = "") -> str:
+        """A new key, shown this once; `cap` replaces the tier's monthly cap."""
+        tier = Tier(tier)
+        if cap is not None and cap < 1:
+            raise ValueError(f"cap must be at least 1 request a month, not {cap}")
+        key = f"ds_{secrets.token_hex(_KEY_BYTES)}"
+        row = {
+            "key_hash": hash_key(key),
+            "tier": tier.value,
+            "cap": tier.cap if cap is None else cap,
+            "label": label,
+            "created_at_us": microseconds(self._clock()),
+        }
+        with self._database.writing() as connection:
+            connection.execute(insert(api_keys).values(row))
+        return key
+
+    def find(self, key: str) -> KeyRecord | None:
+        """What is known of a key, unless it is malformed, unknown or revoked."""
+        if not _KEY.fullmatch(key):
+            return None
+        question = _KEYS.where(api_keys.c.key_hash == hash_key(key), api_keys.c.revoked_at_us.is_(None))
+        with self._database.reading() as connection:
+            row = connection.execute(question, {"month": month_of(self._clock())}).first()
+        return None if row is None else _record(row)
+
+    def records(self) -> list[KeyRecord]:
+        """Every key, oldest first, revoked ones too."""
+        question = _KEYS.order_by(api_keys.c.created_at_us, api_keys.c.key_hash)
+        with self._database.reading() as connection:
+            rows = connection.execute(question, {"month": month_of(self._clock())})
+            return [_record(row) for row in rows]
+
+    def revoke(self, record: KeyRecord) -> None:
+        """Let a key open nothing from now on."""
+        change = update(api_keys).where(api_keys.c.key_hash == record.key_hash)
+        with self._database.writing() as connection:
+            connection.execute(change.values(revoked_at_us=microseconds(self._clock())))
+
+
+_KEYS = select(api_keys, func.coalesce(usage.c.used, 0).label("used")).select_from(
+    api_keys.outerjoin(usage, (usage.c.key_hash == api_keys.c.key_hash) & (usage.c.month == bindparam("month")))
+)
+
+
+def _record(row: Row[Any]) -> KeyRecord:
+    return KeyRecord(
+        key_hash=row.key_hash,
+        tier=Tier(row.tier),
+        cap=row.cap,
+        label=row.label,
+        created_at=instant(row.created_at_us),
+        revoked_at=None if row.revoked_at_us is None else instant(row.revoked_at_us),
+        used=row.used,
+    )

@@ -1,0 +1,105 @@
+"""The door: who calls, may they, what is left, and the three headers (contract: Authentication, Limits)."""
+
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from dataservice.server.db.keys import KeyRecord
+from dataservice.server.db.repository import Store
+from dataservice.server.http.responses import error_answer
+
+log = logging.getLogger(__name__)
+
+TIER_HEADER = "X-Service-Tier"
+CAP_HEADER = "X-Service-RateLimit-Cap"
+REMAINING_HEADER = "X-Service-RateLimit-Remaining"
+
+NO_KEY = "an API key is needed: send the header Authorization: Bearer <API_KEY>"
+UNKNOWN_KEY = "the API key is not valid"
+
+# Descriptions of the service, which one reads before one has a key.
+OPEN_PATHS = frozenset({"/openapi.json", "/.well-known/ai-plugin.json"})
+
+
+@dataclass(frozen=True)
+class Admission:
+    """What the door decided: who the caller is, what is left for them, and the refusal if there is one."""
+
+    caller: KeyRecord | None = None
+    remaining: int = 0
+    refusal: tuple[int, str] | None = None
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """The three headers; without an accepted key an empty tier and zeros."""
+        return {
+            TIER_HEADER: self.caller.tier.value if self.caller else "",
+            CAP_HEADER: str(self.caller.cap if self.caller else 0),
+            REMAINING_HEADER: str(self.remaining),
+        }
+
+
+class AuthMiddleware:
+    """ASGI middleware around the whole API: counts a request of an accepted key before anything else looks at it."""
+
+    def __init__(self, app: ASGIApp, *, store: Store) -> None:
+        self._app = app
+        self._store = store
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a refused request; pass on an admitted one."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        answer = _Answer(send)
+        try:
+            admission = await run_in_threadpool(self._admit, scope["path"], Headers(scope=scope))
+            answer.headers = admission.headers
+            scope["caller"] = admission.caller
+            app = self._app if admission.refusal is None else error_answer(*admission.refusal)
+            # HEAD is GET without the body, which the HTTP server leaves out by itself.
+            method = "GET" if scope["method"] == "HEAD" else scope["method"]
+            await app({**scope, "method": method}, receive, answer)
+        except Exception:
+            log.exception("%s %s failed", scope["method"], scope["path"])
+            if answer.started:
+                raise
+            await error_answer(500, "the service failed to answer; its log says why")(scope, receive, answer)
+
+    def _admit(self, path: str, headers: Mapping[str, str]) -> Admission:
+        key = _bearer_token(headers.get("authorization", ""))
+        caller = self._store.keys.find(key)
+        if path in OPEN_PATHS:
+            return Admission(caller, max(caller.cap - caller.used, 0) if caller else 0)
+        if caller is None:
+            return Admission(refusal=(401, UNKNOWN_KEY if key else NO_KEY))
+        remaining = self._store.meter.spend(caller)
+        if remaining is None:
+            spent = f"the {caller.cap:,} requests of this month are used up; the next begins on the first, 00:00 UTC"
+            return Admission(caller, 0, (429, spent))
+        return Admission(caller, remaining)
+
+
+class _Answer:
+    """`send`, adding the headers to the start of the answer."""
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self.headers = Admission().headers
+        self.started = False
+
+    async def __call__(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.started = True
+            added = [(name.lower().encode(), value.encode()) for name, value in self.headers.items()]
+            message = {**message, "headers": [*message["headers"], *added]}
+        await self._send(message)
+
+
+def _bearer_token(authorization: str) -> str:
+    scheme, _, token = authorization.partition(" ")
+    return token.strip() if scheme.lower() == "bearer" else ""

@@ -1,0 +1,1 @@
+"""Reading data sets from files and importing them."""

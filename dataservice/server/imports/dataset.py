@@ -1,0 +1,191 @@
+"""A directory of data, read and checked: everything an import writes, before it writes anything."""
+
+import math
+from array import array
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import orjson
+from pydantic import ValidationError
+
+from dataservice.server.errors import ImportRefusedError
+from dataservice.server.imports.file_readers import OnBytes, Place, csv_table, json_array, json_lines
+from dataservice.server.records import CodexPost, Current, Index, Open, Signal, WireItem
+from dataservice.server.timestamps import microseconds, parse_instant
+
+# Enough of a wrong value to find it by.
+_SHOWN_CHARACTERS = 80
+
+
+@dataclass(frozen=True)
+class CheckedRecord:
+    """A record that fits the contract: unknown fields kept, nullable ones left out set to null, date-times in UTC."""
+
+    fields: dict[str, Any]
+    published_at_us: int = 0
+
+    @property
+    def json(self) -> str:
+        """The record as the API returns it."""
+        return orjson.dumps(self.fields).decode()
+
+
+def checked(model: type[Open], place: Place, text: str) -> CheckedRecord:
+    """The record of a JSON text; `ImportRefusedError` at its place when it does not fit the model."""
+    try:
+        orjson.loads(text)  # stricter than pydantic: NaN and infinities are no JSON
+        record = model.model_validate_json(text)
+    except orjson.JSONDecodeError as error:
+        raise place.refuse(f"is not JSON: {error}") from error
+    except ValidationError as error:
+        raise place.refuse(_first_problem(error)) from error
+    if "\\u0000" in text:  # PostgreSQL cannot hold it
+        raise place.refuse("holds a NUL character")
+    published_at = getattr(record, "published_at", None)
+    return CheckedRecord(record.model_dump(mode="json"), 0 if published_at is None else microseconds(published_at))
+
+
+def checked_records(model: type[Open], texts: Iterator[tuple[Place, str]], *, identity: str) -> list[CheckedRecord]:
+    """The records of JSON texts; one that repeats the identity of another, in whatever case, is refused."""
+    first: dict[str, int] = {}
+    records = []
+    for place, text in texts:
+        record = checked(model, place, text)
+        name = str(record.fields[identity]).lower()
+        if name in first:
+            raise place.refuse(f"{identity}: {name} stands on line {first[name]} already")
+        first[name] = place.line
+        records.append(record)
+    return records
+
+
+def shown(value: Any) -> str:
+    """A wrong value in a message: quoted, and short."""
+    return repr(str(value)[:_SHOWN_CHARACTERS])
+
+
+def _first_problem(error: ValidationError) -> str:
+    problem = error.errors()[0]
+    where = ".".join(str(part) for part in problem["loc"]) or "the record"
+    return f"{where}: {problem['msg'].removeprefix('Value error, ')}, not {shown(problem['input'])}"
+
+
+SIGNALS = "signals.csv"
+OBSERVATIONS = "observations"
+INDICES = "indices.json"
+CURRENTS = "currents.json"
+POSTS = "codex.jsonl"
+WIRE = "wire.jsonl"
+
+_CATALOGUE_COLUMNS = {"slug", "name", "category", "signal_type", "source", "is_premium"}
+_COMPUTED_FIELDS = {"latest", "history"}
+_DATA_SUFFIXES = {".csv", ".json", ".jsonl"}
+
+
+@dataclass(frozen=True)
+class Series:
+    """The observations of one signal in two columns, 16 bytes each: years of daily data stay small."""
+
+    observed_at_us: "array[int]" = field(default_factory=lambda: array("q"))
+    values: "array[float]" = field(default_factory=lambda: array("d"))
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+
+@dataclass(frozen=True)
+class DataSet:
+    """What a directory holds."""
+
+    signals: list[CheckedRecord]
+    series: dict[str, Series]
+    indices: list[CheckedRecord]
+    currents: list[CheckedRecord]
+    posts: list[CheckedRecord]
+    wire: list[CheckedRecord]
+    ignored: list[str]
+    """Names of data files that have no place in the layout."""
+
+    @property
+    def observation_count(self) -> int:
+        """Observations of all signals."""
+        return sum(len(series) for series in self.series.values())
+
+
+def data_files(directory: Path) -> list[Path]:
+    """The files an import of this directory reads; `ImportRefusedError` when there is no catalogue."""
+    if not directory.is_dir():
+        raise ImportRefusedError(directory, None, "is not a directory")
+    if not (directory / SIGNALS).is_file():
+        raise ImportRefusedError(directory / SIGNALS, None, "is missing: it names the signals")
+    others = [directory / name for name in (INDICES, CURRENTS, POSTS, WIRE)]
+    return [directory / SIGNALS, *_series_files(directory), *(path for path in others if path.is_file())]
+
+
+def read_directory(directory: Path, *, on_bytes: OnBytes = lambda _: None) -> DataSet:
+    """Everything in a directory of the layout, checked; `ImportRefusedError` names the first bad row."""
+    files = data_files(directory)
+
+    def texts(name: str) -> Iterator[tuple[Place, str]]:
+        path = directory / name
+        if path in files:
+            yield from (json_array if path.suffix == ".json" else json_lines)(path, on_bytes)
+
+    signals = checked_records(Signal, _catalogue(directory / SIGNALS, on_bytes), identity="slug")
+    known = {record.fields["slug"] for record in signals}
+    return DataSet(
+        signals=signals,
+        series={path.stem: _read_series(path, known, on_bytes) for path in _series_files(directory)},
+        indices=checked_records(Index, texts(INDICES), identity="slug"),
+        currents=checked_records(Current, texts(CURRENTS), identity="slug"),
+        posts=checked_records(CodexPost, texts(POSTS), identity="slug"),
+        wire=checked_records(WireItem, texts(WIRE), identity="id"),
+        ignored=sorted(p.name for p in directory.iterdir() if p.suffix in _DATA_SUFFIXES and p not in files),
+    )
+
+
+def _series_files(directory: Path) -> list[Path]:
+    return sorted((directory / OBSERVATIONS).glob("*.csv"))
+
+
+def _catalogue(path: Path, on_bytes: OnBytes) -> Iterator[tuple[Place, str]]:
+    """The rows of the catalogue as JSON texts, so that they are checked like every other record."""
+    for place, row in csv_table(path, on_bytes, required=_CATALOGUE_COLUMNS, forbidden=_COMPUTED_FIELDS):
+        premium = row["is_premium"].lower()
+        if premium not in {"true", "false"}:
+            raise place.refuse(f"is_premium: must be true or false, not {shown(row['is_premium'])}")
+        fields: dict[str, Any] = {name: text or None for name, text in row.items()}
+        yield place, orjson.dumps({**fields, "is_premium": premium == "true"}).decode()
+
+
+def _read_series(path: Path, known: set[str], on_bytes: OnBytes) -> Series:
+    if path.stem not in known:
+        raise ImportRefusedError(path, None, f"{SIGNALS} names no signal {path.stem!r}")
+    series, seen = Series(), set()
+    for place, row in csv_table(path, on_bytes, required={"observed_at", "value"}, closed=True):
+        at = _checked_time(place, row["observed_at"])
+        if at in seen:
+            raise place.refuse(f"observed_at: {row['observed_at']} is there twice")
+        seen.add(at)
+        series.observed_at_us.append(at)
+        series.values.append(_checked_value(place, row["value"]))
+    return series
+
+
+def _checked_time(place: Place, text: str) -> int:
+    try:
+        return microseconds(parse_instant(text))
+    except ValueError as error:
+        raise place.refuse(f"observed_at: {error}, not {shown(text)}") from None
+
+
+def _checked_value(place: Place, text: str) -> float:
+    try:
+        value = float(text) if "_" not in text else math.nan
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise place.refuse(f"value: must be a finite number, not {shown(text)} (leave the row out for a gap)")
+    return value

@@ -1,0 +1,54 @@
+"""What every tier behind the process's own memory can do: keep bytes with their age, lend leases, count.
+
+A store knows nothing of keys, resources or HTTP. Whoever uses it puts an API key's fingerprint into every name.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """Bytes, and when the service gave them (seconds since the epoch)."""
+
+    payload: bytes
+    fetched_at: float
+
+
+@runtime_checkable
+class Store(Protocol):
+    """One cache tier. Any method may raise; `ResilientStore` turns that into a miss and one warning."""
+
+    @property
+    def tier(self) -> str:
+        """What users call this tier: memory, shelf, redis."""
+
+    @property
+    def shared(self) -> bool:
+        """Whether other processes use it too, so that leases are worth asking for."""
+
+    async def salt(self) -> bytes:
+        """16 random bytes, made once for this cache: they key the hashes that name API keys in it."""
+
+    async def get(self, name: str) -> Entry | None:
+        """The entry kept as `name`, however old; None where there is none."""
+
+    async def put(self, name: str, entry: Entry) -> None:
+        """Keep `entry` as `name`, instead of what was there."""
+
+    async def clear(self, prefix: str = "") -> int:
+        """Forget every entry whose name begins with `prefix`; how many there were. Counters and leases stay."""
+
+    async def lease(self, name: str, owner: str, ttl_s: float) -> bool:
+        """Whether `owner` holds the lease `name` now; it ends after `ttl_s` seconds, should the owner die."""
+
+    async def release(self, name: str, owner: str) -> None:
+        """End the lease `name`, if `owner` still holds it."""
+
+    async def add(self, counter: str, amount: int) -> int:
+        """The value of `counter` after adding `amount`; 0 only reads it."""
+
+    async def aclose(self) -> None:
+        """Let go of files and connections; what was kept stays."""

@@ -1,0 +1,99 @@
+"""The tier inside the process: what is kept ends with it."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from cachetools import LRUCache
+
+from dataservice.stores.base import Entry
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """`owner` may work until `expires_at`."""
+
+    owner: str
+    expires_at: float
+
+
+def may_take(held: Lease | None, owner: str, now: float) -> bool:
+    """Whether `owner` may take a lease that is `held`: free, expired, or its own."""
+    return held is None or held.owner == owner or now >= held.expires_at
+
+
+DEFAULT_MEMORY_BYTES = 64 * 2**20
+"""Room for four million observations, or for a catalogue of 100,000 signals."""
+
+ENTRY_BYTES = 200  # of objects around a payload: the entry, its number, the name, two dictionary places
+
+
+class MemoryStore:
+    """Keeps up to `max_bytes` of entries; the least recently used go first.
+
+    >>> MemoryStore(max_bytes=1_000_000).tier
+    'memory'
+    """
+
+    tier = "memory"
+    shared = False
+
+    def __init__(self, *, max_bytes: int = DEFAULT_MEMORY_BYTES, clock: Callable[[], float] = time.time) -> None:
+        if max_bytes < 1:
+            raise ValueError(f"max_bytes must be at least 1, not {max_bytes}")
+        self._clock = clock
+        self._salt = secrets.token_bytes(16)
+        self._entries: LRUCache[str, Entry] = LRUCache(max_bytes, getsizeof=_size)
+        self._leases: dict[str, Lease] = {}
+        self._counters: Counter[str] = Counter()
+
+    async def salt(self) -> bytes:
+        """16 random bytes, made with this object."""
+        return self._salt
+
+    async def get(self, name: str) -> Entry | None:
+        """The entry kept as `name`."""
+        return self._entries.get(name)
+
+    async def put(self, name: str, entry: Entry) -> None:
+        """Keep `entry`, unless it alone is larger than this memory."""
+        self._entries.pop(name, None)
+        if _size(entry) <= self._entries.maxsize:
+            self._entries[name] = entry
+
+    async def clear(self, prefix: str = "") -> int:
+        """Forget every entry whose name begins with `prefix`."""
+        names = [name for name in self._entries if name.startswith(prefix)]
+        for name in names:
+            del self._entries[name]
+        return len(names)
+
+    async def lease(self, name: str, owner: str, ttl_s: float) -> bool:
+        """Take the lease `name` if it is free, expired or already `owner`'s."""
+        now = self._clock()
+        if not may_take(self._leases.get(name), owner, now):
+            return False
+        self._leases[name] = Lease(owner, now + ttl_s)
+        return True
+
+    async def release(self, name: str, owner: str) -> None:
+        """End the lease `name`, if `owner` still holds it."""
+        held = self._leases.get(name)
+        if held is not None and held.owner == owner:
+            del self._leases[name]
+
+    async def add(self, counter: str, amount: int) -> int:
+        """The value of `counter` after adding `amount`."""
+        self._counters[counter] += amount
+        return self._counters[counter]
+
+    async def aclose(self) -> None:
+        """Nothing to let go of."""
+
+
+def _size(entry: Entry) -> int:
+    return len(entry.payload) + ENTRY_BYTES

@@ -1,0 +1,104 @@
+"""The tier that several machines share: Redis or Valkey (extra `redis`)."""
+
+from __future__ import annotations
+
+import secrets
+import struct
+from typing import Any, Self
+
+try:
+    from redis.asyncio import Redis
+except ImportError as error:  # pragma: no cover - depends on what is installed
+    raise ImportError("the Redis tier needs the extra `redis`: pip install 'dataservice-addin[redis]'") from error
+
+from dataservice.stores.base import Entry
+
+KEEP_S = 90 * 86_400
+"""The last known value is kept for a quarter: longer than the longest gap between two readings of common series."""
+
+COUNTER_KEEP_S = 400 * 86_400  # counters are by month: a year of them, and they go by themselves
+TIMEOUT_S = 1.0  # a cache that takes longer than this is slower than the service
+
+_AGE = struct.Struct("<d")
+
+_TAKE = """
+local held = redis.call('GET', KEYS[1])
+if held and held ~= ARGV[1] then return 0 end
+redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
+return 1
+"""
+
+_RELEASE = "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0"
+
+
+class RedisStore:
+    """Keeps entries in a Redis or Valkey database under names that begin with `prefix`.
+
+    How much is kept there is that server's own setting (`maxmemory`, `maxmemory-policy`).
+    """
+
+    tier = "redis"
+    shared = True
+
+    def __init__(self, client: Redis, *, prefix: str = "dataservice:") -> None:
+        self._redis: Any = client
+        self._prefix = prefix
+        self._take = self._redis.register_script(_TAKE)
+        self._release = self._redis.register_script(_RELEASE)
+
+    @classmethod
+    def from_url(cls, url: str, *, prefix: str = "dataservice:") -> Self:
+        """A store at `redis://…`, `rediss://…` or `unix://…`."""
+        client = Redis.from_url(url, socket_timeout=TIMEOUT_S, socket_connect_timeout=TIMEOUT_S)
+        return cls(client, prefix=prefix)
+
+    async def salt(self) -> bytes:
+        """The salt of this prefix, made by whoever came first."""
+        name = f"{self._prefix}salt"
+        await self._redis.set(name, secrets.token_bytes(16), nx=True)
+        return bytes(await self._redis.get(name))
+
+    async def get(self, name: str) -> Entry | None:
+        """The entry kept as `name`."""
+        found = await self._redis.get(self._entry(name))
+        if found is None or len(found) < _AGE.size:
+            return None
+        return Entry(found[_AGE.size :], _AGE.unpack_from(found)[0])
+
+    async def put(self, name: str, entry: Entry) -> None:
+        """Keep `entry` for `KEEP_S`."""
+        await self._redis.set(self._entry(name), _AGE.pack(entry.fetched_at) + entry.payload, ex=KEEP_S)
+
+    async def clear(self, prefix: str = "") -> int:
+        """Forget every entry whose name begins with `prefix`."""
+        count = 0
+        async for name in self._redis.scan_iter(match=_literal(self._entry(prefix)) + "*", count=1_000):
+            count += int(await self._redis.delete(name))
+        return count
+
+    async def lease(self, name: str, owner: str, ttl_s: float) -> bool:
+        """Take the lease `name` if it is free, expired or already `owner`'s."""
+        return bool(await self._take(keys=[f"{self._prefix}lease:{name}"], args=[owner, max(1, int(ttl_s * 1_000))]))
+
+    async def release(self, name: str, owner: str) -> None:
+        """End the lease `name`, if `owner` still holds it."""
+        await self._release(keys=[f"{self._prefix}lease:{name}"], args=[owner])
+
+    async def add(self, counter: str, amount: int) -> int:
+        """The value of `counter` after adding `amount`."""
+        name = f"{self._prefix}counter:{counter}"
+        value = int(await self._redis.incrby(name, amount))
+        await self._redis.expire(name, COUNTER_KEEP_S)
+        return value
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        await self._redis.aclose()
+
+    def _entry(self, name: str) -> str:
+        return f"{self._prefix}entry:{name}"
+
+
+def _literal(text: str) -> str:
+    """`text` as a pattern that matches only itself."""
+    return "".join(f"\\{c}" if c in "*?[]\\^-" else c for c in text)

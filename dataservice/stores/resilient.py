@@ -1,0 +1,99 @@
+"""A store that cannot fail its user: an error becomes a miss and one warning, and the tier rests for a while."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+from dataservice.stores.base import Entry, Store
+
+T = TypeVar("T")
+
+TIMEOUT_S = 5.0
+"""A tier that takes longer, such as a file on a network that is gone, has failed: the service would be faster."""
+
+AT_A_TIME = 32
+"""Operations under way on one tier: ten thousand cells must not open ten thousand connections, nor wait in its time."""
+
+PAUSE_S = 30.0
+"""A tier that failed is not asked for half a minute: a dead Redis would otherwise cost a time-out a cell."""
+
+_logger = logging.getLogger("dataservice.stores")
+
+
+class ResilientStore:
+    """`store`, with every failure answered as if nothing were kept there."""
+
+    def __init__(
+        self, store: Store, *, timeout_s: float = TIMEOUT_S, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._store = store
+        self._timeout_s = timeout_s
+        self._clock = clock
+        self._places = asyncio.Semaphore(AT_A_TIME)
+        self._paused_until = float("-inf")
+        self._warned = False
+
+    @property
+    def tier(self) -> str:
+        """The tier's own name."""
+        return self._store.tier
+
+    @property
+    def shared(self) -> bool:
+        """Whether other processes use the tier too."""
+        return self._store.shared
+
+    async def salt(self) -> bytes | None:
+        """The cache's salt, or None where it cannot be read: then nothing may be kept."""
+        return await self._tried(self._store.salt, None)
+
+    async def get(self, name: str) -> Entry | None:
+        """The entry, or None."""
+        return await self._tried(lambda: self._store.get(name), None)
+
+    async def put(self, name: str, entry: Entry) -> None:
+        """Keep the entry if that is possible."""
+        await self._tried(lambda: self._store.put(name, entry), None)
+
+    async def clear(self, prefix: str = "") -> int:
+        """How many entries were forgotten."""
+        return await self._tried(lambda: self._store.clear(prefix), 0)
+
+    async def lease(self, name: str, owner: str, ttl_s: float) -> bool:
+        """Whether the lease was given; a tier that fails holds nobody back."""
+        return await self._tried(lambda: self._store.lease(name, owner, ttl_s), True)  # noqa: FBT003 - the fallback
+
+    async def release(self, name: str, owner: str) -> None:
+        """End the lease if that is possible."""
+        await self._tried(lambda: self._store.release(name, owner), None)
+
+    async def add(self, counter: str, amount: int) -> int | None:
+        """The counter's value, or None where it cannot be known."""
+        return await self._tried(lambda: self._store.add(counter, amount), None)
+
+    async def aclose(self) -> None:
+        """Let go of the tier."""
+        await self._tried(self._store.aclose, None)
+
+    async def _tried(self, operation: Callable[[], Awaitable[T]], otherwise: T) -> T:
+        async with self._places:
+            if self._clock() < self._paused_until:
+                return otherwise
+            try:
+                async with asyncio.timeout(self._timeout_s):
+                    result = await operation()
+            except Exception as error:  # noqa: BLE001 - whatever a tier raises, no cell may fail for it
+                self._failed(error)
+                return otherwise
+        self._warned = False
+        return result
+
+    def _failed(self, error: Exception) -> None:
+        self._paused_until = self._clock() + PAUSE_S
+        level = logging.DEBUG if self._warned else logging.WARNING
+        _logger.log(level, "the cache tier %r failed and is left out for now: %s", self.tier, type(error).__name__)
+        self._warned = True

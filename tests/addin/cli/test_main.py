@@ -1,0 +1,134 @@
+"""The command line as users meet it."""
+
+import inspect
+import re
+import stat
+
+import orjson
+import pytest
+
+from addin.cli.command_table import COMMANDS, command_of
+from tests.addin.commands import addin, environment
+
+KEY = "ds_" + "0123456789abcdef" * 2 + "01234567"
+
+
+def test_help_lists_every_command_with_its_line():
+    shown = re.sub(r"[-\s]+", "", addin("--help").stdout)  # lines are broken at spaces and hyphens
+    for name, entry in COMMANDS.items():
+        assert re.sub(r"[-\s]+", "", f"{name} {entry.help}") in shown
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_line_in_the_list_is_the_first_of_the_commands_own_help(name):
+    command = command_of(name)
+    target = inspect.cleandoc(command.help or "")
+    assert " ".join(target.partition("\n\n")[0].split()) == COMMANDS[name].help
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_explains_itself(name):
+    done = addin(name, "--help")
+    assert done.returncode == 0, done.stderr
+    assert "Usage: addin" in done.stdout
+
+
+def test_a_wrong_command_is_told_with_the_closest():
+    done = addin("functoins")
+    assert done.returncode == 2
+    assert "Did you mean 'functions'?" in done.stderr
+
+
+def test_the_version_is_told():
+    assert re.fullmatch(r"addin \d+\.\d+\.\d+\S*\n", addin("--version").stdout)
+
+
+def test_functions_are_listed_and_explained():
+    assert "SIGNAL_HISTORY" in addin("functions").stdout
+    explained = addin("functions", "ds.signal").stdout
+    assert explained.startswith("SIGNAL(slug, [field]")
+    listed = orjson.loads(addin("functions", "--json").stdout)
+    assert {"id", "group", "summary", "shape", "examples", "parameters"} <= listed[0].keys()
+
+
+def test_an_unknown_function_is_told():
+    done = addin("functions", "NOPE")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "there is no function 'NOPE'" in done.stderr
+
+
+def test_a_wrong_setting_ends_the_command_with_a_sentence(tmp_path):
+    done = addin("eval", "=DS.QUOTA()", environ=environment(tmp_path, ttl_s="soon"))
+    assert done.returncode == 1
+    assert done.stderr == "addin: ttl_s = 'soon' in DATA_SERVICE_TTL_S cannot be used: expected a number\n"
+
+
+def test_without_an_address_the_command_says_where_to_set_it(tmp_path):
+    done = addin("eval", "=DS.QUOTA()", environ=environment(tmp_path))
+    assert done.returncode == 1
+    assert "DATA_SERVICE_URL" in done.stderr
+    assert "addin demo" in done.stderr
+
+
+def test_a_value_is_printed_plainly(sample_service, tmp_path):
+    done = addin("eval", '=DS.SIGNAL("us-cpi", "unit")', environ=environment(tmp_path, sample_service))
+    assert (done.returncode, done.stdout, done.stderr) == (0, "index 2010=100\n", "")
+
+
+def test_a_table_is_printed_as_json_and_csv(sample_service, tmp_path):
+    environ = environment(tmp_path, sample_service)
+    formula = '=DS.SIGNAL_HISTORY("us-cpi", "2026-06-01", "2026-08-31")'
+    answer = orjson.loads(addin("eval", "--json", formula, environ=environ).stdout)
+    assert (answer["rows"], answer["header"]) == (3, ["date", "us-cpi"])
+    header, *rows = addin("eval", "--csv", formula, environ=environ).stdout.splitlines()
+    assert header == "date,us-cpi"
+    assert [row.split(",")[0] for row in rows] == ["2026-06-01", "2026-07-01", "2026-08-01"]
+
+
+def test_an_error_cell_is_exit_code_1_and_its_message_is_on_stderr(sample_service, tmp_path):
+    formulas = ('=DS.SIGNAL("us-cpi", "slug")', '=DS.SIGNAL("no-such-thing")')
+    done = addin("eval", *formulas, environ=environment(tmp_path, sample_service))
+    assert done.returncode == 1
+    assert done.stdout == "us-cpi\n#N/A\n"
+    assert "=DS.SIGNAL(\"no-such-thing\"): #N/A no signal 'no-such-thing'" in done.stderr
+
+
+def test_a_formula_that_cannot_be_read_is_said_before_anything_is_asked(service, tmp_path):
+    done = addin("eval", '=DS.SIGNAL("us-cpi")', "=DS.SIGNAL(A1)", environ=environment(tmp_path, service))
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "means nothing outside of a workbook" in done.stderr
+    assert service.running.request_count == 0
+
+
+def test_a_second_run_is_answered_from_the_first_ones_cache(service, tmp_path):
+    environ = environment(tmp_path, service)
+    first = addin("eval", '=DS.SIGNAL("us-cpi")', environ=environ).stdout
+    assert addin("eval", '=DS.SIGNAL("us-cpi")', environ=environ).stdout == first
+    assert service.running.request_count == 1
+
+
+def test_a_key_is_kept_shown_by_its_end_and_forgotten(tmp_path):
+    environ = environment(tmp_path, url="https://api.example")
+    kept = addin("key", "set", environ=environ, given=f"{KEY}\n")
+    (file,) = tmp_path.glob("config/**/keys.json")
+    assert f"is kept in {file}" in kept.stdout
+    assert "no keychain" in kept.stderr
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert addin("key", "show", environ=environ).stdout == f"The key ending in 4567 comes from {file}.\n"
+    assert addin("key", "forget", environ=environ).stdout == "The key is forgotten.\n"
+    assert not file.exists()
+    shown = addin("key", "show", environ=environ)
+    assert (shown.returncode, shown.stdout) == (1, "No key is set. Keep one with: addin key set\n")
+
+
+def test_what_is_no_key_is_not_kept_and_not_shown(tmp_path):
+    done = addin("key", "set", environ=environment(tmp_path), given="hunter2\n")
+    assert done.returncode == 1
+    assert "hunter2" not in done.stdout + done.stderr
+    assert list(tmp_path.glob("config/**/keys.json")) == []
+
+
+def test_a_key_in_the_environment_is_told_to_win(tmp_path):
+    environ = environment(tmp_path, api_key=KEY)
+    assert "the environment variable DATA_SERVICE_API_KEY" in addin("key", "show", environ=environ).stdout
+    assert "is used before any kept key" in addin("key", "set", environ=environ, given=f"{KEY}\n").stderr

@@ -1,0 +1,139 @@
+"""The API key is found in a fixed order, kept in the keychain or a private file, and never shown."""
+
+import stat
+
+import pytest
+
+from addin.config.api_key import ApiKey, KeySource, KeyStore, checked_key, find_key, no_keychain
+from addin.errors import SettingsError
+
+KEY = "ds_" + "0123456789abcdef" * 2 + "01234567"
+OTHER = "ds_" + "f" * 40
+URL = "https://api.example"
+
+
+class MemoryKeychain:
+    """A keychain that works."""
+
+    def __init__(self):
+        self.secrets = {}
+
+    def get_password(self, service, username):
+        return self.secrets.get((service, username))
+
+    def set_password(self, service, username, password):
+        self.secrets[service, username] = password
+
+    def delete_password(self, service, username):
+        del self.secrets[service, username]
+
+
+class LockedKeychain:
+    """A keychain that is there and fails, as on a desktop nobody is logged in to."""
+
+    def get_password(self, service, username):
+        raise OSError("locked")
+
+    set_password = delete_password = get_password
+
+
+class ForgetfulKeychain(MemoryKeychain):
+    """A keychain that takes secrets and drops them."""
+
+    def set_password(self, service, username, password):
+        pass
+
+
+@pytest.fixture
+def file(tmp_path):
+    return tmp_path / "folder" / "keys.json"
+
+
+@pytest.mark.parametrize("text", [KEY, f"  {KEY}\n", KEY.upper().replace("DS_", "ds_")])
+def test_a_key_of_the_documented_form_is_taken(text):
+    assert checked_key(text) == text.strip()
+
+
+@pytest.mark.parametrize("text", ["", "ds_", KEY[:-1], KEY + "0", "ds_" + "g" * 40, f"{KEY} x", "Bearer " + KEY])
+def test_anything_else_is_refused_without_showing_it(text):
+    with pytest.raises(SettingsError) as caught:
+        checked_key(text)
+    assert not text.strip() or text.strip() not in str(caught.value)
+
+
+def test_a_kept_key_is_found_again_in_the_keychain(file):
+    keychain = MemoryKeychain()
+    assert KeyStore(URL, open_keychain=lambda: keychain, file=file).save(KEY).source is KeySource.KEYCHAIN
+    assert KeyStore(URL, open_keychain=lambda: keychain, file=file).load() == ApiKey(KEY, KeySource.KEYCHAIN)
+    assert not file.exists()
+
+
+@pytest.mark.parametrize("keychain", [None, LockedKeychain(), ForgetfulKeychain()], ids=["none", "locked", "forgetful"])
+def test_without_a_working_keychain_the_key_lies_in_a_file_for_its_owner_only(file, keychain):
+    store = KeyStore(URL, open_keychain=lambda: keychain, file=file)
+    assert store.save(KEY).source is KeySource.FILE
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert store.load() == ApiKey(KEY, KeySource.FILE)
+
+
+def test_a_kept_key_belongs_to_one_service(file):
+    KeyStore(URL, open_keychain=no_keychain, file=file).save(KEY)
+    assert KeyStore("https://elsewhere.example", open_keychain=no_keychain, file=file).load() is None
+
+
+def test_a_key_that_moves_into_the_keychain_leaves_the_file(file):
+    KeyStore(URL, open_keychain=no_keychain, file=file).save(KEY)
+    KeyStore(URL, open_keychain=MemoryKeychain, file=file).save(OTHER)
+    assert not file.exists()
+
+
+@pytest.mark.parametrize("keychain", [None, MemoryKeychain()], ids=["file", "keychain"])
+def test_a_forgotten_key_is_gone(file, keychain):
+    store = KeyStore(URL, open_keychain=lambda: keychain, file=file)
+    store.save(KEY)
+    assert store.forget() is True
+    assert store.load() is None
+    assert store.forget() is False
+
+
+def test_a_damaged_file_counts_as_empty(file):
+    file.parent.mkdir()
+    file.write_text("{")
+    store = KeyStore(URL, open_keychain=no_keychain, file=file)
+    assert store.load() is None
+    assert store.save(KEY).source is KeySource.FILE
+
+
+def test_the_environment_wins_over_the_kept_key_and_that_over_the_config_file(file, tmp_path):
+    config = tmp_path / "config.toml"
+    config.write_text(f'api_key = "{OTHER}"')
+    store = KeyStore(URL, open_keychain=no_keychain, file=file)
+    assert find_key(store, {}, config) == ApiKey(OTHER, KeySource.CONFIG)
+    store.save(KEY)
+    assert find_key(store, {}, config) == ApiKey(KEY, KeySource.FILE)
+    assert find_key(store, {"DATA_SERVICE_API_KEY": OTHER}, config) == ApiKey(OTHER, KeySource.ENVIRONMENT)
+
+
+def test_no_key_anywhere_is_none(file, tmp_path):
+    assert find_key(KeyStore(URL, open_keychain=no_keychain, file=file), {}, tmp_path / "none.toml") is None
+
+
+def test_a_key_shows_its_last_four_characters_at_most():
+    key = ApiKey(KEY, KeySource.KEYCHAIN)
+    assert key.id == "4567"
+    assert KEY not in repr(key)
+    assert "4567" not in repr(key)
+
+
+def test_a_keychain_that_cannot_be_opened_is_none(file):
+    def broken():
+        raise ImportError("no such library")
+
+    assert KeyStore(URL, open_keychain=broken, file=file).save(KEY).source is KeySource.FILE
+
+
+def test_a_key_in_the_environment_opens_no_keychain(file):
+    opened = []
+    store = KeyStore(URL, open_keychain=lambda: opened.append(1), file=file)
+    find_key(store, {"DATA_SERVICE_API_KEY": KEY})
+    assert opened == []

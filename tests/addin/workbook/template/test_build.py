@@ -1,0 +1,106 @@
+"""The template: the same file on every machine, full of values, in the form Excel keeps."""
+
+import asyncio
+import re
+import zipfile
+from datetime import UTC, datetime, time
+from pathlib import Path
+
+import pytest
+from lxml import etree
+
+from addin.formulas.parser import mentions
+from addin.workbook.freeze import freeze_book
+from addin.workbook.ooxml.book import Book
+from addin.workbook.ooxml.package import Package
+from addin.workbook.template.build import EXAMPLE_DAY, example_session, write_template
+from addin.workbook.template.start import BUTTON_NAME
+from udfs.errors import CellError
+
+
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The template as the command writes it."""
+    path = tmp_path_factory.mktemp("template") / "workbook_template.xlsx"
+
+    async def write() -> None:
+        async with example_session() as session:
+            await write_template(path, session, created=datetime.combine(EXAMPLE_DAY, time(12), UTC))
+
+    asyncio.run(write())
+    return path
+
+
+def test_the_template_in_the_repository_is_what_the_command_writes(template: Path, project: Path):
+    with zipfile.ZipFile(template) as fresh, zipfile.ZipFile(project / "workbook_template.xlsx") as kept:
+        assert fresh.namelist() == kept.namelist()
+        assert [name for name in fresh.namelist() if fresh.read(name) != kept.read(name)] == []
+
+
+def test_every_formula_of_ours_is_a_dynamic_array_in_stored_form_with_a_value_and_its_true_size(template: Path):
+    found = 0
+    with Package(template) as package:
+        book = Book(package)
+        for name in book.sheet_names:
+            sheet = book.sheet(name)
+            for spot, formula in sheet.formulas():
+                if mentions(formula.text):
+                    found += 1
+                    assert formula.text.startswith("_xldudf_DS_")
+                    assert formula.is_array
+                    assert (
+                        len(list(sheet.spots_in(formula.area)))
+                        == (
+                            (formula.area.last_row - formula.area.first_row + 1)
+                            * (formula.area.last_column - formula.area.first_column + 1)
+                        )
+                        or formula.area.last_row > formula.area.first_row
+                    )
+                    assert sheet.value(spot) is not None
+        with zipfile.ZipFile(template) as archive:
+            sheets = [archive.read(part).decode() for part in archive.namelist() if "worksheets/sheet" in part]
+            marked = sum(len(re.findall(r'<c [^>]*cm="1"[^>]*><f t="array"', sheet)) for sheet in sheets)
+    assert found == marked > 70
+
+
+def test_no_cell_of_the_template_shows_an_error(template: Path):
+    with Package(template) as package:
+        book = Book(package)
+        for name in book.sheet_names:
+            sheet = book.sheet(name)
+            errors = [spot for spot in sheet.spots_in(sheet.used) if isinstance(sheet.value(spot), CellError)]
+            assert errors == [], name
+
+
+def test_excel_keeps_the_values_and_opens_the_pane_with_the_book(template: Path):
+    with zipfile.ZipFile(template) as archive:
+        workbook = archive.read("xl/workbook.xml").decode()
+        assert "fullCalcOnLoad" not in workbook
+        assert f"""<definedName name="{BUTTON_NAME}">'Start'!$B$4</definedName>""" in workbook
+        relations = archive.read("_rels/.rels").decode()
+        assert 'Target="xl/webextensions/taskpanes.xml"' in relations
+        extension = etree.fromstring(archive.read("xl/webextensions/webextension1.xml"))
+        assert [etree.QName(child).localname for child in extension] == [
+            "reference",
+            "alternateReferences",
+            "properties",
+            "bindings",
+            "snapshot",
+        ]
+        types = archive.read("[Content_Types].xml").decode()
+        assert types.count("application/vnd.ms-office.webextension") == 2
+
+
+def test_a_frozen_copy_keeps_every_value_and_nothing_of_the_addin(template: Path, tmp_path: Path):
+    frozen = tmp_path / "frozen.xlsx"
+    count = freeze_book(template, frozen)
+    assert count > 70
+    with Package(template) as before, Package(frozen) as after:
+        old, new = Book(before), Book(after)
+        for name in old.sheet_names:
+            source, copy = old.sheet(name), new.sheet(name)
+            assert [copy.value(spot) for spot in source.spots_in(source.used)] == [
+                source.value(spot) for spot in source.spots_in(source.used)
+            ]
+            assert not any(mentions(formula.text) for _, formula in copy.formulas())
+        assert not any("webextension" in kind for _, kind, _ in after.related(""))

@@ -1,3 +1,0 @@
-"""Fixtures of the cache's tests."""
-
-from tests.dataservice.cache.stores import redis_url, store  # noqa: F401  found by being imported here

@@ -1,0 +1,64 @@
+"""Raw pages, past all caches, through both clients."""
+
+from datetime import date
+
+import pytest
+
+from dataservice.client import AsyncClient, Client
+from dataservice.errors import NotFoundError
+from dataservice.stores import SqliteStore
+from tests.dataservice.client.scripted import Scripted, answer
+
+
+async def test_the_catalogue_comes_page_by_page(sample_service):
+    async with AsyncClient(sample_service.url, sample_service.key) as client:
+        pages = [page async for page in client.signal_pages()]
+        assert [signal for page in pages for signal in page] == list(await client.signals())
+        category = pages[0][0].category
+        assert {signal.category async for page in client.signal_pages(category) for signal in page} == {category}
+
+
+async def test_observations_come_page_by_page_and_none_twice(shared_service):
+    async with AsyncClient(shared_service.url, shared_service.key) as client:
+        pages = [page async for page in client.observation_pages("eia.wti.spot", date(2010, 1, 1))]
+        whole = await client.observations("eia.wti.spot", date(2010, 1, 1))
+    assert [len(page) for page in pages][:2] == [1_000, 999]
+    assert sum(len(page) for page in pages) == len(whole)
+    assert pages[0] == whole[:1_000]
+
+
+def test_the_waiting_client_iterates_over_the_same_pages(shared_service):
+    with Client(shared_service.url, shared_service.key) as client:
+        pages = list(client.observation_pages("eia.wti.spot", date(2010, 1, 1)))
+        assert sum(len(page) for page in pages) == len(client.observations("eia.wti.spot", date(2010, 1, 1)))
+        assert sum(len(page) for page in client.signal_pages()) == len(client.signals())
+
+
+def test_an_error_on_the_way_ends_the_iteration(sample_service):
+    with Client(sample_service.url, sample_service.key) as client, pytest.raises(NotFoundError):
+        list(client.observation_pages("nothing"))
+
+
+async def test_a_page_is_asked_for_when_it_is_wanted_and_not_before():
+    service = Scripted(lambda _: answer([{"slug": f"s{n}"} for n in range(500)]))
+    async with service.client() as client:
+        async for _ in client.signal_pages():
+            break
+    assert len(service.requests) == 1
+
+
+async def test_forgetting_leaves_nothing_of_this_key(sample_service, tmp_path):
+    shelf = SqliteStore(tmp_path / "shelf.sqlite")
+    async with (
+        AsyncClient(sample_service.url, sample_service.key, store=shelf) as client,
+        AsyncClient(sample_service.url, sample_service.free_key, store=shelf) as other,
+    ):
+        await client.indices()
+        await other.indices()
+        assert await client.forget() > 0
+        assert client.states() == []
+        sent = client.requests_sent, other.requests_sent
+        await client.indices()
+        await other.indices()
+        assert (client.requests_sent, other.requests_sent) == (sent[0] + 1, sent[1])
+    await shelf.aclose()

@@ -1,0 +1,105 @@
+"""Paging by documented parameters, against services that page in every way."""
+
+from datetime import UTC, date, datetime, timedelta
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dataservice.client.contract.decode import CataloguePage, ObservationsPage
+from dataservice.client.contract.paging import Pulled, next_offset, pages_for
+from dataservice.client.contract.windows import Window
+from dataservice.errors import MalformedAnswerError
+from dataservice.models import Signal
+from dataservice.observations import Observations
+
+FIRST = datetime(2024, 1, 1, tzinfo=UTC)
+
+
+def series(hours: list[int]) -> Observations:
+    times = np.array([np.datetime64(FIRST.replace(tzinfo=None) + timedelta(hours=h), "us") for h in sorted(set(hours))])
+    return Observations(times.astype("datetime64[us]"), np.arange(len(times), dtype=np.float64))
+
+
+def serve(whole: Observations, window: Window, start: date, size: int, *, says_total: bool) -> ObservationsPage:
+    """One page as a service gives it."""
+    found = whole.between(None if start == date.min else start, None if window.end == date.max else window.end)
+    page = found[:size]
+    return ObservationsPage(page, len(page), len(found) - len(page) if says_total else None, size)
+
+
+def pull(whole: Observations, window: Window, size: int, *, says_total: bool) -> Pulled:
+    pulled = Pulled.begin(window)
+    while pulled.next_start is not None:
+        pulled = pulled.with_page(serve(whole, window, pulled.next_start, size, says_total=says_total))
+    return pulled
+
+
+hours = st.lists(st.integers(0, 24 * 60), max_size=120)
+ends = st.none() | st.integers(0, 60)
+
+
+@settings(deadline=None)
+@given(hours, ends, ends, st.integers(25, 60), st.booleans())
+def test_pages_together_are_the_window_where_no_day_fills_a_page(whole, start, end, size, says_total):
+    window = Window(_day(start, date.min), _day(end, date.max))
+    known = series(whole)
+    assert pull(known, window, size, says_total=says_total).observations == known.between(
+        None if start is None else window.start, None if end is None else window.end
+    )
+
+
+@settings(deadline=None)
+@given(hours, st.integers(1, 10), st.booleans())
+def test_paging_ends_also_where_days_are_larger_than_pages(whole, size, says_total):
+    pulled = pull(series(whole), Window(), size, says_total=says_total)
+    assert pulled.complete
+    assert pulled.pages <= 2 * len(set(whole)) + 2
+
+
+def test_a_service_that_says_how_many_there_are_is_not_asked_for_an_empty_page():
+    assert pull(series(list(range(0, 24 * 50, 24))), Window(), 25, says_total=True).pages == 3
+    assert pull(series(list(range(0, 24 * 25, 24))), Window(), 25, says_total=True).pages == 1
+
+
+def test_a_service_that_ignores_start_is_found_out():
+    page = ObservationsPage(series([0, 24, 48]), 3, left=5)
+    pulled = Pulled.begin(Window()).with_page(page)
+    with pytest.raises(MalformedAnswerError, match="2024-01-01"):
+        pulled.with_page(page)
+
+
+def test_of_a_pull_that_broke_off_all_days_before_the_last_one_seen_are_known():
+    whole = series(list(range(0, 24 * 50, 24)))
+    pulled = Pulled.begin(Window()).with_page(serve(whole, Window(), date.min, 25, says_total=False))
+    assert not pulled.complete
+    assert pulled.known_window() == Window(date.min, date(2024, 1, 24))
+
+
+@pytest.mark.parametrize(("observations", "pages"), [(0, 1), (1_000, 1), (1_001, 2), (1_999, 2), (10_226, 11)])
+def test_the_number_of_requests_follows_from_the_number_of_observations(observations, pages):
+    assert pages_for(observations) == pages
+
+
+def catalogue(count: int, *, total: int | None = None, limit: int | None = None) -> CataloguePage:
+    return CataloguePage(tuple(Signal(slug=f"s{n}") for n in range(count)), limit, total)
+
+
+def test_the_catalogue_ends_where_the_service_says_so():
+    assert next_offset(0, catalogue(500, total=900)) == 500
+    assert next_offset(500, catalogue(400, total=900)) is None
+
+
+def test_a_catalogue_without_a_total_ends_with_a_page_that_is_not_full():
+    assert next_offset(0, catalogue(500)) == 500
+    assert next_offset(500, catalogue(499)) is None
+    assert next_offset(0, catalogue(100, limit=100)) == 100
+
+
+def test_an_empty_page_of_the_catalogue_is_the_last():
+    assert next_offset(500, catalogue(0, total=9_000)) is None
+
+
+def _day(offset: int | None, otherwise: date) -> date:
+    return otherwise if offset is None else FIRST.date() + timedelta(days=offset)

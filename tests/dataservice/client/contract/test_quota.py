@@ -1,0 +1,91 @@
+"""The month's allowance: what the headers say, and what the budget makes of it."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from dataservice.client.contract.quota import Quota, month_of, newer, quota_in, requests_at_once
+from dataservice.client.network.budget import Budget
+
+NOON = datetime(2026, 8, 31, 12, tzinfo=UTC).timestamp()
+DAY_S = 86_400
+
+
+def headers(tier: str = "free", cap: str = "1000", remaining: str = "412") -> dict[str, str]:
+    return {"x-service-tier": tier, "x-service-ratelimit-cap": cap, "x-service-ratelimit-remaining": remaining}
+
+
+def left(remaining: int, *, tier: str = "free", cap: int = 1_000, seen_at: float = NOON) -> Quota:
+    return Quota(tier, cap, remaining, seen_at)
+
+
+def test_the_headers_tell_tier_cap_and_remaining_requests():
+    assert quota_in(headers(), NOON) == Quota("free", 1_000, 412, NOON)
+
+
+@pytest.mark.parametrize("wrong", [headers(tier=""), headers(cap="many"), headers(remaining="-1"), {}])
+def test_headers_that_tell_nothing_are_no_quota(wrong):
+    assert quota_in(wrong, NOON) is None
+
+
+def test_of_answers_that_overtook_each_other_the_lower_number_counts():
+    assert newer(left(400), left(405, seen_at=NOON + 1)).remaining == 400
+    assert newer(left(405), left(400, seen_at=NOON + 1)).remaining == 400
+
+
+def test_a_new_month_a_new_tier_and_a_jump_are_believed():
+    assert newer(left(400), left(402, seen_at=NOON + DAY_S)).remaining == 402
+    assert newer(left(400), left(410, tier="pro")).tier == "pro"
+    assert newer(left(3), left(999, seen_at=NOON + 60)).remaining == 999
+    assert newer(None, left(1)) == left(1)
+
+
+def test_the_month_is_that_of_utc():
+    assert (month_of(NOON), month_of(NOON + DAY_S)) == ("2026-08", "2026-09")
+
+
+def test_no_more_requests_are_sent_at_once_than_are_left_but_one_to_find_out():
+    at_once = {remaining: requests_at_once(left(remaining), NOON, most=16) for remaining in (400, 16, 3, 1, 0)}
+    assert at_once == {400: 16, 16: 16, 3: 3, 1: 1, 0: 1}
+    assert requests_at_once(None, NOON, most=16) == 16
+    assert requests_at_once(left(3), NOON + DAY_S, most=16) == 16  # another month
+
+
+def test_a_quota_makes_a_frame_of_one_row():
+    frame = Quota("free", 1_000, 412, NOON, 7).to_frame()
+    assert frame.loc[0, ["tier", "remaining", "used_here"]].tolist() == ["free", 412, 7]
+
+
+def refusal(budget: Budget, quota: Quota | None, *, used: int = 0, under_way: int = 0, now: float = NOON) -> str:
+    return str(budget.refusal(quota, used_here=used, under_way=under_way, now=now) or "")
+
+
+def test_without_a_budget_everything_may_be_sent():
+    assert refusal(Budget(), left(1), used=10_000) == ""
+
+
+def test_the_reserve_is_never_touched():
+    budget = Budget(reserve=50)
+    assert refusal(budget, left(51)) == ""
+    assert refusal(budget, left(50)) == "50 requests are left and 50 are held in reserve"
+
+
+def test_requests_under_way_count_as_spent():
+    assert refusal(Budget(reserve=50), left(55), under_way=4) == ""
+    assert refusal(Budget(reserve=50), left(55), under_way=5) != ""
+    assert refusal(Budget(monthly=10), None, used=8, under_way=2) != ""
+
+
+def test_the_monthly_budget_limits_what_this_installation_spends():
+    assert refusal(Budget(monthly=400), left(900), used=399) == ""
+    assert refusal(Budget(monthly=400), left(900), used=400) == "the budget of 400 requests a month is spent here"
+
+
+def test_on_another_day_a_request_may_find_out_whether_there_is_more():
+    assert refusal(Budget(reserve=50), left(10), now=NOON + DAY_S) == ""
+
+
+@pytest.mark.parametrize("wrong", [{"reserve": -1}, {"monthly": -1}])
+def test_a_negative_budget_is_refused(wrong):
+    with pytest.raises(ValueError, match="-1"):
+        Budget(**wrong)

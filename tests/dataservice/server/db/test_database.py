@@ -1,0 +1,67 @@
+"""Opening the database: what is understood, what is refused, and what is never shown."""
+
+import pytest
+
+from dataservice.server import DatabaseUnavailableError, Store
+from dataservice.server.db.database import Database, database_url
+
+
+def test_a_path_names_a_sqlite_file_and_its_folders_are_made(tmp_path):
+    with Store(tmp_path / "some" / "folder" / "service.db") as store:
+        assert store.is_empty()
+    assert (tmp_path / "some" / "folder" / "service.db").is_file()
+
+
+def test_a_url_stays_as_it_is():
+    assert str(database_url("postgresql+psycopg://a@b/c")) == "postgresql+psycopg://a@b/c"
+
+
+def test_a_file_may_have_any_name(tmp_path):
+    path = tmp_path / "what? 100% #1 & more.db"
+    with Store(path) as store, Store(store.database.location) as same:
+        same.create_key(label="x")
+        assert [record.label for record in store.keys.records()] == ["x"]
+    assert path.is_file()
+
+
+def test_readers_and_writers_do_not_wait_for_each_other(tmp_path):
+    database = Database(tmp_path / "service.db")
+    with database.writing(), database.reading() as connection:
+        assert connection.exec_driver_sql("PRAGMA journal_mode").scalar() == "wal"
+        assert connection.exec_driver_sql("SELECT count(*) FROM signals").scalar() == 0
+    database.close()
+
+
+def test_an_error_inside_a_transaction_takes_everything_back(tmp_path):
+    def write_and_fail(database):
+        with database.writing() as connection:
+            connection.exec_driver_sql("INSERT INTO signals (slug, category, record) VALUES ('a', 'b', '{}')")
+            raise KeyError
+
+    with Store(tmp_path / "service.db") as store:
+        with pytest.raises(KeyError):
+            write_and_fail(store.database)
+        assert store.is_empty()
+
+
+@pytest.mark.parametrize(
+    ("location", "reason"),
+    [
+        (":memory:", "in memory is not enough"),
+        ("sqlite://", "in memory is not enough"),
+        ("mysql+pymysql://host/x", "mysql is not supported"),
+        ("http//:", "cannot be opened"),
+    ],
+)
+def test_what_cannot_be_a_database_is_refused(tmp_path, monkeypatch, location, reason):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "http").touch()
+    with pytest.raises(DatabaseUnavailableError, match=reason):
+        Store(location)
+
+
+def test_a_message_about_a_database_never_shows_its_password():
+    with pytest.raises(DatabaseUnavailableError) as unavailable:
+        Store("postgresql+psycopg://service:s3cret@127.0.0.1:1/x")
+    assert "s3cret" not in str(unavailable.value)
+    assert "cannot be opened" in str(unavailable.value)

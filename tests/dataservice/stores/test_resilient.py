@@ -1,0 +1,101 @@
+"""A tier that fails is a miss and one warning."""
+
+import asyncio
+import logging
+
+from dataservice.stores import Entry, MemoryStore, ResilientStore
+from dataservice.stores.redis import RedisStore
+from dataservice.stores.resilient import AT_A_TIME, PAUSE_S
+from tests.dataservice.stores.stores import redis_server
+
+
+class Broken(MemoryStore):
+    """A tier whose reading fails while `broken`."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.broken = True
+        self.asked = 0
+
+    async def get(self, name: str) -> Entry | None:
+        self.asked += 1
+        if self.broken:
+            raise OSError("disk on fire")
+        return await super().get(name)
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+async def test_a_failure_is_a_miss_and_warned_of_once(caplog):
+    clock = Clock()
+    guarded = ResilientStore(Broken(), clock=clock)
+    with caplog.at_level(logging.WARNING):
+        for _ in range(3):
+            assert await guarded.get("a") is None
+            clock.now += PAUSE_S
+    assert [record.levelname for record in caplog.records] == ["WARNING"]
+    assert "disk on fire" not in caplog.text  # what a tier says may hold an address with a password
+
+
+async def test_a_tier_that_failed_rests_and_is_then_asked_again():
+    clock, tier = Clock(), Broken()
+    guarded = ResilientStore(tier, clock=clock)
+    for _ in range(5):
+        await guarded.get("a")
+    assert tier.asked == 1
+    tier.broken = False
+    clock.now += PAUSE_S
+    await guarded.put("a", Entry(b"x", 1.0))
+    assert await guarded.get("a") == Entry(b"x", 1.0)
+
+
+async def test_while_it_rests_nobody_is_held_back_and_nothing_is_counted():
+    guarded = ResilientStore(Broken(), clock=Clock())
+    await guarded.get("a")
+    assert await guarded.lease("a", "one", 60.0)
+    assert await guarded.lease("a", "other", 60.0)
+    assert await guarded.salt() is None
+    assert await guarded.add("used", 1) is None
+    assert await guarded.clear() == 0
+
+
+async def test_a_tier_that_hangs_is_a_miss():
+    class Hanging(MemoryStore):
+        async def get(self, name: str) -> Entry | None:
+            await asyncio.Event().wait()
+
+    assert await ResilientStore(Hanging(), timeout_s=0.01).get("a") is None
+
+
+async def test_a_crowd_waits_its_turn_outside_of_the_tiers_time():
+    class Counting(MemoryStore):
+        inside = most = 0
+
+        async def get(self, name: str) -> Entry | None:
+            self.inside += 1
+            self.most = max(self.most, self.inside)
+            await asyncio.sleep(0)
+            self.inside -= 1
+            return Entry(name.encode(), 1.0)
+
+    tier = Counting()
+    guarded = ResilientStore(tier)
+    found = await asyncio.gather(*(guarded.get(str(n)) for n in range(500)))
+    assert [entry.payload for entry in found if entry] == [str(n).encode() for n in range(500)]
+    assert tier.most == AT_A_TIME
+
+
+async def test_a_redis_that_goes_away_is_a_miss(tmp_path, caplog):
+    with redis_server(tmp_path) as url:
+        guarded = ResilientStore(RedisStore.from_url(url))
+        await guarded.put("a", Entry(b"x", 1.0))
+        assert await guarded.get("a") == Entry(b"x", 1.0)
+    with caplog.at_level(logging.WARNING):
+        assert await guarded.get("a") is None
+        await guarded.aclose()
+    assert len(caplog.records) == 1

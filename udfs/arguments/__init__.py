@@ -1,0 +1,1 @@
+"""How the arguments of a formula are read: kinds, dates, options, ranges."""

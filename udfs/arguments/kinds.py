@@ -1,0 +1,168 @@
+"""The kinds of arguments: what a formula may give, and how it is read.
+
+A raw argument is what a host hands over: None or "" (left out), bool, number, text, a date from Python, or a range as
+a list of rows. Reading one is a pure function of the argument and the day.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from math import isfinite
+from typing import Any, ClassVar
+
+from udfs.errors import ArgumentError
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One allowed value of an argument or option, with the words a drop-down shows."""
+
+    value: str
+    help: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kind(ABC):
+    """An argument's kind: its help, its choices, and how a raw value becomes what the function works with.
+
+    `lifted`: a range is answered item by item and spills in its shape. `open_choices`: other values are allowed too.
+    """
+
+    help: str
+    example: str = ""
+    choices: tuple[Choice, ...] = ()
+    open_choices: bool = False
+    lifted: bool = False
+    host_type: ClassVar[str] = "any"
+
+    @abstractmethod
+    def read(self, raw: Any, name: str, today: date) -> Any:
+        """The value in `raw`; raises `ArgumentError` naming the argument, what was given and what is allowed.
+
+        A pure function of what it is given: the readings of texts are remembered.
+        """
+
+    def _one(self, raw: Any, name: str) -> Any:
+        if matrix_of(raw) is not None:
+            raise ArgumentError(f"{name} takes one value, not a range")
+        return raw
+
+
+@dataclass(frozen=True, kw_only=True)
+class Text(Kind):
+    """One text; with `choices` only those, in any case."""
+
+    host_type: ClassVar[str] = "string"
+
+    def read(self, raw: Any, name: str, today: date) -> str:  # noqa: ARG002 - one signature for every kind
+        """The text, stripped; a whole number is taken as its digits."""
+        raw = self._one(raw, name)
+        if isinstance(raw, float) and raw.is_integer():
+            raw = int(raw)
+        if isinstance(raw, bool | datetime | date) or not isinstance(raw, str | int):
+            raise ArgumentError(f"{name} takes text, not {shown(raw)}")
+        text = str(raw).strip()
+        if not self.choices or self.open_choices:
+            return text
+        for choice in self.choices:
+            if choice.value.casefold() == text.casefold():
+                return choice.value
+        raise ArgumentError(f"{name} {shown(text)} is not one of {', '.join(c.value for c in self.choices)}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Names(Kind):
+    """One or several names: a text, a comma-separated text or a range."""
+
+    def read(self, raw: Any, name: str, today: date) -> tuple[str, ...]:
+        """The names in reading order, blanks left out."""
+        rows = matrix_of(raw)
+        items = [raw] if rows is None else [item for row in rows for item in row if not is_blank(item)]
+        one = Text(help=self.help)
+        names = [part.strip() for item in items for part in one.read(item, name, today).split(",")]
+        return tuple(part for part in names if part)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Number(Kind):
+    """One number between `least` and `most`, both allowed."""
+
+    least: float = float("-inf")
+    most: float = float("inf")
+    host_type: ClassVar[str] = "number"
+
+    def read(self, raw: Any, name: str, today: date) -> float:  # noqa: ARG002 - one signature for every kind
+        """The number; text that is one counts."""
+        value = self._one(raw, name)
+        try:
+            number = float("x" if isinstance(value, bool) else value)
+        except (TypeError, ValueError):
+            raise ArgumentError(f"{name} takes a number, not {shown(raw)}") from None
+        if not isfinite(number):
+            raise ArgumentError(f"{name} takes a number, not {shown(raw)}")
+        if not self.least <= number <= self.most:
+            raise ArgumentError(f"{name} {shown(raw)} is not {_between(self.least, self.most)}")
+        return number
+
+
+@dataclass(frozen=True, kw_only=True)
+class Count(Number):
+    """One whole number."""
+
+    least: float = 1
+    most: float = 1_000_000
+
+    def read(self, raw: Any, name: str, today: date) -> int:
+        """The whole number."""
+        number = Number.read(self, raw, name, today)
+        if number != int(number):
+            raise ArgumentError(f"{name} takes a whole number, not {shown(raw)}")
+        return int(number)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Flag(Kind):
+    """Yes or no."""
+
+    host_type: ClassVar[str] = "boolean"
+    words: ClassVar[Mapping[str, bool]] = {
+        **dict.fromkeys(("true", "yes", "1"), True),
+        **dict.fromkeys(("false", "no", "0"), False),
+    }
+
+    def read(self, raw: Any, name: str, today: date) -> bool:  # noqa: ARG002 - one signature for every kind
+        """True or false; TRUE, yes and 1 count as true."""
+        word = str(int(raw) if isinstance(raw, float) and raw.is_integer() else self._one(raw, name)).casefold()
+        if word not in self.words:
+            raise ArgumentError(f"{name} takes TRUE or FALSE, not {shown(raw)}")
+        return self.words[word]
+
+
+def _between(least: float, most: float) -> str:
+    if most == float("inf"):
+        return f"{least:,.15g} or more"
+    return f"{most:,.15g} or less" if least == float("-inf") else f"between {least:,.15g} and {most:,.15g}"
+
+
+def is_blank(raw: Any) -> bool:
+    """Whether an argument is left out: nothing, empty text, or a range of nothing but blank cells."""
+    if isinstance(raw, str):
+        return not raw or raw.isspace()
+    rows = matrix_of(raw)
+    return raw is None if rows is None else all(is_blank(item) for row in rows for item in row)
+
+
+def matrix_of(raw: Any) -> Sequence[Sequence[Any]] | None:
+    """The rows of a range; a flat list is a column; None for anything that is not a range."""
+    if not isinstance(raw, list | tuple):
+        return None
+    return [row if isinstance(row, list | tuple) else [row] for row in raw]
+
+
+def shown(raw: Any) -> str:
+    """What was given, as an error message shows it: quoted and short."""
+    text = repr(raw) if not isinstance(raw, str) else f"'{raw}'"
+    return text if len(text) <= 60 else f"{text[:57]}…"

@@ -1,0 +1,83 @@
+"""Options, a function's last argument: text such as `freq=M; fill=prev`, or a range of two columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+from types import MappingProxyType
+from typing import Any
+
+from udfs.arguments.kinds import Choice, Kind, Text, is_blank, matrix_of, shown
+from udfs.errors import ArgumentError
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One option: its name, and the kind that reads (and explains) its value."""
+
+    name: str
+    kind: Kind
+
+
+ERR = Option(
+    "err",
+    Text(
+        help="what a cell shows instead of an error",
+        choices=(Choice("code", "the error itself"), Choice("text", "its message"), Choice("blank", "nothing")),
+    ),
+)
+"""Every function with options has this one; the session acts on it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options(Kind):
+    """The options of one function, read into a mapping that holds those which were given."""
+
+    options: tuple[Option, ...] = ()
+
+    @property
+    def allowed(self) -> tuple[Option, ...]:
+        """The function's own options, and `err`."""
+        return (*self.options, ERR)
+
+    def read(self, raw: Any, name: str, today: date) -> Mapping[str, Any]:
+        """The options given; raises `ArgumentError` naming an unknown option or value and the allowed ones."""
+        known = {option.name: option for option in self.allowed}
+        values: dict[str, Any] = {}
+        for key, value in _pairs(raw, name):
+            option = known.get(key.casefold())
+            if option is None:
+                raise ArgumentError(f"there is no option {shown(key)}; there are {', '.join(known)}")
+            if is_blank(value):  # a range of options may have its values still to be filled in
+                continue
+            values[option.name] = option.kind.read(value, f"option {option.name}", today)
+        return MappingProxyType(values)
+
+
+def error_style(raw: Any) -> str:
+    """How options want errors shown: `code`, `text` or `blank`; where `err` cannot be read, `code`."""
+    if is_blank(raw):
+        return "code"
+    try:
+        given = {key.casefold(): value for key, value in _pairs(raw, "options")}
+        return str(ERR.kind.read(given.get(ERR.name, "code"), ERR.name, date.min))
+    except ArgumentError:
+        return "code"
+
+
+def _pairs(raw: Any, name: str) -> list[tuple[str, Any]]:
+    if isinstance(raw, Mapping):
+        return [(str(key).strip(), value) for key, value in raw.items()]
+    rows = matrix_of(raw)
+    if rows is not None:
+        if any(len(row) != 2 for row in rows):
+            raise ArgumentError(f"{name} takes text such as 'freq=M; fill=prev' or a range of two columns")
+        return [(str(row[0]).strip(), row[1]) for row in rows if not is_blank(row[0])]
+    if not isinstance(raw, str):
+        raise ArgumentError(f"{name} takes text such as 'freq=M; fill=prev', not {shown(raw)}")
+    parts = [part.partition("=") for part in raw.replace("\n", ";").split(";") if part.strip()]
+    for key, equals, _ in parts:
+        if not equals:
+            raise ArgumentError(f"{name}: {shown(key.strip())} is not of the form option=value")
+    return [(key.strip(), value.strip()) for key, _, value in parts]

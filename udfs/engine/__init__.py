@@ -1,0 +1,1 @@
+"""What runs the functions: the registry, their effects, the batch that answers them, the session."""

@@ -1,0 +1,217 @@
+"""The drivers: they answer what functions ask (`udfs.engine.effects`), and keep account of what each of them was told.
+
+A `Batch` fetches what is not at hand: it runs its functions side by side, round by round; every round collects the
+questions of all, asks each resource once, and goes on. What memory holds is answered at once, without a round.
+`needed` only counts.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
+
+from dataservice.client import Answer, Resource
+from udfs.engine.effects import EVER, FRESH, Asking, Question, Reply
+
+T = TypeVar("T")
+
+TURN_S = 0.01
+"""Work for so long, then let others go first: no one notices a hundredth of a second."""
+
+
+async def in_turns(items: Iterable[T], *, timer: Callable[[], float] = time.perf_counter) -> AsyncIterator[T]:
+    """The items one by one; whenever a turn is over, all other tasks of the loop go first.
+
+    >>> async def total(numbers):
+    ...     return sum([number async for number in in_turns(numbers)])
+    >>> asyncio.run(total(range(10)))
+    45
+    """
+    ends = timer() + TURN_S
+    for item in items:
+        if timer() > ends:
+            await asyncio.sleep(0)
+            ends = timer() + TURN_S
+        yield item
+
+
+class Reader(Protocol):
+    """What a driver needs of a client."""
+
+    def peek(self, resource: Resource[T], *, max_age_s: float | None = None) -> Answer[T] | None:
+        """The answer in memory: a fresh one, or with `max_age_s` one that is not older."""
+
+    async def have(self, resource: Resource[T], *, max_age_s: float) -> Answer[T] | None:
+        """The answer in any cache that is not older than `max_age_s`."""
+
+    async def read(self, resource: Resource[T]) -> Answer[T]:
+        """The answer, from the service if need be."""
+
+
+@dataclass(slots=True, eq=False)
+class Run:
+    """One function under way: what it asks now, what its result rests on so far, and how it ended."""
+
+    asking: Asking[Any] | None
+    """The function; None once it has ended, because its frame is larger than all else here."""
+    result: Any = None
+    error: Exception | None = None
+    questions: Sequence[Question] = ()
+    fresh_until: float = EVER
+    """Until when all that it was told counts as fresh: what it took at any age, up to that age."""
+    stale: Answer[Any] | None = None
+    """The oldest last known value that it was told in place of a fresh one."""
+    requests: int = 0
+    """Requests that were made for this function; for a shared answer the first one that took it is charged."""
+
+    def step(self, replies: Sequence[Reply] | None) -> None:
+        """Go on with `replies` up to the next questions or the end."""
+        if self.asking is None:
+            return
+        try:
+            self.questions = self.asking.send(replies)  # type: ignore[arg-type]  # None begins it
+            return
+        except StopIteration as end:
+            self.result = end.value
+        except Exception as error:  # noqa: BLE001 - whatever it is, it becomes this one cell's error
+            self.error = error
+        self.asking, self.questions = None, ()
+
+    def note(self, question: Question, answer: Answer[Any]) -> None:
+        """Take account of an answer before going on with it."""
+        fresh_until = answer.fresh_until
+        if question.cached_max_age_s is not None:
+            fresh_until = max(fresh_until, answer.fetched_at + question.cached_max_age_s)
+        elif answer.stale_because is not None and (self.stale is None or answer.fetched_at < self.stale.fetched_at):
+            self.stale = answer
+        if fresh_until < self.fresh_until:
+            self.fresh_until = fresh_until
+
+    def close(self) -> None:
+        """Leave the function where it stands."""
+        if self.asking is not None:
+            self.asking.close()
+        self.asking, self.questions = None, ()
+
+
+class Batch:
+    """Functions side by side, begun at `now`: each resource is asked at most once, the widest first."""
+
+    def __init__(self, reader: Reader, now: float) -> None:
+        self._reader = reader
+        self._now = now
+        self._replies: dict[Question, Reply] = {}
+        self._uncharged: dict[Question, int] = {}
+        """The requests of each answer that no function was charged with yet."""
+        self._waiting: list[Run] = []
+
+    def begin(self, run: Run) -> None:
+        """Let `run` go as far as memory can answer; most end here."""
+        run.step(None)
+        self._advance(run)
+        if run.questions:
+            self._waiting.append(run)
+
+    async def end(self) -> None:
+        """Bring all that have begun to their end."""
+        while self._waiting:
+            missing = {q: None for run in self._waiting for q in run.questions if q not in self._replies}
+            for part in _widest_first(missing):
+                replies = await asyncio.gather(*(_reply(question, self._reader, self._now) for question in part))
+                for question, reply in zip(part, replies, strict=True):
+                    self._learn(question, reply)
+            async for run in in_turns(self._waiting):
+                self._advance(run)
+            self._waiting = [run for run in self._waiting if run.questions]
+
+    def _advance(self, run: Run) -> None:
+        """Go on as far as what is known and memory can answer."""
+        replies = self._replies
+        while run.questions:
+            for question in run.questions:
+                if question not in replies:
+                    found = _peek(question, self._reader)
+                    if found is None:
+                        return
+                    self._learn(question, found)
+            told = [replies[question] for question in run.questions]
+            for question, reply in zip(run.questions, told, strict=True):
+                if isinstance(reply, Answer):
+                    run.note(question, reply)
+            if self._uncharged:
+                run.requests += sum(self._uncharged.pop(question, 0) for question in run.questions)
+            run.step(told)
+
+    def _learn(self, question: Question, reply: Reply) -> None:
+        self._replies[question] = reply
+        if isinstance(reply, Answer) and reply.requests:
+            self._uncharged[question] = reply.requests
+
+
+async def answer(runs: Sequence[Run], reader: Reader, now: float) -> None:
+    """Bring all `runs`, begun at `now`, to their end."""
+    batch = Batch(reader, now)
+    for run in runs:
+        batch.begin(run)
+    await batch.end()
+
+
+async def needed(runs: Sequence[Run], reader: Reader, now: float) -> set[Resource[Any]]:
+    """The resources that a `Batch` would have to fetch at `now`; nothing is fetched.
+
+    A function goes on with the last known value, where there is one, so that what it asks next is counted too.
+    """
+    missing: set[Resource[Any]] = set()
+    for run in runs:
+        run.step(None)
+        while run.questions:
+            replies = [await _at_hand(question, reader, now) for question in run.questions]
+            asked = [(q, r) for q, r in zip(run.questions, replies, strict=True) if q.cached_max_age_s is None]
+            missing.update(q.resource for q, r in asked if r is None or not r.is_fresh(now))
+            if any(r is None for _, r in asked):
+                run.close()
+            else:
+                run.step(replies)
+    return missing
+
+
+async def _at_hand(question: Question, reader: Reader, now: float) -> Answer[Any] | None:
+    """The answer in a cache that the question accepts; any one for a question that would else be fetched."""
+    max_age_s = question.cached_max_age_s
+    found = _peek(question, reader)
+    if found is None:
+        found = await reader.have(question.resource, max_age_s=max_age_s or EVER)
+    return None if found is not None and max_age_s == FRESH and not found.is_fresh(now) else found
+
+
+def _peek(question: Question, reader: Reader) -> Answer[Any] | None:
+    return reader.peek(question.resource, max_age_s=question.cached_max_age_s or None)
+
+
+def _widest_first(questions: Iterable[Question]) -> tuple[list[Question], list[Question]]:
+    """The questions in order of priority, apart those whose answer a fetch of this round may bring along."""
+    asked = sorted(questions, key=lambda question: question.resource.priority)
+    fetched: dict[Hashable, list[Question]] = {}
+    for question in asked:
+        if question.cached_max_age_s is None:
+            fetched.setdefault(question.resource.family, []).append(question)
+    wide: list[Question] = []
+    narrow: list[Question] = []
+    for question in asked:
+        others = fetched.get(question.resource.family, ())
+        held = any(other is not question and other.resource.covers(question.resource) for other in others)
+        (narrow if held else wide).append(question)
+    return wide, narrow
+
+
+async def _reply(question: Question, reader: Reader, now: float) -> Reply:
+    """The reader's answer; an exception is one too, so that one bad resource never harms the batch."""
+    try:
+        if question.cached_max_age_s is not None:
+            return await _at_hand(question, reader, now)
+        return await reader.read(question.resource)
+    except Exception as error:  # noqa: BLE001 - it becomes the error of the cells that asked
+        return error if question.cached_max_age_s is None else None

@@ -1,0 +1,96 @@
+"""How a function asks for data without knowing where it comes from.
+
+A function of the library is a coroutine that awaits nothing but what this file offers: `need` (an answer, whatever
+it takes), `have` (an answer only if it is at hand, at no cost) and `gather` (several functions side by side). It
+yields its questions; a driver answers them: from memory at once, from the network, or only counting what they would
+cost (`udfs.engine.batch`). So one function serves every host, sync or async, and a preview of the cost runs the very
+same code as the answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Coroutine, Generator, Sequence
+from functools import lru_cache
+from types import coroutine
+from typing import Any, TypeAlias, TypeVar, cast
+
+import msgspec
+
+from dataservice.client import Answer, Resource
+
+T = TypeVar("T")
+
+FRESH = 0.0
+"""As the `max_age_s` of `have`: only an answer that is still fresh, whenever it was fetched."""
+
+EVER = float("inf")
+"""As the `max_age_s` of `have`: however old. As a time: never."""
+
+INTERNED = 65_536
+"""Questions kept so that equal ones are one object with its hash worked out once: the cells of a large workbook."""
+
+
+class Question(msgspec.Struct, frozen=True, cache_hash=True):
+    """What a function wants to know: a resource, and how old a cached answer may be if only caches are to be asked."""
+
+    resource: Resource[Any]
+    cached_max_age_s: float | None = None
+    """None: fetch it if need be. A number: only from a cache, and not older (`FRESH`: still fresh)."""
+
+
+Reply: TypeAlias = Answer[Any] | Exception | None
+Asking: TypeAlias = Coroutine[Sequence[Question], Sequence[Reply], T]
+
+_question = lru_cache(maxsize=INTERNED)(Question)
+
+
+@coroutine
+def _ask(questions: Sequence[Question]) -> Generator[Sequence[Question], Sequence[Reply], Sequence[Reply]]:
+    return (yield questions)
+
+
+async def need(resource: Resource[T]) -> Answer[T]:
+    """The answer to `resource`; raises the `DataServiceError` that kept it away when there is not even a stale one."""
+    reply = (await _ask((_question(resource),)))[0]
+    if isinstance(reply, Exception):
+        raise reply
+    return reply  # type: ignore[return-value]  # drivers answer only a `have` with None
+
+
+async def need_all(resources: Sequence[Resource[T]]) -> list[Answer[T] | Exception]:
+    """The answers to all of `resources`, asked side by side, an error in the place of each that failed."""
+    replies = await _ask([_question(resource) for resource in resources])
+    return cast("list[Answer[T] | Exception]", list(replies))
+
+
+async def have(resource: Resource[T], *, max_age_s: float) -> Answer[T] | None:
+    """The cached answer to `resource` if one is not older than `max_age_s` (`FRESH`: still fresh); never a request.
+
+    What other functions of the batch fetch at the same time is at hand too.
+    """
+    return (await _ask((_question(resource, max_age_s),)))[0]  # type: ignore[return-value]  # never an exception
+
+
+async def gather(askings: Sequence[Asking[T]]) -> list[T | Exception]:
+    """The results of several functions whose questions are asked together, an exception in place of each failure."""
+    results: list[T | Exception | None] = [None] * len(askings)
+    waiting: list[tuple[int, Sequence[Question]]] = []
+
+    def step(index: int, replies: Sequence[Reply] | None) -> None:
+        try:
+            waiting.append((index, askings[index].send(cast("Sequence[Reply]", replies))))
+        except StopIteration as end:
+            results[index] = end.value
+        except Exception as error:  # noqa: BLE001 - one failed item must not harm its neighbours
+            results[index] = error
+
+    for index in range(len(askings)):
+        step(index, None)
+    while waiting:
+        asked, waiting = waiting, []
+        replies = await _ask([question for _, questions in asked for question in questions])
+        start = 0
+        for index, questions in asked:
+            step(index, replies[start : start + len(questions)])
+            start += len(questions)
+    return cast("list[T | Exception]", results)

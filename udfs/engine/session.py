@@ -1,0 +1,200 @@
+"""A session answers calls of functions: it binds, drives and accounts, for one client and one clock."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextvars import ContextVar
+from typing import Any
+
+import msgspec
+
+from dataservice.client import Answer, AsyncClient, Resource
+from dataservice.errors import DataServiceError
+from udfs.arguments.dates import today_of
+from udfs.arguments.options import error_style
+from udfs.cells import restyled
+from udfs.engine import batch
+from udfs.engine.batch import Batch, Reader, Run, in_turns
+from udfs.engine.effects import EVER
+from udfs.engine.registry import REGISTRY, Udf, calls_go_through, find
+from udfs.errors import CellError, UdfError, error_cell, reason
+
+KEEP_AT_MOST_S = 900.0
+"""How long hosts may keep any result: what is fresh for longer, as the catalogue is, costs nothing to ask again."""
+
+KEEP_WITHOUT_ANSWER_S = 60.0
+"""How long hosts may keep an error, or a result that no answer of the service went into: asking again is free."""
+
+
+class Call(msgspec.Struct, frozen=True):
+    """One call of a function with raw arguments, as a host hands it over."""
+
+    function_id: str
+    args: Sequence[Any] = ()
+
+
+class Stale(msgspec.Struct, frozen=True):
+    """Why a result is the last known one, and how old it is."""
+
+    age_s: float
+    reason: str
+
+
+class Outcome(msgspec.Struct, frozen=True):
+    """What a call gave: plain Python, a frame or a `CellError`; `fresh_for_s` is how long a host may keep it.
+
+    `requests` sums up over a batch: a shared answer is charged to the first call that took it.
+    """
+
+    result: Any
+    fresh_for_s: float
+    stale: Stale | None = None
+    requests: int = 0
+
+
+class CostPreview(msgspec.Struct, frozen=True):
+    """What a batch would spend if it were sent now, as far as can be known without sending anything."""
+
+    requests: int
+    resources: frozenset[Resource[Any]]
+    calls: int
+    fresh_calls: int
+
+
+class Session:
+    """Answers batches of calls through one client; every call ends in an `Outcome`, whatever happens."""
+
+    def __init__(self, client: AsyncClient, *, clock: Callable[[], float] = time.time) -> None:
+        self.client = client
+        self._clock = clock
+
+    async def answer(self, calls: Sequence[Call], *, reader: Reader | None = None) -> list[Outcome]:
+        """The outcomes of `calls`, in order; equal resources are asked once, one bad call harms no other.
+
+        `reader` answers in place of the client, such as one that ends by a deadline.
+        """
+        injected = self._injected()
+        batch = Batch(reader or self.client, injected["now"])
+        begun = [None if _reports(call) else _begun(call, injected, batch) async for call in in_turns(calls)]
+        await batch.end()
+        runs = [run or _begun(call, injected, batch) for call, run in zip(calls, begun, strict=True)]
+        await batch.end()
+        now = self._clock()
+        ended = in_turns(zip(calls, runs, strict=True))
+        return [_outcome(call, run, now) async for call, run in ended]
+
+    async def value(self, function_id: str, args: Sequence[Any]) -> Any:
+        """The result of one call as plain Python; raises what went wrong."""
+        injected = self._injected()
+        run = Run(find(function_id).bind(args, injected["today"], injected))
+        await batch.answer([run], self.client, injected["now"])
+        if run.error is not None:
+            raise run.error
+        return run.result
+
+    async def cost(self, calls: Sequence[Call]) -> CostPreview:
+        """What `answer(calls)` would spend now; sends nothing."""
+        injected = self._injected()
+        fresh = 0
+        missing: set[Resource[Any]] = set()
+        async for call in in_turns(calls):
+            run = _bound(call, injected)
+            needed = await batch.needed([run], self.client, injected["now"]) if isinstance(run, Run) else set()
+            fresh += not needed
+            missing |= needed
+        return CostPreview(await self.client.cost(missing), frozenset(missing), len(calls), fresh)
+
+    def _injected(self) -> dict[str, Any]:
+        now = self._clock()
+        return {"now": now, "today": today_of(now), "client": self.client}
+
+
+def _reports(call: Call) -> bool:
+    """Whether the function tells what asking has done so far (QUOTA, STATUS): it then begins after the others."""
+    function = REGISTRY.get(call.function_id.upper())
+    return function is not None and function.keep_s is not None
+
+
+def _begun(call: Call, injected: Mapping[str, Any], batch: Batch) -> Run | CellError:
+    """A call on its way, or at its end where memory could answer; a function is never left bound but not begun."""
+    run = _bound(call, injected)
+    if isinstance(run, Run):
+        batch.begin(run)
+    return run
+
+
+def _bound(call: Call, injected: Mapping[str, Any]) -> Run | CellError:
+    try:
+        return Run(find(call.function_id).bind(call.args, injected["today"], injected))
+    except Exception as error:  # noqa: BLE001 - whatever it is, it becomes this one cell's error
+        return error_cell(error, call.function_id)
+
+
+def _outcome(call: Call, run: Run | CellError, now: float) -> Outcome:
+    if isinstance(run, CellError):
+        return Outcome(_styled(run, call), KEEP_WITHOUT_ANSWER_S)
+    if run.error is not None:
+        result = _styled(error_cell(run.error, call.function_id), call)
+        return Outcome(result, _keep_s(call, run, now), requests=run.requests)
+    stale = None if run.stale is None else _staleness(call, run.stale, now)
+    return Outcome(_styled(run.result, call), _keep_s(call, run, now), stale, run.requests)
+
+
+def _keep_s(call: Call, run: Run, now: float) -> float:
+    """Seconds that a host may keep the result: as long as all it rests on is fresh, and the function allows.
+
+    What the service could not answer is asked again at once: the client decides whether that costs a request.
+    """
+    if run.error is not None and not isinstance(run.error, UdfError):
+        return 0.0
+    limit_s = find(call.function_id).keep_s
+    if limit_s is None:
+        rests_on_nothing = run.error is not None or run.fresh_until == EVER
+        limit_s = KEEP_WITHOUT_ANSWER_S if rests_on_nothing else KEEP_AT_MOST_S
+    return max(0.0, min(limit_s, run.fresh_until - now))
+
+
+def _staleness(call: Call, answer: Answer[Any], now: float) -> Stale:
+    because = answer.stale_because or DataServiceError("no fresh answer")
+    return Stale(answer.age_s(now), reason(because, call.function_id.upper()))
+
+
+def _styled(result: Any, call: Call) -> Any:
+    """The result with its errors as the call's own options want them: cell errors, their text, or blank."""
+    if type(result) is float or len(call.args) < 2:
+        return result
+    style = error_style(_options_of(call))
+    return result if style == "code" else restyled(result, style)
+
+
+def _options_of(call: Call) -> Any:
+    try:
+        function: Udf = find(call.function_id)
+    except UdfError:
+        return None
+    at = function.options_at
+    return None if at is None or at >= len(call.args) else call.args[at]
+
+
+_session: ContextVar[Session | None] = ContextVar("session", default=None)
+
+
+def use(session: Session) -> None:
+    """Make `session` the one that `await udfs.SIGNAL(...)` goes through in this context."""
+    _session.set(session)
+
+
+def current_session() -> Session:
+    """The session in use; the first call makes one from the environment.
+
+    The environment gives `DATA_SERVICE_URL` and `DATA_SERVICE_API_KEY`.
+    """
+    session = _session.get()
+    if session is None:
+        session = Session(AsyncClient())
+        use(session)
+    return session
+
+
+calls_go_through(current_session)

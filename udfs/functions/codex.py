@@ -1,0 +1,184 @@
+"""CODEX and CODEX_POST: research posts with bylines and citations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date
+from functools import partial
+from typing import Annotated, Any
+
+from dataservice.client import AsyncClient, Page, PostsResource, Resource, WireResource
+from dataservice.models import Post, WireItem
+from udfs.arguments.dates import Day
+from udfs.arguments.kinds import Choice, Count, Names, Text, shown
+from udfs.cells import Table, table
+from udfs.engine.effects import EVER, have, need, need_all
+from udfs.engine.registry import udf
+from udfs.errors import NoDataError
+from udfs.functions.wire import PAGE
+from udfs.records.fields import Fields
+from udfs.records.lookup import nearest, unknown
+
+CITATIONS = "citations"
+
+STORY_TYPES = (
+    Choice("alert", "a short note on something that just happened"),
+    Choice("brief", "a short summary"),
+    Choice("report", "a longer report"),
+    Choice("explainer", "how something works"),
+)
+
+
+def _byline(key: str, post: Post) -> Any:
+    return post.byline.get(key)
+
+
+POST_FIELDS = Fields(
+    Post,
+    (
+        Choice("published_at", "when the post was published"),
+        Choice("story_type", "alert, brief, report or explainer"),
+        Choice("title", "the title"),
+        Choice("subtitle", "the subtitle"),
+        Choice("handle", "the author's handle"),
+        Choice("display_name", "the author's name"),
+        Choice("agent_role", "the author's role"),
+        Choice("topic_beat", "the author's topic"),
+        Choice("slug", "the post's own name in formulas"),
+        Choice("url", "where to read the post"),
+        Choice("view_count", "how often it was read"),
+        Choice("body_md", "the whole text (Markdown)"),
+        Choice(CITATIONS, "what the post cites"),
+    ),
+    {key: partial(_byline, key) for key in ("handle", "display_name", "agent_role", "topic_beat")},
+)
+
+DEFAULT_FIELDS = "published_at, story_type, title, handle, slug, url"
+
+CITATION_COLUMNS = ("citation_number", "quoted_text", "wire_item_id", "headline", "primary_url")
+
+
+STORY_TYPE = Text(help="only posts of this type", example="report", choices=STORY_TYPES)
+
+COLUMNS = Names(
+    help="columns to show, as text with commas or as a range; * shows all",
+    example="published_at, title",
+    choices=POST_FIELDS.choices,
+    open_choices=True,
+)
+
+SLUG = Text(
+    help="slug or address of a post, or a range of them; CODEX lists them", example="what-moved-001", lifted=True
+)
+
+FIELD = Text(
+    help="what to show; byline.<key> or any other field by name; a range of fields spills",
+    example="title",
+    choices=POST_FIELDS.choices,
+    open_choices=True,
+    lifted=True,
+)
+
+
+@udf(
+    group="Codex",
+    shape="table",
+    examples=("=DS.CODEX()", '=DS.CODEX("report",,"-3M")', '=DS.CODEX(,"meridian",,5,,"published_at, title")'),
+)
+async def CODEX(  # noqa: N802 - the id that workbooks store
+    story_type: Annotated[str | None, STORY_TYPE] = None,
+    handle: Annotated[str | None, Text(help="only posts by this author (handle)", example="meridian")] = None,
+    since: Annotated[date | None, Day(help="only posts from this day on: a date, or text such as -3M or YTD")] = None,
+    limit: Annotated[int, Count(help=f"show at most so many posts, up to {PAGE}", example="20", most=PAGE)] = 20,
+    beat: Annotated[str | None, Text(help="only posts of authors with this topic", example="macro")] = None,
+    fields: Annotated[Sequence[str], COLUMNS] = DEFAULT_FIELDS,
+) -> Table:
+    """The newest research posts, newest first.
+
+    The service gives the newest 200 posts for a type, author, day and beat; `limit` and `fields` choose among these.
+    Each new set of filters costs one request; one that a complete answer at hand already holds costs none. Where
+    nothing matches, only the header is shown. CODEX_POST shows the text of one post.
+    """
+    author = handle.removeprefix("@") if handle else None
+    posts = (await need(PostsResource(story_type=story_type, handle=author, since=since, beat=beat))).value
+    return POST_FIELDS.table(POST_FIELDS.select(fields, posts.items), posts.items[:limit])
+
+
+@udf(
+    group="Codex",
+    shape="either",
+    examples=('=DS.CODEX_POST("what-moved-001")', '=DS.CODEX_POST("what-moved-001","citations")'),
+)
+async def CODEX_POST(  # noqa: N802 - the id that workbooks store
+    slug: Annotated[str, SLUG],
+    field: Annotated[str, FIELD] = "body_md",
+    *,
+    client: AsyncClient,
+) -> Any:
+    """The text of one research post (Markdown), or one of its other fields.
+
+    `citations` spills a table: number, quoted text, wire item, and its headline and link. The last two need the wire:
+    they are blank for a key below the Pro tier, and for items older than the newest 200.
+
+    The service cannot be asked for a single post, so it is looked up among the newest 200: one request for all
+    CODEX_POST cells together. An older post is found as well once a CODEX cell asks for its story type.
+    """
+    if field.casefold() == CITATIONS:
+        return await _citations(slug, client)
+    post, posts = await _post(slug)
+    return POST_FIELDS.value(post, POST_FIELDS.find(field, posts))
+
+
+async def _post(name: str) -> tuple[Post, Sequence[Post]]:
+    """The post and those it was found among; raises `NoDataError` that says where else to look."""
+    newest = (await need(PostsResource())).value
+    pages = [newest]
+    if _find(newest, name) is None and not newest.complete:
+        pages += [await _page_at_hand(story_type.value) for story_type in STORY_TYPES]
+    for page in pages:
+        post = _find(page, name)
+        if post is not None:
+            return post, page.items
+    known = [post.slug for page in pages for post in page]
+    if newest.complete:
+        raise NoDataError(unknown("post", name, known))
+    guess = nearest(name, known)
+    meant = f" (did you mean {guess}?)" if guess else ""
+    raise NoDataError(
+        f"no post {shown(name)} among the newest {len(newest)}{meant}; "
+        "an older one is found once a CODEX cell asks for its story type"
+    )
+
+
+async def _page_at_hand(story_type: str) -> Page[Post]:
+    """The posts of a type if a CODEX cell asked for them, however long ago."""
+    answer = await have(PostsResource(story_type=story_type), max_age_s=EVER)
+    return answer.value if answer else Page((), complete=False)
+
+
+def _find(posts: Page[Post], name: str) -> Post | None:
+    folded = name.casefold()
+    return next((post for post in posts if folded in (post.slug.casefold(), post.url.casefold())), None)
+
+
+async def _citations(name: str, client: AsyncClient) -> Table:
+    """The citations of a post; the wire is asked with the posts, at once, unless it is known to be locked."""
+    locked = client.quota_now is not None and client.quota_now.tier.casefold() == "free"
+    lists: list[Resource[Page[Any]]] = [PostsResource(), *([] if locked else [WireResource()])]
+    wire = [answer.value for answer in (await need_all(lists))[1:] if not isinstance(answer, Exception)]
+    post, _ = await _post(name)
+    return citation_table(post, {item.id: item for page in wire for item in page})
+
+
+def citation_table(post: Post, items: dict[str, WireItem]) -> Table:
+    """One row a citation, in the order of their numbers."""
+    rows = []
+    for citation in sorted(post.citations, key=lambda each: _number(each.get("citation_number"))):
+        item = items.get(str(citation.get("wire_item_id")))
+        given = [citation.get(name) for name in CITATION_COLUMNS[:3]]
+        rows.append([*given, item.headline if item else None, item.primary_url if item else None])
+    return table(CITATION_COLUMNS, rows)
+
+
+def _number(raw: Any) -> float:
+    return raw if isinstance(raw, int | float) else float("inf")

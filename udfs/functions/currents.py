@@ -1,0 +1,121 @@
+"""CURRENT and CURRENTS: named macro motions with momentum, belief and maturity, all from one request."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any
+
+from dataservice.client import CurrentsResource
+from dataservice.models import Current
+from udfs.arguments.kinds import Choice, Count, Names, Text
+from udfs.arguments.options import Option, Options
+from udfs.cells import Table, without_header
+from udfs.engine.effects import need
+from udfs.engine.registry import udf
+from udfs.records.fields import ALL_FIELDS, Fields
+from udfs.records.lookup import find_record, in_group, in_order
+
+CURRENT_FIELDS = Fields(
+    Current,
+    (
+        Choice("momentum_score", "how strongly it moves"),
+        Choice("belief_score", "how firmly it is believed in"),
+        Choice("maturity_stage", "how far it has come, such as building or fading"),
+        Choice("name", "the current's name"),
+        Choice("family", "the group it belongs to"),
+        Choice("phrase", "what it says, in a sentence"),
+    ),
+)
+
+COLUMN_CHOICES = (Choice("slug", "the current's own name in formulas"), *CURRENT_FIELDS.choices)
+
+DEFAULT_FIELDS = "slug, name, family, momentum_score, belief_score, maturity_stage"
+
+DEFAULT_SORT = "momentum_score"
+
+SLUG = Text(help="slug of a current, or a range of them; CURRENTS lists all", example="energy-repricing", lifted=True)
+
+FIELD = Text(
+    help="what to show; * is the whole row; any other field by name; a range of fields spills",
+    example="belief_score",
+    choices=(*CURRENT_FIELDS.choices, Choice(ALL_FIELDS, "the whole row, without a header")),
+    open_choices=True,
+    lifted=True,
+)
+
+COLUMNS = Names(
+    help="columns to show, as text with commas or as a range; * shows all",
+    example="name, momentum_score",
+    choices=COLUMN_CHOICES,
+    open_choices=True,
+)
+
+SORT = Text(
+    help="the field to sort by: scores highest first, text from A to Z; a minus before it turns this round",
+    choices=COLUMN_CHOICES,
+    open_choices=True,
+)
+
+OPTIONS = Options(
+    help="sort= a field, top= how many rows",
+    example="sort=belief_score; top=5",
+    options=(Option("sort", SORT), Option("top", Count(help="show only so many rows from the top"))),
+)
+
+
+@udf(
+    group="Currents",
+    shape="either",
+    examples=(
+        '=DS.CURRENT("energy-repricing")',
+        '=DS.CURRENT("energy-repricing", "maturity_stage")',
+        '=DS.CURRENT("energy-repricing", "*")',
+    ),
+)
+async def CURRENT(  # noqa: N802 - the id that workbooks store
+    slug: Annotated[str, SLUG],
+    field: Annotated[str, FIELD] = "momentum_score",
+) -> Any:
+    """The momentum score of a current (a named macro motion), or one of its other fields.
+
+    A score that the service leaves open is a blank cell. `*` spills the whole record to the right in one row without
+    a header, in the order of the contract: slug, name, family, phrase, momentum_score, belief_score, maturity_stage,
+    then any further field.
+
+    All CURRENT and CURRENTS cells of a workbook together cost one request. An unknown current is `#N/A` and names the
+    nearest one.
+    """
+    currents = (await need(CurrentsResource())).value
+    current = find_record(currents, slug, "current")
+    if field == ALL_FIELDS:
+        every = list(dict.fromkeys([*Current.field_names(), *CURRENT_FIELDS.names(currents)]))
+        return without_header(CURRENT_FIELDS.table(every, [current]))
+    return CURRENT_FIELDS.value(current, CURRENT_FIELDS.find(field, currents))
+
+
+@udf(
+    group="Currents",
+    shape="table",
+    examples=(
+        "=DS.CURRENTS()",
+        '=DS.CURRENTS("commodities")',
+        '=DS.CURRENTS(,"name, belief_score","sort=belief_score; top=5")',
+    ),
+)
+async def CURRENTS(  # noqa: N802 - the id that workbooks store
+    family: Annotated[str | None, Text(help="only currents of this family", example="commodities")] = None,
+    fields: Annotated[Sequence[str], COLUMNS] = DEFAULT_FIELDS,
+    options: Annotated[Mapping[str, Any] | None, OPTIONS] = None,
+) -> Table:
+    """A table of all currents with their scores, the strongest momentum first.
+
+    `sort=belief_score` sorts by another field, `sort=-belief_score` the other way round; currents without a value come
+    last. `top=5` keeps the first five. Costs one request, shared with every CURRENT cell.
+    """
+    wanted = options or {}
+    currents = sorted((await need(CurrentsResource())).value, key=lambda current: current.slug)
+    listed = in_group(currents, family, lambda current: current.family, "family") if family else currents
+    asked = wanted.get("sort", DEFAULT_SORT)
+    sort = CURRENT_FIELDS.find(asked.removeprefix("-"), currents)
+    ordered = in_order(listed, lambda current: CURRENT_FIELDS.value(current, sort), reverse=asked.startswith("-"))
+    return CURRENT_FIELDS.table(CURRENT_FIELDS.select(fields, currents), ordered[: wanted.get("top")])

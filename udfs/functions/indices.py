@@ -1,0 +1,142 @@
+"""INDEX and INDICES: composite indices with their readings, components and weights, all from one request."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any
+
+from dataservice.client import CatalogueResource, IndicesResource
+from dataservice.models import Index
+from udfs.arguments.kinds import Choice, Names, Text
+from udfs.cells import Table, table
+from udfs.engine.effects import have, need
+from udfs.engine.registry import udf
+from udfs.errors import ArgumentError, NoDataError
+from udfs.records.fields import Fields, naming_texts, shown_value
+from udfs.records.lookup import CATALOGUE_AGE_S, find_record, unknown
+
+COMPONENTS = "components"
+WEIGHT = "weight:"
+READING = ("value", "observed_at")
+
+INDEX_FIELDS = Fields(
+    Index,
+    (
+        Choice("value", "the current reading"),
+        Choice("observed_at", "when the current reading was taken"),
+        Choice("name", "the index's name"),
+        Choice("summary", "what the index measures, in a sentence"),
+        Choice("category", "what the index is about"),
+        Choice("scale", "how to read the number"),
+        Choice("baseline_window_months", "months that the index is compared with"),
+        Choice(COMPONENTS, "the components with weights and transforms"),
+    ),
+    {"value": lambda index: index.reading()[0], "observed_at": lambda index: index.reading()[1]},
+)
+
+DEFAULT_FIELDS = "slug, name, value, observed_at, category, scale"
+
+SLUG = Text(help="slug of an index, or a range of them; INDICES lists all", example="pressure-gauge", lifted=True)
+
+FIELD = Text(
+    help="what to show; also weight: and a component's name, or any other field; a range of fields spills",
+    example="components",
+    choices=INDEX_FIELDS.choices,
+    open_choices=True,
+    lifted=True,
+)
+
+COLUMNS = Names(
+    help="columns to show, as text with commas or as a range; * shows all",
+    example="name, value",
+    choices=(*INDEX_FIELDS.choices, Choice("slug", "the index's own name in formulas")),
+    open_choices=True,
+)
+
+
+@udf(
+    group="Indices",
+    shape="either",
+    examples=(
+        '=DS.INDEX("pressure-gauge")',
+        '=DS.INDEX("pressure-gauge", "components")',
+        '=DS.INDEX("pressure-gauge", "weight:us-cpi")',
+    ),
+)
+async def INDEX(  # noqa: N802 - the id that workbooks store
+    slug: Annotated[str, SLUG],
+    field: Annotated[str, FIELD] = "value",
+) -> Any:
+    """The current reading of a composite index, or one of its fields.
+
+    `components` spills a table with one row a component and one column a field of it: its signal, weight, transform
+    and whatever else the service tells. `weight:` and a component's name give that one weight (of a component that
+    occurs twice, the sum).
+
+    All INDEX and INDICES cells of a workbook together cost one request. An unknown index is `#N/A` and names the
+    nearest one; so is an index that has no reading yet.
+    """
+    indices = (await need(IndicesResource())).value
+    index = find_record(indices, slug, "index")
+    if field.casefold() == COMPONENTS:
+        return _components(index)
+    if field.casefold().startswith(WEIGHT):
+        return await _weight(index, field[len(WEIGHT) :].strip())
+    value = INDEX_FIELDS.value(index, chosen := INDEX_FIELDS.find(field, indices))
+    if value is None and chosen in READING and index.reading()[0] is None:
+        raise NoDataError(f"index '{index.slug}' has no reading")
+    return value
+
+
+@udf(group="Indices", shape="table", examples=("=DS.INDICES()", '=DS.INDICES("name, value, observed_at")'))
+async def INDICES(  # noqa: N802 - the id that workbooks store
+    fields: Annotated[Sequence[str], COLUMNS] = DEFAULT_FIELDS,
+) -> Table:
+    """A table of all composite indices with their current readings.
+
+    One row an index, in the order of their slugs. An index without a reading has a blank in its place; `components`
+    names them in one cell, separated by commas. Costs one request, shared with every INDEX cell.
+    """
+    indices = sorted((await need(IndicesResource())).value, key=lambda index: index.slug)
+    return INDEX_FIELDS.table(fields, indices)
+
+
+def _components(index: Index) -> Table:
+    if not any(index.components):
+        raise NoDataError(f"index '{index.slug}' has no components")
+    return component_table(index.components)
+
+
+def component_table(components: Sequence[Mapping[str, Any]]) -> Table:
+    """One row a component, one column a field that any of them has, in the order met."""
+    header = list(dict.fromkeys(key for component in components for key in component))
+    return table(header, [[shown_value(key, component.get(key)) for key in header] for component in components])
+
+
+def weight_of(components: Sequence[Mapping[str, Any]], names: Sequence[str]) -> float | None:
+    """The weight of the components that carry one of `names`, added up; None where none does or none has a weight."""
+    folded = {name.casefold() for name in names}
+    named = [each for each in components if folded & {text.casefold() for text in naming_texts(each)}]
+    weights = [weight for weight in map(_own_weight, named) if weight is not None]
+    return sum(weights) if weights else None
+
+
+async def _weight(index: Index, component: str) -> float:
+    """The weight of one component by its name; a shortcode counts where the catalogue is at hand."""
+    if not component:
+        raise ArgumentError(f"field {WEIGHT} needs a component after the colon, such as {WEIGHT}us-cpi")
+    catalogue = await have(CatalogueResource(), max_age_s=CATALOGUE_AGE_S)
+    signal = catalogue.value.find(component) if catalogue else None
+    names = [component] if signal is None else [component, signal.slug]
+    weight = weight_of(index.components, names)
+    if weight is None:
+        known = [text for each in index.components for text in naming_texts(each)[:1] if _own_weight(each) is not None]
+        raise NoDataError(unknown(f"weight in index '{index.slug}' for component", component, known))
+    return weight
+
+
+def _own_weight(component: Mapping[str, Any]) -> float | None:
+    """The component's number whose key says weight, the plain `weight` before such as `weight_pct`."""
+    keys = sorted((key for key in component if "weight" in key.casefold()), key=lambda key: (key != "weight", key))
+    numbers = (component[key] for key in keys)
+    return next((n for n in numbers if isinstance(n, int | float) and not isinstance(n, bool)), None)

@@ -1,0 +1,119 @@
+"""SIGNAL: the latest value of a signal, its value on a day, or any of its fields."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import date
+from typing import Annotated, Any
+
+from dataservice.client import SignalDetail
+from dataservice.models import Signal
+from udfs.arguments.dates import Day
+from udfs.arguments.kinds import Choice, Text
+from udfs.arguments.options import Options
+from udfs.engine.registry import udf
+from udfs.errors import NoDataError
+from udfs.records.fields import Fields
+from udfs.records.resolve import need_detail
+from udfs.timeseries.asof import latest, on_or_before
+
+SIGNAL_FIELDS = Fields(
+    Signal,
+    (
+        Choice("value", "the latest value"),
+        Choice("observed_at", "the day or time of the value"),
+        Choice("name", "the signal's name"),
+        Choice("unit", "the unit of the values"),
+        Choice("category", "what the signal is about"),
+        Choice("signal_type", "what kind of series it is"),
+        Choice("source", "where the service has it from"),
+        Choice("description", "what is measured, and how"),
+        Choice("shortcode", "the short name"),
+        Choice("is_premium", "TRUE for a premium signal"),
+        Choice("previous", "the value before"),
+        Choice("change", "value less previous"),
+        Choice("pct_change", "change as a fraction of previous"),
+        Choice("age", "seconds since the service gave it"),
+        Choice("state", "fresh, or stale where it is the last known value"),
+    ),
+)
+
+NEEDS_PREVIOUS = {"previous", "change", "pct_change"}
+OBSERVED = {"value", "observed_at", *NEEDS_PREVIOUS}
+"""Fields of an observation; all others are the signal's own, or tell of the answer."""
+
+OWN = frozenset(Signal.field_names())
+"""Fields of the contract; a signal may have others."""
+
+SLUG = Text(
+    help="slug or shortcode of a signal, or a range of them; =DS.SIGNALS() lists all", example="us-cpi", lifted=True
+)
+
+FIELD = Text(
+    help="what to show; any other field of the signal by name, too; a range of fields spills",
+    example="unit",
+    choices=SIGNAL_FIELDS.choices,
+    open_choices=True,
+    lifted=True,
+)
+
+AT = Day(
+    help="the value on or before this day: a date, or text such as 2024-12-31 or -1Y",
+    example="2024-12-31",
+    lifted=True,
+)
+
+
+@udf(
+    group="Signals",
+    examples=(
+        '=DS.SIGNAL("us-cpi")',
+        '=DS.SIGNAL("WTI", "observed_at")',
+        '=DS.SIGNAL("eia.wti.spot", "value", DATE(2020, 4, 20))',
+        "=DS.SIGNAL(A2:A13, B1:E1)",
+    ),
+)
+async def SIGNAL(  # noqa: N802 - the id that workbooks store
+    slug: Annotated[str, SLUG],
+    field: Annotated[str, FIELD] = "value",
+    at: Annotated[date | None, AT] = None,
+    options: Annotated[Mapping[str, Any] | None, Options(help="err=text or err=blank")] = None,  # noqa: ARG001 - err is the session's
+    *,
+    now: float,
+    today: date,
+) -> Any:
+    """The latest value of a signal, its value on a day, or one of its fields.
+
+    With `at` the value is the observation on or before that day (UTC), and `observed_at`, `previous`, `change` and
+    `pct_change` are those of that observation; the other fields do not depend on it. `pct_change` is a fraction (0.02
+    is 2 %), and blank where the previous value is not positive. `previous` is the value before, nulls skipped.
+
+    All cells about one signal share one request, which also brings its recent history. A day before that history costs
+    one more for some years around it. An unknown name is `#N/A` and names the nearest one; so is a day without any
+    observation on or before it.
+    """
+    answer = await need_detail(slug)
+    detail = answer.value
+    name = field.casefold()
+    if name in OWN:
+        return getattr(detail.signal, name)
+    if name in OBSERVED:
+        return await _observed(detail, name, at, today)
+    if name == "age":
+        return answer.age_s(now)
+    if name == "state":
+        return "fresh" if answer.stale_because is None else "stale"
+    return SIGNAL_FIELDS.value(detail.signal, SIGNAL_FIELDS.find(field, [detail.signal]))
+
+
+async def _observed(detail: SignalDetail, name: str, at: date | None, today: date) -> Any:
+    """A field of the observation on or before `at`, or of the latest one."""
+    if at is not None:
+        found = await on_or_before(detail, at, today, with_previous=name in NEEDS_PREVIOUS)
+    elif name == "value" and detail.latest is not None:
+        return detail.latest.value
+    else:
+        found = latest(detail)
+    if name in NEEDS_PREVIOUS and found.before is None:
+        raise NoDataError(f"{detail.signal.slug} has no value before the one of {found.moment}")
+    return found.field(name)

@@ -1,0 +1,66 @@
+"""SPARK: a series as a line of block characters, which fits into one cell of any host."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Annotated
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dataservice.observations import Observations
+from udfs.arguments.dates import Last, Start, StartOf, first_day
+from udfs.arguments.kinds import Count, Text
+from udfs.engine.registry import udf
+from udfs.timeseries.coverage import Window
+from udfs.timeseries.loader import known_series, no_observations
+from udfs.timeseries.resample import known_only
+
+BLOCKS = "▁▂▃▄▅▆▇█"
+LEVEL = "▄"
+"""A series that does not move is a line in the middle."""
+
+MOST_POINTS = 400
+"""Wider than any screen's cell."""
+
+SLUG = Text(help="slug or shortcode of a signal, or a range of them", example="us-cpi", lifted=True)
+START = Start(help="the first day: a date, or text such as -5Y, YTD, MAX or N60", example="-5Y", lifted=True)
+POINTS = Count(help="characters at most", example="40", least=2, most=MOST_POINTS)
+
+
+@udf(group="Signals", examples=('=DS.SPARK("us-cpi")', '=DS.SPARK("eia.wti.spot", "-5Y", 60)', "=DS.SPARK(A2:A9)"))
+async def SPARK(  # noqa: N802 - the id that workbooks store
+    slug: Annotated[str, SLUG],
+    start: Annotated[StartOf, START] = "-1Y",  # type: ignore[assignment]  # as a formula gives it, and read like it
+    points: Annotated[int, POINTS] = 40,
+    *,
+    today: date,
+) -> str:
+    """A signal's course as a line of block characters, from the lowest value (▁) to the highest (█).
+
+    Observations are put into at most `points` groups of nearly the same size, and each group shows its last one, so
+    that the line ends with the newest value. Values that are missing are left out. Costs what SIGNAL_HISTORY of the
+    same window costs: nothing where the recent history is in hand.
+    """
+    window = Window(first_day(start, today), None, start.count if isinstance(start, Last) else None)
+    series = await known_series(slug, window, today)
+    starts = window.starts(series.known)
+    shown = known_only(series.observations.between(starts))
+    if not len(shown):
+        raise no_observations(series, starts, None)
+    return spark(_thinned(shown, points))
+
+
+def spark(values: NDArray[np.float64]) -> str:
+    """One block character for each value."""
+    low, high = values.min(), values.max()
+    if low == high:
+        return LEVEL * len(values)
+    places = np.rint((values / 2 - low / 2) / (high / 2 - low / 2) * (len(BLOCKS) - 1))
+    return "".join(BLOCKS[int(place)] for place in places)
+
+
+def _thinned(observations: Observations, points: int) -> NDArray[np.float64]:
+    groups = min(points, len(observations))
+    ends = np.arange(1, groups + 1) * len(observations) // groups - 1
+    return observations.values[ends]

@@ -1,0 +1,96 @@
+"""QUOTA and STATUS: what is left of the month's requests, and the state of everything asked."""
+
+from __future__ import annotations
+
+from dataclasses import MISSING, fields
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+from dataservice.client import AsyncClient, IndicesResource, Quota, Resource, ResourceState
+from dataservice.errors import DataServiceError
+from udfs.arguments.kinds import Choice, Text
+from udfs.cells import Table, table
+from udfs.engine.effects import EVER, have, need
+from udfs.engine.registry import udf
+from udfs.errors import NoDataError, reason
+
+
+def label(resource: Resource[Any]) -> str:
+    """The resource in words: what it is, and the filters that make it special: `wire (kind=news, since=2026-08-01)`."""
+    what = type(resource).__name__.removesuffix("Resource").lower()
+    given = {field.name: getattr(resource, field.name) for field in fields(resource) if _is_special(resource, field)}
+    slug = given.pop("slug", None)
+    named = f"{what} {slug}" if slug else what
+    filters = ", ".join(f"{name}={value}" for name, value in given.items())
+    return f"{named} ({filters})" if filters else named
+
+
+def _is_special(resource: Resource[Any], field: Any) -> bool:
+    return field.default is MISSING or getattr(resource, field.name) != field.default
+
+
+KEEP_S = 5.0
+"""Both change with every request, and asking again costs none; this only spares a sheet full of them."""
+
+QUOTA_FIELDS = (
+    Choice("remaining", "requests left this month"),
+    Choice("tier", "the key's tier: free, pro or enterprise"),
+    Choice("cap", "requests that the tier has a month"),
+    Choice("used_here", "requests made from this installation this month"),
+)
+
+FIELD = Text(help="what to show; a range of fields spills", example="tier", choices=QUOTA_FIELDS, lifted=True)
+
+STATUS_COLUMNS = ("resource", "state", "age", "source", "last_error", "revised_at")
+
+
+@udf(group="Account", keep_s=KEEP_S, examples=("=DS.QUOTA()", '=DS.QUOTA("tier")'))
+async def QUOTA(  # noqa: N802 - the id that workbooks store
+    field: Annotated[str, FIELD] = "remaining",
+    *,
+    client: AsyncClient,
+) -> Any:
+    """The requests that are left this month, or the key's tier, its cap, or what was spent from here.
+
+    Read from the last answer of the service, whatever it was about. Only when there was none yet is one request spent,
+    on the indices, so that it is of use.
+    """
+    if client.quota_now is None:
+        await have(IndicesResource(), max_age_s=EVER)  # opens the store, which other processes share
+    if client.quota_now is None:
+        await need(IndicesResource())
+    quota: Quota | None = client.quota_now
+    if quota is None:
+        raise NoDataError("the service tells no allowance: its answers hold no quota headers")
+    return getattr(quota, field)
+
+
+@udf(group="Account", shape="table", keep_s=KEEP_S, examples=("=DS.STATUS()", '=DS.STATUS("us-cpi")'))
+async def STATUS(  # noqa: N802 - the id that workbooks store
+    name: Annotated[str | None, Text(help="only resources with this in their name", example="us-cpi")] = None,
+    *,
+    now: float,
+    client: AsyncClient,
+) -> Table:
+    """A table of everything that was asked: resource, state, age in seconds, source tier, last error, revision.
+
+    The state is fresh, stale (the last known value is shown), missing, locked (the key's tier is too low), spent (the
+    month's requests are used up) or offline. The source is memory, shelf, redis or network; `revised_at` is when the
+    service was last seen to have changed the past of a history. Costs no request.
+    """
+    states = sorted(client.states(), key=lambda state: label(state.resource))
+    rows = [_row(state, now) for state in states if name is None or name.casefold() in label(state.resource).casefold()]
+    return table(STATUS_COLUMNS, rows or [[name, "missing", None, None, None, None]] if name else rows)
+
+
+def _row(state: ResourceState, now: float) -> list[Any]:
+    age = None if state.fetched_at is None else round(max(0.0, now - state.fetched_at))
+    error = state.last_error
+    return [
+        label(state.resource),
+        str(state.state),
+        age,
+        None if state.source is None else str(state.source),
+        reason(error, label(state.resource).split()[0].upper()) if isinstance(error, DataServiceError) else error,
+        None if state.revised_at is None else datetime.fromtimestamp(int(state.revised_at), UTC),
+    ]

@@ -1,0 +1,168 @@
+"""WIRE: primary-source items, filtered by the service and then on the spot, newest first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import date
+from typing import Annotated, Any
+
+from dataservice.client import WireResource
+from dataservice.models import WireItem
+from udfs.arguments.dates import Day
+from udfs.arguments.kinds import Choice, Count, Names, Text
+from udfs.arguments.options import Option, Options
+from udfs.cells import Table
+from udfs.engine.effects import EVER, have, need, need_all
+from udfs.engine.registry import udf
+from udfs.records.fields import Fields, moment
+from udfs.records.lookup import in_order
+from udfs.records.resolve import slug_of
+from udfs.records.search import matches, words_of
+
+PAGE = 200
+"""The most items or posts that the service gives for one set of filters (contract: Per-parameter bounds)."""
+
+WIRE_FIELDS = Fields(
+    WireItem,
+    (
+        Choice("published_at", "when the item was published"),
+        Choice("importance_score", "how important it is, 0 to 100"),
+        Choice("kind", "what kind of item it is"),
+        Choice("headline", "the headline"),
+        Choice("source", "the feed it comes from"),
+        Choice("primary_url", "where to read the original"),
+        Choice("summary", "the summary"),
+        Choice("tickers", "the tickers it names"),
+        Choice("signal_slugs", "the signals it is about"),
+        Choice("current_slugs", "the currents it belongs to"),
+        Choice("beat", "the topic"),
+        Choice("image_url", "a picture"),
+        Choice("id", "the item's own id, which posts cite"),
+        Choice("payload", "all structured values of it; payload.<key> gives one"),
+    ),
+)
+
+KINDS = (
+    Choice("news", "news"),
+    Choice("filing", "a filing with a regulator"),
+    Choice("press_release", "a company's press release"),
+    Choice("data_release", "new data of a statistical source"),
+    Choice("fund_flow", "money moving in or out of funds"),
+    Choice("analyst_rating", "an analyst's rating"),
+    Choice("social_post", "a post on a social network"),
+    Choice("breaking", "breaking news"),
+)
+
+DEFAULT_FIELDS = "published_at, importance_score, kind, headline, source, primary_url"
+
+TICKER = Names(help="only items that name this ticker; several with commas or as a range", example="CPI")
+
+IMPORTANCE = Count(help="only items at least so important, 0 to 100", example="60", least=0, most=100)
+
+COLUMNS = Names(
+    help="columns to show, as text with commas or as a range; payload.<key> too; * shows all",
+    example="published_at, headline",
+    choices=WIRE_FIELDS.choices,
+    open_choices=True,
+)
+
+OPTIONS = Options(
+    help="signal=, current= and text= filter further",
+    example="signal=us-cpi",
+    options=(
+        Option("signal", Text(help="only items about this signal (slug or shortcode)", example="us-cpi")),
+        Option("current", Text(help="only items that belong to this current", example="energy-repricing")),
+        Option("text", Text(help="only items with all these words in headline or summary", example="oil inventories")),
+    ),
+)
+
+
+@udf(
+    group="Wire",
+    shape="table",
+    examples=(
+        "=DS.WIRE()",
+        '=DS.WIRE("CPI","data_release",50,"-30D")',
+        '=DS.WIRE(,,,"-7D",10,,,"published_at, headline, payload.value","signal=us-cpi")',
+    ),
+)
+async def WIRE(  # noqa: N802 - the id that workbooks store
+    ticker: Annotated[tuple[str, ...] | None, TICKER] = None,
+    kind: Annotated[str | None, Text(help="only items of this kind", example="news", choices=KINDS)] = None,
+    min_importance: Annotated[int, IMPORTANCE] = 0,
+    since: Annotated[date | None, Day(help="only items from this day on: a date, or text such as -7D or MTD")] = None,
+    limit: Annotated[int, Count(help=f"show at most so many items, up to {PAGE}", example="20", most=PAGE)] = 20,
+    beat: Annotated[str | None, Text(help="only items of this topic", example="macro")] = None,
+    source: Annotated[str | None, Text(help="only items of this feed, in its own spelling")] = None,
+    fields: Annotated[Sequence[str], COLUMNS] = DEFAULT_FIELDS,
+    options: Annotated[Mapping[str, Any] | None, OPTIONS] = None,
+) -> Table:
+    """The newest items of the wire: news, filings, press releases, data releases and more, newest first. Needs Pro.
+
+    The service gives the newest 200 items for a ticker, kind, importance, day, beat and source; `limit`, `fields` and
+    the options choose among these at no cost, so that a rare match may lie further back than they reach. Each new set
+    of filters costs one request; one that a complete answer at hand already holds costs none. Several tickers are
+    answered together, each item once.
+
+    Lists such as tickers are joined by commas, times are in UTC. A key below the Pro tier gets `#N/A` "WIRE needs the
+    Pro tier". Where nothing matches, only the header is shown.
+    """
+    asked = WireResource(kind=kind, min_importance=min_importance, since=since, beat=beat, source=source)
+    items = await _items(asked, [_spelled(name) for name in ticker or ()])
+    kept = await _filtered(items, options) if options else items
+    return WIRE_FIELDS.table(WIRE_FIELDS.select(fields, items), kept[:limit])
+
+
+async def _items(asked: WireResource, tickers: Sequence[str]) -> list[WireItem]:
+    """The items for any of `tickers`, or all where none is given, newest first."""
+    resources = [replace(asked, ticker=name) for name in dict.fromkeys(tickers)] or [asked]
+    if len(resources) == 1:
+        return list((await need(resources[0])).value)
+    if await _may_be_complete(asked):
+        await need(asked)
+    answers = await need_all(resources)
+    for answer in answers:
+        if isinstance(answer, Exception):
+            raise answer
+    return newest_first(item for answer in answers if not isinstance(answer, Exception) for item in answer.value)
+
+
+async def _may_be_complete(wide: WireResource) -> bool:
+    """Whether one request for all tickers may do: a window of days can be small, the whole wire is not.
+
+    A page once found too small is remembered by the cache, so that a wrong guess costs one request and no more.
+    """
+    if wide.since is None:
+        return False
+    known = await have(wide, max_age_s=EVER)
+    return known is None or known.value.complete
+
+
+def newest_first(items: Iterable[WireItem]) -> list[WireItem]:
+    """The items, each once, newest first; of one moment, in the order of their ids."""
+    once = {item.id: item for item in items}
+    return in_order(sorted(once.values(), key=lambda item: item.id), lambda item: moment(item.published_at))
+
+
+async def _filtered(items: Sequence[WireItem], options: Mapping[str, str]) -> list[WireItem]:
+    """The items that pass the options."""
+    signal = (await slug_of(options["signal"])).casefold() if "signal" in options else None
+    current = options.get("current", "").casefold()
+    words = words_of(options.get("text", ""))
+    return [
+        item
+        for item in items
+        if (signal is None or signal in _folded(item.signal_slugs))
+        and (not current or current in _folded(item.current_slugs))
+        and matches(words, (item.headline, item.summary))
+    ]
+
+
+def _folded(slugs: Iterable[str]) -> set[str]:
+    return {slug.casefold() for slug in slugs}
+
+
+def _spelled(ticker: str) -> str:
+    """A ticker typed in small letters is meant in capitals; one of mixed letters is spelled like that."""
+    return ticker.upper() if ticker == ticker.lower() else ticker

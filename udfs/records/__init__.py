@@ -1,0 +1,1 @@
+"""Finding records and their fields: names, search, filters."""

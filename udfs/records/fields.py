@@ -1,0 +1,159 @@
+"""The fields of records as cells: by name, known or not, inside an object by `object.key`.
+
+Times become dates or date-times in UTC, lists are joined by ", ", an object in a list is shown by what names it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
+from typing import Any, Generic, TypeVar
+
+from dataservice.models import Record
+from udfs.arguments.kinds import Choice, shown
+from udfs.cells import Table, table
+from udfs.errors import ArgumentError
+from udfs.records.lookup import nearest
+
+R = TypeVar("R", bound=Record)
+
+ALL_FIELDS = "*"
+"""In place of field names: every field there is."""
+
+TIME_FIELD = re.compile(r"(^|[._])(at|date|time)$")
+"""A field whose last word is one of these holds a time; a headline that looks like a date stays text."""
+
+NAMING_KEY = re.compile(r"(^|_)(slug|shortcode|name|id|symbol|ticker|code|signal|series|component)$")
+"""The last word of a key that says what an object is about, such as `signal_slug`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fields(Generic[R]):
+    """What records of one kind can be asked for: the contract's fields, `derived` ones, and whatever else they hold."""
+
+    kind: type[R]
+    choices: tuple[Choice, ...]
+    derived: Mapping[str, Callable[[R], Any]] = field(default_factory=dict)
+    _known: tuple[str, ...] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        explained = (choice.value for choice in self.choices)
+        known = dict.fromkeys([*explained, *self.derived, *self.kind.field_names()])
+        object.__setattr__(self, "_known", tuple(known))
+
+    def names(self, records: Iterable[R] = ()) -> list[str]:
+        """Every name there is: those explained first, then the contract's others, then those met in `records`."""
+        names = dict.fromkeys(self._known)
+        for record in records:
+            names.update(dict.fromkeys(record.extra))
+        return list(names)
+
+    def find(self, name: str, records: Sequence[R]) -> str:
+        """The field meant by `name`, in any case; raises `ArgumentError` naming the nearest one.
+
+        Where there are no records, a name may be a field that only records would show, so it passes.
+        """
+        if name in self._known:
+            return name
+        names = self.names(records)
+        if name in names:
+            return name
+        known = {each.casefold(): each for each in reversed(names)}
+        head, dot, rest = name.partition(".")
+        if name.casefold() in known:
+            return known[name.casefold()]
+        if dot and head.casefold() in known:
+            return f"{known[head.casefold()]}.{rest}"
+        if not records:
+            return name
+        guess = nearest(name, names)
+        meant = f" (did you mean {guess}?)" if guess else ""
+        raise ArgumentError(f"there is no field {shown(name)}{meant}; there are {', '.join(names)}")
+
+    def select(self, names: Sequence[str], records: Sequence[R]) -> list[str]:
+        """The fields meant by `names`, `*` being all of them."""
+        found: list[str] = []
+        for name in names:
+            found.extend(self.names(records) if name == ALL_FIELDS else [self.find(name, records)])
+        return found
+
+    def value(self, record: R, name: str) -> Any:
+        """The value of a field that `find` gave; None where this record does not have it."""
+        derive = self.derived.get(name)
+        return shown_value(name, derive(record) if derive else _reach(record, name))
+
+    def table(self, names: Sequence[str], records: Sequence[R]) -> Table:
+        """A frame of shape (records, fields), one row a record; the header says the fields' names."""
+        selected = self.select(names, records)
+        return table(selected, [[self.value(record, name) for name in selected] for record in records])
+
+
+def shown_value(name: str, raw: Any) -> Any:
+    """A raw value of the field `name` as a cell shows it."""
+    match raw:
+        case str() if TIME_FIELD.search(name):
+            found = moment(raw)
+            return raw if found is None else day_or_moment(found)
+        case list() | tuple() | Mapping():
+            return _in_words(raw)
+        case _:
+            return raw
+
+
+def moment(text: str) -> datetime | None:
+    """The date-time (UTC) in `text`, a date being its midnight; None where it is neither."""
+    try:
+        found = datetime.fromisoformat(text)
+        return found.astimezone(UTC) if found.tzinfo else found.replace(tzinfo=UTC)
+    except (ValueError, OverflowError):
+        return None
+
+
+def day_or_moment(found: datetime) -> date | datetime:
+    """The day alone where the time is midnight (UTC): a daily value belongs to a day, not to a moment."""
+    return found.date() if found == datetime(found.year, found.month, found.day, tzinfo=UTC) else found
+
+
+def naming_texts(item: Mapping[str, Any]) -> list[str]:
+    """The texts that name an object, in its order; objects inside it may hold them too."""
+    named: list[str] = []
+    for key, value in item.items():
+        if isinstance(value, Mapping):
+            named.extend(naming_texts(value))
+        elif isinstance(value, str) and NAMING_KEY.search(key.casefold()):
+            named.append(value)
+    return named
+
+
+def _reach(record: Record, name: str) -> Any:
+    if name in record.extra:
+        return record.extra[name]
+    head, _, rest = name.partition(".")
+    value = getattr(record, head) if head in record.field_names() else record.extra.get(head)
+    for part in rest.split(".") if rest else ():
+        value = value.get(part) if isinstance(value, Mapping) else None
+    return value
+
+
+def _in_words(item: Any) -> str:
+    match item:
+        case None:
+            return ""
+        case bool():
+            return str(item).upper()
+        case float():
+            return f"{item:.15g}"
+        case Mapping():
+            return ", ".join(f"{key}: {_in_words(value)}" for key, value in item.items())
+        case list() | tuple():
+            return ", ".join(_named(part) for part in item)
+        case _:
+            return str(item)
+
+
+def _named(item: Any) -> str:
+    """An item of a list: an object is shown by the first text that names it."""
+    names = naming_texts(item) if isinstance(item, Mapping) else []
+    return names[0] if names else _in_words(item)

@@ -1,0 +1,1 @@
+"""What SIGNAL_HISTORY computes: windows of a series, periods, transforms, alignment, tables."""
