@@ -51,8 +51,9 @@ class AsyncClient(Endpoints):
     """The Data Service for one API key, through one cache, at as few requests as can be.
 
     `base_url` and `api_key` default to the environment (DATA_SERVICE_URL, DATA_SERVICE_API_KEY). `store` keeps answers
-    beyond this process: a `SqliteStore`, a `RedisStore`; without one they end with it. An answer is fresh for `ttl_s` seconds
-    from its arrival; every read ends within `deadline_s`; `budget` limits what may be spent. Use it in one event loop.
+    beyond this process: a `SqliteStore`, a `RedisStore`; without one they end with it. An answer is fresh for `ttl_s`
+    seconds from its arrival; every read ends within `deadline_s`; `budget` limits what may be spent. Use it in one event
+    loop.
 
     Raises `ValueError` for an address that is no https URL (plain http only to this machine, or `allow_plain_http`),
     and for a key that cannot be one.

@@ -102,7 +102,7 @@ def test_a_search_ranks_names_of_signals_above_what_describes_them(pane):
     ],
 )
 def test_ticks_are_round(pane, low, high, ticks):
-    assert pane.module("scales.js", f"m.ticks({low}, {high}, 4)") == ticks
+    assert pane.module("ui/chart_scale.js", f"m.ticks({low}, {high}, 4)") == ticks
 
 
 @pytest.mark.parametrize(
@@ -130,4 +130,4 @@ def test_messages_lead_to_what_can_be_done(pane, message, kind):
     ("colour", "dark"), [("#ffffff", False), ("#262626", True), ("#0a0a0a", True), ("#f3f2f1", False)]
 )
 def test_a_theme_is_dark_when_it_seems_so(pane, colour, dark):
-    assert pane.module("host.js", f"m.isDark('{colour}')") is dark
+    assert pane.module("data/host.js", f"m.isDark('{colour}')") is dark
