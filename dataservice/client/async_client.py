@@ -52,8 +52,8 @@ class AsyncClient(Endpoints):
 
     `base_url` and `api_key` default to the environment (DATA_SERVICE_URL, DATA_SERVICE_API_KEY). `store` keeps answers
     beyond this process: a `SqliteStore`, a `RedisStore`; without one they end with it. An answer is fresh for `ttl_s`
-    seconds from its arrival; every read ends within `deadline_s`; `budget` limits what may be spent. Use it in one event
-    loop.
+    seconds from its arrival; every read ends within `deadline_s`; `budget` limits what may be spent. Use it in one
+    event loop.
 
     Raises `ValueError` for an address that is no https URL (plain http only to this machine, or `allow_plain_http`),
     and for a key that cannot be one.

@@ -15,7 +15,6 @@ from starlette.routing import Route
 
 from addin.backend.serving import listen, running
 from addin.tls.certificates import Certificates
-from tests.addin.excel.chromium import chromium  # noqa: F401  a fixture
 
 NOW = dt.datetime.now(dt.UTC)
 DAY = dt.timedelta(days=1)

@@ -1,0 +1,5 @@
+"""The browser of the task pane's tests."""
+
+from tests.addin.excel.chromium import chromium
+
+__all__ = ["chromium"]
