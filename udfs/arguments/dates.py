@@ -123,11 +123,6 @@ def first_day(start: StartOf, last: date) -> date | None:
     return None if isinstance(start, Last | Max) else _resolved(start, last, "start")
 
 
-def today_of(now: float) -> date:
-    """The day (UTC) of a time in seconds since the epoch."""
-    return datetime.fromtimestamp(now, UTC).date()
-
-
 def _resolved(value: date | Back | ToDate, day: date, name: str) -> date:
     try:
         return value if isinstance(value, date) else value.from_day(day)

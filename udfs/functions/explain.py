@@ -11,7 +11,6 @@ from typing import Annotated, Any, TypeAlias, TypeVar
 from dataservice.client import (
     Answer,
     AsyncClient,
-    CatalogueResource,
     CurrentsResource,
     IndicesResource,
     Page,
@@ -24,12 +23,13 @@ from dataservice.client import (
 from dataservice.models import READING_FIELDS, Index, Post, Record, WireItem
 from udfs.arguments.kinds import Text
 from udfs.cells import Table, table
+from udfs.engine.decorator import udf
 from udfs.engine.effects import EVER, Asking, gather, have, need
-from udfs.engine.registry import udf
 from udfs.errors import error_cell, reason
+from udfs.functions.wire import is_locked
 from udfs.records.fields import moment, shown_value
-from udfs.records.lookup import CATALOGUE_AGE_S, find_record
-from udfs.records.resolve import need_of, slug_of
+from udfs.records.lookup import find_record
+from udfs.records.resolve import need_of, recent_catalogue, slug_of
 
 R = TypeVar("R", bound=Record)
 T = TypeVar("T")
@@ -67,8 +67,7 @@ async def with_pages(name: str, resource: Resource[T], client: AsyncClient) -> t
 
     Raises what kept the answer away; what keeps a page away is said in its place.
     """
-    quota = client.quota_now
-    locked = quota is not None and quota.tier.casefold() == "free"
+    locked = is_locked(client)
     wanted: list[Resource[Page[Any]]] = [PostsResource(), *([] if locked else [WireResource()])]
     found: dict[Resource[Any], Any] = {each: await have(each, max_age_s=EVIDENCE_AGE_S) for each in wanted}
     missing = [each for each in wanted if found[each] is None]
@@ -155,7 +154,7 @@ class Origin:
     request: str
 
 
-@udf(group="Account", shape="table", keep_s=KEEP_S, examples=('=DS.EXPLAIN("us-cpi")',))
+@udf(group="Account", shape="table", keep_s=KEEP_S, runs_last=True, examples=('=DS.EXPLAIN("us-cpi")',))
 async def EXPLAIN(  # noqa: N802 - the id that workbooks store
     slug: Annotated[str, SLUG],
     *,
@@ -181,8 +180,8 @@ async def EXPLAIN(  # noqa: N802 - the id that workbooks store
 
 async def _resource_of(name: str) -> Resource[Any]:
     """What answers `name`: a signal, unless the catalogue at hand lacks it and an index or current at hand has it."""
-    catalogue = await have(CatalogueResource(), max_age_s=CATALOGUE_AGE_S)
-    if catalogue is None or catalogue.value.find(name) is None:
+    catalogue = await recent_catalogue()
+    if catalogue is None or catalogue.find(name) is None:
         lists: tuple[Resource[Any], ...] = (IndicesResource(), CurrentsResource())
         for resource in lists:
             answer = await have(resource, max_age_s=EVER)
