@@ -152,11 +152,10 @@ def _described(tool: Tool) -> types.Tool:
 
 async def _called(runner: ToolRunner, name: str, arguments: dict[str, Any]) -> types.CallToolResult:
     """The result of a call; what goes wrong is a result too, for the model to read."""
-    tool = _TOOLS.get(name)
-    if tool is None:
+    if name not in _TOOLS:
         raise MCPError(types.INVALID_PARAMS, f"there is no tool '{name[:60]}'; there are {', '.join(_TOOLS)}")
     try:
-        result = await runner.answer(tool, arguments)
+        result = await runner.answer(_TOOLS[name], arguments)
     except ToolFailure as failure:
         return types.CallToolResult(content=[types.TextContent(text=str(failure))], is_error=True)
     text = orjson.dumps(result).decode()

@@ -136,7 +136,9 @@ def record_schema(kind: type[Record]) -> Schema:
     """One record of which some fields are shown."""
     (reference,), components = msgspec.json.schema_components((kind,))
     properties = components[reference["$ref"].rpartition("/")[2]]["properties"]
-    shown = {name: _without_default(schema) for name, schema in properties.items() if name != "extra"}
+    shown = {name: schema for name, schema in properties.items() if name != "extra"}
+    for schema in shown.values():
+        schema.pop("default", None)
     return {"type": "object", "properties": shown}
 
 
@@ -145,7 +147,8 @@ def _argument(parameter: Parameter) -> Schema:
     if parameter.kind.example:
         schema["examples"] = [parameter.kind.example]
     if parameter.default is not None:
-        schema["default"] = _names(parameter.default) if isinstance(parameter.kind, Names) else parameter.default
+        several = isinstance(parameter.kind, Names)
+        schema["default"] = parameter.default.split(", ") if several else parameter.default
     return schema
 
 
@@ -163,11 +166,3 @@ def _type_of(kind: Kind) -> Schema:
             return {"type": "boolean"}
         case _:
             return {"type": "string", **({"enum": choices} if choices and not kind.open_choices else {})}
-
-
-def _names(text: Any) -> list[str]:
-    return [part.strip() for part in str(text).split(",")]
-
-
-def _without_default(schema: Schema) -> Schema:
-    return {name: value for name, value in schema.items() if name != "default"}

@@ -99,10 +99,7 @@ async def CODEX(  # noqa: N802 - the id that workbooks store
     examples=('=DS.CODEX_POST("what-moved-001")', '=DS.CODEX_POST("what-moved-001","citations")'),
 )
 async def CODEX_POST(  # noqa: N802 - the id that workbooks store
-    slug: Annotated[str, SLUG],
-    field: Annotated[str, FIELD] = "body_md",
-    *,
-    client: AsyncClient,
+    slug: Annotated[str, SLUG], field: Annotated[str, FIELD] = "body_md", *, client: AsyncClient
 ) -> Any:
     """The text of one research post (Markdown), or one of its other fields.
 

@@ -66,8 +66,7 @@ OPTIONS = Options(
     ),
 )
 async def CURRENT(  # noqa: N802 - the id that workbooks store
-    slug: Annotated[str, SLUG],
-    field: Annotated[str, FIELD] = "momentum_score",
+    slug: Annotated[str, SLUG], field: Annotated[str, FIELD] = "momentum_score"
 ) -> Any:
     """The momentum score of a current (a named macro motion), or one of its other fields.
 

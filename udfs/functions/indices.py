@@ -56,8 +56,7 @@ COLUMN_CHOICES = (*INDEX_FIELDS.choices, Choice("slug", "the index's own name in
     ),
 )
 async def INDEX(  # noqa: N802 - the id that workbooks store
-    slug: Annotated[str, SLUG],
-    field: Annotated[str, FIELD] = "value",
+    slug: Annotated[str, SLUG], field: Annotated[str, FIELD] = "value"
 ) -> Any:
     """The current reading of a composite index, or one of its fields.
 

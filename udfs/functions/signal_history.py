@@ -48,8 +48,7 @@ OPTIONS = Options(
     example="freq=M; transform=yoy",
     options=(
         Option(
-            "freq",
-            OneOf(members=Freq, help="one row for each period that has observations, dated by its last day"),
+            "freq", OneOf(members=Freq, help="one row for each period that has observations, dated by its last day")
         ),
         Option("agg", OneOf(members=Agg, help="how the values within a period are combined")),
         Option("fill", OneOf(members=Fill, help="how gaps are filled")),

@@ -70,10 +70,7 @@ SLUG = Text(
 
 FIELD = SIGNAL_FIELDS.one("what to show; any other field of the signal by name, too; a range of fields spills", "unit")
 
-SEARCH = Text(
-    help="words to find in slug, shortcode, name or description; all must be there",
-    example="oil price",
-)
+SEARCH = Text(help="words to find in slug, shortcode, name or description; all must be there", example="oil price")
 
 CATEGORY = Text(help="only signals of this category", example="commodities")
 

@@ -46,9 +46,7 @@ STATUS_COLUMNS = ("resource", "state", "age", "source", "last_error", "revised_a
 
 @udf(group="Account", keep_s=KEEP_S, runs_last=True, examples=("=DS.QUOTA()", '=DS.QUOTA("tier")'))
 async def QUOTA(  # noqa: N802 - the id that workbooks store
-    field: Annotated[str, FIELD] = "remaining",
-    *,
-    client: AsyncClient,
+    field: Annotated[str, FIELD] = "remaining", *, client: AsyncClient
 ) -> Any:
     """The requests that are left this month, or the key's tier, its cap, or what was spent from here.
 

@@ -1,13 +1,11 @@
 """The seven tools that a model can call, free of the protocol that carries them (`addin.mcp.server`)."""
 
-from addin.mcp.tool import Tool
 from addin.mcp.tools.composites import list_currents, list_indices
 from addin.mcp.tools.publications import list_posts, list_wire
 from addin.mcp.tools.signals import get_observations, get_signal, list_signals
 
 __all__ = [
     "TOOLS",
-    "Tool",
     "get_observations",
     "get_signal",
     "list_currents",
@@ -17,7 +15,7 @@ __all__ = [
     "list_wire",
 ]
 
-TOOLS: tuple[Tool, ...] = (
+TOOLS = (
     *(list_signals, get_signal, get_observations),
     *(list_indices, list_currents),
     *(list_posts, list_wire),

@@ -29,6 +29,8 @@ POSTS_SINCE = Day(help="only posts from this day on: 2026-01-31, or text such as
 
 ITEMS_SINCE = Day(help="only items from this day on: 2026-01-31, or text such as -7D or MTD", example="-7D")
 
+POST = Text(help="only this post, with its text and citations", example="what-moved-001")
+
 TICKER = Text(help="only items that name this ticker, in its own spelling", example="CPI")
 
 SIGNAL = Text(help="only items about this signal: slug or shortcode", example="us-cpi")
@@ -36,9 +38,7 @@ SIGNAL = Text(help="only items about this signal: slug or shortcode", example="u
 
 @tool(title="List or read research posts", result=listing_schema("posts", Post))
 async def list_posts(
-    slug: Annotated[
-        str | None, Text(help="only this post, with its text and citations", example="what-moved-001")
-    ] = None,
+    slug: Annotated[str | None, POST] = None,
     story_type: Annotated[str | None, Text(help="only posts of this type", choices=STORY_TYPES)] = None,
     handle: Annotated[str | None, Text(help="only posts by this author (handle)", example="meridian")] = None,
     since: Annotated[date | None, POSTS_SINCE] = None,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from datetime import date, datetime
+from datetime import date
 from typing import Annotated, Any
 
 from addin.mcp.tool import NUMBER_OR_NULL, Found, Schema, record_schema, tool
@@ -17,6 +17,7 @@ from udfs.arguments.dates import Back, Day, Last, Max, Start, StartOf
 from udfs.arguments.kinds import Count, OneOf, Text
 from udfs.errors import NoDataError
 from udfs.functions.signals import CATEGORY, DEFAULT_COLUMNS, SIGNAL_COLUMNS
+from udfs.records.fields import day_or_moment
 from udfs.records.lookup import by_slug, corrected, in_group, ranked
 from udfs.records.resolve import need_catalogue, need_detail
 from udfs.timeseries.coverage import recent
@@ -158,7 +159,9 @@ async def get_observations(
 
 def rows_of_observations(observations: Observations, heading: str = "value") -> dict[str, Any]:
     """Observations as the members `columns` and `rows`; a day alone where the time is midnight."""
-    rows = [[_text_of(moment), value if math.isfinite(value) else None] for moment, value in observations]
+    rows = [
+        [_text_of(day_or_moment(moment)), value if math.isfinite(value) else None] for moment, value in observations
+    ]
     return {"columns": ["date", heading], "rows": rows}
 
 
@@ -171,10 +174,6 @@ def _observed(detail: SignalDetail) -> dict[str, Any]:
 
 
 def _text_of(moment: date) -> str:
-    if not isinstance(moment, datetime):
-        return moment.isoformat()
-    if moment.time() == datetime.min.time():
-        return moment.date().isoformat()
     return moment.isoformat().replace("+00:00", "Z")
 
 
