@@ -113,8 +113,6 @@ COMMON: dict[str, Schema] = {
 }
 """What the result of every tool may hold besides its own members."""
 
-ALWAYS = ("fresh_for_s", "requests")
-
 
 def input_schema(tool: Tool) -> Schema:
     """The arguments of a tool as an object."""
@@ -128,8 +126,8 @@ def input_schema(tool: Tool) -> Schema:
 
 def output_schema(tool: Tool) -> Schema:
     """The structured result of a tool as an object."""
-    required = [name for name in tool.result if name not in tool.optional]
-    return {"type": "object", "properties": {**tool.result, **COMMON}, "required": [*required, *ALWAYS]}
+    required = [*(name for name in tool.result if name not in tool.optional), "fresh_for_s", "requests"]
+    return {"type": "object", "properties": {**tool.result, **COMMON}, "required": required}
 
 
 def record_schema(kind: type[Record]) -> Schema:

@@ -103,7 +103,7 @@ async def EXPLAIN(  # noqa: N802 - the id that workbooks store
 
     Costs no request of its own for the number, which it shares with SIGNAL. The newest 200 wire items and posts are
     taken from what is at hand if that is less than a day old, else they cost one request each, for all EXPLAIN cells
-    together. A locked wire is said in its row and fails nothing.
+    together. If the wire is locked, its row says so; the rest still works.
     """
     resource = await _resource_of(slug)
     answer, pages = await with_pages(slug, resource, client)

@@ -90,9 +90,9 @@ async def SIGNAL_HISTORY(  # noqa: N802 - the id that workbooks store
 
     Everything is computed on the spot, in this order: observations without a value are left out where anything is
     computed; `freq` and `agg`; `transform` with what it needs from before the start, so its first rows are not blank;
-    `align`; `fill`; `limit`; `order`. A transform never sees filled values. The period under way counts with what
-    there is of it, and is dated today or by `end`. With a fill, every period between the first row and the last has a
-    row; without one, only those with an observation.
+    `align`; `fill`; `limit`; `order`. A transform never sees filled values. The current, incomplete period is included,
+    dated today (or `end`). With a fill, every period between the first row and the last has a row; without one, only
+    those with an observation.
 
     Costs no request where the recent history in hand (365 observations, shared with SIGNAL) or a stored one holds the
     window; else one for the recent history, or one for every 1,000 observations. A signal that fails shows its error

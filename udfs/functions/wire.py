@@ -95,7 +95,7 @@ async def WIRE(  # noqa: N802 - the id that workbooks store
     """The newest items of the wire: news, filings, press releases, data releases and more, newest first. Needs Pro.
 
     The service gives the newest 200 items for a ticker, kind, importance, day, beat and source; `limit`, `fields` and
-    the options choose among these at no cost, so that a rare match may lie further back than they reach. Each new set
+    the options choose among these at no cost, so an older match may be missed. Each new set
     of filters costs one request; one that a complete answer at hand already holds costs none. Several tickers are
     answered together, each item once.
 

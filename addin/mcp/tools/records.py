@@ -15,16 +15,11 @@ R = TypeVar("R", bound=Record)
 
 def listing_schema(member: str, kind: type[Record]) -> dict[str, Schema]:
     """The schema of what `listed` gives; the service may send fields that the contract does not name."""
+    records = f"the {member}; fields that are null are left out"
+    total = f"how many {member} were found; `more` says where there may be others"
     return {
-        member: {
-            "type": "array",
-            "description": f"the {member}; fields that are null are left out",
-            "items": record_schema(kind),
-        },
-        "total": {
-            "type": "integer",
-            "description": f"how many {member} were found; `more` says where there may be others",
-        },
+        member: {"type": "array", "description": records, "items": record_schema(kind)},
+        "total": {"type": "integer", "description": total},
     }
 
 
