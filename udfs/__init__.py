@@ -5,16 +5,16 @@
 >>> frame = await udfs.SIGNAL_HISTORY("eia.wti.spot", "-5Y")     # doctest: +SKIP
 """
 
+from udfs.engine.decorator import use
 from udfs.engine.registry import REGISTRY
-from udfs.engine.registry import arrange as _arrange
-from udfs.engine.session import Call, Outcome, Session, use
+from udfs.engine.registry import register as _register
+from udfs.engine.session import Call, Outcome, Session
 from udfs.functions.codex import CODEX, CODEX_POST
 from udfs.functions.currents import CURRENT, CURRENTS
 from udfs.functions.explain import EXPLAIN
 from udfs.functions.indices import INDEX, INDICES
-from udfs.functions.signal import SIGNAL
 from udfs.functions.signal_history import SIGNAL_HISTORY
-from udfs.functions.signals import SIGNALS
+from udfs.functions.signals import SIGNAL, SIGNALS
 from udfs.functions.spark import SPARK
 from udfs.functions.status import QUOTA, STATUS
 from udfs.functions.wire import WIRE
@@ -41,9 +41,5 @@ __all__ = [
     "use",
 ]
 
-_arrange(
-    [
-        *(SIGNAL, SIGNAL_HISTORY, INDEX, CURRENT, WIRE),
-        *(SIGNALS, INDICES, CURRENTS, CODEX, CODEX_POST, QUOTA, STATUS, EXPLAIN, SPARK),
-    ]
-)
+_register(SIGNAL, SIGNAL_HISTORY, INDEX, CURRENT, WIRE)
+_register(SIGNALS, INDICES, CURRENTS, CODEX, CODEX_POST, QUOTA, STATUS, EXPLAIN, SPARK)

@@ -1,4 +1,4 @@
-"""Results as cells: any value or frame of a function becomes a neutral scalar or grid, which every host can encode.
+"""Results as cells: frames made from rows, and any value or frame as a neutral scalar or grid, which hosts can encode.
 
 A scalar is None (blank), bool, int, float, str, date, datetime (UTC, naive) or `CellError`. A grid is made of columns,
 so that ten thousand rows are two arrays and not twenty thousand objects.
@@ -33,6 +33,9 @@ EPOCH = date(1899, 12, 30)
 
 MAX_TEXT = 32_767
 """Characters that one cell can hold, in Excel and Calc alike."""
+
+EXACT_INTEGER = 2**53
+"""Up to here a 64-bit float, which is what a cell holds, is exact."""
 
 
 class Kind(StrEnum):
@@ -83,6 +86,22 @@ class Grid:
         if self.header is not None:
             yield self.header
         yield from zip(*(column.scalars() for column in self.columns), strict=True)
+
+
+def table(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> Table:
+    """A frame of shape (rows, header): times and numbers in columns of their kind, mixed ones as they are."""
+    import pandas as pd
+
+    columns = [_typed([row[position] for row in rows]) for position in range(len(header))]
+    frame = pd.DataFrame({position: pd.Series(column) for position, column in enumerate(columns)})
+    frame.columns = pd.Index(header, dtype=object)  # set afterwards, because a name may be asked for twice
+    return frame
+
+
+def without_header(frame: Table) -> Table:
+    """The same frame, shown in cells without its header row."""
+    frame.attrs["header"] = False
+    return frame
 
 
 def cells_of(result: Any) -> Scalar | Grid:
@@ -185,33 +204,11 @@ def _time_column(series: pd.Series[Any]) -> Column:
     return Column(Kind.DATE if whole_days else Kind.DATETIME, times)
 
 
-EXACT_INTEGER = 2**53
-"""Up to here a 64-bit float, which is what a cell holds, is exact."""
-
-
-def table(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> Table:
-    """A frame of shape (rows, header): times and numbers in columns of their kind, mixed ones as they are."""
-    import pandas as pd
-
-    columns = [_typed([row[position] for row in rows]) for position in range(len(header))]
-    frame = pd.DataFrame({position: pd.Series(column) for position, column in enumerate(columns)})
-    frame.columns = pd.Index(header, dtype=object)  # set afterwards, because a name may be asked for twice
-    return frame
-
-
-def without_header(frame: Table) -> Table:
-    """The same frame, shown in cells without its header row."""
-    frame.attrs["header"] = False
-    return frame
-
-
 def _typed(values: list[Any]) -> NDArray[Any]:
     present = [value for value in values if value is not None]
     kinds = {type(value) for value in present}
     if kinds and kinds <= {date, datetime}:
-        return np.array(
-            [_naive_utc(value) if isinstance(value, datetime) else value for value in values], "datetime64[us]"
-        )
+        return np.array([scalar(value) for value in values], "datetime64[us]")
     if kinds == {int} and len(present) == len(values) and _exact(present):
         return np.array(values, np.int64)
     if kinds and kinds <= {int, float} and _exact(value for value in present if type(value) is int):

@@ -72,7 +72,7 @@ def _parameter(function: Udf, parameter: Parameter, namespace: str) -> dict[str,
 
 
 def _takes_ranges(parameter: Parameter) -> bool:
-    return parameter.kind.lifted or isinstance(parameter.kind, Names | Options)
+    return parameter.kind.vectorized or isinstance(parameter.kind, Names | Options)
 
 
 def _has_drop_down(parameter: Parameter) -> bool:

@@ -1,4 +1,4 @@
-"""From a call of a tool to its result: driven like a cell, accounted like a cell, refused in the same words."""
+"""From a call of a tool to its result: run and accounted for like a cell, refused in the same words."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from typing import Any
 
 from addin.mcp.tool import Found, Tool
 from addin.protocol.deadline import WithinDeadline
-from dataservice.client import Answer, AsyncClient, Quota
-from dataservice.errors import DataServiceError
-from udfs.arguments.dates import today_of
+from dataservice.client import AsyncClient
+from dataservice.client.contract.timestamps import utc_day
 from udfs.engine import batch
 from udfs.engine.batch import Run
 from udfs.engine.effects import EVER
-from udfs.errors import UdfError, error_cell, reason
+from udfs.engine.session import Stale
+from udfs.errors import UdfError, error_cell
 
 
 class ToolFailure(Exception):  # noqa: N818 - what the protocol calls it: the tool's own failure, for the model to read
     """A tool has no result to give; the message says why and what to do."""
 
 
-class Desk:
+class ToolRunner:
     """Answers calls of tools through one client, each within the deadline."""
 
     def __init__(self, client: AsyncClient, *, deadline_s: float, clock: Callable[[], float] = time.time) -> None:
@@ -33,7 +33,7 @@ class Desk:
         """The structured result of a call; raises `ToolFailure` with a text that a model can act on."""
         now = self._clock()
         try:
-            run = Run(tool.bind(arguments, today_of(now)))
+            run = Run(tool.bind(arguments, utc_day(now)))
         except UdfError as error:
             raise ToolFailure(str(error)) from None
         await batch.answer([run], WithinDeadline(self._client, deadline_s=self._deadline_s), now)
@@ -50,24 +50,14 @@ class Desk:
     def _result(self, run: Run, tool: Tool) -> dict[str, Any]:
         found: Found = run.result
         now = self._clock()
-        result = {**found.members, "fresh_for_s": round(_fresh_for_s(run, now), 1), "requests": run.requests}
+        ages = run.stale is None and run.fresh_until != EVER
+        fresh_for_s = max(0.0, run.fresh_until - now) if ages else 0.0
+        result = {**found.members, "fresh_for_s": round(fresh_for_s, 1), "requests": run.requests}
         if found.more:
             result["more"] = found.more
         if run.stale is not None:
-            result["stale"] = _stale(run.stale, tool, now)
+            stale = Stale.of(run.stale, tool.name, now)
+            result["stale"] = {"age_s": round(stale.age_s, 1), "reason": stale.reason}
         if (quota := self._client.quota_now) is not None:
-            result["quota"] = _quota(quota)
+            result["quota"] = {"tier": quota.tier, "cap": quota.cap, "remaining": quota.remaining}
         return result
-
-
-def _fresh_for_s(run: Run, now: float) -> float:
-    return 0.0 if run.stale is not None or run.fresh_until == EVER else max(0.0, run.fresh_until - now)
-
-
-def _stale(answer: Answer[Any], tool: Tool, now: float) -> dict[str, Any]:
-    because = answer.stale_because or DataServiceError("no fresh answer")
-    return {"age_s": round(answer.age_s(now), 1), "reason": reason(because, tool.name)}
-
-
-def _quota(quota: Quota) -> dict[str, Any]:
-    return {"tier": quota.tier, "cap": quota.cap, "remaining": quota.remaining}

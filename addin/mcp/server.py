@@ -23,13 +23,15 @@ from starlette.applications import Starlette
 
 from addin.config.connect import connected
 from addin.config.settings import Settings
+from addin.mcp.runner import ToolFailure, ToolRunner
 from addin.mcp.tool import Tool, input_schema, output_schema
-from addin.mcp.tools import TOOLS, Desk, ToolFailure
+from addin.mcp.tools import TOOLS
 from dataservice.client import CatalogueResource
 from dataservice.errors import DataServiceError
-from dataservice.models import Signal
 from udfs.engine.session import Session
 from udfs.errors import reason
+from udfs.functions.signals import DEFAULT_COLUMNS
+from udfs.records.lookup import by_slug
 
 CATALOGUE_URI = "dataservice://catalogue"
 
@@ -74,8 +76,8 @@ def make_server(settings: Settings) -> Server[Session]:
     async def call_tool(
         context: ServerRequestContext[Session], params: types.CallToolRequestParams
     ) -> types.CallToolResult:
-        desk = Desk(context.lifespan_context.client, deadline_s=settings.deadline_s)
-        return await _called(desk, params.name, params.arguments or {})
+        runner = ToolRunner(context.lifespan_context.client, deadline_s=settings.deadline_s)
+        return await _called(runner, params.name, params.arguments or {})
 
     async def list_resources(_: ServerRequestContext[Session], __: Any) -> types.ListResourcesResult:
         return types.ListResourcesResult(resources=[_CATALOGUE])
@@ -148,13 +150,12 @@ def _described(tool: Tool) -> types.Tool:
     )
 
 
-async def _called(desk: Desk, name: str, arguments: dict[str, Any]) -> types.CallToolResult:
+async def _called(runner: ToolRunner, name: str, arguments: dict[str, Any]) -> types.CallToolResult:
     """The result of a call; what goes wrong is a result too, for the model to read."""
-    tool = _TOOLS.get(name)
-    if tool is None:
+    if name not in _TOOLS:
         raise MCPError(types.INVALID_PARAMS, f"there is no tool '{name[:60]}'; there are {', '.join(_TOOLS)}")
     try:
-        result = await desk.answer(tool, arguments)
+        result = await runner.answer(_TOOLS[name], arguments)
     except ToolFailure as failure:
         return types.CallToolResult(content=[types.TextContent(text=str(failure))], is_error=True)
     text = orjson.dumps(result).decode()
@@ -166,13 +167,9 @@ async def _catalogue_csv(session: Session) -> str:
         catalogue = (await session.client.read(CatalogueResource())).value
     except DataServiceError as error:
         raise MCPError(types.INTERNAL_ERROR, reason(error, "the catalogue")) from None
-    names = ("slug", "shortcode", "name", "category", "unit", "source")
+    names = DEFAULT_COLUMNS.split(", ")
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(names)
-    writer.writerows([getattr(signal, name) for name in names] for signal in sorted(catalogue, key=_slug))
+    writer.writerows([getattr(signal, name) for name in names] for signal in by_slug(catalogue))
     return out.getvalue()
-
-
-def _slug(signal: Signal) -> str:
-    return signal.slug

@@ -1,4 +1,4 @@
-"""What a tool is: a coroutine of the library's kind (`udfs.engine.effects`) with a description that a model can read.
+"""What a tool is: a coroutine like the library's (`udfs.engine.effects`) with a description that a model can read.
 
 A tool is declared as a function of the library is: its arguments are annotated with the same kinds, so that a model may
 give them as a formula does, and a wrong one is refused in the same words.
@@ -7,7 +7,6 @@ give them as a formula does, and a wrong one is refused in the same words.
 from __future__ import annotations
 
 import inspect
-import typing
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from datetime import date
@@ -17,7 +16,7 @@ import msgspec
 
 from dataservice.models import Record
 from udfs.arguments.kinds import Count, Flag, Kind, Names, Number
-from udfs.arguments.parameters import Parameter, parameter_of
+from udfs.arguments.parameters import Parameter, signature_of
 from udfs.engine.effects import Asking
 from udfs.errors import ArgumentError
 from udfs.records.lookup import nearest
@@ -39,12 +38,14 @@ Body: TypeAlias = Callable[..., Coroutine[Any, Any, Found]]
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """One tool: what it is called, what it takes, what it gives, and the coroutine that answers."""
+    """One tool: its name, its arguments, its result, and the coroutine that answers."""
 
     name: str
     title: str
     description: str
     parameters: tuple[Parameter, ...]
+    injected: tuple[str, ...]
+    """What it wants to know besides its arguments: `today`, or nothing."""
     result: Mapping[str, Schema]
     """The schema of every member of its result."""
     optional: frozenset[str]
@@ -52,7 +53,7 @@ class Tool:
     body: Body = field(repr=False)
 
     def bind(self, arguments: Mapping[str, Any], today: date) -> Asking[Found]:
-        """The call with these arguments, ready for a driver; raises `ArgumentError` where one is wrong."""
+        """The call with these arguments, ready to run; raises `ArgumentError` where one is wrong."""
         known = [parameter.name for parameter in self.parameters]
         for name in arguments:
             if name not in known:
@@ -60,20 +61,20 @@ class Tool:
                 advice = f"did you mean {guess}?" if guess else f"there are {', '.join(known)}"
                 raise ArgumentError(f"{self.name} has no argument '{name[:60]}'; {advice}")
         values = {parameter.name: parameter.read(arguments.get(parameter.name), today) for parameter in self.parameters}
-        return self.body(**values, today=today)
+        return self.body(**values, **dict.fromkeys(self.injected, today))
 
 
 def tool(*, title: str, result: Mapping[str, Schema], optional: frozenset[str] = frozenset()) -> Callable[[Body], Tool]:
     """Make a tool of a coroutine; its name is the tool's, its docstring the description that a model reads."""
 
     def describe(body: Body) -> Tool:
-        hints = typing.get_type_hints(body, include_extras=True)
-        parameters = inspect.signature(body).parameters.values()
+        parameters, injected = signature_of(body)
         return Tool(
             name=body.__name__,
             title=title,
             description=_unwrapped(inspect.cleandoc(body.__doc__ or "")),
-            parameters=tuple(parameter_of(each, hints) for each in parameters if each.kind != each.KEYWORD_ONLY),
+            parameters=parameters,
+            injected=injected,
             result=result,
             optional=optional,
             body=body,
@@ -112,8 +113,6 @@ COMMON: dict[str, Schema] = {
 }
 """What the result of every tool may hold besides its own members."""
 
-ALWAYS = ("fresh_for_s", "requests")
-
 
 def input_schema(tool: Tool) -> Schema:
     """The arguments of a tool as an object."""
@@ -127,20 +126,17 @@ def input_schema(tool: Tool) -> Schema:
 
 def output_schema(tool: Tool) -> Schema:
     """The structured result of a tool as an object."""
-    required = [name for name in tool.result if name not in tool.optional]
-    return {"type": "object", "properties": {**tool.result, **COMMON}, "required": [*required, *ALWAYS]}
-
-
-def records_schema(kind: type[Record], description: str) -> Schema:
-    """A list of records of which some fields are shown; the service may send fields that the contract does not name."""
-    return {"type": "array", "description": description, "items": record_schema(kind)}
+    required = [*(name for name in tool.result if name not in tool.optional), "fresh_for_s", "requests"]
+    return {"type": "object", "properties": {**tool.result, **COMMON}, "required": required}
 
 
 def record_schema(kind: type[Record]) -> Schema:
     """One record of which some fields are shown."""
     (reference,), components = msgspec.json.schema_components((kind,))
     properties = components[reference["$ref"].rpartition("/")[2]]["properties"]
-    shown = {name: _without_default(schema) for name, schema in properties.items() if name != "extra"}
+    shown = {name: schema for name, schema in properties.items() if name != "extra"}
+    for schema in shown.values():
+        schema.pop("default", None)
     return {"type": "object", "properties": shown}
 
 
@@ -149,7 +145,8 @@ def _argument(parameter: Parameter) -> Schema:
     if parameter.kind.example:
         schema["examples"] = [parameter.kind.example]
     if parameter.default is not None:
-        schema["default"] = _names(parameter.default) if isinstance(parameter.kind, Names) else parameter.default
+        several = isinstance(parameter.kind, Names)
+        schema["default"] = parameter.default.split(", ") if several else parameter.default
     return schema
 
 
@@ -167,11 +164,3 @@ def _type_of(kind: Kind) -> Schema:
             return {"type": "boolean"}
         case _:
             return {"type": "string", **({"enum": choices} if choices and not kind.open_choices else {})}
-
-
-def _names(text: Any) -> list[str]:
-    return [part.strip() for part in str(text).split(",")]
-
-
-def _without_default(schema: Schema) -> Schema:
-    return {name: value for name, value in schema.items() if name != "default"}

@@ -39,7 +39,7 @@ def _kind(kind: Kind) -> dict[str, Any]:
         "help": kind.help,
         "example": kind.example,
         "type": kind.host_type,
-        "lifted": kind.lifted,
+        "lifted": kind.vectorized,
         "open_choices": kind.open_choices,
         "choices": [{"value": choice.value, "help": choice.help} for choice in kind.choices],
     }

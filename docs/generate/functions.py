@@ -81,7 +81,7 @@ def _arguments(function: Udf) -> Iterator[str]:
         return
     rows = [[code(parameter.name), _told(parameter.kind), _default(parameter)] for parameter in function.parameters]
     yield table(("argument", "what it is", "default"), rows)
-    if any(parameter.kind.lifted for parameter in function.parameters):
+    if any(parameter.kind.vectorized for parameter in function.parameters):
         yield "↕ takes a range as well, with one result for each of its cells."
     for parameter in function.parameters:
         if parameter.kind.choices:
@@ -101,7 +101,7 @@ def _options(function: Udf) -> Iterator[str]:
 
 def _told(kind: Kind) -> str:
     example = f" (such as {code(kind.example)})" if kind.example else ""
-    lifted = " ↕" if kind.lifted else ""
+    lifted = " ↕" if kind.vectorized else ""
     return f"{prose(kind.help)}{example}{lifted}"
 
 

@@ -65,7 +65,7 @@ OPTIONS = {
 }
 
 
-LIFTED = {
+VECTORIZED = {
     "SIGNAL": "slug field at",
     "INDEX": "slug field",
     "CURRENT": "slug field",
@@ -136,8 +136,8 @@ def test_options_are_as_documented(function_id):
 
 @pytest.mark.parametrize("function_id", SIGNATURES)
 def test_the_arguments_that_take_ranges_and_spill_are_as_documented(function_id):
-    lifted = [each.name for each in REGISTRY[function_id].parameters if each.kind.lifted]
-    assert " ".join(lifted) == LIFTED.get(function_id, "")
+    vectorized = [each.name for each in REGISTRY[function_id].parameters if each.kind.vectorized]
+    assert " ".join(vectorized) == VECTORIZED.get(function_id, "")
 
 
 @pytest.mark.parametrize("function_id", SIGNATURES)

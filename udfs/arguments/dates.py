@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from enum import StrEnum
-from typing import Any, TypeAlias, assert_never
+from typing import Any, TypeAlias
 
 from udfs.arguments.kinds import Kind, shown
 from udfs.cells import EPOCH
@@ -47,15 +47,8 @@ class ToDate(StrEnum):
 
     def from_day(self, day: date) -> date:
         """The first day of the month, quarter or year that `day` lies in."""
-        match self:
-            case ToDate.MTD:
-                return day.replace(day=1)
-            case ToDate.QTD:
-                return day.replace(month=day.month - (day.month - 1) % 3, day=1)
-            case ToDate.YTD:
-                return day.replace(month=1, day=1)
-            case _:
-                assert_never(self)
+        months = MONTHS[self[0]]
+        return day.replace(month=day.month - (day.month - 1) % months, day=1)
 
 
 def months_before(day: date, months: int) -> date:
@@ -123,11 +116,6 @@ def first_day(start: StartOf, last: date) -> date | None:
     return None if isinstance(start, Last | Max) else _resolved(start, last, "start")
 
 
-def today_of(now: float) -> date:
-    """The day (UTC) of a time in seconds since the epoch."""
-    return datetime.fromtimestamp(now, UTC).date()
-
-
 def _resolved(value: date | Back | ToDate, day: date, name: str) -> date:
     try:
         return value if isinstance(value, date) else value.from_day(day)
@@ -136,20 +124,16 @@ def _resolved(value: date | Back | ToDate, day: date, name: str) -> date:
 
 
 def _read(raw: Any, name: str, forms: str) -> StartOf:
-    found: StartOf | None
+    found: StartOf | None = None
     match raw:
-        case bool():
-            found = None
         case datetime():
             found = _utc_day(raw)
         case date():
-            return raw
-        case int() | float():
-            return _from_serial(raw, name)
+            found = raw
+        case int() | float() if not isinstance(raw, bool):
+            found = _from_serial(raw, name)
         case str():
             found = _from_text(raw.strip())
-        case _:
-            found = None
     if found is None:
         raise ArgumentError(f"{name} {shown(raw)} is not a date; it takes {forms}")
     return found

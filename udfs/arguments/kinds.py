@@ -10,8 +10,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
+from enum import StrEnum
 from math import isfinite
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from udfs.errors import ArgumentError
 
@@ -24,25 +25,38 @@ class Choice:
     help: str = ""
 
 
+class Explained(StrEnum):
+    """An enumeration whose members say what they are: `NAME = "value", "the words a drop-down shows"`."""
+
+    help: str
+
+    def __new__(cls, value: str, help: str = "") -> Self:  # noqa: A002 - as `Choice` calls it
+        """The member of `value`, with its help."""
+        member = str.__new__(cls, value)
+        member._value_ = value
+        member.help = help
+        return member
+
+
 @dataclass(frozen=True, kw_only=True)
 class Kind(ABC):
     """An argument's kind: its help, its choices, and how a raw value becomes what the function works with.
 
-    `lifted`: a range is answered item by item and spills in its shape. `open_choices`: other values are allowed too.
+    `vectorized`: a range is answered cell by cell and spills. `open_choices`: other values are allowed too.
     """
 
     help: str
     example: str = ""
     choices: tuple[Choice, ...] = ()
     open_choices: bool = False
-    lifted: bool = False
+    vectorized: bool = False
     host_type: ClassVar[str] = "any"
 
     @abstractmethod
     def read(self, raw: Any, name: str, today: date) -> Any:
         """The value in `raw`; raises `ArgumentError` naming the argument, what was given and what is allowed.
 
-        A pure function of what it is given: the readings of texts are remembered.
+        A pure function of its arguments: the readings of texts are cached.
         """
 
     def _one(self, raw: Any, name: str) -> Any:
@@ -71,6 +85,20 @@ class Text(Kind):
             if choice.value.casefold() == text.casefold():
                 return choice.value
         raise ArgumentError(f"{name} {shown(text)} is not one of {', '.join(c.value for c in self.choices)}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class OneOf(Text):
+    """One member of an enumeration, by its value in any case."""
+
+    members: type[Explained]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "choices", tuple(Choice(each.value, each.help) for each in self.members))
+
+    def read(self, raw: Any, name: str, today: date) -> Explained:
+        """The member."""
+        return self.members(Text.read(self, raw, name, today))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,26 +1,25 @@
-"""The arguments of one function: which there are, and how raw values are bound to them."""
+"""The parameters of a function: read from its signature, and applied to raw arguments."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+import typing
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import date
 from functools import lru_cache
-from typing import Any, TypeAlias
+from typing import Any
 
 from udfs.arguments.kinds import Kind, is_blank
 from udfs.errors import ArgumentError
 
-Reading: TypeAlias = Callable[[Any, date], Any]
-
-READ_TEXTS = 8_192
-"""Texts whose reading is remembered, for each argument: formulas repeat their slugs, fields and options."""
+CACHED_TEXTS = 8_192
+"""Texts whose reading is cached, for each parameter: formulas repeat their slugs, fields and options."""
 
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One argument of a function: its name, its kind, and whether it may be left out.
+    """One parameter of a function: its name, its kind, and whether it may be left out.
 
     `default` is what a formula would give, such as "-1Y".
     """
@@ -29,15 +28,15 @@ class Parameter:
     kind: Kind
     required: bool
     default: Any = None
-    _read_text: Reading = field(init=False, repr=False, compare=False)
+    _read_text: Callable[[str, date], Any] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_read_text", lru_cache(maxsize=READ_TEXTS)(self._read))
+        object.__setattr__(self, "_read_text", lru_cache(maxsize=CACHED_TEXTS)(self._read))
 
     def read(self, raw: Any, today: date) -> Any:
         """The value of a raw argument, or the default for a blank one; raises `ArgumentError`.
 
-        What was made of a text is remembered, because reading is a pure function of the text and the day.
+        The values of texts are cached, because reading is a pure function of the text and the day.
         """
         if raw is None:
             raw = ""
@@ -51,8 +50,19 @@ class Parameter:
         return None if self.default is None else self.kind.read(self.default, self.name, today)
 
 
-def parameter_of(parameter: inspect.Parameter, hints: Mapping[str, Any]) -> Parameter:
-    """The argument that a function's signature describes by `Annotated[type, kind]`."""
-    kind = next(extra for extra in hints[parameter.name].__metadata__ if isinstance(extra, Kind))
-    required = parameter.default is parameter.empty
-    return Parameter(parameter.name, kind, required, None if required else parameter.default)
+def signature_of(body: Callable[..., Any]) -> tuple[tuple[Parameter, ...], tuple[str, ...]]:
+    """What a signature declares: its parameters, by `Annotated[type, kind]`, and the names of keyword-only ones.
+
+    Callers give the first; the second, such as `today`, is injected by what runs the function.
+    """
+    hints = typing.get_type_hints(body, include_extras=True)
+    parameters: list[Parameter] = []
+    injected: list[str] = []
+    for each in inspect.signature(body).parameters.values():
+        if each.kind is each.KEYWORD_ONLY:
+            injected.append(each.name)
+            continue
+        kind = next(extra for extra in hints[each.name].__metadata__ if isinstance(extra, Kind))
+        required = each.default is each.empty
+        parameters.append(Parameter(each.name, kind, required, None if required else each.default))
+    return tuple(parameters), tuple(injected)

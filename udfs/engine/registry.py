@@ -1,22 +1,21 @@
-"""The one description of every function: `@udf` makes it from a coroutine's signature, docstring and annotations.
+"""The one description of every function, and how a call of it is bound to its raw arguments.
 
 Excel's metadata, Calc's configuration, the desktop wrappers, the reference in the docs, the task pane's wizard and
 `addin functions` are all made from `REGISTRY`. An id is frozen once released: workbooks store it.
+
+A range in place of a single value is broadcast: each of its cells is a call, and the results spill in its shape.
 """
 
 from __future__ import annotations
 
-import inspect
-import typing
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, Literal, TypeAlias
 
-from udfs.arguments.broadcast import combinations, single
-from udfs.arguments.kinds import matrix_of
+from udfs.arguments.kinds import is_blank, matrix_of
 from udfs.arguments.options import Options
-from udfs.arguments.parameters import Parameter, parameter_of
+from udfs.arguments.parameters import Parameter
 from udfs.engine.effects import Asking, gather
 from udfs.errors import ArgumentError, error_cell
 
@@ -24,23 +23,10 @@ Body: TypeAlias = Callable[..., Coroutine[Any, Any, Any]]
 Shape: TypeAlias = Literal["value", "table", "either"]
 """What a call of scalars gives: one value, a table, or which of them depends on the arguments."""
 
-REGISTRY: dict[str, Udf] = {}
-"""Every function of the library by its id, in the order of the reference."""
-
-
-class Caller(Protocol):
-    """What a call from Python goes through: a session."""
-
-    async def value(self, function_id: str, args: Sequence[Any]) -> Any:
-        """The result of one call as plain Python; raises what went wrong."""
-
-
-_callers: list[Callable[[], Caller]] = []
-
 
 @dataclass(frozen=True, slots=True)
 class Udf:
-    """A function of the library. Awaiting a call of it gives plain Python: a value, or a frame for a table."""
+    """A function of the library, as hosts and documents describe it and a session runs it."""
 
     id: str
     summary: str
@@ -51,9 +37,11 @@ class Udf:
     shape: Shape
     group: str
     examples: tuple[str, ...]
-    keep_s: float | None
-    """How long hosts may keep a result at most; None: as long as what it rests on is fresh."""
     body: Body
+    keep_s: float | None = None
+    """How long hosts may keep a result at most; None: as long as what it rests on is fresh."""
+    runs_last: bool = False
+    """Whether it begins after the other functions of its batch, because it reports what they did."""
     options_at: int | None = field(init=False)
     """The place of the options among the arguments; None for a function without."""
 
@@ -62,91 +50,47 @@ class Udf:
         object.__setattr__(self, "options_at", places[0] if places else None)
 
     def bind(self, args: Sequence[Any], today: date, injected: Mapping[str, Any]) -> Asking[Any]:
-        """The call with raw `args`, ready for a driver; raises `ArgumentError` where the formula is wrong."""
+        """The call with raw `args`, ready to run; raises `ArgumentError` where the formula is wrong."""
         if len(args) > len(self.parameters):
             raise ArgumentError(f"{self.id} takes at most {len(self.parameters)} arguments, not {len(args)}")
         raw = [*args, *[None] * (len(self.parameters) - len(args))]
         extra = {name: injected[name] for name in self.injected}
         for given in args:
             if isinstance(given, list | tuple):
-                return self._bind_ranges(raw, today, extra)
-        return self._call(raw, today, extra)
+                return self._bind_ranges([single(value) for value in raw], today, extra)
+        return self.body(*self._read(raw, today), **extra)
 
     def _bind_ranges(self, raw: Sequence[Any], today: date, extra: Mapping[str, Any]) -> Asking[Any]:
-        raw = [single(value) for value in raw]
-        ranges = [i for i, p in enumerate(self.parameters) if p.kind.lifted and matrix_of(raw[i]) is not None]
+        ranges = [i for i, p in enumerate(self.parameters) if p.kind.vectorized and matrix_of(raw[i]) is not None]
         if not ranges:
-            return self._call(raw, today, extra)
+            return self.body(*self._read(raw, today), **extra)
         for place, parameter in enumerate(self.parameters):
             if place not in ranges:
                 parameter.read(raw[place], today)  # what all cells share is wrong once, not in every cell
-        return self._spilled(combinations(raw, ranges), today, extra)
+        return self._broadcast(combinations(raw, ranges), today, extra)
 
-    def _call(self, raw: Sequence[Any], today: date, extra: Mapping[str, Any]) -> Asking[Any]:
-        return self.body(*[p.read(value, today) for p, value in zip(self.parameters, raw, strict=True)], **extra)
+    def _read(self, raw: Sequence[Any], today: date) -> list[Any]:
+        return [parameter.read(value, today) for parameter, value in zip(self.parameters, raw, strict=True)]
 
-    async def _spilled(self, rows: Sequence[Sequence[Any]], today: date, extra: Mapping[str, Any]) -> list[list[Any]]:
+    async def _broadcast(self, rows: Sequence[Sequence[Any]], today: date, extra: Mapping[str, Any]) -> list[list[Any]]:
         """The results of every cell's call; a failed one is a `CellError` in its place."""
-        calls = [args for row in rows for args in row if args is not None]
-        results = iter(await gather([self._guarded(args, today, extra) for args in calls]))
-        return [[None if args is None else _one_cell(next(results), self.id) for args in row] for row in rows]
 
-    async def _guarded(self, raw: Sequence[Any], today: date, extra: Mapping[str, Any]) -> Any:
-        return await self._call(raw, today, extra)
+        async def called(raw: Sequence[Any]) -> Any:
+            return await self.body(*self._read(raw, today), **extra)  # a wrong argument fails in its own cell only
 
-    async def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Call the function from Python, through the session in use (`udfs.use`)."""
-        rest = [parameter.name for parameter in self.parameters][len(args) :]
-        unknown = kwargs.keys() - set(rest)
-        if unknown:
-            raise TypeError(f"{self.id} has no further argument {', '.join(sorted(unknown))}")
-        return await _callers[-1]().value(self.id, [*args, *(kwargs.get(name) for name in rest)])
+        results = iter(await gather([called(raw) for row in rows for raw in row if raw is not None]))
+        return [[None if raw is None else _one_cell(next(results), self.id) for raw in row] for row in rows]
 
 
-def udf(
-    *,
-    group: str,
-    shape: Shape = "value",
-    examples: Sequence[str] = (),
-    keep_s: float | None = None,
-) -> Callable[[Body], Udf]:
-    """Register a coroutine as a function of the library; its name is the id, its docstring the help."""
-
-    def register(body: Body) -> Udf:
-        signature = inspect.signature(body)
-        hints = typing.get_type_hints(body, include_extras=True)
-        summary, _, details = inspect.cleandoc(body.__doc__ or "").partition("\n\n")
-        function = Udf(
-            id=body.__name__,
-            summary=" ".join(summary.split()),
-            details=details,
-            parameters=tuple(parameter_of(p, hints) for p in signature.parameters.values() if p.kind != p.KEYWORD_ONLY),
-            injected=tuple(p.name for p in signature.parameters.values() if p.kind == p.KEYWORD_ONLY),
-            shape=shape,
-            group=group,
-            examples=tuple(examples),
-            keep_s=keep_s,
-            body=body,
-        )
-        if function.id in REGISTRY:
-            raise ValueError(f"two functions have the id {function.id}")
-        REGISTRY[function.id] = function
-        return function
-
-    return register
+REGISTRY: dict[str, Udf] = {}
+"""Every function of the library by its id, in the order of the reference."""
 
 
-def arrange(functions: Sequence[Udf]) -> None:
-    """Put `REGISTRY` into the order of the reference; raises `ValueError` where it holds others than `functions`."""
-    if {function.id for function in functions} != REGISTRY.keys():
-        raise ValueError(f"the reference and the registry differ by {REGISTRY.keys() ^ {f.id for f in functions}}")
+def register(*functions: Udf) -> None:
+    """Add `functions` to `REGISTRY` in this order; raises `ValueError` where an id is taken."""
     for function in functions:
-        REGISTRY[function.id] = REGISTRY.pop(function.id)
-
-
-def calls_go_through(caller: Callable[[], Caller]) -> None:
-    """Let calls from Python (`await udfs.SIGNAL(...)`) go through what `caller()` gives at that time."""
-    _callers.append(caller)
+        if REGISTRY.setdefault(function.id, function) is not function:
+            raise ValueError(f"two functions have the id {function.id}")
 
 
 def find(function_id: str) -> Udf:
@@ -157,8 +101,50 @@ def find(function_id: str) -> Udf:
     return function
 
 
+def single(raw: Any) -> Any:
+    """A range of one cell is that cell; anything else is itself. Raises `ArgumentError` where rows differ in length."""
+    rows = matrix_of(raw)
+    if rows is None:
+        return raw
+    if len({len(row) for row in rows}) > 1:
+        raise ArgumentError("the rows of a range must be of one length")
+    return rows[0][0] if len(rows) == 1 and len(rows[0]) == 1 else raw
+
+
+def combinations(raw: Sequence[Any], ranges: Sequence[int]) -> list[list[list[Any] | None]]:
+    """The arguments of every cell of the result, row by row; None where a blank cell of a range leaves one blank.
+
+    `ranges` are the places of one or two ranges in `raw`: one spills in its own shape; of two, each one row or one
+    column, the first goes down and the second across, unless they lie the other way round in the sheet.
+    """
+    first = matrix_of(raw[ranges[0]]) or []
+    if len(ranges) == 1:
+        return [[_with(raw, {ranges[0]: item}) for item in row] for row in first]
+    second = matrix_of(raw[ranges[1]]) or []
+    if len(ranges) > 2 or not (_is_line(first) and _is_line(second)):
+        raise ArgumentError("at most two arguments can be ranges here, each one row or one column")
+    down, across = (ranges[0], _flat(first)), (ranges[1], _flat(second))
+    if len(first) == 1 and len(second) > 1:
+        down, across = across, down
+    return [[_with(raw, {down[0]: d, across[0]: a}) for a in across[1]] for d in down[1]]
+
+
+def _with(raw: Sequence[Any], items: Mapping[int, Any]) -> list[Any] | None:
+    if any(is_blank(item) for item in items.values()):
+        return None
+    return [items.get(place, value) for place, value in enumerate(raw)]
+
+
+def _is_line(rows: Sequence[Sequence[Any]]) -> bool:
+    return len(rows) == 1 or all(len(row) == 1 for row in rows)
+
+
+def _flat(rows: Sequence[Sequence[Any]]) -> list[Any]:
+    return [item for row in rows for item in row]
+
+
 def _one_cell(result: Any, function_id: str) -> Any:
-    """What one cell of a spilled range shows."""
+    """What one cell of a broadcast range shows."""
     if hasattr(result, "columns"):
         result = ArgumentError("a table does not fit into one cell of a range; ask for one name at a time")
     return error_cell(result, function_id) if isinstance(result, Exception) else result

@@ -1,23 +1,22 @@
-"""A session answers calls of functions: it binds, drives and accounts, for one client and one clock."""
+"""A session answers calls of functions: it binds, runs and accounts, for one client and one clock."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextvars import ContextVar
 from typing import Any
 
 import msgspec
 
 from dataservice.client import Answer, AsyncClient, Resource
+from dataservice.client.contract.timestamps import utc_day
 from dataservice.errors import DataServiceError
-from udfs.arguments.dates import today_of
 from udfs.arguments.options import error_style
 from udfs.cells import restyled
 from udfs.engine import batch
 from udfs.engine.batch import Batch, Reader, Run, in_turns
 from udfs.engine.effects import EVER
-from udfs.engine.registry import REGISTRY, Udf, calls_go_through, find
+from udfs.engine.registry import REGISTRY, find
 from udfs.errors import CellError, UdfError, error_cell, reason
 
 KEEP_AT_MOST_S = 900.0
@@ -40,11 +39,17 @@ class Stale(msgspec.Struct, frozen=True):
     age_s: float
     reason: str
 
+    @classmethod
+    def of(cls, answer: Answer[Any], function: str, now: float) -> Stale:
+        """What a stale `answer` means for a result of the function (or tool) called `function`."""
+        because = answer.stale_because or DataServiceError("no fresh answer")
+        return cls(answer.age_s(now), reason(because, function))
+
 
 class Outcome(msgspec.Struct, frozen=True):
     """What a call gave: plain Python, a frame or a `CellError`; `fresh_for_s` is how long a host may keep it.
 
-    `requests` sums up over a batch: a shared answer is charged to the first call that took it.
+    `requests` sums up over a batch: a shared answer is charged to the first call that used it.
     """
 
     result: Any
@@ -76,7 +81,7 @@ class Session:
         """
         injected = self._injected()
         batch = Batch(reader or self.client, injected["now"])
-        begun = [None if _reports(call) else _begun(call, injected, batch) async for call in in_turns(calls)]
+        begun = [None if _runs_last(call) else _begun(call, injected, batch) async for call in in_turns(calls)]
         await batch.end()
         runs = [run or _begun(call, injected, batch) for call, run in zip(calls, begun, strict=True)]
         await batch.end()
@@ -107,17 +112,16 @@ class Session:
 
     def _injected(self) -> dict[str, Any]:
         now = self._clock()
-        return {"now": now, "today": today_of(now), "client": self.client}
+        return {"now": now, "today": utc_day(now), "client": self.client}
 
 
-def _reports(call: Call) -> bool:
-    """Whether the function tells what asking has done so far (QUOTA, STATUS): it then begins after the others."""
+def _runs_last(call: Call) -> bool:
     function = REGISTRY.get(call.function_id.upper())
-    return function is not None and function.keep_s is not None
+    return function is not None and function.runs_last
 
 
 def _begun(call: Call, injected: Mapping[str, Any], batch: Batch) -> Run | CellError:
-    """A call on its way, or at its end where memory could answer; a function is never left bound but not begun."""
+    """A call begun, and ended where memory could answer; a function is never left bound but not begun."""
     run = _bound(call, injected)
     if isinstance(run, Run):
         batch.begin(run)
@@ -134,11 +138,9 @@ def _bound(call: Call, injected: Mapping[str, Any]) -> Run | CellError:
 def _outcome(call: Call, run: Run | CellError, now: float) -> Outcome:
     if isinstance(run, CellError):
         return Outcome(_styled(run, call), KEEP_WITHOUT_ANSWER_S)
-    if run.error is not None:
-        result = _styled(error_cell(run.error, call.function_id), call)
-        return Outcome(result, _keep_s(call, run, now), requests=run.requests)
-    stale = None if run.stale is None else _staleness(call, run.stale, now)
-    return Outcome(_styled(run.result, call), _keep_s(call, run, now), stale, run.requests)
+    result = run.result if run.error is None else error_cell(run.error, call.function_id)
+    stale = Stale.of(run.stale, call.function_id.upper(), now) if run.stale and run.error is None else None
+    return Outcome(_styled(result, call), _keep_s(call, run, now), stale, run.requests)
 
 
 def _keep_s(call: Call, run: Run, now: float) -> float:
@@ -155,11 +157,6 @@ def _keep_s(call: Call, run: Run, now: float) -> float:
     return max(0.0, min(limit_s, run.fresh_until - now))
 
 
-def _staleness(call: Call, answer: Answer[Any], now: float) -> Stale:
-    because = answer.stale_because or DataServiceError("no fresh answer")
-    return Stale(answer.age_s(now), reason(because, call.function_id.upper()))
-
-
 def _styled(result: Any, call: Call) -> Any:
     """The result with its errors as the call's own options want them: cell errors, their text, or blank."""
     if type(result) is float or len(call.args) < 2:
@@ -169,32 +166,6 @@ def _styled(result: Any, call: Call) -> Any:
 
 
 def _options_of(call: Call) -> Any:
-    try:
-        function: Udf = find(call.function_id)
-    except UdfError:
-        return None
-    at = function.options_at
-    return None if at is None or at >= len(call.args) else call.args[at]
-
-
-_session: ContextVar[Session | None] = ContextVar("session", default=None)
-
-
-def use(session: Session) -> None:
-    """Make `session` the one that `await udfs.SIGNAL(...)` goes through in this context."""
-    _session.set(session)
-
-
-def current_session() -> Session:
-    """The session in use; the first call makes one from the environment.
-
-    The environment gives `DATA_SERVICE_URL` and `DATA_SERVICE_API_KEY`.
-    """
-    session = _session.get()
-    if session is None:
-        session = Session(AsyncClient())
-        use(session)
-    return session
-
-
-calls_go_through(current_session)
+    function = REGISTRY.get(call.function_id.upper())
+    place = function.options_at if function else None
+    return None if place is None or place >= len(call.args) else call.args[place]

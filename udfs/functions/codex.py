@@ -8,14 +8,15 @@ from functools import partial
 from typing import Annotated, Any
 
 from dataservice.client import AsyncClient, Page, PostsResource, Resource, WireResource
+from dataservice.client.contract.requests import LIST_LIMIT
 from dataservice.models import Post, WireItem
 from udfs.arguments.dates import Day
-from udfs.arguments.kinds import Choice, Count, Names, Text, shown
+from udfs.arguments.kinds import Choice, Count, Text, shown
 from udfs.cells import Table, table
+from udfs.engine.decorator import udf
 from udfs.engine.effects import EVER, have, need, need_all
-from udfs.engine.registry import udf
 from udfs.errors import NoDataError
-from udfs.functions.wire import PAGE
+from udfs.functions.wire import is_locked
 from udfs.records.fields import Fields
 from udfs.records.lookup import nearest, unknown
 
@@ -60,24 +61,13 @@ CITATION_COLUMNS = ("citation_number", "quoted_text", "wire_item_id", "headline"
 
 STORY_TYPE = Text(help="only posts of this type", example="report", choices=STORY_TYPES)
 
-COLUMNS = Names(
-    help="columns to show, as text with commas or as a range; * shows all",
-    example="published_at, title",
-    choices=POST_FIELDS.choices,
-    open_choices=True,
-)
+LIMIT = Count(help=f"show at most so many posts, up to {LIST_LIMIT}", example="20", most=LIST_LIMIT)
 
 SLUG = Text(
-    help="slug or address of a post, or a range of them; CODEX lists them", example="what-moved-001", lifted=True
+    help="slug or address of a post, or a range of them; CODEX lists them", example="what-moved-001", vectorized=True
 )
 
-FIELD = Text(
-    help="what to show; byline.<key> or any other field by name; a range of fields spills",
-    example="title",
-    choices=POST_FIELDS.choices,
-    open_choices=True,
-    lifted=True,
-)
+FIELD = POST_FIELDS.one("what to show; byline.<key> or any other field by name; a range of fields spills", "title")
 
 
 @udf(
@@ -89,9 +79,9 @@ async def CODEX(  # noqa: N802 - the id that workbooks store
     story_type: Annotated[str | None, STORY_TYPE] = None,
     handle: Annotated[str | None, Text(help="only posts by this author (handle)", example="meridian")] = None,
     since: Annotated[date | None, Day(help="only posts from this day on: a date, or text such as -3M or YTD")] = None,
-    limit: Annotated[int, Count(help=f"show at most so many posts, up to {PAGE}", example="20", most=PAGE)] = 20,
+    limit: Annotated[int, LIMIT] = 20,
     beat: Annotated[str | None, Text(help="only posts of authors with this topic", example="macro")] = None,
-    fields: Annotated[Sequence[str], COLUMNS] = DEFAULT_FIELDS,
+    fields: Annotated[Sequence[str], POST_FIELDS.columns("published_at, title")] = DEFAULT_FIELDS,
 ) -> Table:
     """The newest research posts, newest first.
 
@@ -99,8 +89,7 @@ async def CODEX(  # noqa: N802 - the id that workbooks store
     Each new set of filters costs one request; one that a complete answer at hand already holds costs none. Where
     nothing matches, only the header is shown. CODEX_POST shows the text of one post.
     """
-    author = handle.removeprefix("@") if handle else None
-    posts = (await need(PostsResource(story_type=story_type, handle=author, since=since, beat=beat))).value
+    posts = await posts_of(story_type, handle, since, beat)
     return POST_FIELDS.table(POST_FIELDS.select(fields, posts.items), posts.items[:limit])
 
 
@@ -110,10 +99,7 @@ async def CODEX(  # noqa: N802 - the id that workbooks store
     examples=('=DS.CODEX_POST("what-moved-001")', '=DS.CODEX_POST("what-moved-001","citations")'),
 )
 async def CODEX_POST(  # noqa: N802 - the id that workbooks store
-    slug: Annotated[str, SLUG],
-    field: Annotated[str, FIELD] = "body_md",
-    *,
-    client: AsyncClient,
+    slug: Annotated[str, SLUG], field: Annotated[str, FIELD] = "body_md", *, client: AsyncClient
 ) -> Any:
     """The text of one research post (Markdown), or one of its other fields.
 
@@ -129,14 +115,20 @@ async def CODEX_POST(  # noqa: N802 - the id that workbooks store
     return POST_FIELDS.value(post, POST_FIELDS.find(field, posts))
 
 
+async def posts_of(story_type: str | None, handle: str | None, since: date | None, beat: str | None) -> Page[Post]:
+    """The newest posts that pass the service's own filters; a handle may have its @."""
+    author = handle.removeprefix("@") if handle else None
+    return (await need(PostsResource(story_type=story_type, handle=author, since=since, beat=beat))).value
+
+
 async def _post(name: str) -> tuple[Post, Sequence[Post]]:
     """The post and those it was found among; raises `NoDataError` that says where else to look."""
     newest = (await need(PostsResource())).value
     pages = [newest]
-    if _find(newest, name) is None and not newest.complete:
+    if find_post(newest, name) is None and not newest.complete:
         pages += [await _page_at_hand(story_type.value) for story_type in STORY_TYPES]
     for page in pages:
-        post = _find(page, name)
+        post = find_post(page, name)
         if post is not None:
             return post, page.items
     known = [post.slug for page in pages for post in page]
@@ -156,15 +148,15 @@ async def _page_at_hand(story_type: str) -> Page[Post]:
     return answer.value if answer else Page((), complete=False)
 
 
-def _find(posts: Page[Post], name: str) -> Post | None:
+def find_post(posts: Page[Post], name: str) -> Post | None:
+    """The post with this slug or address, in any case."""
     folded = name.casefold()
     return next((post for post in posts if folded in (post.slug.casefold(), post.url.casefold())), None)
 
 
 async def _citations(name: str, client: AsyncClient) -> Table:
-    """The citations of a post; the wire is asked with the posts, at once, unless it is known to be locked."""
-    locked = client.quota_now is not None and client.quota_now.tier.casefold() == "free"
-    lists: list[Resource[Page[Any]]] = [PostsResource(), *([] if locked else [WireResource()])]
+    """The citations of a post; the wire is requested together with the posts unless it is known to be locked."""
+    lists: list[Resource[Page[Any]]] = [PostsResource(), *([] if is_locked(client) else [WireResource()])]
     wire = [answer.value for answer in (await need_all(lists))[1:] if not isinstance(answer, Exception)]
     post, _ = await _post(name)
     return citation_table(post, {item.id: item for page in wire for item in page})

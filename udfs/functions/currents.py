@@ -7,13 +7,13 @@ from typing import Annotated, Any
 
 from dataservice.client import CurrentsResource
 from dataservice.models import Current
-from udfs.arguments.kinds import Choice, Count, Names, Text
+from udfs.arguments.kinds import Choice, Count, Text
 from udfs.arguments.options import Option, Options
 from udfs.cells import Table, without_header
+from udfs.engine.decorator import udf
 from udfs.engine.effects import need
-from udfs.engine.registry import udf
 from udfs.records.fields import ALL_FIELDS, Fields
-from udfs.records.lookup import find_record, in_group, in_order
+from udfs.records.lookup import by_slug, find_record, in_group, in_order
 
 CURRENT_FIELDS = Fields(
     Current,
@@ -33,21 +33,14 @@ DEFAULT_FIELDS = "slug, name, family, momentum_score, belief_score, maturity_sta
 
 DEFAULT_SORT = "momentum_score"
 
-SLUG = Text(help="slug of a current, or a range of them; CURRENTS lists all", example="energy-repricing", lifted=True)
-
-FIELD = Text(
-    help="what to show; * is the whole row; any other field by name; a range of fields spills",
-    example="belief_score",
-    choices=(*CURRENT_FIELDS.choices, Choice(ALL_FIELDS, "the whole row, without a header")),
-    open_choices=True,
-    lifted=True,
+SLUG = Text(
+    help="slug of a current, or a range of them; CURRENTS lists all", example="energy-repricing", vectorized=True
 )
 
-COLUMNS = Names(
-    help="columns to show, as text with commas or as a range; * shows all",
-    example="name, momentum_score",
-    choices=COLUMN_CHOICES,
-    open_choices=True,
+FIELD = CURRENT_FIELDS.one(
+    "what to show; * is the whole row; any other field by name; a range of fields spills",
+    "belief_score",
+    also=[Choice(ALL_FIELDS, "the whole row, without a header")],
 )
 
 SORT = Text(
@@ -73,8 +66,7 @@ OPTIONS = Options(
     ),
 )
 async def CURRENT(  # noqa: N802 - the id that workbooks store
-    slug: Annotated[str, SLUG],
-    field: Annotated[str, FIELD] = "momentum_score",
+    slug: Annotated[str, SLUG], field: Annotated[str, FIELD] = "momentum_score"
 ) -> Any:
     """The momentum score of a current (a named macro motion), or one of its other fields.
 
@@ -104,7 +96,7 @@ async def CURRENT(  # noqa: N802 - the id that workbooks store
 )
 async def CURRENTS(  # noqa: N802 - the id that workbooks store
     family: Annotated[str | None, Text(help="only currents of this family", example="commodities")] = None,
-    fields: Annotated[Sequence[str], COLUMNS] = DEFAULT_FIELDS,
+    fields: Annotated[Sequence[str], CURRENT_FIELDS.columns("name, momentum_score", COLUMN_CHOICES)] = DEFAULT_FIELDS,
     options: Annotated[Mapping[str, Any] | None, OPTIONS] = None,
 ) -> Table:
     """A table of all currents with their scores, the strongest momentum first.
@@ -112,10 +104,17 @@ async def CURRENTS(  # noqa: N802 - the id that workbooks store
     `sort=belief_score` sorts by another field, `sort=-belief_score` the other way round; currents without a value come
     last. `top=5` keeps the first five. Costs one request, shared with every CURRENT cell.
     """
-    wanted = options or {}
-    currents = sorted((await need(CurrentsResource())).value, key=lambda current: current.slug)
-    listed = in_group(currents, family, lambda current: current.family, "family") if family else currents
-    asked = wanted.get("sort", DEFAULT_SORT)
-    sort = CURRENT_FIELDS.find(asked.removeprefix("-"), currents)
-    ordered = in_order(listed, lambda current: CURRENT_FIELDS.value(current, sort), reverse=asked.startswith("-"))
-    return CURRENT_FIELDS.table(CURRENT_FIELDS.select(fields, currents), ordered[: wanted.get("top")])
+    given = options or {}
+    currents = by_slug((await need(CurrentsResource())).value)
+    found = select_currents(currents, family=family, sort=given.get("sort", DEFAULT_SORT))
+    return CURRENT_FIELDS.table(CURRENT_FIELDS.select(fields, currents), found[: given.get("top")])
+
+
+def select_currents(
+    currents: Sequence[Current], *, slug: str | None = None, family: str | None = None, sort: str
+) -> list[Current]:
+    """One current, those of a family or all, by the field `sort`; a minus before it turns the order round."""
+    chosen = [find_record(currents, slug, "current")] if slug else currents
+    listed = in_group(chosen, family, lambda current: current.family, "family")
+    field = CURRENT_FIELDS.find(sort.removeprefix("-"), currents)
+    return in_order(listed, lambda current: CURRENT_FIELDS.value(current, field), reverse=sort.startswith("-"))

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
-from dataservice.client import CatalogueResource, IndicesResource
+from dataservice.client import IndicesResource
 from dataservice.models import Index
-from udfs.arguments.kinds import Choice, Names, Text
+from udfs.arguments.kinds import Choice, Text
 from udfs.cells import Table, table
-from udfs.engine.effects import have, need
-from udfs.engine.registry import udf
+from udfs.engine.decorator import udf
+from udfs.engine.effects import need
 from udfs.errors import ArgumentError, NoDataError
 from udfs.records.fields import Fields, naming_texts, shown_value
-from udfs.records.lookup import CATALOGUE_AGE_S, find_record, unknown
+from udfs.records.lookup import by_slug, find_record, unknown
+from udfs.records.resolve import recent_catalogue
 
 COMPONENTS = "components"
 WEIGHT = "weight:"
@@ -36,22 +37,13 @@ INDEX_FIELDS = Fields(
 
 DEFAULT_FIELDS = "slug, name, value, observed_at, category, scale"
 
-SLUG = Text(help="slug of an index, or a range of them; INDICES lists all", example="pressure-gauge", lifted=True)
+SLUG = Text(help="slug of an index, or a range of them; INDICES lists all", example="pressure-gauge", vectorized=True)
 
-FIELD = Text(
-    help="what to show; also weight: and a component's name, or any other field; a range of fields spills",
-    example="components",
-    choices=INDEX_FIELDS.choices,
-    open_choices=True,
-    lifted=True,
+FIELD = INDEX_FIELDS.one(
+    "what to show; also weight: and a component's name, or any other field; a range of fields spills", "components"
 )
 
-COLUMNS = Names(
-    help="columns to show, as text with commas or as a range; * shows all",
-    example="name, value",
-    choices=(*INDEX_FIELDS.choices, Choice("slug", "the index's own name in formulas")),
-    open_choices=True,
-)
+COLUMN_CHOICES = (*INDEX_FIELDS.choices, Choice("slug", "the index's own name in formulas"))
 
 
 @udf(
@@ -64,8 +56,7 @@ COLUMNS = Names(
     ),
 )
 async def INDEX(  # noqa: N802 - the id that workbooks store
-    slug: Annotated[str, SLUG],
-    field: Annotated[str, FIELD] = "value",
+    slug: Annotated[str, SLUG], field: Annotated[str, FIELD] = "value"
 ) -> Any:
     """The current reading of a composite index, or one of its fields.
 
@@ -90,15 +81,14 @@ async def INDEX(  # noqa: N802 - the id that workbooks store
 
 @udf(group="Indices", shape="table", examples=("=DS.INDICES()", '=DS.INDICES("name, value, observed_at")'))
 async def INDICES(  # noqa: N802 - the id that workbooks store
-    fields: Annotated[Sequence[str], COLUMNS] = DEFAULT_FIELDS,
+    fields: Annotated[Sequence[str], INDEX_FIELDS.columns("name, value", COLUMN_CHOICES)] = DEFAULT_FIELDS,
 ) -> Table:
     """A table of all composite indices with their current readings.
 
     One row an index, in the order of their slugs. An index without a reading has a blank in its place; `components`
     names them in one cell, separated by commas. Costs one request, shared with every INDEX cell.
     """
-    indices = sorted((await need(IndicesResource())).value, key=lambda index: index.slug)
-    return INDEX_FIELDS.table(fields, indices)
+    return INDEX_FIELDS.table(fields, by_slug((await need(IndicesResource())).value))
 
 
 def _components(index: Index) -> Table:
@@ -125,10 +115,9 @@ async def _weight(index: Index, component: str) -> float:
     """The weight of one component by its name; a shortcode counts where the catalogue is at hand."""
     if not component:
         raise ArgumentError(f"field {WEIGHT} needs a component after the colon, such as {WEIGHT}us-cpi")
-    catalogue = await have(CatalogueResource(), max_age_s=CATALOGUE_AGE_S)
-    signal = catalogue.value.find(component) if catalogue else None
-    names = [component] if signal is None else [component, signal.slug]
-    weight = weight_of(index.components, names)
+    catalogue = await recent_catalogue()
+    signal = None if catalogue is None else catalogue.find(component)
+    weight = weight_of(index.components, [component] if signal is None else [component, signal.slug])
     if weight is None:
         known = [text for each in index.components for text in naming_texts(each)[:1] if _own_weight(each) is not None]
         raise NoDataError(unknown(f"weight in index '{index.slug}' for component", component, known))

@@ -7,22 +7,32 @@ from dataclasses import replace
 from datetime import date
 from typing import Annotated, Any
 
-from dataservice.client import CatalogueResource, SignalResource
-from udfs.arguments.dates import Day, Last, Start, StartOf, first_day
-from udfs.arguments.kinds import Choice, Count, Names, Text
-from udfs.arguments.options import Option, Options
+from dataservice.client import SignalResource
+from udfs.arguments.dates import Day, Start, StartOf
+from udfs.arguments.kinds import Count, Names, OneOf
+from udfs.arguments.options import ERR, Option, Options
 from udfs.cells import Table
+from udfs.engine.decorator import udf
 from udfs.engine.effects import EVER, gather, have
-from udfs.engine.registry import udf
 from udfs.errors import ArgumentError, NoDataError, error_cell
-from udfs.records.resolve import need_of
-from udfs.timeseries.align import Align, Fill
+from udfs.records.resolve import CATALOGUE, need_of
 from udfs.timeseries.coverage import Window
 from udfs.timeseries.loader import known_series, no_observations
 from udfs.timeseries.pipeline import Chain
-from udfs.timeseries.resample import FREQUENCIES, Agg, Freq
-from udfs.timeseries.table import Header, Labelled, Layout, TableOptions, history_table, rows_of, window_for
-from udfs.timeseries.transforms import TRANSFORMS
+from udfs.timeseries.resample import Agg, Freq
+from udfs.timeseries.table import (
+    Align,
+    Dates,
+    Fill,
+    Header,
+    Labelled,
+    Layout,
+    Order,
+    TableOptions,
+    history_table,
+    rows_of,
+    window_for,
+)
 
 SLUGS = Names(help="slugs or shortcodes of signals: one, several with commas, or a range", example="eia.wti.spot")
 
@@ -38,59 +48,17 @@ OPTIONS = Options(
     example="freq=M; transform=yoy",
     options=(
         Option(
-            "freq",
-            Text(
-                help="one row for each period that has observations, dated by its last day",
-                choices=FREQUENCIES,
-            ),
+            "freq", OneOf(members=Freq, help="one row for each period that has observations, dated by its last day")
         ),
-        Option("agg", Text(help="what stands for a period", choices=tuple(Choice(agg) for agg in Agg))),
-        Option(
-            "fill",
-            Text(
-                help="what stands where a series has no value",
-                choices=(
-                    Choice("none", "a blank"),
-                    Choice("prev", "the value before, also one from before the start"),
-                    Choice("next", "the value after"),
-                    Choice("linear", "a value between, by time"),
-                    Choice("zero", "0"),
-                ),
-            ),
-        ),
-        Option(
-            "align",
-            Text(
-                help="which rows several signals have",
-                choices=(Choice("union", "every date of any"), Choice("intersect", "dates on which all have a value")),
-            ),
-        ),
-        Option(
-            "transform",
-            Chain(
-                help="one or several, separated by |",
-                example="yoy|ma(3)",
-                choices=tuple(Choice(each.form, each.help) for each in TRANSFORMS.values()),
-                open_choices=True,
-            ),
-        ),
-        Option("order", Text(help="which row is first", choices=(Choice("asc", "oldest"), Choice("desc", "newest")))),
-        Option(
-            "header",
-            Text(
-                help="what stands above the columns",
-                choices=(Choice("slug", "slugs"), Choice("name", "names"), Choice("none", "no header row")),
-            ),
-        ),
-        Option("dates", Text(help="the column of dates", choices=(Choice("show"), Choice("hide")))),
+        Option("agg", OneOf(members=Agg, help="how the values within a period are combined")),
+        Option("fill", OneOf(members=Fill, help="how gaps are filled")),
+        Option("align", OneOf(members=Align, help="which rows several signals have")),
+        Option("transform", Chain(help="one or several, separated by |", example="yoy|ma(3)")),
+        Option("order", OneOf(members=Order, help="which row is first")),
+        Option("header", OneOf(members=Header, help="what stands above the columns")),
+        Option("dates", OneOf(members=Dates, help="the column of dates")),
         Option("limit", Count(help="only the newest n rows", example="12")),
-        Option(
-            "layout",
-            Text(
-                help="the form of the table",
-                choices=(Choice("wide", "a column for each signal"), Choice("long", "a row for each value")),
-            ),
-        ),
+        Option("layout", OneOf(members=Layout, help="the form of the table")),
     ),
 )
 
@@ -122,16 +90,16 @@ async def SIGNAL_HISTORY(  # noqa: N802 - the id that workbooks store
 
     Everything is computed on the spot, in this order: observations without a value are left out where anything is
     computed; `freq` and `agg`; `transform` with what it needs from before the start, so its first rows are not blank;
-    `align`; `fill`; `limit`; `order`. A transform never sees filled values. The period under way counts with what
-    there is of it, and is dated today or by `end`. With a fill, every period between the first row and the last has a
-    row; without one, only those with an observation.
+    `align`; `fill`; `limit`; `order`. A transform never sees filled values. The current, incomplete period is included,
+    dated today (or `end`). With a fill, every period between the first row and the last has a row; without one, only
+    those with an observation.
 
     Costs no request where the recent history in hand (365 observations, shared with SIGNAL) or a stored one holds the
     window; else one for the recent history, or one for every 1,000 observations. A signal that fails shows its error
     in its column's first row, and the others still show; where all fail, so does the cell.
     """
-    shown = table_options(options or {})
-    window = _window(start, end, today, shown)
+    shown = TableOptions(**{name: value for name, value in (options or {}).items() if name != ERR.name})
+    window = window_for(start, end, today, shown)
     if not slug:
         raise ArgumentError("slug holds no name")
     results = await gather([_column(name, window, today, shown) for name in slug])
@@ -142,30 +110,6 @@ async def SIGNAL_HISTORY(  # noqa: N802 - the id that workbooks store
     if not any(column.shows_rows for column in columns):
         raise NoDataError(f"no observations of {', '.join(slug)} from {window.first} on")
     return history_table(columns, end or today, shown)
-
-
-def table_options(given: Mapping[str, Any]) -> TableOptions:
-    """The options of a formula, defaults in place of those left out."""
-    return TableOptions(
-        freq=Freq(given.get("freq", "raw")),
-        agg=Agg(given.get("agg", "last")),
-        fill=Fill(given.get("fill", "none")),
-        align=Align(given.get("align", "union")),
-        transform=given.get("transform", ()),
-        descending=given.get("order") == "desc",
-        header=Header(given.get("header", "slug")),
-        dates=given.get("dates") != "hide",
-        limit=given.get("limit"),
-        layout=Layout(given.get("layout", "wide")),
-    )
-
-
-def _window(start: StartOf, end: date | None, today: date, options: TableOptions) -> Window:
-    last = today if end is None else min(end, today)
-    first = first_day(start, last)
-    if first is not None and end is not None and first > end:
-        raise ArgumentError(f"start {first} lies after end {end}")
-    return window_for(first, end, start.count if isinstance(start, Last) else None, options)
 
 
 async def _column(name: str, window: Window, today: date, options: TableOptions) -> Labelled:
@@ -181,7 +125,7 @@ async def _name_of(slug: str) -> str:
     """The signal's name, from whatever is at hand; else from its detail, which SIGNAL cells share."""
     detail = await have(SignalResource(slug), max_age_s=EVER)
     if detail is None:
-        catalogue = await have(CatalogueResource(), max_age_s=EVER)
+        catalogue = await have(CATALOGUE, max_age_s=EVER)
         listed = catalogue.value.find(slug) if catalogue else None
         if listed is not None:
             return listed.name or slug

@@ -1,20 +1,44 @@
-"""SIGNALS: the catalogue, searched on the spot."""
+"""SIGNAL and SIGNALS: the value of a signal, now or on a day, or any of its fields; and the catalogue of signals."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Annotated
+from collections.abc import Mapping, Sequence
+from datetime import date
+from typing import Annotated, Any
 
-from dataservice.client import Catalogue, CatalogueResource
+from dataservice.client import SignalDetail
 from dataservice.models import Signal
-from udfs.arguments.kinds import Choice, Count, Names, Text, shown
+from udfs.arguments.dates import Day
+from udfs.arguments.kinds import Choice, Count, Text, shown
+from udfs.arguments.options import Options
 from udfs.cells import Table
-from udfs.engine.effects import have, need
-from udfs.engine.registry import udf
+from udfs.engine.decorator import udf
 from udfs.errors import NoDataError
 from udfs.records.fields import Fields
-from udfs.records.lookup import CATALOGUE_AGE_S, in_group
-from udfs.records.search import corrected, ranked
+from udfs.records.lookup import by_slug, corrected, in_group, ranked
+from udfs.records.resolve import need_catalogue, need_detail
+from udfs.timeseries.loader import latest, on_or_before
+
+SIGNAL_FIELDS = Fields(
+    Signal,
+    (
+        Choice("value", "the latest value"),
+        Choice("observed_at", "the day or time of the value"),
+        Choice("name", "the signal's name"),
+        Choice("unit", "the unit of the values"),
+        Choice("category", "what the signal is about"),
+        Choice("signal_type", "what kind of series it is"),
+        Choice("source", "where the service has it from"),
+        Choice("description", "what is measured, and how"),
+        Choice("shortcode", "the short name"),
+        Choice("is_premium", "TRUE for a premium signal"),
+        Choice("previous", "the value before"),
+        Choice("change", "value less previous"),
+        Choice("pct_change", "change as a fraction of previous"),
+        Choice("age", "seconds since the service gave it"),
+        Choice("state", "fresh, or stale where it is the last known value"),
+    ),
+)
 
 SIGNAL_COLUMNS = Fields(
     Signal,
@@ -31,20 +55,85 @@ SIGNAL_COLUMNS = Fields(
     ),
 )
 
-DEFAULT_FIELDS = "slug, shortcode, name, category, unit, source"
+DEFAULT_COLUMNS = "slug, shortcode, name, category, unit, source"
 
+NEEDS_PREVIOUS = {"previous", "change", "pct_change"}
+OBSERVED = {"value", "observed_at", *NEEDS_PREVIOUS}
+"""Fields of an observation; all others are the signal's own, or tell of the answer."""
 
-SEARCH = Text(
-    help="words to find in slug, shortcode, name or description; all must be there",
-    example="oil price",
+OWN = frozenset(Signal.field_names())
+"""Fields of the contract; a signal may have others."""
+
+SLUG = Text(
+    help="slug or shortcode of a signal, or a range of them; =DS.SIGNALS() lists all", example="us-cpi", vectorized=True
 )
 
-COLUMNS = Names(
-    help="columns to show, as text with commas or as a range; * shows all",
-    example="slug, name",
-    choices=SIGNAL_COLUMNS.choices,
-    open_choices=True,
+FIELD = SIGNAL_FIELDS.one("what to show; any other field of the signal by name, too; a range of fields spills", "unit")
+
+SEARCH = Text(help="words to find in slug, shortcode, name or description; all must be there", example="oil price")
+
+CATEGORY = Text(help="only signals of this category", example="commodities")
+
+AT = Day(
+    help="the value on or before this day: a date, or text such as 2024-12-31 or -1Y",
+    example="2024-12-31",
+    vectorized=True,
 )
+
+
+@udf(
+    group="Signals",
+    examples=(
+        '=DS.SIGNAL("us-cpi")',
+        '=DS.SIGNAL("WTI", "observed_at")',
+        '=DS.SIGNAL("eia.wti.spot", "value", DATE(2020, 4, 20))',
+        "=DS.SIGNAL(A2:A13, B1:E1)",
+    ),
+)
+async def SIGNAL(  # noqa: N802 - the id that workbooks store
+    slug: Annotated[str, SLUG],
+    field: Annotated[str, FIELD] = "value",
+    at: Annotated[date | None, AT] = None,
+    options: Annotated[Mapping[str, Any] | None, Options(help="err=text or err=blank")] = None,  # noqa: ARG001 - err is the session's
+    *,
+    now: float,
+    today: date,
+) -> Any:
+    """The latest value of a signal, its value on a day, or one of its fields.
+
+    With `at` the value is the observation on or before that day (UTC), and `observed_at`, `previous`, `change` and
+    `pct_change` are those of that observation; the other fields do not depend on it. `pct_change` is a fraction (0.02
+    is 2 %), and blank where the previous value is not positive. `previous` is the value before, nulls skipped.
+
+    All cells about one signal share one request, which also brings its recent history. A day before that history costs
+    one more for some years around it. An unknown name is `#N/A` and names the nearest one; so is a day without any
+    observation on or before it.
+    """
+    answer = await need_detail(slug)
+    detail = answer.value
+    name = field.casefold()
+    if name in OWN:
+        return getattr(detail.signal, name)
+    if name in OBSERVED:
+        return await _observed(detail, name, at, today)
+    if name == "age":
+        return answer.age_s(now)
+    if name == "state":
+        return "fresh" if answer.stale_because is None else "stale"
+    return SIGNAL_FIELDS.value(detail.signal, SIGNAL_FIELDS.find(field, [detail.signal]))
+
+
+async def _observed(detail: SignalDetail, name: str, at: date | None, today: date) -> Any:
+    """A field of the observation on or before `at`, or of the latest one."""
+    if at is not None:
+        found = await on_or_before(detail, at, today, with_previous=name in NEEDS_PREVIOUS)
+    elif name == "value" and detail.latest is not None:
+        return detail.latest.value
+    else:
+        found = latest(detail)
+    if name in NEEDS_PREVIOUS and found.before is None:
+        raise NoDataError(f"{detail.signal.slug} has no value before the one of {found.moment}")
+    return found.field(name)
 
 
 @udf(
@@ -54,8 +143,8 @@ COLUMNS = Names(
 )
 async def SIGNALS(  # noqa: N802 - the id that workbooks store
     search: Annotated[str | None, SEARCH] = None,
-    category: Annotated[str | None, Text(help="only signals of this category", example="commodities")] = None,
-    fields: Annotated[Sequence[str], COLUMNS] = DEFAULT_FIELDS,
+    category: Annotated[str | None, CATEGORY] = None,
+    fields: Annotated[Sequence[str], SIGNAL_COLUMNS.columns("slug, name")] = DEFAULT_COLUMNS,
     limit: Annotated[int | None, Count(help="show at most so many signals", example="20")] = None,
 ) -> Table:
     """The catalogue of signals, or those that a search finds, the best match first.
@@ -63,22 +152,10 @@ async def SIGNALS(  # noqa: N802 - the id that workbooks store
     Without a search the signals come in the order of their slugs. Searching happens on the spot and is free: the
     catalogue costs one request for every 500 signals, once a day. A search that finds nothing is `#N/A`.
     """
-    signals = sorted(await _catalogue(), key=lambda signal: signal.slug)
-    listed = in_group(signals, category, lambda signal: signal.category, "category") if category else signals
-    if search:
-        listed = _found(search, listed)
-    return SIGNAL_COLUMNS.table(SIGNAL_COLUMNS.select(fields, signals), listed[:limit])
-
-
-async def _catalogue() -> Catalogue:
-    """The catalogue at hand if it is of today, else a new one."""
-    at_hand = await have(CatalogueResource(), max_age_s=CATALOGUE_AGE_S)
-    return (at_hand or await need(CatalogueResource())).value
-
-
-def _found(search: str, signals: Sequence[Signal]) -> list[Signal]:
-    found = ranked(search, signals)
-    if not found:
-        guess = corrected(search, signals)
+    signals = by_slug(await need_catalogue())
+    listed = in_group(signals, category, lambda signal: signal.category, "category")
+    found = ranked(search, listed) if search else listed
+    if search and not found:
+        guess = corrected(search, listed)
         raise NoDataError(f"no signal matches {shown(search)}" + (f"; did you mean {guess}?" if guess else ""))
-    return found
+    return SIGNAL_COLUMNS.table(SIGNAL_COLUMNS.select(fields, signals), found[:limit])

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dataservice.observations import Observations
-from udfs.arguments.dates import Last, Start, StartOf, first_day
+from udfs.arguments.dates import Start, StartOf
 from udfs.arguments.kinds import Count, Text
-from udfs.engine.registry import udf
-from udfs.timeseries.coverage import Window
+from udfs.engine.decorator import udf
 from udfs.timeseries.loader import known_series, no_observations
 from udfs.timeseries.resample import known_only
+from udfs.timeseries.table import TableOptions, window_for
 
 BLOCKS = "▁▂▃▄▅▆▇█"
 LEVEL = "▄"
@@ -23,8 +23,8 @@ LEVEL = "▄"
 MOST_POINTS = 400
 """Wider than any screen's cell."""
 
-SLUG = Text(help="slug or shortcode of a signal, or a range of them", example="us-cpi", lifted=True)
-START = Start(help="the first day: a date, or text such as -5Y, YTD, MAX or N60", example="-5Y", lifted=True)
+SLUG = Text(help="slug or shortcode of a signal, or a range of them", example="us-cpi", vectorized=True)
+START = Start(help="the first day: a date, or text such as -5Y, YTD, MAX or N60", example="-5Y", vectorized=True)
 POINTS = Count(help="characters at most", example="40", least=2, most=MOST_POINTS)
 
 
@@ -42,10 +42,10 @@ async def SPARK(  # noqa: N802 - the id that workbooks store
     that the line ends with the newest value. Values that are missing are left out. Costs what SIGNAL_HISTORY of the
     same window costs: nothing where the recent history is in hand.
     """
-    window = Window(first_day(start, today), None, start.count if isinstance(start, Last) else None)
+    window = window_for(start, None, today, TableOptions())
     series = await known_series(slug, window, today)
     starts = window.starts(series.known)
-    shown = known_only(series.observations.between(starts))
+    shown = known_only(series.known.observations.between(starts))
     if not len(shown):
         raise no_observations(series, starts, None)
     return spark(_thinned(shown, points))

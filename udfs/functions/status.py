@@ -10,8 +10,8 @@ from dataservice.client import AsyncClient, IndicesResource, Quota, Resource, Re
 from dataservice.errors import DataServiceError
 from udfs.arguments.kinds import Choice, Text
 from udfs.cells import Table, table
+from udfs.engine.decorator import udf
 from udfs.engine.effects import EVER, have, need
-from udfs.engine.registry import udf
 from udfs.errors import NoDataError, reason
 
 
@@ -39,16 +39,14 @@ QUOTA_FIELDS = (
     Choice("used_here", "requests made from this installation this month"),
 )
 
-FIELD = Text(help="what to show; a range of fields spills", example="tier", choices=QUOTA_FIELDS, lifted=True)
+FIELD = Text(help="what to show; a range of fields spills", example="tier", choices=QUOTA_FIELDS, vectorized=True)
 
 STATUS_COLUMNS = ("resource", "state", "age", "source", "last_error", "revised_at")
 
 
-@udf(group="Account", keep_s=KEEP_S, examples=("=DS.QUOTA()", '=DS.QUOTA("tier")'))
+@udf(group="Account", keep_s=KEEP_S, runs_last=True, examples=("=DS.QUOTA()", '=DS.QUOTA("tier")'))
 async def QUOTA(  # noqa: N802 - the id that workbooks store
-    field: Annotated[str, FIELD] = "remaining",
-    *,
-    client: AsyncClient,
+    field: Annotated[str, FIELD] = "remaining", *, client: AsyncClient
 ) -> Any:
     """The requests that are left this month, or the key's tier, its cap, or what was spent from here.
 
@@ -65,7 +63,7 @@ async def QUOTA(  # noqa: N802 - the id that workbooks store
     return getattr(quota, field)
 
 
-@udf(group="Account", shape="table", keep_s=KEEP_S, examples=("=DS.STATUS()", '=DS.STATUS("us-cpi")'))
+@udf(group="Account", shape="table", keep_s=KEEP_S, runs_last=True, examples=("=DS.STATUS()", '=DS.STATUS("us-cpi")'))
 async def STATUS(  # noqa: N802 - the id that workbooks store
     name: Annotated[str | None, Text(help="only resources with this in their name", example="us-cpi")] = None,
     *,

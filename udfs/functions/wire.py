@@ -7,21 +7,18 @@ from dataclasses import replace
 from datetime import date
 from typing import Annotated, Any
 
-from dataservice.client import WireResource
+from dataservice.client import AsyncClient, WireResource
+from dataservice.client.contract.requests import LIST_LIMIT
 from dataservice.models import WireItem
 from udfs.arguments.dates import Day
 from udfs.arguments.kinds import Choice, Count, Names, Text
 from udfs.arguments.options import Option, Options
 from udfs.cells import Table
+from udfs.engine.decorator import udf
 from udfs.engine.effects import EVER, have, need, need_all
-from udfs.engine.registry import udf
 from udfs.records.fields import Fields, moment
-from udfs.records.lookup import in_order
+from udfs.records.lookup import in_order, matches, words_of
 from udfs.records.resolve import slug_of
-from udfs.records.search import matches, words_of
-
-PAGE = 200
-"""The most items or posts that the service gives for one set of filters (contract: Per-parameter bounds)."""
 
 WIRE_FIELDS = Fields(
     WireItem,
@@ -60,12 +57,9 @@ TICKER = Names(help="only items that name this ticker; several with commas or as
 
 IMPORTANCE = Count(help="only items at least so important, 0 to 100", example="60", least=0, most=100)
 
-COLUMNS = Names(
-    help="columns to show, as text with commas or as a range; payload.<key> too; * shows all",
-    example="published_at, headline",
-    choices=WIRE_FIELDS.choices,
-    open_choices=True,
-)
+LIMIT = Count(help=f"show at most so many items, up to {LIST_LIMIT}", example="20", most=LIST_LIMIT)
+
+COLUMNS = WIRE_FIELDS.columns("published_at, headline", also="payload.<key> too; ")
 
 OPTIONS = Options(
     help="signal=, current= and text= filter further",
@@ -92,7 +86,7 @@ async def WIRE(  # noqa: N802 - the id that workbooks store
     kind: Annotated[str | None, Text(help="only items of this kind", example="news", choices=KINDS)] = None,
     min_importance: Annotated[int, IMPORTANCE] = 0,
     since: Annotated[date | None, Day(help="only items from this day on: a date, or text such as -7D or MTD")] = None,
-    limit: Annotated[int, Count(help=f"show at most so many items, up to {PAGE}", example="20", most=PAGE)] = 20,
+    limit: Annotated[int, LIMIT] = 20,
     beat: Annotated[str | None, Text(help="only items of this topic", example="macro")] = None,
     source: Annotated[str | None, Text(help="only items of this feed, in its own spelling")] = None,
     fields: Annotated[Sequence[str], COLUMNS] = DEFAULT_FIELDS,
@@ -101,7 +95,7 @@ async def WIRE(  # noqa: N802 - the id that workbooks store
     """The newest items of the wire: news, filings, press releases, data releases and more, newest first. Needs Pro.
 
     The service gives the newest 200 items for a ticker, kind, importance, day, beat and source; `limit`, `fields` and
-    the options choose among these at no cost, so that a rare match may lie further back than they reach. Each new set
+    the options choose among these at no cost, so an older match may be missed. Each new set
     of filters costs one request; one that a complete answer at hand already holds costs none. Several tickers are
     answered together, each item once.
 
@@ -110,7 +104,8 @@ async def WIRE(  # noqa: N802 - the id that workbooks store
     """
     asked = WireResource(kind=kind, min_importance=min_importance, since=since, beat=beat, source=source)
     items = await _items(asked, [_spelled(name) for name in ticker or ()])
-    kept = await _filtered(items, options) if options else items
+    wanted = options or {}
+    kept = await about(items, wanted.get("signal"), wanted.get("current"), wanted.get("text"))
     return WIRE_FIELDS.table(WIRE_FIELDS.select(fields, items), kept[:limit])
 
 
@@ -145,18 +140,26 @@ def newest_first(items: Iterable[WireItem]) -> list[WireItem]:
     return in_order(sorted(once.values(), key=lambda item: item.id), lambda item: moment(item.published_at))
 
 
-async def _filtered(items: Sequence[WireItem], options: Mapping[str, str]) -> list[WireItem]:
-    """The items that pass the options."""
-    signal = (await slug_of(options["signal"])).casefold() if "signal" in options else None
-    current = options.get("current", "").casefold()
-    words = words_of(options.get("text", ""))
+async def about(
+    items: Sequence[WireItem], signal: str | None, current: str | None, text: str | None
+) -> Sequence[WireItem]:
+    """The items about a signal (slug or shortcode) and a current, with all words of `text`; None passes every item."""
+    if not (signal or current or text):
+        return items
+    slug = (await slug_of(signal)).casefold() if signal else None
+    words = words_of(text or "")
     return [
         item
         for item in items
-        if (signal is None or signal in _folded(item.signal_slugs))
-        and (not current or current in _folded(item.current_slugs))
+        if (slug is None or slug in _folded(item.signal_slugs))
+        and (not current or current.casefold() in _folded(item.current_slugs))
         and matches(words, (item.headline, item.summary))
     ]
+
+
+def is_locked(client: AsyncClient) -> bool:
+    """Whether the key is known to have the Free plan, which the wire is not part of."""
+    return client.quota_now is not None and client.quota_now.tier.casefold() == "free"
 
 
 def _folded(slugs: Iterable[str]) -> set[str]:

@@ -12,7 +12,7 @@ from datetime import UTC, date, datetime
 from typing import Any, Generic, TypeVar
 
 from dataservice.models import Record
-from udfs.arguments.kinds import Choice, shown
+from udfs.arguments.kinds import Choice, Names, Text, shown
 from udfs.cells import Table, table
 from udfs.errors import ArgumentError
 from udfs.records.lookup import nearest
@@ -42,6 +42,20 @@ class Fields(Generic[R]):
         explained = (choice.value for choice in self.choices)
         known = dict.fromkeys([*explained, *self.derived, *self.kind.field_names()])
         object.__setattr__(self, "_known", tuple(known))
+
+    def columns(self, example: str, choices: Sequence[Choice] = (), *, also: str = "") -> Names:
+        """The argument that chooses the columns of a table; `also` tells of further names."""
+        return Names(
+            help=f"columns to show, as text with commas or as a range; {also}* shows all",
+            example=example,
+            choices=tuple(choices or self.choices),
+            open_choices=True,
+        )
+
+    def one(self, help: str, example: str, also: Sequence[Choice] = ()) -> Text:  # noqa: A002 - as `Kind` calls it
+        """The argument that chooses one field; a range of fields spills."""
+        choices = (*self.choices, *also)
+        return Text(help=help, example=example, choices=choices, open_choices=True, vectorized=True)
 
     def names(self, records: Iterable[R] = ()) -> list[str]:
         """Every name there is: those explained first, then the contract's others, then those met in `records`."""
@@ -79,10 +93,14 @@ class Fields(Generic[R]):
             found.extend(self.names(records) if name == ALL_FIELDS else [self.find(name, records)])
         return found
 
-    def value(self, record: R, name: str) -> Any:
-        """The value of a field that `find` gave; None where this record does not have it."""
+    def raw(self, record: R, name: str) -> Any:
+        """The service's own value of a field that `find` gave; None where this record does not have it."""
         derive = self.derived.get(name)
-        return shown_value(name, derive(record) if derive else _reach(record, name))
+        return derive(record) if derive else _reach(record, name)
+
+    def value(self, record: R, name: str) -> Any:
+        """The same value as a cell shows it."""
+        return shown_value(name, self.raw(record, name))
 
     def table(self, names: Sequence[str], records: Sequence[R]) -> Table:
         """A frame of shape (records, fields), one row a record; the header says the fields' names."""

@@ -1,26 +1,28 @@
-"""Finding a record by its name among those at hand, and saying which name comes nearest to an unknown one."""
+"""Finding records among those at hand, by name, by words or by group, and the order in which they are shown.
+
+Pure functions of the records; an unknown name or group is reported with the nearest known one.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, date, datetime, time
 from difflib import get_close_matches
 from typing import Any, TypeVar
 
-from dataservice.models import Record
+from dataservice.client.contract.results import COMPARED
+from dataservice.models import Record, Signal
 from udfs.arguments.kinds import shown
 from udfs.errors import NoDataError
 
 R = TypeVar("R", bound=Record)
+T = TypeVar("T")
 
-CATALOGUE_AGE_S = 86_400.0
-"""A catalogue up to a day old settles names and searches without a request: signals come and go rarely."""
+WORD = re.compile(r"\w+")
 
 LISTED = 12
 """Names that a message lists at most: more do not help in a cell's tooltip."""
-
-COMPARED = 80
-"""Characters of a name that are compared: comparing takes time that grows with the square of the length."""
 
 
 def find_record(records: Sequence[R], name: str, what: str) -> R:
@@ -54,16 +56,15 @@ def unknown(what: str, name: str, known: Sequence[str]) -> str:
     return f"{said}; there are {', '.join(known[:LISTED])}{more}"
 
 
-def _names(record: Record) -> tuple[str, ...]:
-    names = (record.field("slug"), record.extra.get("shortcode"))
-    return tuple(name.casefold() for name in names if isinstance(name, str))
+def by_slug(records: Iterable[R]) -> list[R]:
+    """The records in the order of their slugs."""
+    return sorted(records, key=lambda record: record.field("slug"))
 
 
-T = TypeVar("T")
-
-
-def in_group(records: Sequence[T], group: str, group_of: Callable[[T], str | None], what: str) -> list[T]:
-    """The records whose `group_of` is `group`, in any case; raises `NoDataError` naming the nearest group."""
+def in_group(records: Sequence[T], group: str | None, group_of: Callable[[T], str | None], what: str) -> Sequence[T]:
+    """The records whose `group_of` is `group`, in any case, or all; raises `NoDataError` naming the nearest group."""
+    if not group:
+        return records
     folded = group.casefold()
     found = [record for record in records if (group_of(record) or "").casefold() == folded]
     if not found:
@@ -87,5 +88,67 @@ def in_order(records: Iterable[T], value: Callable[[T], Any], *, reverse: bool =
     return [record for record, _ in (*numbers, *times, *texts, *blanks)]
 
 
+def words_of(text: str) -> list[str]:
+    """The words that are looked for, in lower case; what holds none, such as `%`, is looked for as it is."""
+    folded = text.casefold()
+    return WORD.findall(folded) or folded.split()
+
+
+def matches(words: Sequence[str], texts: Iterable[str | None]) -> bool:
+    """Whether every word is found in one of the texts."""
+    whole = "\n".join(text for text in texts if text).casefold()
+    return all(word in whole for word in words)
+
+
+def ranked(search: str, signals: Iterable[Signal]) -> list[Signal]:
+    """The signals that hold every word of `search`, the best match first, equal ones in the order of their slugs."""
+    words = words_of(search)
+    asked = search.strip().casefold()
+    found = [(_rank(asked, words, signal), signal) for signal in signals if matches(words, _texts(signal))]
+    return [signal for _, signal in sorted(found, key=lambda pair: (pair[0], pair[1].slug))]
+
+
+def corrected(search: str, signals: Iterable[Signal]) -> str | None:
+    """The search with words that no signal holds replaced by the nearest that one does; None where none is near."""
+    known = sorted({word for signal in signals for text in _texts(signal) if text for word in words_of(text)})
+    words = [word if any(word in each for each in known) else nearest(word, known) for word in words_of(search)]
+    return " ".join(word for word in words if word) if all(words) and words != words_of(search) else None
+
+
+def _names(record: Record) -> tuple[str, ...]:
+    names = (record.field("slug"), record.extra.get("shortcode"))
+    return tuple(name.casefold() for name in names if isinstance(name, str))
+
+
 def _moment(day: date) -> datetime:
     return day if isinstance(day, datetime) else datetime.combine(day, time.min, UTC)
+
+
+def _texts(signal: Signal) -> tuple[str | None, ...]:
+    return signal.slug, signal.shortcode, signal.name, signal.description
+
+
+def _rank(asked: str, words: Sequence[str], signal: Signal) -> tuple[int, int]:
+    """Small is good: how the whole search meets a name of the signal, then how its words do."""
+    names = [text.casefold() for text in (signal.slug, signal.shortcode, signal.name) if text]
+    if asked in names:
+        whole = 0
+    elif any(name.startswith(asked) for name in names):
+        whole = 1
+    else:
+        whole = 2
+    return whole, sum(_word_rank(word, names, signal) for word in words)
+
+
+def _word_rank(word: str, names: Sequence[str], signal: Signal) -> int:
+    name = signal.name.casefold()
+    name_words = WORD.findall(name)
+    described = (signal.description or "").casefold()
+    ladder = (
+        word in names or word in name_words,
+        any(text.startswith(word) for text in names),
+        any(text.startswith(word) for text in name_words),
+        any(word in text for text in names),
+        word in WORD.findall(described),
+    )
+    return next((step for step, met in enumerate(ladder) if met), len(ladder))

@@ -1,7 +1,7 @@
 """From the name that a formula gives, a slug or a shortcode, to the slug that the service knows.
 
 A catalogue at hand settles it without a request, whatever its age where it knows the name. Without one, what looks like
-a slug is asked as it is, and what can only be a shortcode (`WTI`) needs the catalogue.
+a slug is requested as it is, and what can only be a shortcode (`WTI`) needs the catalogue.
 """
 
 from __future__ import annotations
@@ -13,24 +13,40 @@ from dataservice.errors import NotFoundError
 from udfs.arguments.kinds import shown
 from udfs.engine.effects import EVER, FRESH, have, need
 from udfs.errors import NoDataError
-from udfs.records.lookup import CATALOGUE_AGE_S
 
 T = TypeVar("T")
 
 CATALOGUE = CatalogueResource()
 
+CATALOGUE_AGE_S = 86_400.0
+"""A catalogue up to a day old settles names and searches without a request: signals come and go rarely."""
+
+SEE_SIGNALS = "SIGNALS lists and searches those there are"
+
+
+async def recent_catalogue() -> Catalogue | None:
+    """The catalogue, if one less than a day old is at hand."""
+    answer = await have(CATALOGUE, max_age_s=CATALOGUE_AGE_S)
+    return answer.value if answer else None
+
+
+async def need_catalogue() -> Catalogue:
+    """The catalogue, at most a day old."""
+    catalogue = await recent_catalogue()
+    return (await need(CATALOGUE)).value if catalogue is None else catalogue
+
 
 async def slug_of(name: str) -> str:
     """The slug of the signal called `name`, by slug or shortcode in any case.
 
-    Raises `NoDataError` with the nearest name where a catalogue less than a day old knows it not.
+    Raises `NoDataError` with the nearest name where a catalogue less than a day old does not know it.
     """
-    return name if await _detail_at_hand(name) else await _listed(name)
+    return name if await _fresh_detail(name) else await _listed(name)
 
 
 async def need_detail(name: str) -> Answer[SignalDetail]:
     """The answer about the signal called `name`; raises `NoDataError` where there is none of that name."""
-    return await _detail_at_hand(name) or await need_of(name, SignalResource(await _listed(name)))
+    return await _fresh_detail(name) or await need_of(name, SignalResource(await _listed(name)))
 
 
 async def need_of(name: str, resource: Resource[T]) -> Answer[T]:
@@ -38,31 +54,30 @@ async def need_of(name: str, resource: Resource[T]) -> Answer[T]:
     try:
         return await need(resource)
     except NotFoundError:
-        raise NoDataError(f"no signal {shown(name)}; SIGNALS lists and searches those there are") from None
+        raise NoDataError(f"no signal {shown(name)}; {SEE_SIGNALS}") from None
 
 
-async def _detail_at_hand(name: str) -> Answer[SignalDetail] | None:
-    """A fresh answer under this very slug settles the name, and no catalogue has to be looked for."""
+async def _fresh_detail(name: str) -> Answer[SignalDetail] | None:
+    """A fresh answer under this very slug settles the name, without a look into the catalogue."""
     return await have(SignalResource(name), max_age_s=FRESH) if looks_like_slug(name) else None
 
 
 async def _listed(name: str) -> str:
     """The slug by a catalogue, or the name itself where none is at hand and it may be a slug."""
-    at_hand = await have(CATALOGUE, max_age_s=EVER)
-    known = at_hand and at_hand.value.find(name)
-    if known:
-        return known.slug
-    if at_hand is not None:
-        at_hand = await have(CATALOGUE, max_age_s=CATALOGUE_AGE_S)
-    if at_hand is None:
+    any_age = await have(CATALOGUE, max_age_s=EVER)
+    signal = any_age.value.find(name) if any_age else None
+    if signal is not None:
+        return signal.slug
+    catalogue = await recent_catalogue() if any_age else None
+    if catalogue is None:
         if looks_like_slug(name):
             return name
-        at_hand = await need(CATALOGUE)
-    return _found(at_hand.value, name)
+        catalogue = (await need(CATALOGUE)).value
+    return _found(catalogue, name)
 
 
 def looks_like_slug(name: str) -> bool:
-    """Whether a name can be asked as it is: slugs have lower-case letters or dots, shortcodes have neither."""
+    """Whether a name can be requested as it is: slugs have lower-case letters or dots, shortcodes have neither."""
     return "." in name or name != name.upper()
 
 
@@ -70,6 +85,6 @@ def _found(catalogue: Catalogue, name: str) -> str:
     signal = catalogue.find(name)
     if signal is None:
         nearest = catalogue.nearest(name)
-        hint = f"did you mean {nearest}?" if nearest else "SIGNALS lists and searches those there are"
+        hint = f"did you mean {nearest}?" if nearest else SEE_SIGNALS
         raise NoDataError(f"no signal {shown(name)}; {hint}")
     return signal.slug

@@ -13,18 +13,14 @@ from typing import Literal
 import numpy as np
 
 from dataservice.client import HistoryResource, SignalDetail
+from dataservice.client.cache.history import UNKNOWN_STEP_DAYS
+from dataservice.client.contract.requests import HISTORY_LIMIT
 from dataservice.observations import Observations
 from udfs.timeseries.resample import Agg, Freq, known_only, period_start, resampled
-
-DETAIL_OBSERVATIONS = 365
-"""What the recent history of a signal is asked with: the contract's maximum."""
 
 DETAIL_DAYS = 430
 """A window that starts no longer ago likely lies in the recent history of any series: 365 observations are 17 months
 of trading days, or a year of calendar days; more than a year leaves room for the start of a period or `mom`."""
-
-UNKNOWN_STEP_DAYS = 31.0
-"""The assumed distance of two observations where fewer than two are known: monthly series are the common slow ones."""
 
 PERIOD_DAYS = {Freq.RAW: 0, Freq.D: 1, Freq.W: 7, Freq.M: 31, Freq.Q: 92, Freq.Y: 366}
 
@@ -67,7 +63,7 @@ def recent(detail: SignalDetail) -> Known:
     if not len(detail.history):
         return Known(observations, date.max)
     first, last = detail.history.first_day, detail.history.last_day
-    if len(detail.history) < DETAIL_OBSERVATIONS and (last - first).days > DETAIL_OBSERVATIONS + 1:
+    if len(detail.history) < HISTORY_LIMIT and (last - first).days > HISTORY_LIMIT + 1:
         return Known(observations)
     days = detail.history.times.astype("datetime64[D]")
     first_day_may_be_cut = bool(np.any(days[1:] == days[:-1]))
@@ -109,12 +105,12 @@ class Window:
         starts = self.starts(known)
         if starts is None or not len(known.observations):
             return False
-        first_needed = period_start(_earlier(starts, self.lead.days), self.freq)
+        first_needed = period_start(days_before(starts, self.lead.days), self.freq)
         if known.since > first_needed:
             return False
         if not self.lead.rows:
             return True
-        before = known_only(known.observations.between(None, _earlier(first_needed, 1)))
+        before = known_only(known.observations.between(None, days_before(first_needed, 1)))
         rows = resampled(before, self.freq, Agg.LAST)
         first_is_cut = bool(len(rows)) and known.since > period_start(rows.first_day, self.freq)
         return len(rows) - first_is_cut >= self.lead.rows
@@ -123,7 +119,7 @@ class Window:
         """The rows from `starts` on, and those before that transforms need: the same ones wherever they came from."""
         if starts is None:
             return rows
-        first_needed = np.datetime64(period_start(_earlier(starts, self.lead.days), self.freq), "us")
+        first_needed = np.datetime64(period_start(days_before(starts, self.lead.days), self.freq), "us")
         place = int(np.searchsorted(rows.times, first_needed))
         return rows[max(0, place - self.lead.rows) :]
 
@@ -132,12 +128,12 @@ class Window:
         last = None if self.last is None or self.last >= today else self.last
         start = self.first
         if self.count is not None:
-            start = _earlier(last or today, int(self.count * step_days * 1.3) + 15)
+            start = days_before(last or today, int(self.count * step_days * 1.3) + 15)
         if start is None:
             return HistoryResource(slug, None, last)
-        start = period_start(_earlier(period_start(start, self.freq), self.lead.days), self.freq)
+        start = period_start(days_before(period_start(start, self.freq), self.lead.days), self.freq)
         if self.lead.rows:
-            start = _earlier(start, int(self.lead.rows * max(step_days, PERIOD_DAYS[self.freq]) * 1.5) + 15)
+            start = days_before(start, int(self.lead.rows * max(step_days, PERIOD_DAYS[self.freq]) * 1.5) + 15)
         return HistoryResource(slug, None if start == date.min else start, last)
 
 
@@ -156,10 +152,10 @@ def which_resource(window: Window, today: date) -> Literal["detail", "history"]:
     """
     if window.count is not None or (window.lead.rows and window.first is not None):
         return "detail"
-    reach = None if window.first is None else _earlier(window.first, window.lead.days)
-    return "detail" if reach is not None and reach >= _earlier(today, DETAIL_DAYS) else "history"
+    reach = None if window.first is None else days_before(window.first, window.lead.days)
+    return "detail" if reach is not None and reach >= days_before(today, DETAIL_DAYS) else "history"
 
 
-def _earlier(day: date, days: int) -> date:
+def days_before(day: date, days: int) -> date:
     """So many days before, but not before the first day there is."""
     return day - timedelta(days=min(days, (day - date.min).days))

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from dataservice.observations import Observations
-from udfs.arguments.kinds import Kind, shown
+from udfs.arguments.kinds import Choice, Kind, shown
 from udfs.errors import ArgumentError
 from udfs.timeseries.coverage import Lead
 from udfs.timeseries.transforms import TRANSFORMS, Transform
@@ -33,6 +33,9 @@ class Step:
 @dataclass(frozen=True, kw_only=True)
 class Chain(Kind):
     """Transforms one after the other, separated by `|`."""
+
+    choices: tuple[Choice, ...] = tuple(Choice(each.form, each.help) for each in TRANSFORMS.values())
+    open_choices: bool = True
 
     def read(self, raw: Any, name: str, today: date) -> tuple[Step, ...]:  # noqa: ARG002 - one signature for every kind
         """The steps; raises `ArgumentError` naming an unknown transform and those there are."""

@@ -6,14 +6,14 @@ A period is labelled by its last day, so no label comes before what it holds. Nu
 from __future__ import annotations
 
 from datetime import date
-from enum import StrEnum
 from typing import Any, TypeAlias, assert_never
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dataservice.observations import Observations
-from udfs.arguments.kinds import Choice
+from udfs.arguments.dates import MONTHS
+from udfs.arguments.kinds import Explained
 
 Times: TypeAlias = NDArray[np.datetime64]
 Numbers: TypeAlias = NDArray[np.int64]
@@ -21,33 +21,20 @@ Numbers: TypeAlias = NDArray[np.int64]
 MONDAY = 3
 """1970-01-01, day 0, was a Thursday: three days after a Monday."""
 
-MONTHS = {"M": 1, "Q": 3, "Y": 12}
 
-
-class Freq(StrEnum):
+class Freq(Explained):
     """How often the rows of a table come."""
 
-    RAW = "raw"
-    D = "D"
-    W = "W"
-    M = "M"
-    Q = "Q"
-    Y = "Y"
+    RAW = "raw", "every observation"
+    D = "D", "days"
+    W = "W", "weeks, Monday to Sunday"
+    M = "M", "months"
+    Q = "Q", "quarters"
+    Y = "Y", "years"
 
 
-FREQUENCIES = (
-    Choice(Freq.RAW.value, "every observation"),
-    Choice(Freq.D.value, "days"),
-    Choice(Freq.W.value, "weeks, Monday to Sunday"),
-    Choice(Freq.M.value, "months"),
-    Choice(Freq.Q.value, "quarters"),
-    Choice(Freq.Y.value, "years"),
-)
-"""The choices of every `freq`, with the words a drop-down shows."""
-
-
-class Agg(StrEnum):
-    """What stands for a period with several observations."""
+class Agg(Explained):
+    """How the values within a period are combined."""
 
     LAST = "last"
     FIRST = "first"

@@ -1,54 +1,88 @@
-"""Series that were found, as one table: cut, aggregated, transformed, aligned, filled, and laid out as asked."""
+"""Series that were found, as one table: cut, aggregated, transformed, aligned on common rows, filled, and laid out.
+
+A filled value always comes from the series' own values; the last one before the first row counts as well.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from enum import StrEnum
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias, assert_never
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dataservice.observations import Observations
-from udfs.errors import CellError
-from udfs.timeseries.align import Align, Fill, by_day, filled, row_times
+from udfs.arguments.dates import Last, StartOf, first_day
+from udfs.arguments.kinds import Explained
+from udfs.cells import Table, without_header
+from udfs.errors import ArgumentError, CellError
 from udfs.timeseries.coverage import Known, Lead, Window
 from udfs.timeseries.pipeline import Step, lead_of, transformed
 from udfs.timeseries.resample import Agg, Freq, Times, all_periods, known_only, resampled
 
-if TYPE_CHECKING:
-    from udfs.cells import Table
+Values: TypeAlias = NDArray[np.float64] | CellError
 
 
-class Header(StrEnum):
+class Align(Explained):
+    """Which rows several series have in common."""
+
+    UNION = "union", "every date of any"
+    INTERSECT = "intersect", "dates on which all have a value"
+
+
+class Fill(Explained):
+    """How gaps are filled."""
+
+    NONE = "none", "a blank"
+    PREV = "prev", "the value before, also one from before the start"
+    NEXT = "next", "the value after"
+    LINEAR = "linear", "a value between, by time"
+    ZERO = "zero", "0"
+
+
+class Order(Explained):
+    """Which row is first."""
+
+    ASC = "asc", "oldest"
+    DESC = "desc", "newest"
+
+
+class Header(Explained):
     """What stands above a column of values."""
 
-    SLUG = "slug"
-    NAME = "name"
-    NONE = "none"
+    SLUG = "slug", "slugs"
+    NAME = "name", "names"
+    NONE = "none", "no header row"
 
 
-class Layout(StrEnum):
+class Dates(Explained):
+    """Whether there is a column of dates."""
+
+    SHOW = "show"
+    HIDE = "hide"
+
+
+class Layout(Explained):
     """One column for each series, or one row for each value."""
 
-    WIDE = "wide"
-    LONG = "long"
+    WIDE = "wide", "a column for each signal"
+    LONG = "long", "a row for each value"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableOptions:
-    """How a history is shown; the defaults are the observations as they are."""
+    """How a history is shown, by the names of the options; the defaults are the observations as they are."""
 
     freq: Freq = Freq.RAW
     agg: Agg = Agg.LAST
     fill: Fill = Fill.NONE
     align: Align = Align.UNION
     transform: tuple[Step, ...] = ()
-    descending: bool = False
+    order: Order = Order.ASC
     header: Header = Header.SLUG
-    dates: bool = True
+    dates: Dates = Dates.SHOW
     limit: int | None = None
     layout: Layout = Layout.WIDE
 
@@ -74,10 +108,18 @@ class Labelled:
         return isinstance(self.rows, Observations) and len(self.rows.between(self.starts)) > 0
 
 
-def window_for(first: date | None, last: date | None, count: int | None, options: TableOptions) -> Window:
-    """What must be known for the rows asked for: transforms look back, and so does a fill from the value before."""
-    carried = Lead(rows=1) if options.fill in (Fill.PREV, Fill.LINEAR) else Lead()
-    return Window(first, last, count, options.freq, lead_of(options.transform) + carried)
+def window_for(start: StartOf, end: date | None, today: date, options: TableOptions) -> Window:
+    """What must be known for the rows asked for: transforms look back, and so does a fill from the value before.
+
+    Raises `ArgumentError` where `start` lies after `end`.
+    """
+    first = first_day(start, today if end is None else min(end, today))
+    if first is not None and end is not None and first > end:
+        raise ArgumentError(f"start {first} lies after end {end}")
+    lead = lead_of(options.transform)
+    if options.fill in (Fill.PREV, Fill.LINEAR):
+        lead += Lead(rows=1)
+    return Window(first, end, start.count if isinstance(start, Last) else None, options.freq, lead)
 
 
 def rows_of(known: Known, window: Window, options: TableOptions) -> tuple[Observations, date | None]:
@@ -104,34 +146,96 @@ def history_table(columns: Sequence[Labelled], latest: date, options: TableOptio
     times = row_times(shown, options.align, options.fill, options.freq)
     if options.limit is not None:
         times = times[-options.limit :]
-    if options.descending:
+    if options.order is Order.DESC:
         times = times[::-1]
     values = iter([filled(rows, times, options.fill) for rows in series])
     data = [next(values) if isinstance(column.rows, Observations) else column.rows for column in columns]
-    dates = times if options.freq is Freq.RAW else _dated(times, np.datetime64(latest, "us"), options.freq)
+    dates = dated(times, latest, options.freq)
     build = _long if options.layout is Layout.LONG else _wide
     frame = build([column.label for column in columns], dates, data, options)
-    if options.header is Header.NONE:
-        frame.attrs["header"] = False
-    return frame
+    return without_header(frame) if options.header is Header.NONE else frame
 
 
-def _dated(times: Times, latest: np.datetime64, freq: Freq) -> Times:
-    return np.where(times == all_periods(latest, latest, freq)[0], latest, times)
+def by_day(series: Sequence[Observations]) -> list[Observations]:
+    """The series dated by the day if none has two observations on one day; else as they are.
+
+    So a daily series stamped 16:00 and one stamped 00:00 share their rows.
+    """
+    days = [one.times.astype("datetime64[D]") for one in series]
+    if any(bool(np.any(each[1:] == each[:-1])) for each in days):
+        return list(series)
+    return [Observations(each.astype("datetime64[us]"), one.values) for each, one in zip(days, series, strict=True)]
 
 
-Values: TypeAlias = NDArray[np.float64] | CellError
+def row_times(series: Sequence[Observations], align: Align, fill: Fill, freq: Freq) -> Times:
+    """The dates of the rows, oldest first.
+
+    `union`: every date of any series; `intersect`: those on which all have a value. With a frequency and a fill,
+    every period from the first of these to the last has a row; without a fill, periods without observations have none.
+    """
+    times = np.empty(0, "datetime64[us]")
+    match align:
+        case Align.UNION:
+            # One series is sorted already, and making its times unique would take longer than all the rest.
+            if len(series) == 1:
+                times = series[0].times
+            else:
+                times = np.unique(np.concatenate([times, *(one.times for one in series)]))
+        case Align.INTERSECT:
+            for place, one in enumerate(map(known_only, series)):
+                times = one.times if place == 0 else np.intersect1d(times, one.times, assume_unique=True)
+        case _:
+            assert_never(align)
+    if fill is Fill.NONE or freq is Freq.RAW or not len(times):
+        return times
+    return all_periods(times[0], times[-1], freq)
+
+
+def filled(series: Observations, rows: Times, fill: Fill) -> NDArray[np.float64]:
+    """The values of `series` on `rows`, NaN where there is none after filling.
+
+    `linear` is by time between two values, and blank outside them.
+    """
+    known = known_only(series)
+    after = np.searchsorted(known.times, rows)
+    before = np.searchsorted(known.times, rows, side="right") - 1
+    values = np.append(known.values, np.nan)
+    exact = np.where(after <= before, values[before], np.nan)
+    match fill:
+        case Fill.NONE:
+            return exact
+        case Fill.PREV:
+            return np.where(before >= 0, values[before], np.nan)
+        case Fill.NEXT:
+            return values[after]
+        case Fill.ZERO:
+            return np.where(np.isnan(exact), 0.0, exact)
+        case Fill.LINEAR:
+            if not len(known):
+                return exact
+            x, xp = rows.astype(np.int64), known.times.astype(np.int64)
+            return np.where(after <= before, exact, np.interp(x, xp, known.values, left=np.nan, right=np.nan))
+        case _:
+            assert_never(fill)
+
+
+def dated(times: Times, latest: date, freq: Freq) -> Times:
+    """The labels of periods; the period that `latest` lies in is dated by it, because it may go on."""
+    if freq is Freq.RAW:
+        return times
+    day = np.datetime64(latest, "us")
+    return np.where(times == all_periods(day, day, freq)[0], day, times)
 
 
 def _wide(labels: Sequence[str], times: Times, data: Sequence[Values], options: TableOptions) -> Table:
     import pandas as pd
 
     height = max(len(times), int(any(isinstance(values, CellError) for values in data)))
-    columns: list[Any] = [_padded(times, height)] if options.dates else []
+    columns: list[Any] = [_padded(times, height)] if options.dates is Dates.SHOW else []
     columns += [_error_column(values, height) if isinstance(values, CellError) else values for values in data]
     frame = pd.DataFrame({place: pd.Series(column) for place, column in enumerate(columns)})
     headings = [options.heading(label) for label in labels]
-    frame.columns = pd.Index((["date"] if options.dates else []) + headings, dtype=object)
+    frame.columns = pd.Index((["date"] if options.dates is Dates.SHOW else []) + headings, dtype=object)
     return frame
 
 
@@ -147,7 +251,7 @@ def _long(labels: Sequence[str], times: Times, data: Sequence[Values], options: 
     value: Any = [*(error for _, error in failed), *numbers.tolist()] if failed else numbers
     names = [*(label for label, _ in failed), *(found[place][0] for place in places)]
     dates = np.concatenate([np.full(len(failed), np.datetime64("NaT"), "datetime64[us]"), times[rows]])
-    columns: Mapping[str, Any] = {"date": dates} if options.dates else {}
+    columns: Mapping[str, Any] = {"date": dates} if options.dates is Dates.SHOW else {}
     signal = pd.Series(names, dtype=object)
     return pd.DataFrame({**columns, "signal": signal, options.heading("value"): pd.Series(value)})
 

@@ -17,8 +17,44 @@ from numpy.typing import NDArray
 from udfs.timeseries.coverage import Lead
 from udfs.timeseries.resample import Times
 
+if TYPE_CHECKING:
+    import pandas as pd
+
+    Column: TypeAlias = pd.Series[float]
+
 STALE_DAYS = 10
 """How much older than its day a base may be: the longest closing of a large exchange (Tokyo, spring 2019)."""
+
+EWM_ROWS = 5
+"""Spans before the window that an exponential average starts from: what lies before weighs less than 0.005 %."""
+
+WINDOW_VALUES = 2**18
+"""Values of rolling windows looked at together: two megabytes, however wide the windows are."""
+
+
+@dataclass(frozen=True)
+class Transform:
+    """One rule: its name, what it does, and the rows before the window that its first value needs.
+
+    `least` is the smallest allowed argument (None: it takes none) and `default` what counts where none is given (None:
+    one must be given). `anchored` rules begin at the first row of the window, so they need nothing before it.
+    """
+
+    name: str
+    help: str
+    apply: Callable[[Column, float], Column]
+    lead: Callable[[int], Lead] = lambda _: Lead()
+    least: float | None = None
+    default: float | None = None
+    whole: bool = True
+    anchored: bool = False
+
+    @property
+    def form(self) -> str:
+        """How it is written, such as `ma(n)`."""
+        if self.least is None:
+            return self.name
+        return f"{self.name}(n)" if self.whole else f"{self.name}(x)"
 
 
 def anchor_days(times: Times, months: int) -> Times:
@@ -43,44 +79,6 @@ def base_positions(times: Times, known: Times, months: int) -> NDArray[Any]:
         return positions
     age = anchors - known.astype("datetime64[D]")[positions]
     return np.where((positions >= 0) & (age <= np.timedelta64(STALE_DAYS, "D")), positions, -1)
-
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    Column: TypeAlias = pd.Series[float]
-
-EWM_ROWS = 5
-"""Spans before the window that an exponential average starts from: what lies before weighs less than 0.005 %."""
-
-
-WINDOW_VALUES = 2**18
-"""Values of rolling windows looked at together: two megabytes, however wide the windows are."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Transform:
-    """One rule: its name, what it does, and the rows before the window that its first value needs.
-
-    `least` is the smallest allowed argument (None: it takes none) and `default` what counts where none is given (None:
-    one must be given). `anchored` rules begin at the first row of the window, so they need nothing before it.
-    """
-
-    name: str
-    help: str
-    apply: Callable[[Column, float], Column]
-    lead: Callable[[int], Lead] = lambda _: Lead()
-    least: float | None = None
-    default: float | None = None
-    whole: bool = True
-    anchored: bool = False
-
-    @property
-    def form(self) -> str:
-        """How it is written, such as `ma(n)`."""
-        if self.least is None:
-            return self.name
-        return f"{self.name}(n)" if self.whole else f"{self.name}(x)"
 
 
 def _positive(column: Column) -> Column:
@@ -177,39 +175,33 @@ def _rows(extra: int = 0, factor: int = 1) -> Callable[[int], Lead]:
     return lambda n: Lead(rows=n * factor + extra)
 
 
+def _days(days: int) -> Callable[[int], Lead]:
+    return lambda _: Lead(days=days + STALE_DAYS)
+
+
 TRANSFORMS = {
     transform.name: transform
     for transform in (
-        Transform(name="pct", help="change against the observation before, as a fraction", apply=_pct, lead=_rows(1)),
-        Transform(name="diff", help="difference from the observation before", apply=_diff, lead=_rows(1)),
-        Transform(name="log", help="natural logarithm; log|diff gives log returns", apply=_log),
+        Transform("pct", "change against the observation before, as a fraction", _pct, _rows(1)),
+        Transform("diff", "difference from the observation before", _diff, _rows(1)),
+        Transform("log", "natural logarithm; log|diff gives log returns", _log),
+        Transform("yoy", "change against the same day a year earlier", _change_since(12), _days(366)),
+        Transform("mom", "change against the same day a month earlier", _change_since(1), _days(31)),
+        Transform("ma", "mean of the last n observations", _ma, _rows(-1), least=1),
+        Transform("ewm", "exponential mean of span n", _ewm, _rows(factor=EWM_ROWS), least=1),
+        Transform("zscore", "standard score among the last n", _zscore, _rows(-1), least=2),
         Transform(
-            name="yoy",
-            help="change against the same day a year earlier",
-            apply=_change_since(12),
-            lead=lambda _: Lead(days=366 + STALE_DAYS),
-        ),
-        Transform(
-            name="mom",
-            help="change against the same day a month earlier",
-            apply=_change_since(1),
-            lead=lambda _: Lead(days=31 + STALE_DAYS),
-        ),
-        Transform(name="ma", help="mean of the last n observations", apply=_ma, lead=_rows(-1), least=1),
-        Transform(name="ewm", help="exponential mean of span n", apply=_ewm, lead=_rows(factor=EWM_ROWS), least=1),
-        Transform(name="zscore", help="standard score among the last n", apply=_zscore, lead=_rows(-1), least=2),
-        Transform(
-            name="index",
-            help="scaled so that the first value shown is x",
-            apply=_index,
+            "index",
+            "scaled so that the first value shown is x",
+            _index,
             least=0,
             default=100,
             whole=False,
             anchored=True,
         ),
-        Transform(name="cum", help="running sum over the rows shown", apply=_cum, anchored=True),
-        Transform(name="drawdown", help="change against the highest value so far", apply=_drawdown, anchored=True),
-        Transform(name="lag", help="the value n observations earlier", apply=_lag, lead=_rows(), least=1, default=1),
+        Transform("cum", "running sum over the rows shown", _cum, anchored=True),
+        Transform("drawdown", "change against the highest value so far", _drawdown, anchored=True),
+        Transform("lag", "the value n observations earlier", _lag, _rows(), least=1, default=1),
     )
 }
 """Every transform by its name, in the order of the reference."""

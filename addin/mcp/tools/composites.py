@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import date
 from typing import Annotated
 
 from addin.mcp.tool import Found, tool
@@ -12,9 +11,9 @@ from dataservice.client import CurrentsResource, IndicesResource
 from dataservice.models import Current, Index
 from udfs.arguments.kinds import Text
 from udfs.engine.effects import need
-from udfs.functions.currents import CURRENT_FIELDS
+from udfs.functions.currents import CURRENT_FIELDS, DEFAULT_SORT, select_currents
 from udfs.functions.indices import INDEX_FIELDS
-from udfs.records.lookup import find_record, in_group, in_order
+from udfs.records.lookup import by_slug, find_record
 
 INDEX_SUMMARY = "slug, name, summary, category, value, observed_at, scale"
 
@@ -26,42 +25,34 @@ SORT = Text(
 )
 
 
-@tool(title="List the composite indices", result=listing_schema("indices", Index, "indices"))
+@tool(title="List the composite indices", result=listing_schema("indices", Index))
 async def list_indices(
     slug: Annotated[str | None, Text(help="only this index", example="pressure-gauge")] = None,
     limit: Annotated[int, limit(1_000)] = 20,
     fields: Annotated[Sequence[str], field_names(INDEX_FIELDS, ("slug",))] = INDEX_SUMMARY,
-    *,
-    today: date,  # noqa: ARG001 - one signature for every tool
 ) -> Found:
     """Composite indices with their current readings (`value`, `observed_at`).
 
     Ask for the field `components` to see what an index is made of, with weights and transforms. One request answers
     this for all indices.
     """
-    indices = sorted((await need(IndicesResource())).value, key=lambda index: index.slug)
+    indices = by_slug((await need(IndicesResource())).value)
     found = [find_record(indices, slug, "index")] if slug else indices
     return listed("indices", found, INDEX_FIELDS, fields, most=limit)
 
 
-@tool(title="List the macro currents", result=listing_schema("currents", Current, "currents"))
+@tool(title="List the macro currents", result=listing_schema("currents", Current))
 async def list_currents(
     slug: Annotated[str | None, Text(help="only this current", example="energy-repricing")] = None,
     family: Annotated[str | None, Text(help="only currents of this family", example="commodities")] = None,
-    sort: Annotated[str, SORT] = "momentum_score",
+    sort: Annotated[str, SORT] = DEFAULT_SORT,
     limit: Annotated[int, limit(1_000)] = 20,
     fields: Annotated[Sequence[str], field_names(CURRENT_FIELDS, ("slug",))] = CURRENT_SUMMARY,
-    *,
-    today: date,  # noqa: ARG001 - one signature for every tool
 ) -> Found:
     """Currents (named macro motions) with momentum, belief and maturity, the strongest momentum first.
 
     One request answers this for all currents.
     """
-    currents = sorted((await need(CurrentsResource())).value, key=lambda current: current.slug)
-    found = [find_record(currents, slug, "current")] if slug else currents
-    if family:
-        found = in_group(found, family, lambda current: current.family, "family")
-    by = CURRENT_FIELDS.find(sort.removeprefix("-"), currents)
-    ordered = in_order(found, lambda current: CURRENT_FIELDS.value(current, by), reverse=sort.startswith("-"))
-    return listed("currents", ordered, CURRENT_FIELDS, fields, most=limit)
+    currents = by_slug((await need(CurrentsResource())).value)
+    found = select_currents(currents, slug=slug, family=family, sort=sort)
+    return listed("currents", found, CURRENT_FIELDS, fields, most=limit)

@@ -1,31 +1,52 @@
-"""The tools about signals: the catalogue, searched on the spot, and one signal with its latest values."""
+"""The tools about signals: the catalogue, searched on the spot; one signal with its latest values; its past."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from datetime import date, datetime
+from datetime import date
 from typing import Annotated, Any
 
 from addin.mcp.tool import NUMBER_OR_NULL, Found, Schema, record_schema, tool
 from addin.mcp.tools.records import field_names, limit, listed, listing_schema, shown
-from dataservice.client import Catalogue, CatalogueResource, SignalDetail
+from dataservice.client import SignalDetail
+from dataservice.client.contract.requests import HISTORY_LIMIT
 from dataservice.models import Signal
 from dataservice.observations import Observations
-from udfs.arguments.kinds import Count, Text
-from udfs.engine.effects import have, need
+from udfs.arguments.dates import Back, Day, Last, Max, Start, StartOf
+from udfs.arguments.kinds import Count, OneOf, Text
 from udfs.errors import NoDataError
-from udfs.functions.signals import SIGNAL_COLUMNS
-from udfs.records.lookup import CATALOGUE_AGE_S, in_group
-from udfs.records.resolve import need_detail
-from udfs.records.search import corrected, ranked
-from udfs.timeseries.asof import latest
-
-DEFAULT_FIELDS = "slug, shortcode, name, category, unit, source"
+from udfs.functions.signals import CATEGORY, DEFAULT_COLUMNS, SIGNAL_COLUMNS
+from udfs.records.fields import day_or_moment
+from udfs.records.lookup import by_slug, corrected, in_group, ranked
+from udfs.records.resolve import need_catalogue, need_detail
+from udfs.timeseries.coverage import recent
+from udfs.timeseries.loader import Series, known_series, latest, no_observations
+from udfs.timeseries.pipeline import Chain, Step
+from udfs.timeseries.resample import Agg, Freq
+from udfs.timeseries.table import TableOptions, dated, rows_of, window_for
+from udfs.timeseries.transforms import TRANSFORMS
 
 SLUG = Text(help="slug or shortcode of a signal, in any case; list_signals finds it", example="us-cpi")
 
 SEARCH = Text(help="words that must all be in slug, shortcode, name or description", example="oil price")
+
+START = Start(
+    help="the first day: 2020-01-31, or counted back from the end: -30D -8W -6M -4Q -5Y, MTD, QTD, YTD; MAX is all "
+    "there is; N60 the last 60 observations. Left out: as far back as limit reaches",
+    example="-5Y",
+)
+
+END = Day(help="the last day: 2024-12-31, or relative to today such as -1Y; left out: the newest", example="2024-12-31")
+
+FREQ = OneOf(members=Freq, help="one row for each period, computed here at no cost")
+
+AGG = OneOf(members=Agg, help="how the values within a period are combined")
+
+TRANSFORM = Chain(
+    help="computed here at no cost, several joined by |: " + ", ".join(each.form for each in TRANSFORMS.values()),
+    example="yoy|ma(3)",
+)
 
 ROWS: dict[str, Schema] = {
     "columns": {"type": "array", "items": {"type": "string"}, "description": "what each place of a row holds"},
@@ -45,23 +66,30 @@ OBSERVED: dict[str, Schema] = {
     "pct_change": {"type": "number", "description": "change as a fraction of previous: 0.02 is 2 %"},
 }
 
+TOTALS: dict[str, Schema] = {
+    "slug": {"type": "string", "description": "the signal's slug"},
+    "total": {"type": "integer", "description": "how many rows the window has, as far as it is known"},
+    "total_is_all": {
+        "type": "boolean",
+        "description": "false where no start was given and older observations than these may exist",
+    },
+}
 
-@tool(title="Search the catalogue of signals", result=listing_schema("signals", Signal, "signals"))
+
+@tool(title="Search the catalogue of signals", result=listing_schema("signals", Signal))
 async def list_signals(
     search: Annotated[str | None, SEARCH] = None,
-    category: Annotated[str | None, Text(help="only signals of this category", example="commodities")] = None,
+    category: Annotated[str | None, CATEGORY] = None,
     limit: Annotated[int, limit(1_000)] = 20,
-    fields: Annotated[Sequence[str], field_names(SIGNAL_COLUMNS)] = DEFAULT_FIELDS,
-    *,
-    today: date,  # noqa: ARG001 - one signature for every tool
+    fields: Annotated[Sequence[str], field_names(SIGNAL_COLUMNS)] = DEFAULT_COLUMNS,
 ) -> Found:
     """Find signals (data series) by words, best match first; without arguments, all of them by slug.
 
     The catalogue is searched on the spot: it costs one request for every 500 signals, once a day, and nothing after.
     Use it before the other tools when you do not know a signal's slug.
     """
-    signals = sorted((await catalogue()).signals, key=lambda signal: signal.slug)
-    found = in_group(signals, category, lambda signal: signal.category, "category") if category else signals
+    signals = by_slug(await need_catalogue())
+    found = in_group(signals, category, lambda signal: signal.category, "category")
     if search:
         found = ranked(search, found)
         if not found:
@@ -78,9 +106,7 @@ async def list_signals(
 )
 async def get_signal(
     slug: Annotated[str, SLUG],
-    history: Annotated[int, Count(help="how many of the latest observations to add", least=0, most=365)] = 12,
-    *,
-    today: date,  # noqa: ARG001 - one signature for every tool
+    history: Annotated[int, Count(help="how many of the latest observations to add", least=0, most=HISTORY_LIMIT)] = 12,
 ) -> Found:
     """What a signal measures, its latest value, the change from the value before, and its latest observations.
 
@@ -98,15 +124,44 @@ async def get_signal(
     return Found(members, more if len(known) > history else None)
 
 
-async def catalogue() -> Catalogue:
-    """The catalogue at hand if it is of today, else a new one."""
-    at_hand = await have(CatalogueResource(), max_age_s=CATALOGUE_AGE_S)
-    return (at_hand or await need(CatalogueResource())).value
+@tool(title="Read a signal's observations", result={**TOTALS, **ROWS})
+async def get_observations(
+    slug: Annotated[str, SLUG],
+    start: Annotated[StartOf | None, START] = None,
+    end: Annotated[date | None, END] = None,
+    limit: Annotated[int, Count(help="show at most so many rows, the newest ones", most=10_000)] = 100,
+    freq: Annotated[Freq, FREQ] = Freq.RAW,
+    agg: Annotated[Agg, AGG] = Agg.LAST,
+    transform: Annotated[tuple[Step, ...] | None, TRANSFORM] = None,
+    *,
+    today: date,
+) -> Found:
+    """A signal's observations in a window of days, oldest first; the newest 100 unless told otherwise.
+
+    The recent 365 observations cost one request, longer windows one for every 1,000 observations, and only what is not
+    at hand already. Let freq and transform do the arithmetic: they cost nothing and keep answers small.
+    """
+    options = TableOptions(freq=freq, agg=agg, transform=transform or ())
+    window = window_for(start or await _start(slug, end, limit, options), end, today, options)
+    series = await known_series(slug, window, today)
+    rows, starts = rows_of(series.known, window, options)
+    rows = rows.between(starts)
+    if not len(rows):
+        raise no_observations(series, starts, window.last)
+    whole = start is not None and not isinstance(start, Last)
+    total = len(rows) if whole else _rows_at_hand(series, end, today, options)
+    total_is_all = whole or series.known.since == date.min
+    shown = Observations(dated(rows.times, end or today, freq), rows.values)[-limit:]
+    members = {"slug": series.slug, "total": total, "total_is_all": total_is_all}
+    members.update(rows_of_observations(shown, options.heading(series.slug)))
+    return Found(members, _more(total, len(shown), total_is_all=total_is_all))
 
 
 def rows_of_observations(observations: Observations, heading: str = "value") -> dict[str, Any]:
     """Observations as the members `columns` and `rows`; a day alone where the time is midnight."""
-    rows = [[_text_of(moment), value if math.isfinite(value) else None] for moment, value in observations]
+    rows = [
+        [_text_of(day_or_moment(moment)), value if math.isfinite(value) else None] for moment, value in observations
+    ]
     return {"columns": ["date", heading], "rows": rows}
 
 
@@ -119,8 +174,31 @@ def _observed(detail: SignalDetail) -> dict[str, Any]:
 
 
 def _text_of(moment: date) -> str:
-    if not isinstance(moment, datetime):
-        return moment.isoformat()
-    if moment.time() == datetime.min.time():
-        return moment.date().isoformat()
     return moment.isoformat().replace("+00:00", "Z")
+
+
+async def _start(slug: str, end: date | None, limit: int, options: TableOptions) -> StartOf:
+    """Where a window of `limit` rows starts: of periods, counted back from the newest observation."""
+    if options.freq is Freq.RAW:
+        return Last(limit)
+    newest = recent((await need_detail(slug)).value).observations
+    if not len(newest):
+        return Max()
+    last = newest.last_day if end is None else min(end, newest.last_day)
+    try:
+        return Back(limit, str(options.freq)).from_day(last)
+    except (OverflowError, ValueError):  # before the year 1
+        return Max()
+
+
+def _rows_at_hand(series: Series, end: date | None, today: date, options: TableOptions) -> int:
+    """How many rows of all that is known of the series lie before the end of the window."""
+    rows, starts = rows_of(series.known, window_for(Max(), end, today, options), options)
+    return len(rows.between(starts))
+
+
+def _more(total: int, shown: int, *, total_is_all: bool) -> str | None:
+    if total > shown:
+        counted = f"{total} rows in all" if total_is_all else f"{total} rows at hand, and there may be older ones"
+        return f"{counted}: raise limit, choose a coarser freq, or give start and end"
+    return None if total_is_all else "there may be older ones: give a start such as -10Y or MAX"

@@ -45,7 +45,7 @@ def test_a_function_keeps_to_excels_limits(function):
 @pytest.mark.parametrize("pair", PARAMETERS, ids=named)
 def test_an_argument_that_takes_ranges_is_a_matrix(pair):
     kind = pair[1].kind
-    takes_ranges = kind.lifted or isinstance(kind, Names | Options)
+    takes_ranges = kind.vectorized or isinstance(kind, Names | Options)
     assert described(*pair)["dimensionality"] == ("matrix" if takes_ranges else "scalar")
 
 

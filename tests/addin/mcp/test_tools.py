@@ -6,8 +6,9 @@ from datetime import date
 import jsonschema
 import pytest
 
+from addin.mcp.runner import ToolFailure, ToolRunner
 from addin.mcp.tool import input_schema, output_schema
-from addin.mcp.tools import TOOLS, Desk, ToolFailure
+from addin.mcp.tools import TOOLS
 from dataservice.client import AsyncClient
 from tests.addin.commands import addin, environment
 
@@ -15,26 +16,26 @@ BY_NAME = {tool.name: tool for tool in TOOLS}
 
 
 @asynccontextmanager
-async def desk(service, **options):
-    """A desk with an empty cache before a service; calls are checked against the declared schemas."""
+async def runner(service, **options):
+    """A runner with an empty cache before a service; calls are checked against the declared schemas."""
     async with AsyncClient(service.url, service.key) as client:
-        yield _Checked(Desk(client, deadline_s=20.0, **options))
+        yield _Checked(ToolRunner(client, deadline_s=20.0, **options))
 
 
 class _Checked:
-    def __init__(self, desk):
-        self._desk = desk
+    def __init__(self, runner):
+        self._runner = runner
 
     async def ask(self, name, **arguments):
         tool = BY_NAME[name]
         jsonschema.validate(arguments, input_schema(tool))
-        result = await self._desk.answer(tool, arguments)
+        result = await self._runner.answer(tool, arguments)
         jsonschema.validate(result, output_schema(tool))
         return result
 
 
 async def test_observations_are_the_newest_100_and_say_that_there_are_more(shared_service):
-    async with desk(shared_service) as agent:
+    async with runner(shared_service) as agent:
         found = await agent.ask("get_observations", slug="WTI")
         assert (len(found["rows"]), found["rows"][-1][0]) == (100, "2026-08-18")
         assert (found["total"], found["total_is_all"]) == (365, False)
@@ -44,7 +45,7 @@ async def test_observations_are_the_newest_100_and_say_that_there_are_more(share
 
 
 async def test_a_window_tells_exactly_how_many_rows_it_has(shared_service):
-    async with desk(shared_service) as agent:
+    async with runner(shared_service) as agent:
         found = await agent.ask("get_observations", slug="us-cpi", start="2020-01-01", end="2024-12-31", limit=12)
         assert (found["total"], found["total_is_all"], len(found["rows"])) == (60, True, 12)
         assert found["rows"][-1][0] == "2024-12-01"
@@ -54,27 +55,27 @@ async def test_a_window_tells_exactly_how_many_rows_it_has(shared_service):
 
 
 async def test_periods_are_counted_back_from_the_newest_observation(shared_service):
-    async with desk(shared_service) as agent:
+    async with runner(shared_service) as agent:
         found = await agent.ask("get_observations", slug="eia.wti.spot", freq="M", agg="mean", limit=3)
         assert [day for day, _ in found["rows"]] == ["2026-06-30", "2026-07-31", "2026-08-31"]
         assert found["columns"] == ["date", "eia.wti.spot (mean)"]
 
 
 async def test_the_period_under_way_is_dated_by_the_end_asked_for(shared_service):
-    async with desk(shared_service) as agent:
+    async with runner(shared_service) as agent:
         found = await agent.ask("get_observations", slug="us-10y", freq="Q", limit=2, end="2026-02-10")
         assert [day for day, _ in found["rows"]] == ["2025-12-31", "2026-02-10"]
 
 
 async def test_more_periods_than_the_calendar_has_are_all_there_are(shared_service):
-    async with desk(shared_service) as agent:
+    async with runner(shared_service) as agent:
         found = await agent.ask("get_observations", slug="us-cpi", freq="Y", limit=10_000)
         assert found["total_is_all"]
         assert found["rows"][0][0] == "1913-12-31"
 
 
 async def test_a_transform_is_computed_with_what_lies_before_the_window(shared_service):
-    async with desk(shared_service) as agent:
+    async with runner(shared_service) as agent:
         found = await agent.ask(
             "get_observations", slug="us-cpi", start="2024-01-01", end="2024-03-31", transform="yoy"
         )
@@ -83,19 +84,19 @@ async def test_a_transform_is_computed_with_what_lies_before_the_window(shared_s
 
 
 async def test_a_start_after_the_end_is_refused(shared_service):
-    async with desk(shared_service) as agent:
+    async with runner(shared_service) as agent:
         with pytest.raises(ToolFailure, match="start 2025-01-01 lies after end 2024-01-01"):
             await agent.ask("get_observations", slug="us-cpi", start="2025-01-01", end="2024-01-01")
 
 
 async def test_an_empty_window_says_where_the_series_ends(shared_service):
-    async with desk(shared_service) as agent:
+    async with runner(shared_service) as agent:
         with pytest.raises(ToolFailure, match="its last one is of 2026-05-01"):
             await agent.ask("get_observations", slug="us-cpi", start="2026-08-01")
 
 
 async def test_the_catalogue_is_searched_without_further_requests(shared_service):
-    async with desk(shared_service) as agent:
+    async with runner(shared_service) as agent:
         await agent.ask("list_signals")
         found = await agent.ask("list_signals", search="usd", category="fx", limit=2, fields=["slug"])
         assert (len(found["signals"]), found["requests"]) == (2, 0)
@@ -106,7 +107,7 @@ async def test_the_catalogue_is_searched_without_further_requests(shared_service
 
 
 async def test_currents_are_sorted_and_filtered(shared_service):
-    async with desk(shared_service) as agent:
+    async with runner(shared_service) as agent:
         found = await agent.ask("list_currents", sort="-belief_score", fields=["belief_score"])
         scores = [current["belief_score"] for current in found["currents"] if current]
         assert scores == sorted(scores)
@@ -114,7 +115,7 @@ async def test_currents_are_sorted_and_filtered(shared_service):
 
 
 async def test_posts_are_listed_without_their_text(shared_service):
-    async with desk(shared_service) as agent:
+    async with runner(shared_service) as agent:
         found = await agent.ask("list_posts", story_type="report", limit=3)
         assert all("body_md" not in post and post["story_type"] == "report" for post in found["posts"])
         with pytest.raises(ToolFailure, match="did you mean what-moved-0"):
@@ -122,7 +123,7 @@ async def test_posts_are_listed_without_their_text(shared_service):
 
 
 async def test_wire_items_are_filtered_on_the_spot(shared_service):
-    async with desk(shared_service) as agent:
+    async with runner(shared_service) as agent:
         await agent.ask("list_wire", since="2026-07-01")
         found = await agent.ask("list_wire", since="2026-07-01", signal="eia.wti.spot", text="crude", limit=200)
         assert found["requests"] == 0
@@ -135,7 +136,7 @@ async def test_wire_items_are_filtered_on_the_spot(shared_service):
 
 async def test_an_argument_may_be_text_where_a_number_or_a_list_is_meant(shared_service):
     async with AsyncClient(shared_service.url, shared_service.key) as client:
-        told = await Desk(client, deadline_s=20).answer(
+        told = await ToolRunner(client, deadline_s=20).answer(
             BY_NAME["list_signals"], {"limit": "2", "fields": "slug, name", "search": None}
         )
     assert [list(signal) for signal in told["signals"]] == [["slug", "name"]] * 2

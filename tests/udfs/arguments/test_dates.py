@@ -7,8 +7,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from dataservice.client.contract.timestamps import utc_day
 from tests.udfs.refusals import refusal_of
-from udfs.arguments.dates import Back, Day, Last, Max, Start, ToDate, first_day, months_before, today_of
+from udfs.arguments.dates import Back, Day, Last, Max, Start, ToDate, first_day, months_before
 from udfs.cells import serial
 from udfs.errors import ArgumentError
 
@@ -154,5 +155,5 @@ def test_whatever_is_given_becomes_a_day_or_a_refusal(raw):
 
 
 def test_today_is_the_day_in_utc():
-    assert today_of(0) == date(1970, 1, 1)
-    assert today_of(86_399.9) == date(1970, 1, 1)
+    assert utc_day(0) == date(1970, 1, 1)
+    assert utc_day(86_399.9) == date(1970, 1, 1)

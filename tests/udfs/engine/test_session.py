@@ -9,7 +9,8 @@ import udfs
 from tests.udfs.asking import Canned, session_on
 from udfs import Call
 from udfs.cells import CellError, ErrorCode
-from udfs.engine.session import KEEP_WITHOUT_ANSWER_S, current_session
+from udfs.engine.decorator import current_session
+from udfs.engine.session import KEEP_WITHOUT_ANSWER_S
 from udfs.errors import ArgumentError, NoDataError
 
 

@@ -7,12 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dataservice.client import SignalDetail
+from dataservice.client.contract.requests import OBSERVATIONS_LIMIT
 from dataservice.models import Signal
 from tests.udfs.asking import Canned, cells, session_on
 from tests.udfs.series import observations
 from udfs.cells import CellError, ErrorCode
 from udfs.engine.session import Call
-from udfs.timeseries.asof import PAGE_OBSERVATIONS, block_around, latest
+from udfs.timeseries.loader import block_around, latest
 
 DETAIL = {
     "slug": "odd",
@@ -174,4 +175,4 @@ def test_days_in_one_block_ask_the_same_and_one_page_holds_it(day, step_days):
     assert start < day <= end
     assert block_around(end, step_days) == (start, end)
     assert block_around(max(date(day.year, 1, 1), date(2, 1, 1)), step_days) == (start, end)
-    assert (end - start) / timedelta(days=step_days) <= max(PAGE_OBSERVATIONS, 2 * 366 / step_days) + 5
+    assert (end - start) / timedelta(days=step_days) <= max(OBSERVATIONS_LIMIT, 2 * 366 / step_days) + 5

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dataservice.models import Signal
-from udfs.records.search import corrected, matches, ranked, words_of
+from udfs.records.lookup import corrected, matches, ranked, words_of
 
 SIGNALS = [
     Signal(slug="cboe.vix", shortcode="VIX", name="VIX volatility index, close", description="Daily close"),

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.udfs.series import observations, series
-from udfs.timeseries.align import Align, Fill, by_day, filled, row_times
 from udfs.timeseries.resample import Freq
+from udfs.timeseries.table import Align, Fill, by_day, filled, row_times
 
 DAILY = observations({"2024-01-01": 1, "2024-01-02": 2, "2024-01-04": 4, "2024-01-05": None})
 OTHER = observations({"2024-01-02": 20, "2024-01-03": 30, "2024-01-05": 50})

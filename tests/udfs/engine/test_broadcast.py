@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from udfs.arguments.broadcast import combinations, single
+from udfs.engine.registry import combinations, single
 from udfs.errors import ArgumentError
 
 items = st.integers(0, 99)
