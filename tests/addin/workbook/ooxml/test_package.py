@@ -6,7 +6,7 @@ from pathlib import Path
 import openpyxl
 import pytest
 
-from addin.workbook import package as package_module
+from addin.workbook.ooxml import package as package_module
 from addin.workbook.ooxml.package import Package, WorkbookError
 
 
