@@ -8,7 +8,7 @@ import pytest
 from addin.config.settings import Settings
 from addin.workbook.ooxml.book import Book
 from addin.workbook.ooxml.package import Package, WorkbookError
-from addin.workbook.refresh.libreoffice import refresh_with_libreoffice
+from addin.workbook.refresh.programs import refresh_with_libreoffice
 from addin.workbook.refresh.refresh import refresh_book
 from dataservice.client import AsyncClient
 from tests.addin.workbook.books import make_book, values
