@@ -57,13 +57,32 @@ class Prepared:
 
     def run(self, arguments: Sequence[str], *, timeout_s: float = TIMEOUT_S) -> str:
         """What soffice printed; raises `AddinError` if it fails or takes longer. No process of it keeps running."""
-        for _ in range(2):
-            code, output = _run([*self.command, *arguments], self.environment, timeout_s)
-            if code != RESTART:
-                break
+        code, output = self._run(arguments, timeout_s)
+        if code == RESTART:
+            code, output = self._run(arguments, timeout_s)
         if code:
             raise AddinError(f"LibreOffice ended with exit code {code}: {output.strip()[-500:]}")
         return output
+
+    def _run(self, arguments: Sequence[str], timeout_s: float) -> tuple[int, str]:
+        """The exit code and what was printed; after the time the process and all it started are ended."""
+        process = subprocess.Popen(  # noqa: S603 - the command is the soffice that was found, and our own arguments
+            [*self.command, *arguments],
+            env=dict(self.environment),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            start_new_session=True,
+        )
+        try:
+            output, _ = process.communicate(timeout=timeout_s)
+        except subprocess.TimeoutExpired:
+            raise AddinError(f"LibreOffice took longer than {timeout_s:g} s and was ended") from None
+        finally:
+            end(process)
+        return process.returncode, output
 
 
 def find_soffice() -> Path:
@@ -138,27 +157,6 @@ def _unpack(extension: Extension, folder: Path) -> None:
         file = folder / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(content)
-
-
-def _run(command: Sequence[str], environment: Mapping[str, str], timeout_s: float) -> tuple[int, str]:
-    """The exit code and what was printed; after the time the process and all it started are ended."""
-    process = subprocess.Popen(  # noqa: S603 - the command is the soffice that was found, and our own arguments
-        command,
-        env=dict(environment),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
-        start_new_session=True,
-    )
-    try:
-        output, _ = process.communicate(timeout=timeout_s)
-    except subprocess.TimeoutExpired:
-        raise AddinError(f"LibreOffice took longer than {timeout_s:g} s and was ended") from None
-    finally:
-        end(process)
-    return process.returncode, output
 
 
 def end(process: subprocess.Popen[str]) -> None:

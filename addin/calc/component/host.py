@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import traceback
+from concurrent.futures import Future
 from typing import Any, Callable
 
 import unohelper
@@ -89,13 +90,9 @@ class Host:
     def on_main(self, action: Callable[[], Any]) -> Any:
         """Do something on Calc's main thread once it is idle, and wait for it."""
         callback = _OnMain(action)
-        self._context.ServiceManager.createInstanceWithContext(
-            "com.sun.star.awt.AsyncCallback", self._context
-        ).addCallback(callback, None)
-        callback.done.wait()
-        if callback.error is not None:
-            raise callback.error
-        return callback.value
+        manager = self._context.ServiceManager
+        manager.createInstanceWithContext("com.sun.star.awt.AsyncCallback", self._context).addCallback(callback, None)
+        return callback.outcome.result()
 
     def fill_in_later(self) -> None:
         """Fetch the queued calls in another thread."""
@@ -178,14 +175,10 @@ class _OnMain(unohelper.Base, XCallback):  # type: ignore[misc]
 
     def __init__(self, action: Callable[[], Any]) -> None:
         self._action = action
-        self.done = threading.Event()
-        self.value: Any = None
-        self.error: Any = None
+        self.outcome: Future[Any] = Future()
 
     def notify(self, data: Any) -> None:  # noqa: ARG002 - UNO's signature
         try:
-            self.value = self._action()
+            self.outcome.set_result(self._action())
         except Exception as error:  # noqa: BLE001 - raised again in the waiting thread
-            self.error = error
-        finally:
-            self.done.set()
+            self.outcome.set_exception(error)

@@ -25,14 +25,6 @@ class Fitted(NamedTuple):
     blocked: list[str]
 
 
-class _Table(NamedTuple):
-    """One array formula of ours: the area it has, the area it needs, and its result."""
-
-    area: Area
-    wanted: Area
-    answer: CachedAnswer | None
-
-
 def fit_tables(document: Any, namespace: str, engine: Engine) -> Fitted:
     """Resize every array formula of ours to its result; cells in use are never overwritten.
 
@@ -42,16 +34,16 @@ def fit_tables(document: Any, namespace: str, engine: Engine) -> Fitted:
     undo = document.getUndoManager()
     for sheet in document.Sheets:
         areas = [] if sheet.isProtected() else dict.fromkeys(_arrays(sheet, namespace))
-        for table in [_table(document, sheet, area, engine) for area in areas]:
+        for area, wanted, answer in [(area, *_needed(document, sheet, area, engine)) for area in areas]:
             undo.enterUndoContext("Fit tables")
             try:
-                fits = all(_is_empty(sheet, part) for part in grown(table.area, table.wanted))
+                fits = all(_is_empty(sheet, part) for part in grown(area, wanted))
                 if not fits:
-                    blocked.append(_cells(sheet, table.area).AbsoluteName.replace("$", ""))
-                elif table.wanted != table.area:
-                    _resize(sheet, table.area, table.wanted)
+                    blocked.append(_cells(sheet, area).AbsoluteName.replace("$", ""))
+                elif wanted != area:
+                    _resize(sheet, area, wanted)
                     changed += 1
-                _show_dates(document, sheet, table.wanted if fits else table.area, table.answer)
+                _show_dates(document, sheet, wanted if fits else area, answer)
             finally:
                 undo.leaveUndoContext()
     return Fitted(changed, blocked)
@@ -74,16 +66,16 @@ def _array_at(sheet: Any, cell: Any) -> Area:
     return Area(place.StartColumn, place.StartRow, columns, rows)
 
 
-def _table(document: Any, sheet: Any, area: Area, engine: Engine) -> _Table:
-    """The table with the area that its result needs, or with the area it has if that is unknown."""
+def _needed(document: Any, sheet: Any, area: Area, engine: Engine) -> tuple[Area, CachedAnswer | None]:
+    """The area that the result of an array formula needs, or the area it has if that is unknown; and the answer."""
     formula = _formula(sheet, area)[1:]
     with engine.tracing() as calls:
         sizes = computed(document, sheet, [f"=COLUMNS({formula})", f"=ROWS({formula})"])
     if sizes is None or min(sizes) < 1:
-        return _Table(area, area, None)
+        return area, None
     wanted = area.resized(int(sizes[0]), int(sizes[1]))
     fits = wanted.fits(sheet.Columns.Count, sheet.Rows.Count)
-    return _Table(area, wanted if fits else area, engine.cached(list(calls)[-1]) if calls else None)
+    return wanted if fits else area, engine.cached(list(calls)[-1]) if calls else None
 
 
 def _is_empty(sheet: Any, area: Area) -> bool:

@@ -25,17 +25,15 @@ _PANES_RELS = f"""\
 Target="webextension1.xml"/></Relationships>"""
 
 
-def webextension_parts(
-    package: Package, *, addin_id: str, version: str, store: str = "developer", store_type: str = "Registry"
-) -> dict[str, bytes]:
+def webextension_parts(package: Package, *, addin_id: str, version: str) -> dict[str, bytes]:
     """The parts to add to a package, and its changed ones, so that Excel opens the pane of the add-in `addin_id`.
 
-    `store` and `store_type` are those of a sideloaded add-in; a centrally deployed one has `EXCatalog` for both.
+    The store is that of a sideloaded add-in; a centrally deployed one has `EXCatalog` for both attributes.
     """
     extension = f"""\
 <?xml version="1.0" encoding="UTF-8" standalone="yes"?>
 <we:webextension xmlns:we="http://schemas.microsoft.com/office/webextensions/webextension/2010/11" \
-id="{{{addin_id}}}"><we:reference id="{addin_id}" version="{version}" store="{store}" storeType="{store_type}"/>\
+id="{{{addin_id}}}"><we:reference id="{addin_id}" version="{version}" store="developer" storeType="Registry"/>\
 <we:alternateReferences/><we:properties><we:property name="Office.AutoShowTaskpaneWithDocument" value="true"/>\
 </we:properties><we:bindings/><we:snapshot xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"/>\
 </we:webextension>"""

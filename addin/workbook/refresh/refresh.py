@@ -90,8 +90,12 @@ async def refresh_book(
     with Package(path) as package:
         book = Book(package)
         plan = make_plan(book, namespace)
-        if not force:
-            _refuse_if_short(await _cost(session, book, plan))
+        cost = None if force else await _cost(session, book, plan)
+        if cost and not cost.affordable:
+            raise TooFewRequestsError(
+                f"the refresh needs {cost.requests} requests and the key has {cost.remaining} left this month; "
+                "nothing was sent (--force starts all the same)"
+            )
         spent_before = _spent(session)
         changed: set[Place] = set()
         report = await _refresh_all(session, book, plan, changed, progress)
@@ -197,14 +201,6 @@ def _spent(session: Session) -> int:
     """Requests spent by this installation this month."""
     quota = session.client.quota_now
     return quota.used_here if quota else 0
-
-
-def _refuse_if_short(cost: BookCost) -> None:
-    if not cost.affordable:
-        raise TooFewRequestsError(
-            f"the refresh needs {cost.requests} requests and the key has {cost.remaining} left this month; "
-            "nothing was sent (--force starts all the same)"
-        )
 
 
 def refuse_if_open(target: Path) -> None:
