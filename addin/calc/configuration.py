@@ -81,16 +81,9 @@ def menu(names: Names) -> bytes:
     submenu = _replaced(names.identifier, _title(_TITLE), _prop("Context", _SHEET), _node("Submenu", *entries))
     with_icons = [command for command in COMMANDS if command is not None and command.icon]
     buttons = [_entry(f"t{i}", command, names) for i, command in enumerate(with_icons)]
-    return _file(
-        "org.openoffice.Office",
-        "Addons",
-        _node(
-            "AddonUI",
-            _node("OfficeMenuBar", submenu),
-            _node("OfficeToolBar", _replaced(names.identifier, *buttons)),
-            _node("Images", *(_images(command, names) for command in with_icons)),
-        ),
-    )
+    toolbar = _node("OfficeToolBar", _replaced(names.identifier, *buttons))
+    images = _node("Images", *(_images(command, names) for command in with_icons))
+    return _file("org.openoffice.Office", "Addons", _node("AddonUI", _node("OfficeMenuBar", submenu), toolbar, images))
 
 
 def toolbar_name(names: Names) -> bytes:
@@ -131,13 +124,8 @@ def _help(parameter: Parameter) -> str:
 def _entry(name: str, command: Command | None, names: Names) -> ET.Element:
     if command is None:
         return _replaced(name, _prop("URL", "private:separator"))
-    return _replaced(
-        name,
-        _prop("URL", names.protocol + command.path),
-        _title(command.title),
-        _prop("Target", "_self"),
-        _prop("Context", _SHEET),
-    )
+    target, context = _prop("Target", "_self"), _prop("Context", _SHEET)
+    return _replaced(name, _prop("URL", names.protocol + command.path), _title(command.title), target, context)
 
 
 def _images(command: Command, names: Names) -> ET.Element:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from importlib.metadata import version
+from typing import TypeAlias
 from urllib.parse import urlsplit
 
 import httpx
@@ -27,6 +28,8 @@ from udfs.errors import reason
 
 TIMEOUT_S = 5.0
 """The time in which each link must answer."""
+
+Distrust: TypeAlias = Callable[[Certificates], str | None]
 
 
 class State(StrEnum):
@@ -48,11 +51,7 @@ class Finding:
 
 
 async def examine(
-    settings: Settings,
-    own: Certificates,
-    now: dt.datetime,
-    *,
-    distrust: Callable[[Certificates], str | None] = distrust,
+    settings: Settings, own: Certificates, now: dt.datetime, *, distrust: Distrust = distrust
 ) -> list[Finding]:
     """Check everything between Excel and the service in this order; spends at most one request.
 
@@ -100,9 +99,7 @@ def _cache(settings: Settings) -> Finding:
     return Finding("cache", State.BROKEN, f"{folder} cannot be written", "choose another with DATA_SERVICE_CACHE_DIR")
 
 
-def _certificate(
-    own: Certificates, now: dt.datetime, distrust: Callable[[Certificates], str | None]
-) -> Iterator[Finding]:
+def _certificate(own: Certificates, now: dt.datetime, distrust: Distrust) -> Iterator[Finding]:
     """The certificate for localhost, whether others can read its key, and whether the system trusts it.
 
     With a certificate that Excel and browsers do not trust, the pane stays empty.
@@ -118,11 +115,12 @@ def _certificate(
     if os.name == "posix" and key.exists() and key.stat().st_mode & 0o077:
         advice = "make a new one: addin certs remove; addin certs install"
         yield Finding("private key", State.BROKEN, f"{key} is readable by others", advice)
-    if reason := distrust(own):
-        advice = "addin certs install --trust; then restart Excel and the browser"
-        yield Finding("trust", State.WARNING, f"the system is not known to trust the certificate ({reason})", advice)
-    else:
+    reason = distrust(own)
+    if reason is None:
         yield Finding("trust", State.GOOD, "the system trusts the certificate")
+        return
+    advice = "addin certs install --trust; then restart Excel and the browser"
+    yield Finding("trust", State.WARNING, f"the system is not known to trust the certificate ({reason})", advice)
 
 
 async def _backend(settings: Settings, http: httpx.AsyncClient) -> Finding:

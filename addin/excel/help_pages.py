@@ -97,17 +97,13 @@ def _left_out(parameter: Parameter) -> str:
 
 
 def _choices(choices: Sequence[Choice]) -> str:
-    if not choices:
-        return ""
     items = "".join(f"<dt><code>{escape(c.value)}</code></dt><dd>{escape(c.help)}</dd>" for c in choices)
-    return f"<dl>{items}</dl>"
+    return f"<dl>{items}</dl>" if items else ""
 
 
 def _examples(examples: Sequence[str]) -> str:
-    if not examples:
-        return ""
     lines = "\n".join(map(escape, examples))
-    return f"<h2>Examples</h2>\n<pre><code>{lines}</code></pre>"
+    return f"<h2>Examples</h2>\n<pre><code>{lines}</code></pre>" if lines else ""
 
 
 def _prose(text: str) -> str:

@@ -137,7 +137,7 @@ def _icon_file(address: str, size: int) -> Iterator[str]:
     file = STATIC / "icons" / Path(urlsplit(address).path).name
     if not file.is_file():
         yield f"there is no icon {address!r}"
-    elif _png_size(file) != (size, size):
+    elif struct.unpack(">II", file.read_bytes()[16:24]) != (size, size):  # width and height in a PNG's header
         yield f"{file.name} is not {size} pixels wide and high"
 
 
@@ -183,9 +183,3 @@ def _is_https(address: str) -> bool:
 def _length(name: str, text: str, limit: int) -> Iterator[str]:
     if not 0 < len(text) <= limit:
         yield f"{name} has {len(text)} characters; 1 to {limit} are allowed"
-
-
-def _png_size(file: Path) -> tuple[int, int]:
-    """The width and height that a PNG's header names."""
-    width, height = struct.unpack(">II", file.read_bytes()[16:24])
-    return width, height

@@ -29,7 +29,6 @@ MEDIA_TYPES = {
     ".js": "text/javascript",
     ".json": "application/json",
     ".png": "image/png",
-    ".svg": "image/svg+xml",
     ".xml": "application/xml",
 }
 

@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 from addin.config.settings import Settings
 from udfs.engine.registry import Udf
@@ -27,18 +26,7 @@ GRACE_S = 10.0
 
 def functions_script(functions: Iterable[Udf], settings: Settings, *, base_url: str) -> str:
     """`/functions.js`: one script that associates every function with its id; it needs `CustomFunctions` only."""
-    written = json.dumps(configuration(functions, settings, base_url=base_url), indent=2)
-    return _script("functions", FUNCTIONS_PARTS, f"const CONFIGURATION = {written};\n")
-
-
-def refresh_script() -> str:
-    """`/refresh.js`: the refresh and what starts it; it needs `functions.js` and office.js."""
-    return _script("refresh", REFRESH_PARTS, "")
-
-
-def configuration(functions: Iterable[Udf], settings: Settings, *, base_url: str) -> dict[str, Any]:
-    """The settings in `functions.js`: the functions' ids, the namespace, and the backend's limits."""
-    return {
+    configuration = {
         "version": version("dataservice-addin"),
         "namespace": settings.namespace,
         "base": f"{base_url}/",
@@ -47,6 +35,13 @@ def configuration(functions: Iterable[Udf], settings: Settings, *, base_url: str
         "maxBytes": settings.max_body_bytes,
         "deadlineMs": round(1000 * (settings.deadline_s + GRACE_S)),
     }
+    head = f"const CONFIGURATION = {json.dumps(configuration, indent=2)};\n"
+    return _script("functions", FUNCTIONS_PARTS, head)
+
+
+def refresh_script() -> str:
+    """`/refresh.js`: the refresh and what starts it; it needs `functions.js` and office.js."""
+    return _script("refresh", REFRESH_PARTS, "")
 
 
 def _script(folder: str, parts: tuple[str, ...], head: str) -> str:

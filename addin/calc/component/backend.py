@@ -5,7 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 import ssl
-from typing import Any, Callable, Dict, NamedTuple, Sequence, cast
+from typing import Any, Callable, NamedTuple, Sequence
 from urllib.parse import urlsplit
 
 from .calls import Call, json_of
@@ -54,7 +54,7 @@ class Address(NamedTuple):
         return http.client.HTTPSConnection(parts.hostname, parts.port, timeout=CONNECT_S, context=context)
 
 
-class Backend:
+class BackendClient:
     """`addin serve` as the component sees it."""
 
     def __init__(self, address: Address, clock: Callable[[], float]) -> None:
@@ -109,7 +109,7 @@ class Backend:
         if status != 200 or not isinstance(reply, dict):
             reason = reply.get("error") if isinstance(reply, dict) else None
             raise BackendError(f"the backend refused: {reason or f'status {status}'}", status)
-        return cast("Dict[str, Any]", reply)
+        return reply
 
     def _exchange(self, method: str, path: str, body: dict[str, Any] | None) -> Any:
         """The status and the content; an idle connection that the backend has closed is replaced."""

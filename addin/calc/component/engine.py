@@ -6,7 +6,7 @@ import threading
 from contextlib import contextmanager
 from typing import Iterator, Mapping, Sequence
 
-from .backend import Backend, BackendError
+from .backend import BackendClient, BackendError
 from .calls import Call, Function, error_style
 from .response_cache import CachedAnswer, ResponseCache
 from .values import NA, Answer, Value, value_of
@@ -18,7 +18,7 @@ BATCH = 4_000
 class Engine:
     """Answers calls from the cache, queues the others and fetches them in batches; threads may share it."""
 
-    def __init__(self, backend: Backend, cache: ResponseCache, functions: Mapping[str, Function]) -> None:
+    def __init__(self, backend: BackendClient, cache: ResponseCache, functions: Mapping[str, Function]) -> None:
         self.backend = backend
         self._cache = cache
         self._functions = functions

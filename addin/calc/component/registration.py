@@ -13,7 +13,7 @@ import uno
 import unohelper
 from com.sun.star.lang import XServiceInfo
 
-from .backend import Address, Backend
+from .backend import Address, BackendClient
 from .calls import Function, functions_of
 from .commands import HANDLER, Commands
 from .engine import Engine
@@ -45,7 +45,7 @@ def _address() -> Address:
 @lru_cache(maxsize=1)
 def _host() -> Host:
     """The one host of this process: Calc makes several objects of each part, and all share the same values."""
-    backend, cache = Backend(_address(), time.monotonic), ResponseCache(time.monotonic)
+    backend, cache = BackendClient(_address(), time.monotonic), ResponseCache(time.monotonic)
     engine = Engine(backend, cache, {function.id: function for function in _functions})
     return Host(uno.getComponentContext(), engine, _loaded)
 
@@ -55,35 +55,37 @@ def _loaded(document: Any) -> None:
         fit_tables(document, _built["namespace"], _host().engine)
 
 
-def _functions_class() -> type:
-    """The class that Calc calls, one method for every function; its interface is in the extension's type library."""
-    service = _built["namespace"]
+class _Functions(unohelper.Base, uno.getClass(_built["interface"]), XServiceInfo):  # type: ignore[misc]
+    """What Calc calls, with one method for every function; the interface is in the extension's type library."""
 
-    def start(self: Any, context: Any) -> None:  # noqa: ARG001 - UNO passes its context to every object
+    def __init__(self, context: Any) -> None:  # noqa: ARG002 - UNO passes its context to every object
         self.host = _host()
 
-    members: dict[str, Any] = {
-        "__init__": start,
-        "getImplementationName": lambda _: service,
-        "supportsService": lambda _, name: name in (service, ADD_IN),
-        "getSupportedServiceNames": lambda _: (service, ADD_IN),
-    }
-    members.update((function.id, _method(function)) for function in _functions)
-    return type("Functions", (unohelper.Base, uno.getClass(_built["interface"]), XServiceInfo), members)
+    def getImplementationName(self) -> Any:  # noqa: N802 - UNO's name
+        return _built["namespace"]
+
+    def supportsService(self, name: str) -> bool:  # noqa: N802 - UNO's name
+        return name in self.getSupportedServiceNames()
+
+    def getSupportedServiceNames(self) -> Any:  # noqa: N802 - UNO's name
+        return (_built["namespace"], ADD_IN)
 
 
 def _method(function: Function) -> Callable[..., Any]:
     return lambda self, document, *raw: self.host.result(function, document, raw)
 
 
-def _commands_class() -> type:
-    def start(self: Any, context: Any) -> None:  # noqa: ARG001 - UNO passes its context to every object
-        Commands.__init__(self, _host(), _built["namespace"])
+for _function in _functions:
+    setattr(_Functions, _function.id, _method(_function))
 
-    members = {"__init__": start, "name": _built["commands"], "protocol": _built["protocol"]}
-    return type("Commands", (Commands,), members)
+
+class _Commands(Commands):
+    name, protocol = _built["commands"], _built["protocol"]
+
+    def __init__(self, context: Any) -> None:  # noqa: ARG002 - UNO passes its context to every object
+        super().__init__(_host(), _built["namespace"])
 
 
 g_ImplementationHelper = unohelper.ImplementationHelper()  # noqa: N816 - soffice looks for this name
-g_ImplementationHelper.addImplementation(_functions_class(), _built["namespace"], (_built["namespace"], ADD_IN))
-g_ImplementationHelper.addImplementation(_commands_class(), _built["commands"], (HANDLER,))
+g_ImplementationHelper.addImplementation(_Functions, _built["namespace"], (_built["namespace"], ADD_IN))
+g_ImplementationHelper.addImplementation(_Commands, _built["commands"], (HANDLER,))

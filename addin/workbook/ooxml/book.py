@@ -23,12 +23,10 @@ class Book:
         self._workbook = package.xml(_WORKBOOK)
         if self._workbook.tag != f"{{{MAIN}}}workbook":
             raise WorkbookError(f"{package.path} is saved as Strict Open XML; save it as an ordinary workbook first")
-        targets = {identifier: (kind, part) for identifier, kind, part in package.related(_WORKBOOK)}
-        self._parts: dict[str, str] = {}
-        for element in self._workbook.iter(f"{{{MAIN}}}sheet"):
-            kind, part = targets.get(element.get(_RELATIONSHIP_ID, ""), ("", ""))
-            if kind.endswith("/worksheet"):
-                self._parts[element.get("name", "")] = part
+        worksheets = {key: part for key, kind, part in package.related(_WORKBOOK) if kind.endswith("/worksheet")}
+        sheets = self._workbook.iter(f"{{{MAIN}}}sheet")
+        keys = {sheet.get("name", ""): sheet.get(_RELATIONSHIP_ID, "") for sheet in sheets}
+        self._parts = {name: worksheets[key] for name, key in keys.items() if key in worksheets}
         self._folded = {name.casefold(): name for name in self._parts}
         self._sheets: dict[str, Sheet] = {}
         self._recalculates = False
@@ -92,11 +90,9 @@ class Book:
     @cached_property
     def _names(self) -> dict[tuple[str, str | None], str]:
         # `localSheetId` counts all sheets, chart sheets too.
-        order = [element.get("name", "") for element in self._workbook.iter(f"{{{MAIN}}}sheet")]
+        sheets = {str(i): each.get("name", "") for i, each in enumerate(self._workbook.iter(f"{{{MAIN}}}sheet"))}
         names: dict[tuple[str, str | None], str] = {}
         for element in self._workbook.iter(f"{{{MAIN}}}definedName"):
-            position = element.get("localSheetId")
-            known = position is not None and position.isdigit() and int(position) < len(order)
-            local = order[int(position or 0)] if known else None
-            names[element.get("name", "").casefold(), local] = f"={element.text or ''}"
+            sheet = sheets.get(element.get("localSheetId", ""))
+            names[element.get("name", "").casefold(), sheet] = f"={element.text or ''}"
         return names

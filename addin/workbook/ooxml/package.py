@@ -12,6 +12,7 @@ import tempfile
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Self
 
@@ -169,10 +170,7 @@ def _check(infos: list[zipfile.ZipInfo], path: Path) -> None:
 
 
 def _hint(path: Path) -> str:
-    try:
-        with path.open("rb") as stream:
-            if stream.read(4) == _OLE_MAGIC:
-                return "; it is an .xls file or has a password: save it as .xlsx without one"
-    except OSError:
-        pass
+    with suppress(OSError), path.open("rb") as stream:
+        if stream.read(4) == _OLE_MAGIC:
+            return "; it is an .xls file or has a password: save it as .xlsx without one"
     return ""

@@ -7,6 +7,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import product
 from typing import Any, TypeAlias
 
 from lxml import etree
@@ -68,23 +69,14 @@ class Sheet:
                     cell.set("r", f"{get_column_letter(column)}{row_number}")
                 self._cells[row_number, column] = cell
 
-    @property
-    def used(self) -> Area:
-        """The rectangle that holds every cell of the sheet."""
-        rows = [row for row, _ in self._cells] or [1]
-        columns = [column for _, column in self._cells] or [1]
-        return Area(1, 1, max(rows), max(columns))
-
     def spots_in(self, area: Area) -> Iterator[Spot]:
         """The cells that exist inside `area`."""
-        size = (area.last_row - area.first_row + 1) * (area.last_column - area.first_column + 1)
-        if size > len(self._cells):
+        rows = range(area.first_row, area.last_row + 1)
+        columns = range(area.first_column, area.last_column + 1)
+        if len(rows) * len(columns) > len(self._cells):
             yield from (spot for spot in self._cells if area.contains(*spot))
         else:
-            for row in range(area.first_row, area.last_row + 1):
-                for column in range(area.first_column, area.last_column + 1):
-                    if (row, column) in self._cells:
-                        yield row, column
+            yield from (spot for spot in product(rows, columns) if spot in self._cells)
 
     def value(self, spot: Spot) -> Scalar:
         """The value stored in a cell, None for a blank one; dates are their serial numbers."""

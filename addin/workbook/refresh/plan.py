@@ -23,14 +23,7 @@ from addin.formulas.parser import (
 )
 from addin.workbook.ooxml.book import Book
 from addin.workbook.ooxml.sheet import Sheet
-from addin.workbook.refresh.dependencies import (
-    CellNote,
-    CellReference,
-    Dependencies,
-    OurCell,
-    Place,
-    cell_reference,
-)
+from addin.workbook.refresh.dependencies import CellNote, CellReference, Dependencies, OurCell, Place, cell_reference
 from udfs.cells import Scalar
 from udfs.errors import CellError
 

@@ -79,11 +79,9 @@ async def example_session(day: date = EXAMPLE_DAY) -> AsyncIterator[Session]:
     from dataservice.server import Store, import_directory, running, write_sample
 
     noon = datetime(day.year, day.month, day.day, 12, tzinfo=UTC).timestamp()
-    with TemporaryDirectory() as folder:
-        data = Path(folder) / "data"
-        write_sample(data, as_of=day)
-        with Store(Path(folder) / "service.db") as store:
-            import_directory(store, data)
-            with running(store) as service:
-                async with AsyncClient(service.url, store.create_key("pro"), clock=lambda: noon) as client:
-                    yield Session(client, clock=lambda: noon)
+    with TemporaryDirectory() as folder, Store(Path(folder) / "service.db") as store:
+        write_sample(Path(folder) / "data", as_of=day)
+        import_directory(store, Path(folder) / "data")
+        with running(store) as service:
+            async with AsyncClient(service.url, store.create_key("pro"), clock=lambda: noon) as client:
+                yield Session(client, clock=lambda: noon)

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from addin.calc.component.backend import Address, Backend, BackendError
+from addin.calc.component.backend import Address, BackendClient, BackendError
 from addin.calc.component.calls import functions_of
 from addin.calc.component.engine import BATCH, Engine
 from addin.calc.component.response_cache import ResponseCache
@@ -35,8 +35,8 @@ def backend_at():
     """Return what makes backends, and close them afterwards."""
     made = []
 
-    def make(url: str, clock: Clock | None = None) -> Backend:
-        made.append(Backend(Address(url), clock or Clock()))
+    def make(url: str, clock: Clock | None = None) -> BackendClient:
+        made.append(BackendClient(Address(url), clock or Clock()))
         return made[-1]
 
     yield make
