@@ -33,7 +33,7 @@ _WORK = """
 book = Book(Package(Path({!r})))
 make_plan(book)
 for name in book.sheet_names:
-    book.touch(book.sheet(name))
+    book.sheet(name).is_changed = True
 book.changed_parts()
 """
 _PEAK = """

@@ -9,41 +9,31 @@ from xml.etree import ElementTree as ET
 from udfs.arguments.parameters import Parameter
 from udfs.engine.registry import Udf
 
+_OOR = "http://openoffice.org/2001/registry"
+_LANG = "{http://www.w3.org/XML/1998/namespace}lang"
+_SHEET = "com.sun.star.sheet.SpreadsheetDocument"
+_TITLE = "Data Service"
+ET.register_namespace("oor", _OOR)
 
-@dataclass(frozen=True, slots=True)
+
 class Names:
-    """The names that the parts of the extension know each other by.
+    """The names by which the parts of the extension know each other.
 
     >>> Names("DS").stored("SIGNAL")
     '_xldudf_DS_SIGNAL'
     """
 
-    namespace: str
-
-    @property
-    def identifier(self) -> str:
-        """The extension's identifier."""
-        return f"org.dataservice.addin.{self.namespace.lower()}"
-
-    @property
-    def interface(self) -> str:
-        """The interface that the type library declares."""
-        return f"{self.identifier}.XFunctions"
-
-    @property
-    def commands(self) -> str:
-        """The implementation that handles the menu's commands."""
-        return f"{self.identifier}.Commands"
-
-    @property
-    def protocol(self) -> str:
-        """What the address of every command begins with."""
-        return f"{self.identifier}:"
-
-    @property
-    def package(self) -> str:
+    def __init__(self, namespace: str) -> None:
+        self.namespace = namespace
+        self.identifier = f"org.dataservice.addin.{namespace.lower()}"
+        self.package = f"dataservice_addin_{namespace.lower()}"
         """The Python package inside soffice."""
-        return f"dataservice_addin_{self.namespace.lower()}"
+        self.interface = f"{self.identifier}.XFunctions"
+        """The interface that the type library declares."""
+        self.commands = f"{self.identifier}.Commands"
+        """The implementation that handles the menu's commands."""
+        self.protocol = f"{self.identifier}:"
+        """The start of every command's address."""
 
     def typed(self, function_id: str) -> str:
         """A function's name as users type it."""
@@ -54,16 +44,9 @@ class Names:
         return f"_xldudf_{self.namespace}_{function_id}"
 
 
-_OOR = "http://openoffice.org/2001/registry"
-_LANG = "{http://www.w3.org/XML/1998/namespace}lang"
-_SHEET = "com.sun.star.sheet.SpreadsheetDocument"
-_TITLE = "Data Service"
-ET.register_namespace("oor", _OOR)
-
-
 @dataclass(frozen=True, slots=True)
 class Command:
-    """One entry of the menu; those with an icon are in the toolbar too."""
+    """One entry of the menu; entries with an icon are in the toolbar too."""
 
     path: str
     title: str
@@ -77,7 +60,7 @@ COMMANDS: tuple[Command | None, ...] = (
     Command("explain", "Explain Cell…"),
     Command("status", "Status…", icon="signal"),
 )
-"""The menu from top to bottom; None is a line. Refresh asks for what is stale, Refresh Everything for all."""
+"""The menu from top to bottom; None is a line."""
 
 
 def add_ins(functions: Iterable[Udf], names: Names) -> bytes:
@@ -87,7 +70,7 @@ def add_ins(functions: Iterable[Udf], names: Names) -> bytes:
 
 
 def protocol_handler(names: Names) -> bytes:
-    """`ProtocolHandler.xcu`: who does our commands."""
+    """`ProtocolHandler.xcu`: what handles our commands."""
     handler = _replaced(names.commands, _prop("Protocols", f"{names.protocol}*"))
     return _file("org.openoffice.Office", "ProtocolHandler", _node("HandlerSet", handler))
 
@@ -98,46 +81,34 @@ def menu(names: Names) -> bytes:
     submenu = _replaced(names.identifier, _title(_TITLE), _prop("Context", _SHEET), _node("Submenu", *entries))
     with_icons = [command for command in COMMANDS if command is not None and command.icon]
     buttons = [_entry(f"t{i}", command, names) for i, command in enumerate(with_icons)]
-    return _file(
-        "org.openoffice.Office",
-        "Addons",
-        _node(
-            "AddonUI",
-            _node("OfficeMenuBar", submenu),
-            _node("OfficeToolBar", _replaced(names.identifier, *buttons)),
-            _node("Images", *(_images(command, names) for command in with_icons)),
-        ),
-    )
+    toolbar = _node("OfficeToolBar", _replaced(names.identifier, *buttons))
+    images = _node("Images", *(_images(command, names) for command in with_icons))
+    return _file("org.openoffice.Office", "Addons", _node("AddonUI", _node("OfficeMenuBar", submenu), toolbar, images))
 
 
 def toolbar_name(names: Names) -> bytes:
-    """`CalcWindowState.xcu`: the toolbar's name in View ▸ Toolbars, which would be a number."""
+    """`CalcWindowState.xcu`: the toolbar's name in View ▸ Toolbars, which would otherwise be a number."""
     bar = _replaced(f"private:resource/toolbar/addon_{names.identifier}", _prop("UIName", _TITLE, lang="en-US"))
     return _file("org.openoffice.Office.UI", "CalcWindowState", _node("UIElements", _node("States", bar)))
 
 
 def _function(function: Udf, names: Names) -> ET.Element:
-    name = names.typed(function.id)
+    parameters = (_replaced(p.name, *_described(p.name, _help(p))) for p in function.parameters)
     return _replaced(
         function.id,
-        _prop("DisplayName", name, lang="en"),
-        _prop("Description", function.summary, lang="en"),
+        *_described(names.typed(function.id), function.summary),
         _prop("Category", "Add-In"),
         _prop("CompatibilityName", names.stored(function.id), lang="en-US"),
-        _node("Parameters", *(_parameter(parameter) for parameter in function.parameters)),
+        _node("Parameters", *parameters),
     )
 
 
-def _parameter(parameter: Parameter) -> ET.Element:
-    return _replaced(
-        parameter.name,
-        _prop("DisplayName", parameter.name, lang="en"),
-        _prop("Description", _help(parameter), lang="en"),
-    )
+def _described(name: str, description: str) -> tuple[ET.Element, ET.Element]:
+    return _prop("DisplayName", name, lang="en"), _prop("Description", description, lang="en")
 
 
 def _help(parameter: Parameter) -> str:
-    """What the function wizard says of an argument: Calc shows all of ours as optional, so it says which are not."""
+    """The function wizard's text for an argument; Calc shows all arguments as optional, so it says which are not."""
     kind = parameter.kind
     choices = ", ".join(choice.value for choice in kind.choices)
     parts = [
@@ -153,18 +124,13 @@ def _help(parameter: Parameter) -> str:
 def _entry(name: str, command: Command | None, names: Names) -> ET.Element:
     if command is None:
         return _replaced(name, _prop("URL", "private:separator"))
-    return _replaced(
-        name,
-        _prop("URL", names.protocol + command.path),
-        _title(command.title),
-        _prop("Target", "_self"),
-        _prop("Context", _SHEET),
-    )
+    target, context = _prop("Target", "_self"), _prop("Context", _SHEET)
+    return _replaced(name, _prop("URL", names.protocol + command.path), _title(command.title), target, context)
 
 
 def _images(command: Command, names: Names) -> ET.Element:
-    files = {"ImageSmallURL": 16, "ImageBigURL": 26}
-    images = [_prop(name, f"%origin%/icons/{command.icon}-{size}.png") for name, size in files.items()]
+    sizes = {"ImageSmallURL": 16, "ImageBigURL": 26}
+    images = [_prop(name, f"%origin%/icons/{command.icon}-{size}.png") for name, size in sizes.items()]
     url = _prop("URL", names.protocol + command.path)
     return _replaced(f"{names.identifier}.{command.path}", url, _node("UserDefinedImages", *images))
 
@@ -174,8 +140,7 @@ def _title(text: str) -> ET.Element:
 
 
 def _file(package: str, name: str, *children: ET.Element) -> bytes:
-    root = _element("component-data", {"name": name, "package": package}, children)
-    root.tag = f"{{{_OOR}}}component-data"
+    root = _element(f"{{{_OOR}}}component-data", {"name": name, "package": package}, children)
     content: bytes = ET.tostring(root, encoding="UTF-8", xml_declaration=True)
     return content
 
@@ -185,7 +150,7 @@ def _node(name: str, *children: ET.Element) -> ET.Element:
 
 
 def _replaced(name: str, *children: ET.Element) -> ET.Element:
-    """A node that is ours to make."""
+    """A node that we add."""
     return _element("node", {"name": name, "op": "replace"}, children)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
 from importlib.resources import files
@@ -15,7 +15,6 @@ from xml.sax.saxutils import escape, quoteattr
 from addin.calc import configuration
 from addin.calc.configuration import Names
 from addin.calc.typelibrary import Interface, Method, type_library
-from docs.generate.icons import png
 from udfs.arguments.dates import Day, Start
 from udfs.arguments.kinds import Flag, Number
 from udfs.arguments.options import Options
@@ -26,20 +25,26 @@ MINIMUM = "25.2"
 """The first LibreOffice that reads and writes the names under which Excel stores our functions."""
 
 _STAMP = (1980, 1, 1, 0, 0, 0)
-"""Every part's date: the same content gives the same file."""
+"""The date of every part: the same content gives the same file."""
 
 _DOCUMENT = ("document", "com.sun.star.beans.XPropertySet")
-"""The hidden first parameter, by which Calc hands over the calling document."""
+"""The hidden first parameter, in which Calc passes the calling document."""
+
+_MEDIA_TYPES = {
+    ".rdb": "application/vnd.sun.star.uno-typelibrary;type=RDB",
+    ".components": "application/vnd.sun.star.uno-components",
+    ".xcu": "application/vnd.sun.star.configuration-data",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extension:
-    """What an extension is built for: whose functions, and where the backend is."""
+    """What an extension is built for: the namespace of its functions, and its backend."""
 
     namespace: str = "DS"
     url: str = "https://localhost:8765"
     ca: bytes | None = None
-    """The certificate authority (PEM) that vouches for an https backend, where no public one does."""
+    """The certificate authority (PEM) of an https backend, if it is not a public one."""
 
 
 def oxt(extension: Extension) -> bytes:
@@ -56,6 +61,7 @@ def oxt(extension: Extension) -> bytes:
 def extension_parts(extension: Extension) -> dict[str, bytes]:
     """The files of the extension by their path."""
     names, functions = Names(extension.namespace), list(REGISTRY.values())
+    own = f"pythonpath/{names.package}"
     parts = {
         "types.rdb": type_library(_interface(functions, names)),
         "parts.components": _components(names),
@@ -66,17 +72,17 @@ def extension_parts(extension: Extension) -> dict[str, bytes]:
         "CalcWindowState.xcu": configuration.toolbar_name(names),
         "description.xml": _description(names),
         "description.txt": _about(names),
-        **dict(_icons()),
-        **dict(_python(names)),
-        f"pythonpath/{names.package}/built.json": json.dumps(_built(extension, functions, names)).encode(),
+        **_files("icons", ".png", into="icons"),
+        **_files("component", ".py", into=own),
+        f"{own}/built.json": json.dumps(_built(extension, functions, names)).encode(),
     }
     if extension.ca is not None:
-        parts[f"pythonpath/{names.package}/ca.pem"] = extension.ca
+        parts[f"{own}/ca.pem"] = extension.ca
     return {**parts, "META-INF/manifest.xml": _manifest(parts)}
 
 
 def _interface(functions: Iterable[Udf], names: Names) -> Interface:
-    """Every parameter is `any`, which Calc lets be left out; so is every result, which can be a number or a table."""
+    """Every parameter is `any`, so that it may be left out; so is every result, which may be a number or a table."""
     methods = [
         Method(function.id, "any", [_DOCUMENT, *((parameter.name, "any") for parameter in function.parameters)])
         for function in functions
@@ -85,7 +91,7 @@ def _interface(functions: Iterable[Udf], names: Names) -> Interface:
 
 
 def _built(extension: Extension, functions: Iterable[Udf], names: Names) -> dict[str, Any]:
-    """What the component knows of the functions and of itself."""
+    """What the component knows about the functions and itself."""
     return {
         "namespace": names.namespace,
         "interface": names.interface,
@@ -106,45 +112,27 @@ def _function(function: Udf) -> dict[str, Any]:
 
 
 def _parameter(parameter: Parameter) -> dict[str, bool]:
-    """Calc hands over an empty cell as 0; where no 0 is allowed it must have been one."""
+    """Calc passes an empty cell as 0; where 0 is not allowed, it must be an empty cell."""
     kind = parameter.kind
     zero_is_allowed = isinstance(kind, Flag) or (isinstance(kind, Number) and kind.least <= 0 <= kind.most)
     return {"zero_is_blank": not zero_is_allowed, "is_day": isinstance(kind, Day | Start)}
 
 
-def _python(names: Names) -> Iterator[tuple[str, bytes]]:
-    for module in sorted(files("addin.calc.component").iterdir(), key=lambda module: module.name):
-        if module.name.endswith(".py"):
-            yield f"pythonpath/{names.package}/{module.name}", module.read_bytes()
-
-
-def _icons() -> Iterator[tuple[str, bytes]]:
-    for command in configuration.COMMANDS:
-        if command is not None and command.icon:
-            for size in (16, 26):
-                yield f"icons/{command.icon}-{size}.png", png(command.icon, size)
+def _files(folder: str, suffix: str, *, into: str) -> dict[str, bytes]:
+    found = (files("addin.calc") / folder).iterdir()
+    return {f"{into}/{file.name}": file.read_bytes() for file in found if file.name.endswith(suffix)}
 
 
 def _components(names: Names) -> bytes:
-    services = {names.namespace: (names.namespace, "com.sun.star.sheet.AddIn"), names.commands: (_HANDLER,)}
-    implementations = "".join(
-        f"<implementation name={quoteattr(name)}>{''.join(f'<service name={quoteattr(s)}/>' for s in provided)}"
-        "</implementation>"
-        for name, provided in services.items()
-    )
     return _xml(
         '<components xmlns="http://openoffice.org/2010/uno-components">'
-        f'<component loader="com.sun.star.loader.Python" uri="component.py">{implementations}</component></components>'
+        '<component loader="com.sun.star.loader.Python" uri="component.py">'
+        f"<implementation name={quoteattr(names.namespace)}>"
+        f'<service name={quoteattr(names.namespace)}/><service name="com.sun.star.sheet.AddIn"/></implementation>'
+        f"<implementation name={quoteattr(names.commands)}>"
+        '<service name="com.sun.star.frame.ProtocolHandler"/></implementation>'
+        "</component></components>"
     )
-
-
-_HANDLER = "com.sun.star.frame.ProtocolHandler"
-
-_MEDIA_TYPES = {
-    ".rdb": "application/vnd.sun.star.uno-typelibrary;type=RDB",
-    ".components": "application/vnd.sun.star.uno-components",
-    ".xcu": "application/vnd.sun.star.configuration-data",
-}
 
 
 def _manifest(parts: Mapping[str, bytes]) -> bytes:

@@ -1,4 +1,4 @@
-"""LibreOffice run without a screen: a fresh profile, our extension, recalculation always, and an end in any case."""
+"""LibreOffice without a screen: with a fresh profile and our extension; it always recalculates and always ends."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ Format: TypeAlias = Literal["xlsx", "ods", "pdf", "csv"]
 """What a book can be converted to."""
 
 SOFFICE = "DATA_SERVICE_SOFFICE"
-"""The environment variable that names the soffice to run."""
+"""The environment variable with the path of the soffice to run."""
 
 TIMEOUT_S = 120.0
-"""What a large book takes from cold many times over."""
+"""Many times what a large book takes from a cold start."""
 
 RESTART = 81
-"""With this exit code soffice asks to be started again, after it has written a new profile."""
+"""With this exit code soffice asks to be restarted, after it has written a new profile."""
 
 _PLACES = (
     "/Applications/LibreOffice.app/Contents/MacOS/soffice",
@@ -37,7 +37,7 @@ _PLACES = (
 )
 
 _CSV = "csv:Text - txt - csv (StarCalc):44,34,76,1,,0,false,true,false"
-"""Commas, quotes, UTF-8, from the first line, values as they are shown."""
+"""Commas, quotes, UTF-8, from the first line, values as they are displayed."""
 
 _RECALCULATE_ALWAYS = """<?xml version="1.0" encoding="UTF-8"?>
 <oor:items xmlns:oor="http://openoffice.org/2001/registry">
@@ -56,14 +56,33 @@ class Prepared:
     environment: Mapping[str, str]
 
     def run(self, arguments: Sequence[str], *, timeout_s: float = TIMEOUT_S) -> str:
-        """What soffice printed; raises `AddinError` where it fails or takes longer. Nothing of it is left running."""
-        for _ in range(2):
-            code, output = _run([*self.command, *arguments], self.environment, timeout_s)
-            if code != RESTART:
-                break
+        """What soffice printed; raises `AddinError` if it fails or takes longer. No process of it keeps running."""
+        code, output = self._run(arguments, timeout_s)
+        if code == RESTART:
+            code, output = self._run(arguments, timeout_s)
         if code:
             raise AddinError(f"LibreOffice ended with exit code {code}: {output.strip()[-500:]}")
         return output
+
+    def _run(self, arguments: Sequence[str], timeout_s: float) -> tuple[int, str]:
+        """The exit code and what was printed; after the time the process and all it started are ended."""
+        process = subprocess.Popen(  # noqa: S603 - the command is the soffice that was found, and our own arguments
+            [*self.command, *arguments],
+            env=dict(self.environment),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            start_new_session=True,
+        )
+        try:
+            output, _ = process.communicate(timeout=timeout_s)
+        except subprocess.TimeoutExpired:
+            raise AddinError(f"LibreOffice took longer than {timeout_s:g} s and was ended") from None
+        finally:
+            end(process)
+        return process.returncode, output
 
 
 def find_soffice() -> Path:
@@ -81,9 +100,9 @@ def find_soffice() -> Path:
 
 @contextmanager
 def prepared(extension: Extension | None = None, *, fit_tables: bool = False) -> Iterator[Prepared]:
-    """A soffice that starts with a fresh profile and `extension`; both are gone afterwards.
+    """A soffice that starts with a fresh profile and `extension`; both are deleted afterwards.
 
-    `fit_tables` gives array formulas of ours the size of their results when a book is loaded.
+    With `fit_tables`, array formulas of ours are resized to their results when a book is loaded.
     """
     soffice = find_soffice()
     with tempfile.TemporaryDirectory(prefix="dataservice-calc-", ignore_cleanup_errors=True) as folder:
@@ -91,8 +110,10 @@ def prepared(extension: Extension | None = None, *, fit_tables: bool = False) ->
         (profile / "user").mkdir(parents=True)
         (profile / "user" / "registrymodifications.xcu").write_text(_RECALCULATE_ALWAYS, encoding="utf-8")
         bundled.mkdir()
+        environment = {**os.environ, "DATA_SERVICE_ADDIN_FIT": "yes" if fit_tables else "no"}
         if extension is not None:
             _unpack(extension, bundled / "dataservice")
+            environment["DATA_SERVICE_ADDIN_URL"] = extension.url
         command = (
             str(soffice),
             f"-env:BUNDLED_EXTENSIONS={bundled.as_uri()}",
@@ -100,9 +121,6 @@ def prepared(extension: Extension | None = None, *, fit_tables: bool = False) ->
             "--norestore",
             "--nologo",
         )
-        environment = {**os.environ, "DATA_SERVICE_ADDIN_FIT": "yes" if fit_tables else "no"}
-        if extension is not None:
-            environment["DATA_SERVICE_ADDIN_URL"] = extension.url
         yield Prepared(command, environment)
 
 
@@ -117,7 +135,7 @@ def convert(
 ) -> Path:
     """Convert `book` after recalculating it, and return the new file in the folder `into`.
 
-    With an `extension` our functions are called, through the backend at its address. A csv holds the first sheet.
+    With an `extension`, our functions are called through the backend at its address. A csv holds the first sheet.
     Raises `AddinError` where LibreOffice is missing, fails, or takes longer than `timeout_s` seconds.
     """
     target = into / f"{book.stem}.{to}"
@@ -139,27 +157,6 @@ def _unpack(extension: Extension, folder: Path) -> None:
         file = folder / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(content)
-
-
-def _run(command: Sequence[str], environment: Mapping[str, str], timeout_s: float) -> tuple[int, str]:
-    """The exit code and what was printed; the process and all it started are ended when the time is over."""
-    process = subprocess.Popen(  # noqa: S603 - the command is the soffice that was found, and our own arguments
-        command,
-        env=dict(environment),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
-        start_new_session=True,
-    )
-    try:
-        output, _ = process.communicate(timeout=timeout_s)
-    except subprocess.TimeoutExpired:
-        raise AddinError(f"LibreOffice took longer than {timeout_s:g} s and was ended") from None
-    finally:
-        end(process)
-    return process.returncode, output
 
 
 def end(process: subprocess.Popen[str]) -> None:

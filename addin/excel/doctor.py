@@ -1,4 +1,4 @@
-"""What keeps the add-in from working on this machine: every link from Excel to the service, looked at in turn."""
+"""Why the add-in does not work on this machine: checks every link from Excel to the service in turn."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from importlib.metadata import version
+from typing import TypeAlias
 from urllib.parse import urlsplit
 
 import httpx
@@ -25,12 +26,14 @@ from dataservice.errors import DataServiceError
 from dataservice.stores import default_shelf_path
 from udfs.errors import reason
 
-PATIENCE_S = 5.0
-"""How long each link may take to answer."""
+TIMEOUT_S = 5.0
+"""The time in which each link must answer."""
+
+Distrust: TypeAlias = Callable[[Certificates], str | None]
 
 
 class State(StrEnum):
-    """How a link is."""
+    """The state of a link."""
 
     GOOD = "good"
     WARNING = "warning"
@@ -39,7 +42,7 @@ class State(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One link: how it is, and what to do where it is not good."""
+    """One link: its state, and what to do if it is not good."""
 
     topic: str
     state: State
@@ -48,23 +51,19 @@ class Finding:
 
 
 async def examine(
-    settings: Settings,
-    own: Certificates,
-    now: dt.datetime,
-    *,
-    distrust: Callable[[Certificates], str | None] = distrust,
+    settings: Settings, own: Certificates, now: dt.datetime, *, distrust: Distrust = distrust
 ) -> list[Finding]:
-    """Everything between Excel and the service, in this order; asks the service for at most one request.
+    """Check everything between Excel and the service in this order; spends at most one request.
 
-    `distrust` says why the system does not trust our certificates, None where it does.
+    `distrust` returns why the system does not trust our certificates, or None if it does.
     """
     findings = [_versions(), _address(settings), _key(settings), _cache(settings)]
     if settings.public_url is None:  # else the certificate is that of the public address
-        findings += [*_certificate(own, now), *_trust(own, distrust)]
-    async with httpx.AsyncClient(timeout=PATIENCE_S, verify=_trusting(own)) as http:
+        findings += _certificate(own, now, distrust)
+    async with httpx.AsyncClient(timeout=TIMEOUT_S, verify=_trusting(own)) as http:
         findings.append(await _backend(settings, http))
     if settings.url:
-        async with httpx.AsyncClient(timeout=PATIENCE_S) as http:
+        async with httpx.AsyncClient(timeout=TIMEOUT_S) as http:
             findings.append(await _service(settings, http))
         if findings[-1].state is State.GOOD:
             findings.append(await _quota(settings))
@@ -95,15 +94,16 @@ def _key(settings: Settings) -> Finding:
 def _cache(settings: Settings) -> Finding:
     folder = settings.cache_dir or default_shelf_path().parent
     place = next((path for path in (folder, *folder.parents) if path.exists()), folder)
-    if not os.access(place, os.W_OK):
-        return Finding(
-            "cache", State.BROKEN, f"{folder} cannot be written", "choose another with DATA_SERVICE_CACHE_DIR"
-        )
-    return Finding("cache", State.GOOD, str(folder))
+    if os.access(place, os.W_OK):
+        return Finding("cache", State.GOOD, str(folder))
+    return Finding("cache", State.BROKEN, f"{folder} cannot be written", "choose another with DATA_SERVICE_CACHE_DIR")
 
 
-def _certificate(own: Certificates, now: dt.datetime) -> Iterator[Finding]:
-    """The certificate for localhost, and who may read its key."""
+def _certificate(own: Certificates, now: dt.datetime, distrust: Distrust) -> Iterator[Finding]:
+    """The certificate for localhost, whether others can read its key, and whether the system trusts it.
+
+    With a certificate that Excel and browsers do not trust, the pane stays empty.
+    """
     ends = own.ends()
     if ends is None:
         yield Finding("certificate", State.BROKEN, "there is none for localhost", "make one with: addin certs install")
@@ -111,17 +111,10 @@ def _certificate(own: Certificates, now: dt.datetime) -> Iterator[Finding]:
     days = (ends - now).days
     state = State.GOOD if days > 0 else State.BROKEN
     yield Finding("certificate", state, f"good for {days} days", "" if days > 0 else "restart: addin serve")
-    if os.name == "posix":
-        mode = own.leaf.private_key.stat().st_mode & 0o077 if own.leaf.private_key.exists() else 0
-        if mode:
-            advice = "make it anew: addin certs remove; addin certs install"
-            yield Finding("private key", State.BROKEN, f"{own.leaf.private_key} is readable for others", advice)
-
-
-def _trust(own: Certificates, distrust: Callable[[Certificates], str | None]) -> Iterator[Finding]:
-    """Whether Excel and browsers accept the certificate; an untrusted one leaves the pane empty without a word."""
-    if own.ends() is None:
-        return
+    key = own.leaf.private_key
+    if os.name == "posix" and key.exists() and key.stat().st_mode & 0o077:
+        advice = "make a new one: addin certs remove; addin certs install"
+        yield Finding("private key", State.BROKEN, f"{key} is readable by others", advice)
     reason = distrust(own)
     if reason is None:
         yield Finding("trust", State.GOOD, "the system trusts the certificate")
@@ -131,7 +124,7 @@ def _trust(own: Certificates, distrust: Callable[[Certificates], str | None]) ->
 
 
 async def _backend(settings: Settings, http: httpx.AsyncClient) -> Finding:
-    """Whether our backend answers where Excel asks for it."""
+    """Whether our backend answers at the address that Excel uses."""
     address = local_url(settings)
     try:
         response = await http.get(f"{address}/health")
@@ -141,12 +134,12 @@ async def _backend(settings: Settings, http: httpx.AsyncClient) -> Finding:
         pass
     if not _listens(address):
         return Finding("backend", State.BROKEN, f"nothing answers at {address}", "start it with: addin serve")
-    advice = "end what holds the port, or choose another one (DATA_SERVICE_PORT); then: addin serve"
+    advice = "end the program that uses the port, or choose another port (DATA_SERVICE_PORT); then: addin serve"
     return Finding("backend", State.BROKEN, f"something else, or plain http, answers at {address}", advice)
 
 
 async def _service(settings: Settings, http: httpx.AsyncClient) -> Finding:
-    """Whether the service can be reached at all; its description costs no request and needs no key."""
+    """Whether the service answers; its description costs no request and needs no key."""
     try:
         response = await http.get(f"{settings.base_url}/openapi.json")
     except httpx.HTTPError as error:
@@ -158,7 +151,7 @@ async def _service(settings: Settings, http: httpx.AsyncClient) -> Finding:
 
 
 async def _quota(settings: Settings) -> Finding:
-    """What the month has left; known from earlier answers, or else for one request."""
+    """The requests left this month, from earlier answers or with one request."""
     try:
         async with connected(settings) as session:
             quota = await session.client.quota()
@@ -171,7 +164,7 @@ async def _quota(settings: Settings) -> Finding:
 
 
 def _trusting(own: Certificates) -> ssl.SSLContext | bool:
-    """Trust what the system trusts, and our own authority."""
+    """A context that trusts the system's authorities and our own."""
     context = ssl.create_default_context()
     if own.authority.exists():
         context.load_verify_locations(own.authority)
@@ -181,7 +174,7 @@ def _trusting(own: Certificates) -> ssl.SSLContext | bool:
 def _listens(address: str) -> bool:
     parts = urlsplit(address)
     try:
-        with socket.create_connection((parts.hostname or "", parts.port or 443), timeout=PATIENCE_S):
+        with socket.create_connection((parts.hostname or "", parts.port or 443), timeout=TIMEOUT_S):
             return True
     except OSError:
         return False

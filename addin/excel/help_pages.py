@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 
 from addin.excel.metadata import in_namespace
-from udfs.arguments.kinds import Choice
+from udfs.arguments.kinds import Choice, Kind
 from udfs.arguments.options import Options
 from udfs.arguments.parameters import Parameter
 from udfs.engine.registry import Udf
@@ -35,15 +35,16 @@ PAGE = """<!doctype html>
 
 
 def function_page(function: Udf, *, namespace: str) -> str:
-    """The page of one function: what it gives, its arguments, its options and examples."""
+    """The page of one function: what it returns, its arguments, its options and examples."""
     name = f"{namespace}.{function.id}"
+    options = [option for p in function.parameters if isinstance(p.kind, Options) for option in p.kind.allowed]
     parts = [
         '<nav><a href="../help">All functions</a></nav>',
         f"<h1>{escape(name)}</h1>",
         f'<p class="summary">{escape(function.summary)}</p>',
         f"<pre><code>={escape(_signature(function, name))}</code></pre>",
-        _arguments(function.parameters),
-        *(_options(p) for p in function.parameters if isinstance(p.kind, Options)),
+        _table("Arguments", ((p.name, p.kind, _left_out(p)) for p in function.parameters)),
+        _table("Options", ((f"{option.name}=", option.kind, "") for option in options)),
         _examples(function.examples),
         _prose(function.details),
     ]
@@ -68,7 +69,7 @@ def list_page(functions: Iterable[Udf], *, namespace: str) -> str:
 
 
 def missing_page() -> str:
-    """The page where there is no function of the name asked for."""
+    """The page for a name that no function has."""
     body = '<h1>No such function</h1>\n<p class="summary">See <a href="../help">all functions</a>.</p>'
     return PAGE.format(title="No such function", root="../", body=body)
 
@@ -78,13 +79,14 @@ def _signature(function: Udf, name: str) -> str:
     return f"{name}({', '.join(shown)})"
 
 
-def _arguments(parameters: Sequence[Parameter]) -> str:
+def _table(title: str, entries: Iterable[tuple[str, Kind, str]]) -> str:
+    """A table of names with their help, a note and their choices; empty without entries."""
     rows = "".join(
-        f'<tr><th scope="row"><code>{escape(p.name)}</code></th>'
-        f"<td>{escape(p.kind.help)}{_left_out(p)}{_choices(p.kind.choices)}</td></tr>"
-        for p in parameters
+        f'<tr><th scope="row"><code>{escape(name)}</code></th>'
+        f"<td>{escape(kind.help)}{note}{_choices(kind.choices)}</td></tr>"
+        for name, kind, note in entries
     )
-    return f"<h2>Arguments</h2>\n<table>{rows}</table>" if rows else ""
+    return f"<h2>{title}</h2>\n<table>{rows}</table>" if rows else ""
 
 
 def _left_out(parameter: Parameter) -> str:
@@ -95,30 +97,16 @@ def _left_out(parameter: Parameter) -> str:
 
 
 def _choices(choices: Sequence[Choice]) -> str:
-    if not choices:
-        return ""
     items = "".join(f"<dt><code>{escape(c.value)}</code></dt><dd>{escape(c.help)}</dd>" for c in choices)
-    return f"<dl>{items}</dl>"
-
-
-def _options(parameter: Parameter) -> str:
-    allowed = parameter.kind.allowed if isinstance(parameter.kind, Options) else ()
-    rows = "".join(
-        f'<tr><th scope="row"><code>{escape(o.name)}=</code></th>'
-        f"<td>{escape(o.kind.help)}{_choices(o.kind.choices)}</td></tr>"
-        for o in allowed
-    )
-    return f"<h2>Options</h2>\n<table>{rows}</table>"
+    return f"<dl>{items}</dl>" if items else ""
 
 
 def _examples(examples: Sequence[str]) -> str:
-    if not examples:
-        return ""
     lines = "\n".join(map(escape, examples))
-    return f"<h2>Examples</h2>\n<pre><code>{lines}</code></pre>"
+    return f"<h2>Examples</h2>\n<pre><code>{lines}</code></pre>" if lines else ""
 
 
 def _prose(text: str) -> str:
-    """Paragraphs of a docstring, with what stands in backquotes as code."""
+    """The paragraphs of a docstring, with text in backquotes as code."""
     paragraphs = [escape(" ".join(part.split())) for part in text.split("\n\n") if part.strip()]
     return "\n".join(f"<p>{BACKQUOTED.sub(CODE, paragraph)}</p>" for paragraph in paragraphs)

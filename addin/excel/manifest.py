@@ -1,4 +1,4 @@
-"""The manifest: the file that tells Excel who we are, where our pages are and what stands in the ribbon."""
+"""The manifest: the file that tells Excel the add-in's identity, the addresses of its pages and its ribbon."""
 
 from __future__ import annotations
 
@@ -13,11 +13,7 @@ from addin.errors import AddinError
 from addin.excel.scripts import STATIC
 
 ADDIN_ID = "a0fc5f4c-6a5b-4d8e-9a47-0d5e8f6b3c21"
-"""Who the add-in is for Excel, for ever: workbooks name it."""
-
-NAME = "Data Service"
-PROVIDER = "Data Service add-in"
-DESCRIPTION = "Signals, indices, currents, research and the wire as formulas. One request answers many cells."
+"""The add-in's id in Excel. It must never change, because workbooks store it."""
 
 
 def manifest(*, base_url: str, namespace: str = "DS") -> str:
@@ -32,9 +28,9 @@ def manifest(*, base_url: str, namespace: str = "DS") -> str:
     values = {
         "id": ADDIN_ID,
         "version": addin_version(),
-        "provider": PROVIDER,
-        "name": NAME,
-        "description": DESCRIPTION,
+        "provider": "Data Service add-in",
+        "name": "Data Service",
+        "description": "Signals, indices, currents, research and the wire as formulas. One request answers many cells.",
         "base": base_url.rstrip("/"),
         "origin": f"https://{parts.netloc}",
         "namespace": namespace,
@@ -49,7 +45,7 @@ def local_url(settings: Settings) -> str:
 
 
 def addin_version() -> str:
-    """The version as Office wants it, with four numbers: 0.1.0 is 0.1.0.0."""
+    """The version in Office's form, with four numbers: 0.1.0 is 0.1.0.0."""
     numbers = [part for part in version("dataservice-addin").split(".")[:3] if part.isdecimal()]
     return ".".join([*numbers, "0", "0", "0"][:4])
 

@@ -1,4 +1,4 @@
-"""What is wrong with a manifest, as far as a file can show it without asking Microsoft's service."""
+"""What is wrong with a manifest, as far as the file alone shows it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ OVERRIDES = "{http://schemas.microsoft.com/office/taskpaneappversionoverrides}"
 TYPES = "{http://schemas.microsoft.com/office/officeappbasictypes/1.0}"
 XSI_TYPE = "{http://www.w3.org/2001/XMLSchema-instance}type"
 
-# The schema's order; Office refuses a manifest whose elements stand otherwise.
+# The schema's order; Office refuses a manifest with another order.
 ORDER = {
     f"{APP}OfficeApp": "Id AlternateId Version ProviderName DefaultLocale DisplayName Description IconUrl "
     "HighResolutionIconUrl SupportUrl AppDomains Hosts Requirements DefaultSettings Permissions VersionOverrides "
@@ -37,8 +37,8 @@ ORDER = {
     f"{OVERRIDES}Resources": "Images Urls ShortStrings LongStrings",
 }
 
-LONGEST_RESID = 32
-LONGEST = {"ShortStrings": 125, "LongStrings": 250, "DisplayName": 125, "Description": 250}
+MAX_RESID = 32
+MAX_LENGTHS = {"ShortStrings": 125, "LongStrings": 250, "DisplayName": 125, "Description": 250}
 ICON_SIZES = {16, 32, 80}
 
 
@@ -92,7 +92,8 @@ def _references(root: Element) -> Iterator[str]:
     """Every resid is short, defined once, and used."""
     defined = [element.get("id", "") for element in _resources(root)]
     used = {element.get("resid", "") for element in _elements(root) if element.get("resid") is not None}
-    yield from (f"resid {name!r} is longer than {LONGEST_RESID} characters" for name in defined if _too_long(name))
+    too_long = [name for name in defined if len(name) > MAX_RESID]
+    yield from (f"resid {name!r} is longer than {MAX_RESID} characters" for name in too_long)
     yield from (f"resid {name!r} is defined twice" for name in sorted({n for n in defined if defined.count(n) > 1}))
     yield from (f"resid {name!r} is used but not defined" for name in sorted(used - set(defined)))
     yield from (f"resid {name!r} is defined but not used" for name in sorted(set(defined) - used))
@@ -103,7 +104,7 @@ def _shared_runtime(root: Element) -> Iterator[str]:
     if root.find(f".//{APP}Set[@Name='SharedRuntime']") is None:
         yield "the requirement SharedRuntime is missing"
     places = ("Runtimes/Runtime", "AllFormFactors//Page/SourceLocation", "FunctionFile", "Action/SourceLocation")
-    found = [root.findall(f".//{'/'.join(_in_overrides(part) for part in place.split('/'))}") for place in places]
+    found = [root.findall(".//" + re.sub(r"\w+", lambda part: OVERRIDES + part[0], place)) for place in places]
     yield from (f"{place} is missing" for place, elements in zip(places, found, strict=True) if not elements)
     pages = {element.get("resid", "") for elements in found for element in elements}
     if len(pages) > 1:
@@ -113,10 +114,10 @@ def _shared_runtime(root: Element) -> Iterator[str]:
 def _lengths(root: Element) -> Iterator[str]:
     for name in ("DisplayName", "Description"):
         element = root.find(f"{APP}{name}")
-        yield from _length(name, "" if element is None else element.get("DefaultValue", ""), LONGEST[name])
+        yield from _length(name, "" if element is None else element.get("DefaultValue", ""), MAX_LENGTHS[name])
     for element in _resources(root):
         parent = element.getparent()
-        limit = LONGEST.get("" if parent is None else _name(parent))
+        limit = MAX_LENGTHS.get("" if parent is None else _name(parent))
         if limit is not None:
             yield from _length(element.get("id", ""), element.get("DefaultValue", ""), limit)
 
@@ -136,7 +137,7 @@ def _icon_file(address: str, size: int) -> Iterator[str]:
     file = STATIC / "icons" / Path(urlsplit(address).path).name
     if not file.is_file():
         yield f"there is no icon {address!r}"
-    elif _png_size(file) != (size, size):
+    elif struct.unpack(">II", file.read_bytes()[16:24]) != (size, size):  # width and height in a PNG's header
         yield f"{file.name} is not {size} pixels wide and high"
 
 
@@ -174,25 +175,11 @@ def _name(element: Element) -> str:
     return etree.QName(element).localname if isinstance(element.tag, str) else ""
 
 
-def _in_overrides(name: str) -> str:
-    return f"{OVERRIDES}{name}" if name else ""
-
-
 def _is_https(address: str) -> bool:
     parts = urlsplit(address)
     return parts.scheme == "https" and bool(parts.hostname)
 
 
-def _too_long(resid: str) -> bool:
-    return len(resid) > LONGEST_RESID
-
-
 def _length(name: str, text: str, limit: int) -> Iterator[str]:
     if not 0 < len(text) <= limit:
         yield f"{name} has {len(text)} characters; 1 to {limit} are allowed"
-
-
-def _png_size(file: Path) -> tuple[int, int]:
-    """The width and height that a PNG's header names."""
-    width, height = struct.unpack(">II", file.read_bytes()[16:24])
-    return width, height

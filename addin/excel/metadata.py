@@ -1,4 +1,4 @@
-"""What Excel knows of our functions before it calls one: the metadata it reads from `/functions.json`."""
+"""What Excel knows about our functions before it calls one: the metadata in `/functions.json`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from udfs.arguments.options import Options
 from udfs.arguments.parameters import Parameter
 from udfs.engine.registry import Udf
 
-_USUAL = re.compile(r"\bDS\.(?=[A-Z])")
+MAX_DESCRIPTION, MAX_PARAMETER_DESCRIPTION = 1024, 512
+"""Characters; Excel refuses the whole file for a longer description."""
+
+_DEFAULT_NAMESPACE = re.compile(r"\bDS\.(?=[A-Z])")
 
 
 def in_namespace(text: str, namespace: str) -> str:
@@ -20,13 +23,7 @@ def in_namespace(text: str, namespace: str) -> str:
     >>> in_namespace('=DS.SIGNAL("us-cpi")', "ACME")
     '=ACME.SIGNAL("us-cpi")'
     """
-    return _USUAL.sub(f"{namespace}.", text)
-
-
-LONGEST_DESCRIPTION = 1024
-"""Of a function; Excel refuses the whole file for a longer one."""
-
-LONGEST_PARAMETER_DESCRIPTION = 512
+    return _DEFAULT_NAMESPACE.sub(f"{namespace}.", text)
 
 
 def functions_metadata(functions: Iterable[Udf], *, base_url: str, namespace: str = "DS") -> dict[str, Any]:
@@ -37,21 +34,21 @@ def functions_metadata(functions: Iterable[Udf], *, base_url: str, namespace: st
     ['enums', 'functions']
     """
     described = list(functions)
-    enums = [_enum(function, parameter) for function in described for parameter in function.parameters]
+    drop_downs = [(function, p) for function in described for p in function.parameters if _has_drop_down(p)]
     return {
         "allowCustomDataForDataTypeAny": True,
         "allowErrorForDataTypeAny": True,
         "functions": [_function(function, base_url, namespace) for function in described],
-        "enums": [enum for enum in enums if enum],
+        "enums": [_enum(function, parameter) for function, parameter in drop_downs],
     }
 
 
 def _function(function: Udf, base_url: str, namespace: str) -> dict[str, Any]:
-    """One function. Each may give several cells: a table, or one for every cell of a range that it is given."""
+    """One function. Each may return several cells: a table, or one for every cell of a range argument."""
     return {
         "id": function.id,
         "name": function.id,
-        "description": _told(function.summary, namespace, LONGEST_DESCRIPTION),
+        "description": _shortened(function.summary, namespace, MAX_DESCRIPTION),
         "helpUrl": f"{base_url}/help/{function.id}",
         "parameters": [_parameter(function, parameter, namespace) for parameter in function.parameters],
         "result": {"type": "any", "dimensionality": "matrix"},
@@ -59,30 +56,28 @@ def _function(function: Udf, base_url: str, namespace: str) -> dict[str, Any]:
 
 
 def _parameter(function: Udf, parameter: Parameter, namespace: str) -> dict[str, Any]:
-    """One argument. Its type is `any` wherever it can be, so that a wrong argument gets our message, not Excel's."""
+    """One argument. Its type is `any` where possible, so that a wrong argument gets our message, not Excel's."""
     drop_down = _has_drop_down(parameter)
     described = {
         "name": parameter.name,
-        "description": _told(_explained(parameter), namespace, LONGEST_PARAMETER_DESCRIPTION),
+        "description": _shortened(_explained(parameter), namespace, MAX_PARAMETER_DESCRIPTION),
         "type": "string" if drop_down else "any",
-        "dimensionality": "matrix" if _takes_ranges(parameter) else "scalar",
+        "dimensionality": "matrix" if _accepts_ranges(parameter) else "scalar",
         "optional": not parameter.required,
     }
     return {**described, "customEnumId": _enum_id(function, parameter)} if drop_down else described
 
 
-def _takes_ranges(parameter: Parameter) -> bool:
+def _accepts_ranges(parameter: Parameter) -> bool:
     return parameter.kind.vectorized or isinstance(parameter.kind, Names | Options)
 
 
 def _has_drop_down(parameter: Parameter) -> bool:
-    """Excel offers a drop-down for single values only, and takes no value outside of it."""
-    return bool(parameter.kind.choices) and not parameter.kind.open_choices and not _takes_ranges(parameter)
+    """Whether Excel offers a drop-down: it does so for single values only, and then accepts no other value."""
+    return bool(parameter.kind.choices) and not parameter.kind.open_choices and not _accepts_ranges(parameter)
 
 
-def _enum(function: Udf, parameter: Parameter) -> dict[str, Any] | None:
-    if not _has_drop_down(parameter):
-        return None
+def _enum(function: Udf, parameter: Parameter) -> dict[str, Any]:
     choices = parameter.kind.choices
     values = [{"name": c.value, "stringValue": c.value, "tooltip": c.help or c.value} for c in choices]
     return {"id": _enum_id(function, parameter), "type": "string", "values": values}
@@ -93,7 +88,7 @@ def _enum_id(function: Udf, parameter: Parameter) -> str:
 
 
 def _explained(parameter: Parameter) -> str:
-    """The help, with what a drop-down would have shown, and what is taken where the argument is left out."""
+    """The help, with the choices that no drop-down shows, and the default."""
     parts = [parameter.kind.help]
     if parameter.kind.choices and not _has_drop_down(parameter):
         parts.append("such as " + ", ".join(choice.value for choice in parameter.kind.choices))
@@ -104,7 +99,7 @@ def _explained(parameter: Parameter) -> str:
     return "; ".join(parts)
 
 
-def _told(text: str, namespace: str, longest: int) -> str:
-    """The text in the namespace in use, cut to what Excel takes."""
+def _shortened(text: str, namespace: str, longest: int) -> str:
+    """The text in the namespace in use, cut to the length that Excel accepts."""
     text = in_namespace(text, namespace)
     return text if len(text) <= longest else text[: longest - 1] + "…"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Awaitable, Callable
-from pathlib import Path
+from functools import lru_cache
+from pathlib import Path, PurePosixPath
 from typing import TypeAlias
 
 import orjson
@@ -14,12 +15,11 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from addin.config.settings import Settings
-from addin.excel import help_pages
+from addin.excel.help_pages import function_page, list_page, missing_page
 from addin.excel.manifest import manifest, shortcuts
 from addin.excel.metadata import functions_metadata
 from addin.excel.scripts import STATIC, functions_script, refresh_script
 from udfs import REGISTRY
-from udfs.engine.registry import Udf
 
 Endpoint: TypeAlias = Callable[[Request], Awaitable[Response]]
 
@@ -29,105 +29,78 @@ MEDIA_TYPES = {
     ".js": "text/javascript",
     ".json": "application/json",
     ".png": "image/png",
-    ".svg": "image/svg+xml",
     ".xml": "application/xml",
 }
 
-READ_BY_EXCEL_ON_THE_WEB = {"access-control-allow-origin": "*"}
+READ_BY_EXCEL_ON_THE_WEB = frozenset({"/functions.json", "/functions.js", "/shortcuts.json"})
 """Excel on the web reads these from its own origin. They hold nothing but our published functions."""
 
-
-MOST_ADDRESSES = 16
-"""A backend has a few names; a caller could make up a port for each request."""
+MAX_ADDRESSES = 16
+"""A backend has a few names, but a caller could make up a port for each request."""
 
 
 def routes(settings: Settings) -> list[BaseRoute]:
     """The routes of Excel's pages, included by the backend's application."""
-    made: dict[str, tuple[Callable[[str], str | bytes], dict[str, str]]] = {
-        "/functions.json": (lambda base: _metadata(settings, base), READ_BY_EXCEL_ON_THE_WEB),
-        "/functions.js": (lambda base: _script(settings, base), READ_BY_EXCEL_ON_THE_WEB),
-        "/refresh.js": (lambda _: refresh_script(), {}),
-        "/manifest.xml": (lambda base: manifest(base_url=_secure(base), namespace=settings.namespace), {}),
-        "/shortcuts.json": (lambda _: orjson.dumps(shortcuts()), READ_BY_EXCEL_ON_THE_WEB),
-        "/help": (lambda _: help_pages.list_page(_functions(), namespace=settings.namespace), {}),
+    functions, namespace = list(REGISTRY.values()), settings.namespace
+    made: dict[str, Callable[[str], str | bytes]] = {
+        "/functions.json": lambda base: orjson.dumps(functions_metadata(functions, base_url=base, namespace=namespace)),
+        "/functions.js": lambda base: functions_script(functions, settings, base_url=base),
+        "/refresh.js": lambda _: refresh_script(),
+        "/manifest.xml": lambda base: manifest(base_url=f"https://{base.partition('://')[2]}", namespace=namespace),
+        "/shortcuts.json": lambda _: orjson.dumps(shortcuts()),
+        "/help": lambda _: list_page(functions, namespace=namespace),
     }
     return [
-        *(Route(path, _made(path, make, headers, settings)) for path, (make, headers) in made.items()),
-        Route("/help/{function}", _help(settings)),
-        *(Route(f"/{name}", _file(path)) for name, path in _whole_files().items()),
+        *(Route(path, _made(path, make, settings)) for path, make in made.items()),
+        Route("/help/{function}", _help(namespace)),
+        *(Route(f"/{name}", _file(path)) for name, path in _static_files().items()),
     ]
 
 
-def _made(path: str, make: Callable[[str], str | bytes], headers: dict[str, str], settings: Settings) -> Endpoint:
-    """An endpoint whose content is made once for each address that the backend is known by."""
-    made: dict[str, bytes] = {}
+def _made(path: str, make: Callable[[str], str | bytes], settings: Settings) -> Endpoint:
+    """An endpoint whose content is made once for each address by which the backend is asked."""
+    content = lru_cache(MAX_ADDRESSES)(make)
+    headers = {"access-control-allow-origin": "*"} if path in READ_BY_EXCEL_ON_THE_WEB else {}
 
     async def endpoint(request: Request) -> Response:
-        base = _base_url(request, settings)
-        if base not in made:
-            if len(made) == MOST_ADDRESSES:
-                made.clear()
-            content = make(base)
-            made[base] = content.encode() if isinstance(content, str) else content
-        suffix = path[path.rfind(".") :] if "." in path else ".html"
-        return _answer(request, made[base], suffix, headers)
+        # The Host header can be trusted: a request with a name that is not the backend's own never gets here.
+        base = settings.public_url or f"{request.url.scheme}://{request.headers['host']}"
+        return _answer(request, content(base.rstrip("/")), PurePosixPath(path).suffix or ".html", headers)
 
     return endpoint
 
 
-def _help(settings: Settings) -> Endpoint:
+def _help(namespace: str) -> Endpoint:
     async def endpoint(request: Request) -> Response:
         function = REGISTRY.get(request.path_params["function"].upper())
         if function is None:
-            return _answer(request, help_pages.missing_page().encode(), ".html", {}, status=404)
-        page = help_pages.function_page(function, namespace=settings.namespace)
-        return _answer(request, page.encode(), ".html", {})
+            return _answer(request, missing_page(), ".html", status=404)
+        return _answer(request, function_page(function, namespace=namespace), ".html")
 
     return endpoint
 
 
 def _file(path: Path) -> Endpoint:
-    """An endpoint that gives a file of ours as it is."""
-
     async def endpoint(request: Request) -> Response:
-        return _answer(request, await to_thread.run_sync(path.read_bytes), path.suffix, {})
+        return _answer(request, await to_thread.run_sync(path.read_bytes), path.suffix)
 
     return endpoint
 
 
-def _whole_files() -> dict[str, Path]:
-    """The files that are served as they are, by their address: a fixed set, so that no request names a path."""
+def _static_files() -> dict[str, Path]:
+    """The files that are served as they are, by address: a fixed set, so that no request can name any other."""
     served = [*STATIC.iterdir(), *(STATIC / "icons").iterdir(), *(STATIC / "taskpane").rglob("*")]
     files = [path for path in served if path.suffix in MEDIA_TYPES and path.name != "manifest.xml"]
     return {path.relative_to(STATIC).as_posix(): path for path in sorted(files)}
 
 
-def _answer(request: Request, content: bytes, suffix: str, headers: dict[str, str], *, status: int = 200) -> Response:
-    """The content, or that it is the one the browser has."""
+def _answer(
+    request: Request, text: str | bytes, suffix: str, headers: dict[str, str] | None = None, *, status: int = 200
+) -> Response:
+    """The content, or that the browser's copy is still right."""
+    content = text.encode() if isinstance(text, str) else text
     tag = f'"{hashlib.sha256(content).hexdigest()[:16]}"'
-    headers = {"etag": tag, "cache-control": "no-cache", **headers}
+    headers = {"etag": tag, "cache-control": "no-cache", **(headers or {})}
     if request.headers.get("if-none-match") == tag:
         return Response(status_code=304, headers=headers)
     return Response(content, status, media_type=MEDIA_TYPES[suffix], headers=headers)
-
-
-def _metadata(settings: Settings, base: str) -> bytes:
-    return orjson.dumps(functions_metadata(_functions(), base_url=base, namespace=settings.namespace))
-
-
-def _script(settings: Settings, base: str) -> str:
-    return functions_script(_functions(), settings, base_url=base)
-
-
-def _functions() -> list[Udf]:
-    return list(REGISTRY.values())
-
-
-def _base_url(request: Request, settings: Settings) -> str:
-    """The address users reach the backend by. The Host header can be trusted: only its own names come this far."""
-    return (settings.public_url or f"{request.url.scheme}://{request.headers['host']}").rstrip("/")
-
-
-def _secure(base: str) -> str:
-    """The same address by https, the only way Excel goes."""
-    return f"https://{base.partition('://')[2]}"

@@ -1,18 +1,18 @@
-"""The scripts of Excel's page: small files put together into one classic script each, with what the server knows."""
+"""The scripts of Excel's page: small files joined into one classic script each, with the server's settings."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable
 from functools import cache
+from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 from addin.config.settings import Settings
 from udfs.engine.registry import Udf
 
 STATIC = Path(__file__).parent / "static"
-"""The files that are served as they are, and the parts of those that are put together."""
+"""The files that are served as they are, and the parts of the joined scripts."""
 
 FUNCTIONS_PARTS = ("arguments", "results", "memo", "backend", "batches", "delivery", "functions")
 REFRESH_PARTS = ("formulas", "marking", "refresh", "triggers")
@@ -21,25 +21,12 @@ CALLS_PER_BATCH = 10_000
 """Larger recalculations go out as several batches, so that the page decodes one while the backend answers the next."""
 
 GRACE_S = 10.0
-"""How much longer than the backend the page waits: the backend's own deadline gives the better message."""
+"""How much longer than the backend the page waits: the backend's own timeout has the better message."""
 
 
 def functions_script(functions: Iterable[Udf], settings: Settings, *, base_url: str) -> str:
-    """`/functions.js`: one script that ties every function to its id; it needs `CustomFunctions` and nothing else."""
-    written = json.dumps(configuration(functions, settings, base_url=base_url), indent=2)
-    return _script("functions", FUNCTIONS_PARTS, f"const CONFIGURATION = {written};\n")
-
-
-def refresh_script() -> str:
-    """`/refresh.js`: the refresh and what starts it; it needs `functions.js` and office.js."""
-    return _script("refresh", REFRESH_PARTS, "")
-
-
-def configuration(functions: Iterable[Udf], settings: Settings, *, base_url: str) -> dict[str, Any]:
-    """What `functions.js` is told: the functions' ids, the namespace, and the backend's limits."""
-    from importlib.metadata import version
-
-    return {
+    """`/functions.js`: one script that associates every function with its id; it needs `CustomFunctions` only."""
+    configuration = {
         "version": version("dataservice-addin"),
         "namespace": settings.namespace,
         "base": f"{base_url}/",
@@ -48,11 +35,18 @@ def configuration(functions: Iterable[Udf], settings: Settings, *, base_url: str
         "maxBytes": settings.max_body_bytes,
         "deadlineMs": round(1000 * (settings.deadline_s + GRACE_S)),
     }
+    head = f"const CONFIGURATION = {json.dumps(configuration, indent=2)};\n"
+    return _script("functions", FUNCTIONS_PARTS, head)
 
 
-def _script(room: str, parts: tuple[str, ...], head: str) -> str:
-    """The parts inside one function, so that a page sees nothing of them but what they offer it."""
-    body = "\n".join(_part(f"{room}/{part}.js") for part in parts)
+def refresh_script() -> str:
+    """`/refresh.js`: the refresh and what starts it; it needs `functions.js` and office.js."""
+    return _script("refresh", REFRESH_PARTS, "")
+
+
+def _script(folder: str, parts: tuple[str, ...], head: str) -> str:
+    """The parts inside one function, so that a page sees only what they export."""
+    body = "\n".join(_part(f"{folder}/{part}.js") for part in parts)
     return f'(() => {{\n"use strict";\n{head}\n{body}}})();\n'
 
 

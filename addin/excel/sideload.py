@@ -1,9 +1,8 @@
-"""Sideloading: giving a manifest to the Excel of this user, without a store or an administrator."""
+"""Sideloading: adding a manifest to this user's Excel, without a store or an administrator."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Protocol
 
 from addin.excel.manifest import ADDIN_ID
 
@@ -20,16 +19,6 @@ WEB_STEPS = (
 )
 
 
-class Registry(Protocol):
-    """What is needed of the Windows registry."""
-
-    def set_value(self, key: str, name: str, text: str) -> None:
-        """Set a text below HKEY_CURRENT_USER."""
-
-    def delete_value(self, key: str, name: str) -> bool:
-        """Delete a value; whether there was one."""
-
-
 class WindowsRegistry:
     """The registry of this user."""
 
@@ -41,7 +30,7 @@ class WindowsRegistry:
             winreg.SetValueEx(opened, name, 0, winreg.REG_SZ, text)  # type: ignore[attr-defined]
 
     def delete_value(self, key: str, name: str) -> bool:
-        """Delete a value; whether there was one."""
+        """Delete a value; return whether there was one."""
         import winreg
 
         try:
@@ -52,8 +41,8 @@ class WindowsRegistry:
         return True
 
 
-def into_registry(registry: Registry, manifest: Path | None) -> bool:
-    """Name the manifest to Excel for Windows, or no longer where it is None; whether anything changed."""
+def into_registry(registry: WindowsRegistry, manifest: Path | None) -> bool:
+    """Register the manifest with Excel for Windows, or remove it (None); return whether anything changed."""
     if manifest is None:
         return registry.delete_value(DEVELOPER_KEY, ADDIN_ID)
     registry.set_value(DEVELOPER_KEY, ADDIN_ID, str(manifest))
@@ -61,13 +50,12 @@ def into_registry(registry: Registry, manifest: Path | None) -> bool:
 
 
 def into_mac_folder(home: Path, manifest: str | None) -> Path | None:
-    """Put the manifest where Excel for Mac looks, or take it away; the file, None where there was none to take."""
+    """Write the manifest where Excel for Mac looks, or delete it (None); return the file, None if there was none."""
     file = home / MAC_FOLDER / f"{ADDIN_ID}.xml"
     if manifest is not None:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(manifest, encoding="utf-8")
         return file
-    if not file.exists():
-        return None
-    file.unlink()
-    return file
+    existed = file.exists()
+    file.unlink(missing_ok=True)
+    return file if existed else None

@@ -1,10 +1,8 @@
-"""Freezing a book: every formula of ours becomes the value it shows, and the book no longer asks for the add-in."""
+"""Freezing a book: every formula of ours becomes the value it shows, and the book no longer opens the add-in."""
 
 from __future__ import annotations
 
 from pathlib import Path
-
-from lxml import etree
 
 from addin.formulas.parser import mentions
 from addin.workbook.ooxml.book import Book
@@ -14,9 +12,9 @@ from addin.workbook.refresh.refresh import refuse_if_open
 
 
 def freeze_book(path: Path, target: Path, *, namespace: str = "DS") -> int:
-    """Write the book as `target` with values in the place of our formulas, and return how many were replaced.
+    """Write the book as `target` with our formulas replaced by their values, and return how many were replaced.
 
-    Formulas of others stay, also those that use ours inside a longer calculation: they become values too.
+    A formula that uses ours inside a longer calculation becomes a value too; all others stay formulas.
     Raises `WorkbookError` for a file that cannot be read or written.
     """
     refuse_if_open(target)
@@ -27,10 +25,6 @@ def freeze_book(path: Path, target: Path, *, namespace: str = "DS") -> int:
             ours = [spot for spot, formula in sheet.formulas() if mentions(formula.text, namespace)]
             for spot in ours:
                 sheet.freeze(spot)
-                book.touch(sheet)
             frozen += len(ours)
-        relations = etree.tostring(
-            without_webextension(package.xml("_rels/.rels")), xml_declaration=True, encoding="UTF-8", standalone=True
-        )
-        package.write(target, {**book.changed_parts(), "_rels/.rels": bytes(relations)})
+        package.write(target, {**book.changed_parts(), **without_webextension(package)})
         return frozen

@@ -20,7 +20,10 @@ from addin.excel.scripts import STATIC
 Plane: TypeAlias = NDArray[np.float64]
 Point: TypeAlias = tuple[float, float]
 
-SIZES = (16, 32, 64, 80)
+EXCEL, CALC = STATIC / "icons", STATIC.parents[1] / "calc" / "icons"
+
+FILES = [(EXCEL, size) for size in (16, 32, 64, 80)] + [(CALC, size) for size in (16, 26)]
+"""The folders and sizes of the committed files."""
 
 TOP, BOTTOM = (79, 70, 229), (13, 148, 136)
 """Indigo above, teal below."""
@@ -131,5 +134,5 @@ def _chunk(kind: bytes, content: bytes) -> bytes:
 
 if __name__ == "__main__":
     for name in ICONS:
-        for pixels in SIZES:
-            (STATIC / "icons" / f"{name}-{pixels}.png").write_bytes(png(name, pixels))
+        for folder, pixels in FILES:
+            (folder / f"{name}-{pixels}.png").write_bytes(png(name, pixels))

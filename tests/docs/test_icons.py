@@ -5,8 +5,7 @@ import zlib
 
 import pytest
 
-from addin.excel.scripts import STATIC
-from docs.generate.icons import ICONS, SIZES, png
+from docs.generate.icons import FILES, ICONS, png
 
 
 def pixels(content: bytes) -> tuple[tuple[int, int], bytes]:
@@ -18,9 +17,9 @@ def pixels(content: bytes) -> tuple[tuple[int, int], bytes]:
 
 
 @pytest.mark.parametrize("icon", ICONS)
-@pytest.mark.parametrize("size", SIZES)
-def test_the_kept_file_shows_what_is_described(icon, size):
-    kept = (STATIC / "icons" / f"{icon}-{size}.png").read_bytes()
+@pytest.mark.parametrize(("folder", "size"), FILES)
+def test_the_kept_file_shows_what_is_described(icon, folder, size):
+    kept = (folder / f"{icon}-{size}.png").read_bytes()
     assert pixels(kept) == pixels(png(icon, size))
     assert pixels(kept)[0] == (size, size)
 

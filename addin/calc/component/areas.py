@@ -1,4 +1,4 @@
-"""Where a table stands and where it should: rectangles of cells, and what a fit must not overwrite."""
+"""Rectangles of cells: where a table is, and which cells it needs when its size changes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from typing import NamedTuple
 
 MAX_CELLS = 2_000_000
-"""A table above this is left as it is: Calc would stand still for minutes."""
+"""A larger table keeps its size: Calc would be blocked for minutes."""
 
 
 class Area(NamedTuple):
@@ -28,7 +28,7 @@ class Area(NamedTuple):
 
 
 def grown(now: Area, wanted: Area) -> list[Area]:
-    """The cells that `wanted` has and `now` has not, as up to two areas: right of it, and below."""
+    """The cells of `wanted` that are not in `now`, as up to two areas: on the right and below."""
     areas = []
     if wanted.columns > now.columns:
         rows = min(now.rows, wanted.rows)

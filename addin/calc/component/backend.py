@@ -1,30 +1,30 @@
-"""The backend over HTTP: kept connections, batches, and a short memory of its being down."""
+"""The backend over HTTP: reused connections, batches, and a pause after it could not be reached."""
 
 from __future__ import annotations
 
 import http.client
 import json
 import ssl
-from typing import Any, Callable, Dict, NamedTuple, Sequence, cast
+from typing import Any, Callable, NamedTuple, Sequence
 from urllib.parse import urlsplit
 
 from .calls import Call, json_of
 
 CONNECT_S = 2.0
-"""On the same machine a connection is refused or there at once; Calc's window stands still meanwhile."""
+"""On the same machine a connection succeeds or fails at once; Calc's window is blocked meanwhile."""
 
 ANSWER_S = 60.0
-"""Longer than the backend's own deadline for a batch, so that its last known values arrive."""
+"""Longer than the backend's own deadline for a batch, so that its last known values still arrive."""
 
 DOWN_S = 5.0
-"""How long a backend that could not be reached is not tried again: ten thousand cells must not try one by one."""
+"""The pause after a backend could not be reached: ten thousand cells must not try one after the other."""
 
 TOO_MUCH = frozenset({400, 413, 422})
-"""Refusals that one bad or huge call brings upon a whole batch."""
+"""The statuses with which one bad or huge call makes the backend refuse a whole batch."""
 
 
 class BackendError(Exception):
-    """The backend gave no answers: the message says why and what to do."""
+    """The backend did not answer; the message says why and what to do."""
 
     def __init__(self, message: str, status: int = 0) -> None:
         super().__init__(message)
@@ -54,21 +54,20 @@ class Address(NamedTuple):
         return http.client.HTTPSConnection(parts.hostname, parts.port, timeout=CONNECT_S, context=context)
 
 
-class Backend:
+class BackendClient:
     """`addin serve` as the component sees it."""
 
     def __init__(self, address: Address, clock: Callable[[], float]) -> None:
         self.address = address
-        self.batches = 0
         self._clock = clock
         self._down_until = 0.0
         self._down_because = ""
         self._idle: list[http.client.HTTPConnection] = []
 
     def answers(self, calls: Sequence[Call]) -> list[dict[str, Any]]:
-        """The answers of `calls` in order, as one batch; raises `BackendError` where there are none.
+        """The answers of `calls` in order, as one batch; raises `BackendError` if there are none.
 
-        A refused batch is halved until only what is bad by itself fails.
+        A refused batch is halved until only the bad calls fail.
         """
         try:
             return self._batch(calls)
@@ -81,17 +80,16 @@ class Backend:
         return self.answers(calls[:half]) + self.answers(calls[half:])
 
     def refresh(self, mode: str) -> dict[str, Any]:
-        """Tell the backend that the user wants new values: `stale` or `force`."""
+        """Ask the backend for new values at the next batch: `stale` or `force`."""
         self._down_until = 0.0
         return self._request("POST", "/refresh", {"mode": mode})
 
     def status(self) -> dict[str, Any]:
-        """What the backend says of itself."""
+        """The backend's state."""
         self._down_until = 0.0
         return self._request("GET", "/status")
 
     def _batch(self, calls: Sequence[Call]) -> list[dict[str, Any]]:
-        self.batches += 1
         reply = self._request("POST", "/functions/call", {"calls": [json_of(call) for call in calls]})
         answers = reply.get("answers")
         if not isinstance(answers, list) or len(answers) != len(calls):
@@ -111,28 +109,28 @@ class Backend:
         if status != 200 or not isinstance(reply, dict):
             reason = reply.get("error") if isinstance(reply, dict) else None
             raise BackendError(f"the backend refused: {reason or f'status {status}'}", status)
-        return cast("Dict[str, Any]", reply)
+        return reply
 
     def _exchange(self, method: str, path: str, body: dict[str, Any] | None) -> Any:
-        """The status and the content; a kept connection that the backend closed meanwhile is replaced."""
+        """The status and the content; an idle connection that the backend has closed is replaced."""
         content = None if body is None else json.dumps(body, allow_nan=False).encode("ascii")
         headers = {"Accept": "application/json"} if content is None else {"Content-Type": "application/json"}
         while True:
-            connection, is_kept = self._connection()
+            connection, is_reused = self._connection()
             try:
                 connection.request(method, path, content, headers)
                 response = connection.getresponse()
                 answer = response.status, response.read()
             except (OSError, http.client.HTTPException) as error:
                 connection.close()
-                if not is_kept or not isinstance(error, ConnectionError):
+                if not is_reused or not isinstance(error, ConnectionError):
                     raise
             else:
                 self._idle.append(connection)
                 return answer
 
     def _connection(self) -> tuple[http.client.HTTPConnection, bool]:
-        """A connection that nobody uses now, and whether it was used before."""
+        """A connection that is free, and whether it was used before."""
         try:
             return self._idle.pop(), True
         except IndexError:
@@ -150,7 +148,7 @@ class Backend:
         return connection, False
 
     def close(self) -> None:
-        """Close what is open."""
+        """Close all idle connections."""
         while self._idle:
             self._idle.pop().close()
 
@@ -167,8 +165,5 @@ class Backend:
 
 def _speaks_plain_http(error: OSError) -> bool:
     """Whether a TLS handshake failed because the other side does not know TLS."""
-    return isinstance(error, ssl.SSLError) and error.reason in (
-        "WRONG_VERSION_NUMBER",
-        "HTTP_REQUEST",
-        "UNEXPECTED_EOF",
-    )
+    reasons = ("WRONG_VERSION_NUMBER", "HTTP_REQUEST", "UNEXPECTED_EOF")
+    return isinstance(error, ssl.SSLError) and error.reason in reasons

@@ -1,4 +1,4 @@
-"""A call as Calc makes it, turned into what the backend is asked: a key that can be compared, and JSON."""
+"""A call as Calc makes it, turned into a hashable key and into the backend's JSON."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ _STYLE = re.compile(r"(?:^|[;\n])\s*err\s*=\s*(text|blank)\s*(?:[;\n]|$)", re.IG
 
 
 class Parameter(NamedTuple):
-    """What is known of an argument inside soffice."""
+    """What the component knows of a parameter."""
 
     zero_is_blank: bool
-    """Whether 0 can only be an empty cell, which is how Calc hands one over."""
+    """Whether 0 can only be an empty cell, which Calc passes as 0."""
     is_day: bool
-    """Whether a number is cut to its day, so that `NOW()` does not make a new call at every recalculation."""
+    """Whether a number is cut to its day, so that `NOW()` makes no new call at every recalculation."""
 
 
 class Function(NamedTuple):
-    """What is known of a function inside soffice."""
+    """What the component knows of a function."""
 
     id: str
     parameters: tuple[Parameter, ...]
     options_at: int | None
-    """Where the options stand among the arguments."""
+    """The index of the options among the arguments."""
 
 
 def functions_of(described: list[dict[str, Any]]) -> list[Function]:
@@ -36,7 +36,7 @@ def functions_of(described: list[dict[str, Any]]) -> list[Function]:
 
 
 def call_of(function: Function, raw: tuple[Any, ...]) -> Call:
-    """The call with the raw arguments that Calc gave."""
+    """The call with the raw arguments that Calc passed."""
     args = [_argument(value, parameter) for value, parameter in zip(raw, function.parameters)]
     while args and args[-1] is None:
         args.pop()
@@ -44,12 +44,12 @@ def call_of(function: Function, raw: tuple[Any, ...]) -> Call:
 
 
 def json_of(call: Call) -> list[Any]:
-    """The call as the backend's JSON wants it."""
+    """The call as the backend's JSON has it."""
     return [[list(row) for row in arg] if isinstance(arg, tuple) else arg for arg in call]
 
 
 def error_style(call: Call, function: Function) -> str:
-    """How the call wants errors shown: `code`, `text` or `blank`, for errors that the backend never heard of."""
+    """How the call shows errors: `code`, `text` or `blank`; for errors that do not come from the backend."""
     at = function.options_at
     options = call[at + 1] if at is not None and at + 1 < len(call) else None
     if isinstance(options, tuple):
@@ -72,7 +72,7 @@ def _argument(value: Any, parameter: Parameter) -> Any:
 
 
 def _cell(value: Any) -> Any:
-    """A cell's value as JSON can carry it: half a surrogate pair would spoil the whole batch."""
+    """A cell's value as JSON can hold it: half a surrogate pair would break the whole batch."""
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode("utf-8") or None
     if isinstance(value, (bool, int)):

@@ -1,4 +1,4 @@
-"""The menu and the toolbar as Calc sees them: a protocol whose addresses are our commands."""
+"""The menu and the toolbar: a protocol whose addresses are our commands, and what they do to a document."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ from com.sun.star.frame.DispatchResultState import FAILURE, SUCCESS
 from com.sun.star.lang import XInitialization, XServiceInfo
 
 from .backend import BackendError
-from .report import in_one_line
-from .service import Service
+from .documents import Situation
+from .host import Host
+from .report import explained, in_one_line, refreshed, state
+from .tables import computed, fit_tables
 
 HANDLER = "com.sun.star.frame.ProtocolHandler"
 TITLE = "Data Service"
@@ -29,58 +31,51 @@ class Outcome(NamedTuple):
     text: str
 
 
-def commands_class(name: str, protocol: str, service: Callable[[], Service]) -> type:
-    """The class that handles `protocol`, registered under the implementation `name`."""
-
-    def start(self: Any, context: Any) -> None:  # noqa: ARG001 - UNO gives its context to every object
-        _Commands.__init__(self, service())
-
-    return type("Commands", (_Commands,), {"__init__": start, "name": name, "protocol": protocol})
-
-
-class _Commands(unohelper.Base, XInitialization, XDispatchProvider, XNotifyingDispatch, XServiceInfo):  # type: ignore[misc]
-    """One for each window."""
+class Commands(unohelper.Base, XInitialization, XDispatchProvider, XNotifyingDispatch, XServiceInfo):  # type: ignore[misc]
+    """The commands of one window; `name` and `protocol` are set by the class that is registered."""
 
     name = ""
     protocol = ""
 
-    def __init__(self, service: Service) -> None:
-        self._service = service
+    def __init__(self, host: Host, namespace: str) -> None:
+        self._host = host
+        self._namespace = namespace
+        self._refreshing = threading.Lock()
         self._frame: Any = None
         self._actions: dict[str, Callable[[Any], str]] = {
-            "refresh": lambda document: service.refresh(document, "stale"),
-            "refresh-everything": lambda document: service.refresh(document, "force"),
-            "explain": service.explain,
-            "status": lambda _: service.state(),
+            "refresh": lambda document: self._refresh(document, "stale"),
+            "refresh-everything": lambda document: self._refresh(document, "force"),
+            "explain": lambda document: str(self._on_main(document, lambda: self._explain(document))),
+            "status": lambda _: self._status(),
         }
 
     def initialize(self, arguments: Any) -> None:
-        """The window that the commands come from."""
+        """Set the window that the commands come from."""
         if arguments:
             self._frame = arguments[0]
 
     def queryDispatch(self, url: Any, target: str, flags: int) -> Any:  # noqa: ARG002, N802 - UNO's signature
-        """Ourselves, where the address is one of our commands."""
+        """This object, if the address is one of our commands."""
         return self if url.Protocol == self.protocol and url.Path in self._actions else None
 
     def queryDispatches(self, requests: Any) -> Any:  # noqa: N802 - UNO's name
-        """As `queryDispatch`, for several."""
+        """The same for several addresses."""
         return tuple(self.queryDispatch(r.FeatureURL, r.FrameName, r.SearchFlags) for r in requests)
 
     def dispatch(self, url: Any, arguments: Any) -> None:
-        """Do a command."""
+        """Run a command."""
         self.dispatchWithNotification(url, arguments, None)
 
     def dispatchWithNotification(self, url: Any, arguments: Any, listener: Any) -> None:  # noqa: ARG002, N802 - UNO
-        """Do a command; the listener is told in words what was done. Where somebody looks, Calc goes on meanwhile."""
+        """Run a command, in another thread if the document is on the screen; the listener gets the outcome in words."""
         document = self._frame.getController().getModel()
-        if not self._service.is_shown(document):
+        if not self._is_shown(document):
             self._notify(listener, self._attempt(url.Path, document))
             return
 
         def work() -> None:
             outcome = self._attempt(url.Path, document)
-            self._service.on_main(document, lambda: self._show(url.Path, outcome))
+            self._on_main(document, lambda: self._show(url.Path, outcome))
             self._notify(listener, outcome)
 
         threading.Thread(target=work, name=f"data service {url.Path}", daemon=True).start()
@@ -90,16 +85,52 @@ class _Commands(unohelper.Base, XInitialization, XDispatchProvider, XNotifyingDi
             return Outcome(SUCCESS, self._actions[command](document))
         except BackendError as error:
             return Outcome(FAILURE, str(error))
-        except Exception as error:  # noqa: BLE001 - a command that failed must say so
+        except Exception as error:  # noqa: BLE001 - the user must see that a command failed
             traceback.print_exc()
             return Outcome(FAILURE, f"that failed ({error!r}); please report this")
+
+    def _refresh(self, document: Any, mode: str) -> str:
+        """Fetch new values (`stale` or `force`), fill them in and fit the tables; what to tell the user."""
+        engine = self._host.engine
+        with self._refreshing:
+            before = engine.backend.status()
+            engine.backend.refresh(mode)
+            engine.expire()
+            self._host.recalculate(document)
+            fitted = self._on_main(document, lambda: fit_tables(document, self._namespace, engine))
+            blocked = [f"{place}: the cells its table needs are in use" for place in fitted.blocked]
+            return refreshed(before, engine.backend.status(), fitted.changed, [*engine.messages(), *blocked])
+
+    def _status(self) -> str:
+        """The state of the backend, the key and the quota, and why cells show errors."""
+        backend = self._host.engine.backend
+        return state(backend.address.url, backend.status(), self._host.engine.messages())
+
+    def _explain(self, document: Any) -> str:
+        """What the calls in the selected cell returned; Calc itself shows no reason for an error."""
+        sheet = document.getCurrentController().getActiveSheet()
+        cell = sheet.createCursorByRange(document.getCurrentSelection()).getCellByPosition(0, 0)
+        formula = cell.getFormula().strip("{}")
+        engine = self._host.engine
+        with engine.tracing() as calls:
+            if formula.startswith("="):
+                computed(document, sheet, [formula])
+        name = cell.AbsoluteName.replace("$", "")
+        return explained(name, self._namespace, [(call, engine.cached(call)) for call in calls])
+
+    def _is_shown(self, document: Any) -> bool:
+        return self._host.situation(document) is Situation.SHOWN
+
+    def _on_main(self, document: Any, action: Callable[[], Any]) -> Any:
+        """Run an action where the document may be touched."""
+        return self._host.on_main(action) if self._is_shown(document) else action()
 
     def _notify(self, listener: Any, outcome: Outcome) -> None:
         if listener is not None:
             listener.dispatchFinished(DispatchResultEvent(State=outcome.state, Result=outcome.text, Source=self))
 
     def _show(self, command: str, outcome: Outcome) -> None:
-        """A refresh reports in a bar above the cells, which stops nobody; what was asked for, in a box."""
+        """Report a refresh in a bar above the cells, which needs no click; everything else in a message box."""
         done = outcome.state == SUCCESS
         if command.startswith("refresh"):
             self._show_bar(outcome.text, is_fine=done and "\n" not in outcome.text)
@@ -118,7 +149,7 @@ class _Commands(unohelper.Base, XInitialization, XDispatchProvider, XNotifyingDi
         view.appendInfobar(INFOBAR, TITLE, in_one_line(text), kind, (), can_be_closed)
 
     def addStatusListener(self, control: Any, url: Any) -> None:  # noqa: N802 - UNO's name
-        """Our commands can always be given."""
+        """Our commands are always enabled."""
 
     def removeStatusListener(self, control: Any, url: Any) -> None:  # noqa: N802 - UNO's name
         """See `addStatusListener`."""
@@ -128,9 +159,9 @@ class _Commands(unohelper.Base, XInitialization, XDispatchProvider, XNotifyingDi
         return self.name
 
     def supportsService(self, name: str) -> bool:  # noqa: N802 - UNO's name
-        """Whether this is a handler of protocols."""
+        """Whether this is a protocol handler."""
         return name == HANDLER
 
     def getSupportedServiceNames(self) -> Any:  # noqa: N802 - UNO's name
-        """A handler of protocols."""
+        """A protocol handler."""
         return (HANDLER,)

@@ -1,4 +1,4 @@
-"""The calling document's situation: may its cells be filled in later, or must they hold values at once?"""
+"""The calling document's situation: can its cells be filled in later, or do they need their values at once?"""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Any, Sequence
 
 SCREENLESS = frozenset({"headless", "convert-to", "convert-images-to", "print-to-file", "pt", "cat", "script-cat"})
-"""The options of soffice that open no window; it takes them with one dash and with two."""
+"""The options of soffice that open no window; it accepts them with one dash and with two."""
 
 
 class Situation(Enum):
     """When the cells of a document must have their values."""
 
-    SHOWN = "on the screen: cells are filled in when the values are there"
-    LOADING = "being loaded where nobody looks: when it is loaded"
+    SHOWN = "on the screen: cells are filled in when the values arrive"
+    LOADING = "being loaded without a window: when it is loaded"
     HIDDEN = "used by a program: when the call returns"
 
 
@@ -25,7 +25,7 @@ def situation_of(document: Any, *, screenless: bool) -> Situation:
     """The situation of the calling document."""
     try:
         given = {item.Name: item.Value for item in document.getArgs()}
-    except Exception:  # noqa: BLE001 - what a macro's `FunctionAccess` works in was neither opened nor made
+    except Exception:  # noqa: BLE001 - the document of a macro's `FunctionAccess` has no arguments
         return Situation.HIDDEN
     if not screenless and not given.get("Hidden"):
         return Situation.SHOWN
@@ -41,7 +41,7 @@ def is_screenless(command_line: Sequence[str]) -> bool:
 
 @lru_cache(maxsize=1)
 def own_command_line() -> list[str]:
-    """The command line of this process; Python inside soffice is not told it. Empty where it cannot be read."""
+    """The command line of this process, which soffice's Python does not have; empty where it cannot be read."""
     try:
         if os.name == "nt":
             return _windows_command_line().split()

@@ -1,4 +1,4 @@
-"""Between cells and the backend: what is known, what is still to be asked, and the asking in batches."""
+"""Between cells and the backend: cached answers, queued calls, and requests in batches."""
 
 from __future__ import annotations
 
@@ -6,73 +6,73 @@ import threading
 from contextlib import contextmanager
 from typing import Iterator, Mapping, Sequence
 
-from .backend import Backend, BackendError
+from .backend import BackendClient, BackendError
 from .calls import Call, Function, error_style
-from .memo import Known, Memo
-from .values import NA, Value, Verdict, value_of
+from .response_cache import CachedAnswer, ResponseCache
+from .values import NA, Answer, Value, value_of
 
 BATCH = 4_000
-"""Calls in one request: 10,000 cells are three, and one answer stays within a few MB."""
+"""Calls in one request: 10,000 cells need three requests, and each answer has a few MB at most."""
 
 
 class Engine:
-    """Knows values, collects the calls that miss one, and asks for them; safe to use from several threads."""
+    """Answers calls from the cache, queues the others and fetches them in batches; threads may share it."""
 
-    def __init__(self, backend: Backend, memo: Memo, functions: Mapping[str, Function]) -> None:
+    def __init__(self, backend: BackendClient, cache: ResponseCache, functions: Mapping[str, Function]) -> None:
         self.backend = backend
-        self._memo = memo
+        self._cache = cache
         self._functions = functions
-        self._wanted: dict[Call, None] = {}
+        self._queued: dict[Call, None] = {}
         self._lock = threading.Lock()
         self._traced: dict[Call, None] | None = None
 
-    def fresh(self, call: Call) -> Known | None:
-        """What may be shown without asking."""
+    def fresh(self, call: Call) -> CachedAnswer | None:
+        """The cached answer of a call, while it is fresh."""
         if self._traced is not None:
             self._traced[call] = None
-        known = self._memo.get(call)
-        return known if self._memo.is_fresh(known) else None
+        cached = self._cache.get(call)
+        return cached if self._cache.is_fresh(cached) else None
 
-    def known(self, call: Call) -> Known | None:
-        """The last value, fresh or not."""
-        return self._memo.get(call)
+    def cached(self, call: Call) -> CachedAnswer | None:
+        """The last answer of a call, fresh or not."""
+        return self._cache.get(call)
 
-    def ask(self, call: Call) -> Value:
-        """The value of one call, asked for now unless it is fresh."""
-        known = self.fresh(call)
-        if known is None:
+    def value(self, call: Call) -> Value:
+        """The value of one call, fetched now unless a fresh one is cached."""
+        cached = self.fresh(call)
+        if cached is None:
             self.fetch([call])
-            known = self._memo.get(call)
-        return NA if known is None else known.value
+            cached = self._cache.get(call)
+        return NA if cached is None else cached.value
 
-    def want(self, call: Call) -> None:
-        """Ask for this call with the next batch."""
+    def enqueue(self, call: Call) -> None:
+        """Fetch this call with the next batch."""
         with self._lock:
-            self._wanted[call] = None
+            self._queued[call] = None
 
-    def take(self) -> list[Call]:
-        """The calls wanted since the last time, each once."""
+    def take_queue(self) -> list[Call]:
+        """The calls queued since the last time, each once."""
         with self._lock:
-            wanted, self._wanted = self._wanted, {}
-        return list(wanted)
+            queued, self._queued = self._queued, {}
+        return list(queued)
 
     def fetch(self, calls: Sequence[Call]) -> None:
-        """Ask for `calls` and keep what they gave; never raises: a failure is kept as the call's error."""
+        """Fetch `calls` and cache their answers; never raises: a failure is cached as the call's error."""
         for start in range(0, len(calls), BATCH):
             batch = calls[start : start + BATCH]
             try:
-                verdicts = [value_of(answer) for answer in self.backend.answers(batch)]
+                answers = [value_of(reply) for reply in self.backend.answers(batch)]
             except BackendError as error:
-                verdicts = [self._without(call, str(error)) for call in batch]
+                answers = [self._without(call, str(error)) for call in batch]
             except (AttributeError, KeyError, TypeError, ValueError) as error:
                 message = f"the backend's answer cannot be read ({error!r}); build the extension again"
-                verdicts = [self._without(call, message) for call in batch]
-            for call, verdict in zip(batch, verdicts):
-                self._memo.put(call, verdict)
+                answers = [self._without(call, message) for call in batch]
+            for call, answer in zip(batch, answers):
+                self._cache.put(call, answer)
 
     def expire(self) -> None:
-        """From now on every call is asked again."""
-        self._memo.expire()
+        """Fetch every call again from now on."""
+        self._cache.expire()
 
     @contextmanager
     def tracing(self) -> Iterator[dict[Call, None]]:
@@ -83,19 +83,14 @@ class Engine:
         finally:
             self._traced = None
 
-    def messages(self, limit: int = 8) -> list[str]:
-        """Why cells show errors or old values: different messages, the latest first."""
-        found: dict[str, None] = {}
-        for message in self._memo.messages():
-            found.setdefault(message)
-            if len(found) == limit:
-                break
-        return list(found)
+    def messages(self) -> list[str]:
+        """Why cells show errors or old values: up to eight different messages, the latest first."""
+        return list(dict.fromkeys(self._cache.messages()))[:8]
 
-    def _without(self, call: Call, message: str) -> Verdict:
-        """What a cell shows when the backend gave nothing: the last known value, else an error in the call's style."""
-        known = self._memo.get(call)
-        if known is not None:
-            return Verdict(known.value, 0.0, message, known.dates)
+    def _without(self, call: Call, message: str) -> Answer:
+        """The answer when the backend sent none: the last known value, else an error in the call's style."""
+        cached = self._cache.get(call)
+        if cached is not None:
+            return Answer(cached.value, 0.0, message, cached.dates)
         style = error_style(call, self._functions[call[0]])
-        return Verdict({"text": message, "blank": ""}.get(style, NA), 0.0, message)
+        return Answer({"text": message, "blank": ""}.get(style, NA), 0.0, message)

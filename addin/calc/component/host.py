@@ -1,9 +1,10 @@
-"""Calls from Calc's cells: answered from what is known, asked for now, or filled in later."""
+"""Calls from Calc's cells: answered from the cache, fetched now, or filled in later."""
 
 from __future__ import annotations
 
 import threading
 import traceback
+from concurrent.futures import Future
 from typing import Any, Callable
 
 import unohelper
@@ -17,7 +18,7 @@ from .results import Results
 from .values import NA
 
 ROUNDS = 10
-"""How deep calls may stand in each other's arguments; each level is a batch of its own."""
+"""How deep calls may be nested in each other's arguments; each level is a batch of its own."""
 
 
 class Host:
@@ -36,10 +37,10 @@ class Host:
         self._worker: Any = None
 
     def result(self, function: Function, document: Any, raw: tuple[Any, ...]) -> Any:
-        """What Calc gets for one call; never raises, because Calc would show any exception as a wrong formula."""
+        """The result of one call; never raises, because Calc shows any exception as a wrong formula."""
         try:
             return self._result(call_of(function, raw), document)
-        except Exception:  # noqa: BLE001 - whatever it is, it becomes this one cell's error
+        except Exception:  # noqa: BLE001 - any failure becomes this one cell's error
             traceback.print_exc()
             return NA
 
@@ -48,19 +49,19 @@ class Host:
         if fresh is not None:
             return self._results.now(call, fresh.value)
         if not self._may_come_later(document):
-            return self._results.now(call, self.engine.ask(call))
-        known = self.engine.known(call)
-        self.engine.want(call)
-        return self._results.later(call, known.value if known else None)
+            return self._results.now(call, self.engine.value(call))
+        cached = self.engine.cached(call)
+        self.engine.enqueue(call)
+        return self._results.later(call, cached.value if cached else None)
 
     def _may_come_later(self, document: Any) -> bool:
-        """Whether the value may be filled in later; what does that is on its way then."""
+        """Whether the value can be filled in later; if so, that is started."""
         identifier = document_id(document)
         if identifier in self._collecting:
             return True
         situation = Situation.SHOWN if identifier in self._shown else self.situation(document)
         if situation is Situation.SHOWN:
-            self._shown.add(identifier)  # working out a situation costs as much as several calls
+            self._shown.add(identifier)  # finding a situation takes as long as several calls
             self.fill_in_later()
         elif situation is Situation.LOADING:
             self._collecting.add(identifier)
@@ -68,13 +69,13 @@ class Host:
         return situation is not Situation.HIDDEN
 
     def situation(self, document: Any) -> Situation:
-        """When the document's cells must have their values."""
+        """When the document's cells need their values."""
         return situation_of(document, screenless=self._screenless)
 
     def recalculate(self, document: Any) -> None:
         """Call every function of the document again and fill in what is new; returns when the values are there.
 
-        On the screen it must be called from another thread than the main one.
+        For a document on the screen, call it from another thread than the main one.
         """
         if self.situation(document) is Situation.SHOWN:
             self.on_main(document.calculateAll)
@@ -89,16 +90,12 @@ class Host:
     def on_main(self, action: Callable[[], Any]) -> Any:
         """Do something on Calc's main thread once it is idle, and wait for it."""
         callback = _OnMain(action)
-        self._context.ServiceManager.createInstanceWithContext(
-            "com.sun.star.awt.AsyncCallback", self._context
-        ).addCallback(callback, None)
-        callback.done.wait()
-        if callback.error is not None:
-            raise callback.error
-        return callback.value
+        manager = self._context.ServiceManager
+        manager.createInstanceWithContext("com.sun.star.awt.AsyncCallback", self._context).addCallback(callback, None)
+        return callback.outcome.result()
 
     def fill_in_later(self) -> None:
-        """Have what is wanted asked for in another thread."""
+        """Fetch the queued calls in another thread."""
         if self._worker is None:
             self._worker = threading.Thread(target=self._work, name="data service cells", daemon=True)
             self._worker.start()
@@ -114,10 +111,10 @@ class Host:
                 traceback.print_exc()
 
     def _fill_in(self) -> bool:
-        """Ask for what is wanted and tell the cells; whether there was anything.
+        """Fetch the queued calls and notify their cells; whether there were any.
 
-        The calls are taken on the main thread: when it is idle all cells of a recalculation have called, and what
-        nobody waits for any more costs no request. One at a time, so that who finds nothing to do knows it is done.
+        The queue is taken on the main thread: when that is idle, all cells of a recalculation have called, and a call
+        that no cell waits for costs no request. One thread at a time does this, so an empty queue means all is done.
         """
         with self._filling:
             calls, shown = self.on_main(self._take)
@@ -126,22 +123,22 @@ class Host:
                 self.on_main(lambda: self._push(calls))
             return bool(calls)
 
-    def _take(self) -> tuple[Any, bool]:
-        calls = self.engine.take()
+    def _take(self) -> tuple[list[Call], bool]:
+        calls = self.engine.take_queue()
         return calls, self._results.is_shown(calls)
 
-    def _push(self, calls: Any) -> None:
-        known = {call: self.engine.known(call) for call in calls}
-        self._results.push({call: entry.value for call, entry in known.items() if entry is not None})
+    def _push(self, calls: list[Call]) -> None:
+        cached = {call: self.engine.cached(call) for call in calls}
+        self._results.push({call: answer.value for call, answer in cached.items() if answer is not None})
 
     def _finish_loading(self, document: Any) -> None:
         self._settle(document)
         self._loaded(document)
 
     def _settle(self, document: Any) -> None:
-        """Ask for everything that the document's cells want, until they want nothing more."""
+        """Fetch what the document's cells have queued, until they queue nothing more."""
         for _ in range(ROUNDS):
-            calls = self.engine.take()
+            calls = self.engine.take_queue()
             if not calls:
                 break
             self.engine.fetch(calls)
@@ -151,12 +148,12 @@ class Host:
 
 
 def document_id(document: Any) -> str:
-    """What tells open documents apart."""
+    """An id that no other open document has."""
     return "" if document is None else str(document.RuntimeUID)
 
 
 class _Loaded(unohelper.Base, XDocumentEventListener):  # type: ignore[misc]
-    """Waits for the end of a document's loading."""
+    """Waits until a document is loaded."""
 
     def __init__(self, finish: Callable[[Any], None]) -> None:
         self._finish = finish
@@ -166,7 +163,7 @@ class _Loaded(unohelper.Base, XDocumentEventListener):  # type: ignore[misc]
             event.Source.removeDocumentEventListener(self)
             try:
                 self._finish(event.Source)
-            except Exception:  # noqa: BLE001 - the document must open whatever happens
+            except Exception:  # noqa: BLE001 - the document must open in any case
                 traceback.print_exc()
 
     def disposing(self, event: Any) -> None:
@@ -174,18 +171,14 @@ class _Loaded(unohelper.Base, XDocumentEventListener):  # type: ignore[misc]
 
 
 class _OnMain(unohelper.Base, XCallback):  # type: ignore[misc]
-    """Something to be done on the main thread, and what came of it."""
+    """An action for the main thread, and its result."""
 
     def __init__(self, action: Callable[[], Any]) -> None:
         self._action = action
-        self.done = threading.Event()
-        self.value: Any = None
-        self.error: Any = None
+        self.outcome: Future[Any] = Future()
 
     def notify(self, data: Any) -> None:  # noqa: ARG002 - UNO's signature
         try:
-            self.value = self._action()
-        except Exception as error:  # noqa: BLE001 - raised again where it is waited for
-            self.error = error
-        finally:
-            self.done.set()
+            self.outcome.set_result(self._action())
+        except Exception as error:  # noqa: BLE001 - raised again in the waiting thread
+            self.outcome.set_exception(error)

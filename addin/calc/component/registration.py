@@ -2,57 +2,90 @@
 
 from __future__ import annotations
 
+import json
 import os
 import time
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Callable
 
 import uno
 import unohelper
+from com.sun.star.lang import XServiceInfo
 
-from .backend import Backend
-from .calls import functions_of
-from .commands import HANDLER, commands_class
+from .backend import Address, BackendClient
+from .calls import Function, functions_of
+from .commands import HANDLER, Commands
 from .engine import Engine
-from .functions import ADD_IN, functions_class
 from .host import Host
-from .memo import Memo
-from .service import Service
-from .settings import read_built
+from .response_cache import ResponseCache
 from .tables import fit_tables
 
-_built = read_built(Path(__file__).parent, os.environ)
-_functions = functions_of(_built.functions)
+ADD_IN = "com.sun.star.sheet.AddIn"
+
+URL = "DATA_SERVICE_ADDIN_URL"
+"""The backend's address, instead of the one the extension was built with."""
+
+CA_FILE = "DATA_SERVICE_ADDIN_CA"
+"""A file with the certificate authority of an https backend, instead of the one in the extension."""
+
+FIT = "DATA_SERVICE_ADDIN_FIT"
+"""`yes`: without a screen, a document's tables are fitted to their results as soon as it is loaded."""
+
+_folder = Path(__file__).parent
+_built = json.loads((_folder / "built.json").read_text(encoding="utf-8"))
+_functions = functions_of(_built["functions"])
+
+
+def _address() -> Address:
+    ca_file = os.environ.get(CA_FILE) or (str(_folder / "ca.pem") if (_folder / "ca.pem").exists() else None)
+    return Address((os.environ.get(URL) or _built["url"]).rstrip("/"), ca_file)
 
 
 @lru_cache(maxsize=1)
 def _host() -> Host:
-    """The one host of this process: Calc makes several objects of each part, and all must know the same values."""
-    engine = Engine(
-        Backend(_built.address, time.monotonic),
-        Memo(time.monotonic),
-        {function.id: function for function in _functions},
-    )
+    """The one host of this process: Calc makes several objects of each part, and all share the same values."""
+    backend, cache = BackendClient(_address(), time.monotonic), ResponseCache(time.monotonic)
+    engine = Engine(backend, cache, {function.id: function for function in _functions})
     return Host(uno.getComponentContext(), engine, _loaded)
 
 
 def _loaded(document: Any) -> None:
-    if _built.fit:
-        fit_tables(document, _built.namespace, _host().engine)
+    if os.environ.get(FIT, "").lower() in ("1", "yes", "true"):
+        fit_tables(document, _built["namespace"], _host().engine)
+
+
+class _Functions(unohelper.Base, uno.getClass(_built["interface"]), XServiceInfo):  # type: ignore[misc]
+    """What Calc calls, with one method for every function; the interface is in the extension's type library."""
+
+    def __init__(self, context: Any) -> None:  # noqa: ARG002 - UNO passes its context to every object
+        self.host = _host()
+
+    def getImplementationName(self) -> Any:  # noqa: N802 - UNO's name
+        return _built["namespace"]
+
+    def supportsService(self, name: str) -> bool:  # noqa: N802 - UNO's name
+        return name in self.getSupportedServiceNames()
+
+    def getSupportedServiceNames(self) -> Any:  # noqa: N802 - UNO's name
+        return (_built["namespace"], ADD_IN)
+
+
+def _method(function: Function) -> Callable[..., Any]:
+    return lambda self, document, *raw: self.host.result(function, document, raw)
+
+
+for _function in _functions:
+    setattr(_Functions, _function.id, _method(_function))
+
+
+class _Commands(Commands):
+    name, protocol = _built["commands"], _built["protocol"]
+
+    def __init__(self, context: Any) -> None:  # noqa: ARG002 - UNO passes its context to every object
+        super().__init__(_host(), _built["namespace"])
 
 
 g_ImplementationHelper = unohelper.ImplementationHelper()  # noqa: N816 - soffice looks for this name
-for _class, _name, _services in (
-    (
-        functions_class(_built.namespace, _built.interface, _functions, _host),
-        _built.namespace,
-        (_built.namespace, ADD_IN),
-    ),
-    (
-        commands_class(_built.commands, _built.protocol, lambda: Service(_host(), _built.namespace)),
-        _built.commands,
-        (HANDLER,),
-    ),
-):
-    g_ImplementationHelper.addImplementation(_class, _name, _services)
+g_ImplementationHelper.addImplementation(_Functions, _built["namespace"], (_built["namespace"], ADD_IN))
+g_ImplementationHelper.addImplementation(_Commands, _built["commands"], (HANDLER,))

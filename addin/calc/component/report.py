@@ -1,26 +1,26 @@
-"""What the user is told: after a refresh, of the state of everything, and of one cell, in plain words."""
+"""What the user reads: after a refresh, about the state of everything, and about one cell."""
 
 from __future__ import annotations
 
 from typing import Any, Sequence
 
 from .calls import Call
-from .memo import Known
+from .response_cache import CachedAnswer
 
 
-def refreshed(before: dict[str, Any], after: dict[str, Any], fitted: int, troubles: Sequence[str]) -> str:
-    """What a refresh did and spent, from the backend's state before and after, and what is not as it should be."""
+def refreshed(before: dict[str, Any], after: dict[str, Any], fitted: int, problems: Sequence[str]) -> str:
+    """What a refresh did and spent, from the backend's state before and after, and the problems."""
     quota = after.get("quota") or {}
     spent = _requests(after, before) - _requests(before, after)
     left = f", {quota['remaining']:,} left this month" if quota.get("remaining") is not None else ""
     sentences = [f"Refreshed: {spent:,} {'request' if spent == 1 else 'requests'} spent{left}."]
     if fitted:
         sentences.append(f"{fitted} {'table' if fitted == 1 else 'tables'} got another size.")
-    return "\n".join([" ".join(sentences), *_listed(troubles)])
+    return "\n".join([" ".join(sentences), *_listed(problems)])
 
 
 def state(url: str, status: dict[str, Any], messages: Sequence[str]) -> str:
-    """The state of the backend, the key and the allowance, and why cells show errors."""
+    """The state of the backend, the key and the quota, and why cells show errors."""
     key = status.get("key") or {}
     lines = [
         f"Backend: running at {url}, version {status.get('version', '?')}",
@@ -33,15 +33,15 @@ def state(url: str, status: dict[str, Any], messages: Sequence[str]) -> str:
     return "\n".join([*lines, *_listed(messages)])
 
 
-def explained(cell: str, namespace: str, calls: Sequence[tuple[Call, Known | None]]) -> str:
-    """What the calls in one cell gave."""
+def explained(cell: str, namespace: str, calls: Sequence[tuple[Call, CachedAnswer | None]]) -> str:
+    """What the calls in one cell returned."""
     if not calls:
         return f"{cell} calls none of the {namespace} functions."
-    return "\n".join([cell, *(f"{namespace}.{_shown(call)}: {_outcome(known)}" for call, known in calls)])
+    return "\n".join([cell, *(f"{namespace}.{_shown(call)}: {_outcome(cached)}" for call, cached in calls)])
 
 
 def in_one_line(text: str) -> str:
-    """A report for the bar above the cells, which has one line: the first reason, and how many more there are."""
+    """A report for the bar above the cells, which has one line: the first problem, and how many more there are."""
     first, *rest = [line for line in text.split("\n") if line]
     if not rest:
         return first
@@ -51,20 +51,20 @@ def in_one_line(text: str) -> str:
 
 
 def _requests(status: dict[str, Any], other: dict[str, Any]) -> int:
-    """The requests spent so far, counted in the best way that both states know."""
+    """The requests spent so far, by the best count that both states have."""
     if status.get("quota") and other.get("quota"):
         return int(status["quota"].get("used_here") or 0)
     return int(status.get("requests_total") or 0)
 
 
-def _outcome(known: Known | None) -> str:
-    if known is None:
+def _outcome(cached: CachedAnswer | None) -> str:
+    if cached is None:
         return "not asked yet"
-    if known.message:
-        return known.message
-    if isinstance(known.value, tuple):
-        return f"a table of {len(known.value):,} rows and {len(known.value[0]):,} columns"
-    return str(known.value) if known.value != "" else "empty"
+    if cached.message:
+        return cached.message
+    if isinstance(cached.value, tuple):
+        return f"a table of {len(cached.value):,} rows and {len(cached.value[0]):,} columns"
+    return str(cached.value) if cached.value != "" else "empty"
 
 
 def _shown(call: Call) -> str:
@@ -80,5 +80,5 @@ def _argument(argument: Any) -> str:
     return "" if argument is None else f"{argument:g}"
 
 
-def _listed(troubles: Sequence[str]) -> list[str]:
-    return ["", "Not as it should be:", *(f" • {trouble}" for trouble in troubles)] if troubles else []
+def _listed(problems: Sequence[str]) -> list[str]:
+    return ["", "Problems:", *(f" • {problem}" for problem in problems)] if problems else []

@@ -1,4 +1,4 @@
-"""Results as Calc takes them: plain numbers and texts, tables, and results that come later."""
+"""Results as Calc accepts them: plain numbers and texts, tables, and results that come later."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from .calls import Call
 from .values import Value
 
 MAX_LATER = 5_000
-"""Calc looks its later results up one by one, so their number must stay small."""
+"""Calc searches its later results one by one, so their number must stay small."""
 
 
 class Later(unohelper.Base, XVolatileResult):  # type: ignore[misc]
-    """A result that changes by itself: cells that got it are told of every new value.
+    """A result that may change: cells that show it are notified of every new value.
 
-    Without a value they show #N/A, and being told makes them call their function again.
+    Without a value they show #N/A, and a notification makes them call their function again.
     """
 
     def __init__(self, value: Value | None = None) -> None:
@@ -29,22 +29,22 @@ class Later(unohelper.Base, XVolatileResult):  # type: ignore[misc]
 
     @property
     def is_shown(self) -> bool:
-        """Whether any cell waits for it; the function wizard leaves as soon as it has called."""
+        """Whether any cell listens; the function wizard stops listening as soon as it has called."""
         return bool(self._listeners)
 
     def addResultListener(self, listener: Any) -> None:  # noqa: N802 - UNO's name
-        """Calc shows this result; a value that is there is told at once."""
+        """Calc shows this result; it is notified at once of a value that is there."""
         self._listeners.append(listener)
         if self.value is not None:
             listener.modified(self._event())
 
     def removeResultListener(self, listener: Any) -> None:  # noqa: N802 - UNO's name
-        """Calc does not show this result any more."""
+        """Calc no longer shows this result."""
         if listener in self._listeners:
             self._listeners.remove(listener)
 
     def push(self, value: Value | None = None) -> None:
-        """Tell the cells; only on the main thread, or where Calc's own thread waits for us."""
+        """Notify the cells; call it on the main thread, or while Calc's own thread waits for us."""
         self.value = value
         for listener in list(self._listeners):
             with suppress(RuntimeException):  # its document was closed meanwhile
@@ -62,7 +62,7 @@ class Results:
         self._by_call: dict[Call, Later] = {}
 
     def now(self, call: Call, value: Value) -> Any:
-        """A value that is there; a table reaches Calc only by way of a later result."""
+        """A value that is there; Calc accepts a table only as a later result."""
         if not isinstance(value, tuple):
             return value
         later = self._by_call.get(call)
@@ -81,7 +81,7 @@ class Results:
         return self._waiting.is_shown or any(call in self._by_call and self._by_call[call].is_shown for call in calls)
 
     def push(self, values: dict[Call, Value]) -> None:
-        """Tell all cells that wait; only on the main thread, or where Calc's own thread waits for us."""
+        """Notify all cells that wait; call it on the main thread, or while Calc's own thread waits for us."""
         waiting, self._waiting = self._waiting, Later()
         for call, value in values.items():
             if call in self._by_call:

@@ -1,70 +1,61 @@
-"""Array formulas of ours, fitted to the size of their results: Calc's own are as large as they were entered."""
+"""Array formulas of ours, fitted to the size of their results: Calc itself never resizes an array formula."""
 
 from __future__ import annotations
 
-from typing import Any, Iterator, NamedTuple
+from contextlib import contextmanager
+from typing import Any, Iterator, NamedTuple, Sequence
 
 from com.sun.star.lang import Locale
 
 from .areas import Area, grown, is_ours
 from .engine import Engine
-from .memo import Known
-from .scratch import CONSTANT, FORMULA, worked_out
+from .response_cache import CachedAnswer
+
+FORMULA, CONSTANT = 16, 1 | 2 | 4
+"""Calc's flags for kinds of contents: formulas; numbers, dates and texts."""
 
 DATE_FORMATS = {"date": "YYYY-MM-DD", "datetime": "YYYY-MM-DD HH:MM"}
 PLAIN_FORMAT = "General;-General"
 
 
 class Fitted(NamedTuple):
-    """What fitting did: how many tables got another size, and which found their place in use."""
+    """How many tables changed their size, and which could not because other cells are in the way."""
 
     changed: int
     blocked: list[str]
 
 
-class _Table(NamedTuple):
-    """One array formula of ours: where it stands, where it should, and what is known of its result."""
-
-    area: Area
-    wanted: Area
-    known: Known | None
-
-
 def fit_tables(document: Any, namespace: str, engine: Engine) -> Fitted:
-    """Give every array formula of ours the size of its result; cells in use are never overwritten.
+    """Resize every array formula of ours to its result; cells in use are never overwritten.
 
-    All values must be there already. Columns of dates that have no number format get one. It is one step for Undo.
+    All values must be there already. Date columns without a number format get one. Undo takes it as one step.
     """
     changed, blocked = 0, []
     undo = document.getUndoManager()
     for sheet in document.Sheets:
-        tables = [] if sheet.isProtected() else [_table(document, sheet, a, engine) for a in _arrays(sheet, namespace)]
-        for table in tables:
+        areas = [] if sheet.isProtected() else dict.fromkeys(_arrays(sheet, namespace))
+        for area, wanted, answer in [(area, *_needed(document, sheet, area, engine)) for area in areas]:
             undo.enterUndoContext("Fit tables")
             try:
-                fits = all(_is_empty(sheet, part) for part in grown(table.area, table.wanted))
+                fits = all(_is_empty(sheet, part) for part in grown(area, wanted))
                 if not fits:
-                    blocked.append(_cells(sheet, table.area).AbsoluteName.replace("$", ""))
-                elif table.wanted != table.area:
-                    _resize(sheet, table.area, table.wanted)
+                    blocked.append(_cells(sheet, area).AbsoluteName.replace("$", ""))
+                elif wanted != area:
+                    _resize(sheet, area, wanted)
                     changed += 1
-                _show_dates(document, sheet, table.wanted if fits else table.area, table.known)
+                _show_dates(document, sheet, wanted if fits else area, answer)
             finally:
                 undo.leaveUndoContext()
     return Fitted(changed, blocked)
 
 
-def _arrays(sheet: Any, namespace: str) -> list[Area]:
-    """The areas of the array formulas that call our functions."""
-    return list(dict.fromkeys(_array_at(sheet, cell) for cell in _array_cells(sheet, namespace)))
-
-
-def _array_cells(sheet: Any, namespace: str) -> Iterator[Any]:
+def _arrays(sheet: Any, namespace: str) -> Iterator[Area]:
+    """The areas of the array formulas that call our functions, once for each of their cells."""
     for found in sheet.queryContentCells(FORMULA):
         for y, row in enumerate(found.getFormulaArray()):
             for x, formula in enumerate(row):
                 if formula.startswith("{=") and is_ours(formula, namespace):
-                    yield found.getCellByPosition(x, y)
+                    yield _array_at(sheet, found.getCellByPosition(x, y))
 
 
 def _array_at(sheet: Any, cell: Any) -> Area:
@@ -75,16 +66,16 @@ def _array_at(sheet: Any, cell: Any) -> Area:
     return Area(place.StartColumn, place.StartRow, columns, rows)
 
 
-def _table(document: Any, sheet: Any, area: Area, engine: Engine) -> _Table:
-    """The table with the area that its result needs; the one it has where that cannot be worked out."""
+def _needed(document: Any, sheet: Any, area: Area, engine: Engine) -> tuple[Area, CachedAnswer | None]:
+    """The area that the result of an array formula needs, or the area it has if that is unknown; and the answer."""
     formula = _formula(sheet, area)[1:]
     with engine.tracing() as calls:
-        sizes = worked_out(document, sheet, [f"=COLUMNS({formula})", f"=ROWS({formula})"])
+        sizes = computed(document, sheet, [f"=COLUMNS({formula})", f"=ROWS({formula})"])
     if sizes is None or min(sizes) < 1:
-        return _Table(area, area, None)
+        return area, None
     wanted = area.resized(int(sizes[0]), int(sizes[1]))
     fits = wanted.fits(sheet.Columns.Count, sheet.Rows.Count)
-    return _Table(area, wanted if fits else area, engine.known(list(calls)[-1]) if calls else None)
+    return wanted if fits else area, engine.cached(list(calls)[-1]) if calls else None
 
 
 def _is_empty(sheet: Any, area: Area) -> bool:
@@ -97,17 +88,17 @@ def _resize(sheet: Any, now: Area, wanted: Area) -> None:
     _cells(sheet, wanted).setArrayFormula(formula)
 
 
-def _show_dates(document: Any, sheet: Any, area: Area, known: Known | None) -> None:
-    """Give the columns of dates a number format, where they have none.
+def _show_dates(document: Any, sheet: Any, area: Area, answer: CachedAnswer | None) -> None:
+    """Set a number format for date columns that have none.
 
-    Calc shows cells without a format in that of an array's first cell. So a header keeps none, and where there is no
-    header the other columns get a format that only looks like none.
+    Calc shows cells without a format in the format of an array's first cell. So a header gets none, and in a table
+    without a header the other columns get a format that only looks like none.
     """
-    if known is None or not known.dates or not isinstance(known.value, tuple):
+    if answer is None or not answer.dates or not isinstance(answer.value, tuple):
         return
-    kinds = dict(known.dates)
-    header = isinstance(known.value[0][known.dates[0][0]], str)
-    # The dates last: as soon as the first cell is one, Calc makes dates of its neighbours without a format.
+    kinds = dict(answer.dates)
+    header = isinstance(answer.value[0][answer.dates[0][0]], str)
+    # Dates last: as soon as the first cell is a date, Calc shows its neighbours without a format as dates.
     for column in sorted(range(area.columns), key=lambda column: column in kinds):
         code = DATE_FORMATS[kinds[column]] if column in kinds else "" if header else PLAIN_FORMAT
         if code and area.rows > header:
@@ -116,7 +107,7 @@ def _show_dates(document: Any, sheet: Any, area: Area, known: Known | None) -> N
 
 
 def _format(document: Any, cells: Any, code: str) -> None:
-    """Give cells without a number format that of the first cell, or `code` where it has none either."""
+    """Set the number format of the first cell for cells without one, or `code` if it has none either."""
     formats, english, scan = document.NumberFormats, Locale("en", "US", ""), False
     key = cells.getCellByPosition(0, 0).NumberFormat
     if formats.getByKey(key).FormatString == "General":
@@ -125,6 +116,40 @@ def _format(document: Any, cells: Any, code: str) -> None:
     for part in cells.getUniqueCellFormatRanges():
         if formats.getByKey(part.NumberFormat).FormatString == "General":
             part.NumberFormat = key
+
+
+def computed(document: Any, sheet: Any, formulas: Sequence[str]) -> list[float] | None:
+    """The numbers that `formulas` return, 0 for an error; None if the sheet is protected or its last cells are in use.
+
+    Calc computes them in the sheet's last cells, without a trace: no undo step, no changed document.
+    """
+    columns, rows = sheet.Columns.Count, sheet.Rows.Count
+    cells = sheet.getCellRangeByPosition(columns - len(formulas), rows - 1, columns - 1, rows - 1)
+    if sheet.isProtected() or any(cells.getFormulaArray()[0]):
+        return None
+    was_modified, undo = document.isModified(), document.getUndoManager()
+    try:
+        numbers = []
+        for position, formula in enumerate(formulas):
+            cell = cells.getCellByPosition(position, 0)
+            with _unrecorded(undo):
+                cell.setFormula(formula)
+            numbers.append(0.0 if cell.getError() else cell.getValue())
+        return numbers
+    finally:
+        with _unrecorded(undo):
+            cells.clearContents(FORMULA | CONSTANT)
+        document.setModified(was_modified)
+
+
+@contextmanager
+def _unrecorded(undo: Any) -> Iterator[None]:
+    """One change that Undo does not record; Calc releases the lock by itself after it."""
+    undo.lock()
+    try:
+        yield
+    finally:
+        undo.unlock()
 
 
 def _cells(sheet: Any, area: Area) -> Any:

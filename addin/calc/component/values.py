@@ -12,13 +12,12 @@ Value = Union[float, str, Rows]
 _CODES = {"#N/A": 0x7FFF, "#VALUE!": 519}
 """Calc's own numbers of the errors."""
 
-
 DateColumn = Tuple[int, str]
-"""A column of a table that holds serials: its place, and `date` or `datetime`."""
+"""A column of a table that holds dates as serial numbers: its index, and `date` or `datetime`."""
 
 
-class Verdict(NamedTuple):
-    """What a call gave: its value, how long it may be kept from now, and why there is an error or an old value."""
+class Answer(NamedTuple):
+    """The answer to a call: its value, how long it stays fresh, and why it is an error or an old value."""
 
     value: Value
     fresh_s: float
@@ -27,28 +26,27 @@ class Verdict(NamedTuple):
 
 
 def error_number(code: str) -> float:
-    """The not-a-number that Calc shows as this error: an error's number in the low bits of a NaN.
+    """The NaN that Calc shows as this error: it has the error's number in its low bits.
 
-    A plain NaN would be #NUM!, an exception always #VALUE!, and neither can stand in one place of a table.
+    Calc shows a plain NaN as #NUM! and an exception as #VALUE!, and an exception cannot be one cell of a table.
     """
     number: float = struct.unpack("<d", struct.pack("<II", _CODES.get(code, _CODES["#N/A"]), 0x7FF80000))[0]
     return number
 
 
 NA = error_number("#N/A")
-VALUE = error_number("#VALUE!")
 
 
-def value_of(answer: dict[str, Any]) -> Verdict:
-    """The verdict in one answer of the backend."""
+def value_of(answer: dict[str, Any]) -> Answer:
+    """The answer as the backend sent it, with a value for Calc."""
     fresh_s = float(answer.get("fresh_s", 0.0))
     stale = answer.get("stale")
     message = answer.get("message", "") or (stale["reason"] if stale else "")
     if "columns" in answer:
         dates = tuple((i, c["type"]) for i, c in enumerate(answer["columns"]) if c["type"] in ("date", "datetime"))
-        return Verdict(_table(answer), fresh_s, message, dates)
+        return Answer(_table(answer), fresh_s, message, dates)
     cell = _cell(answer)
-    return Verdict("" if cell is None else cell, fresh_s, message)
+    return Answer("" if cell is None else cell, fresh_s, message)
 
 
 def _table(answer: dict[str, Any]) -> Value:
@@ -69,5 +67,5 @@ def _cell(answer: dict[str, Any]) -> Any:
 
 
 def _plain(value: Any) -> float | str | None:
-    """Calc takes only numbers and texts well: TRUE would be shown as 0, and a large whole number as an error."""
+    """Calc handles only numbers and texts well: it shows TRUE as 0, and a large whole number as an error."""
     return float(value) if isinstance(value, (bool, int, float)) else value

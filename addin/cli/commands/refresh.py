@@ -63,12 +63,12 @@ def refresh(
             if report.kept or report.errors or report.skipped:
                 raise typer.Exit(3)
         case Engine.LIBREOFFICE:
-            from addin.workbook.refresh.libreoffice import refresh_with_libreoffice
+            from addin.workbook.refresh.programs import refresh_with_libreoffice
 
             refresh_with_libreoffice(book, target, load_settings())
             typer.echo(f"{target} is up to date (LibreOffice)")
         case Engine.EXCEL:
-            from addin.workbook.refresh.excel import refresh_with_excel
+            from addin.workbook.refresh.programs import refresh_with_excel
 
             refresh_with_excel(book, target, load_settings())
             typer.echo(f"{target} is up to date (Excel)")

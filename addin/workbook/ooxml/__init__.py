@@ -1,1 +1,1 @@
-"""A workbook as its file format has it: the package, the book, its sheets."""
+"""A workbook in its file format: the package, the book, its sheets."""

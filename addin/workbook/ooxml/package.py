@@ -1,7 +1,7 @@
-"""A workbook file as a package of parts: opened with care, and written so that nothing can be lost.
+"""A workbook file as a package of parts: checked when it is opened, and written so that nothing can be lost.
 
-A file from elsewhere may be anything: it is refused when it is no workbook, is encrypted, would grow beyond reason, or
-names parts outside of itself. Writing goes to a new file beside the target that then takes its name.
+A file is refused if it is not a workbook, is encrypted, would unpack to an unreasonable size, or names parts outside
+of itself. A package is written to a new file beside the target, which then replaces the target.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ import tempfile
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 from lxml import etree
@@ -29,10 +29,10 @@ MAX_PART_BYTES = 512 * 1024**2
 MAX_PARTS = 10_000
 
 MAX_RATIO = 400
-"""How many times its packed size a large part may unpack to; XML of a full sheet packs to a tenth, not to less."""
+"""How many times its packed size a large part may unpack to; the XML of a full sheet unpacks to about ten times."""
 
 RATIO_FREE_BYTES = 16 * 1024**2
-"""Parts up to this size may pack as well as they like."""
+"""Parts up to this size may have any ratio."""
 
 _OLE_MAGIC = b"\xd0\xcf\x11\xe0"
 
@@ -85,7 +85,7 @@ class Package:
             raise WorkbookError(f"{self.path} is damaged: {part} is not well-formed ({error})") from None
 
     def related(self, part: str) -> Iterator[tuple[str, str, str]]:
-        """The relationships of a part: id, type, and the part they lead to (those to outside are left out)."""
+        """The relationships of a part: id, type, and the part they lead to (links to the outside are skipped)."""
         folder, name = posixpath.split(part)
         rels = posixpath.join(folder, "_rels", f"{name}.rels")
         if rels not in self:
@@ -135,17 +135,22 @@ class Package:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 
 def parse_xml(content: bytes) -> etree._Element:
-    """The root of XML from elsewhere: no entity, no external file, no network; a document type is refused."""
+    """The root of untrusted XML: no entities, no external files, no network; a document type is refused."""
     parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=True)
     root = etree.fromstring(content, parser)
     if root.getroottree().docinfo.internalDTD is not None:
         raise WorkbookError("the workbook declares a document type, which no spreadsheet program writes; it is refused")
     return root
+
+
+def xml_bytes(root: etree._Element) -> bytes:
+    """The content of an XML part."""
+    return bytes(etree.tostring(root, xml_declaration=True, encoding="UTF-8", standalone=True))
 
 
 def _check(infos: list[zipfile.ZipInfo], path: Path) -> None:
@@ -165,10 +170,7 @@ def _check(infos: list[zipfile.ZipInfo], path: Path) -> None:
 
 
 def _hint(path: Path) -> str:
-    try:
-        with path.open("rb") as stream:
-            if stream.read(4) == _OLE_MAGIC:
-                return "; it is an .xls file or has a password: save it as .xlsx without one"
-    except OSError:
-        pass
+    with suppress(OSError), path.open("rb") as stream:
+        if stream.read(4) == _OLE_MAGIC:
+            return "; it is an .xls file or has a password: save it as .xlsx without one"
     return ""

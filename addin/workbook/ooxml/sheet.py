@@ -6,13 +6,16 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from functools import cache
+from itertools import product
+from typing import Any, TypeAlias
 
 from lxml import etree
 from openpyxl.formula.translate import Translator
 from openpyxl.utils.cell import column_index_from_string, get_column_letter
 
 from addin.formulas.parser import Area
+from addin.workbook.ooxml.package import xml_bytes
 from udfs.cells import Scalar, serial
 from udfs.errors import CellError, ErrorCode
 
@@ -20,11 +23,11 @@ Spot: TypeAlias = tuple[int, int]
 """A cell's row and column, both from 1."""
 
 MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
-_C, _F, _V, _IS, _T, _ROW = (f"{{{MAIN}}}{tag}" for tag in ("c", "f", "v", "is", "t", "row"))
+_C, _F, _V, _IS, _T, _ROW, _PHONETIC = (f"{{{MAIN}}}{tag}" for tag in ("c", "f", "v", "is", "t", "row", "rPh"))
 _SPOT = re.compile(r"([A-Z]{1,3})(\d{1,7})")
 _UNSAFE_XML = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]|_(?=x[0-9A-Fa-f]{4}_)")
 _ESCAPED_XML = re.compile(r"_x([0-9A-Fa-f]{4})_")
-_COLUMNS: dict[str, int] = {}
+_column = cache(column_index_from_string)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +45,7 @@ class Sheet:
     def __init__(self, name: str, part: str, root: etree._Element, strings: Sequence[str]) -> None:
         self.name = name
         self.part = part
+        self.is_changed = False
         self._root = root
         self._strings = strings
         data = root.find(f"{{{MAIN}}}sheetData")
@@ -52,7 +56,7 @@ class Sheet:
         self._row_numbers = sorted(self._rows)
 
     def _index(self) -> None:
-        """Rows and cells by their place; a missing `r` means the place after the one before."""
+        """Index rows and cells by position; one without an `r` follows the one before it."""
         row_number = 0
         for row in self._data.iterchildren(_ROW):
             row_number = int(row.get("r") or row_number + 1)
@@ -65,23 +69,14 @@ class Sheet:
                     cell.set("r", f"{get_column_letter(column)}{row_number}")
                 self._cells[row_number, column] = cell
 
-    @property
-    def used(self) -> Area:
-        """The rectangle that holds every cell of the sheet."""
-        rows = [row for row, _ in self._cells] or [1]
-        columns = [column for _, column in self._cells] or [1]
-        return Area(1, 1, max(rows), max(columns))
-
     def spots_in(self, area: Area) -> Iterator[Spot]:
         """The cells that exist inside `area`."""
-        size = (area.last_row - area.first_row + 1) * (area.last_column - area.first_column + 1)
-        if size > len(self._cells):
+        rows = range(area.first_row, area.last_row + 1)
+        columns = range(area.first_column, area.last_column + 1)
+        if len(rows) * len(columns) > len(self._cells):
             yield from (spot for spot in self._cells if area.contains(*spot))
         else:
-            for row in range(area.first_row, area.last_row + 1):
-                for column in range(area.first_column, area.last_column + 1):
-                    if (row, column) in self._cells:
-                        yield row, column
+            yield from (spot for spot in product(rows, columns) if spot in self._cells)
 
     def value(self, spot: Spot) -> Scalar:
         """The value stored in a cell, None for a blank one; dates are their serial numbers."""
@@ -90,7 +85,7 @@ class Sheet:
             return None
         kind = cell.get("t", "n")
         if kind == "inlineStr":
-            return _unescaped("".join(text for item in cell.iter(_IS) for text in _texts(item)))
+            return _unescaped("".join(map(text_of, cell.iter(_IS))))
         text = cell.findtext(_V)
         if not text:
             return None
@@ -143,12 +138,13 @@ class Sheet:
         return [area for area in areas if area is not None]
 
     def write(self, spot: Spot, value: Scalar, *, like: Spot | None = None) -> None:
-        """Put a value into a cell, keeping its formula and style; a new cell takes its style from the cell `like`."""
+        """Write a value into a cell, which keeps its formula and style; a new cell gets the style of cell `like`."""
         cell = self._cells.get(spot)
         if cell is None:
             if value is None:
                 return
             cell = self._new_cell(spot, like)
+        self.is_changed = True
         for old in (*cell.findall(_V), *cell.findall(_IS)):
             cell.remove(old)
         kind, text = _stored(value)
@@ -162,14 +158,16 @@ class Sheet:
                 stored.set("{http://www.w3.org/XML/1998/namespace}space", "preserve")
 
     def freeze(self, spot: Spot) -> None:
-        """Leave of a cell only what it shows."""
+        """Replace a cell's formula by the value that it shows."""
+        self.is_changed = True
         cell = self._cells[spot]
         for formula in cell.findall(_F):
             cell.remove(formula)
         cell.attrib.pop("cm", "")
 
     def resize(self, spot: Spot, area: Area) -> None:
-        """Give the array formula in a cell the area it fills now."""
+        """Set the area that the array formula in a cell fills."""
+        self.is_changed = True
         element = self._cells[spot].find(_F)
         if element is not None:
             element.set("ref", str(area))
@@ -186,7 +184,7 @@ class Sheet:
 
     def content(self) -> bytes:
         """The part's bytes."""
-        return bytes(etree.tostring(self._root, xml_declaration=True, encoding="UTF-8", standalone=True))
+        return xml_bytes(self._root)
 
     def _new_cell(self, spot: Spot, like: Spot | None) -> etree._Element:
         row = self._row(spot[0])
@@ -224,6 +222,11 @@ class Sheet:
             self._row_numbers.insert(at, number)
             self._rows[number] = row
         return row
+
+
+def text_of(item: Any) -> str:
+    """The text of a rich string, without its phonetic hints."""
+    return "".join(run.text or "" for run in item.iter(_T) if run.getparent().tag != _PHONETIC)
 
 
 def same_value(old: Scalar, new: Scalar) -> bool:
@@ -266,21 +269,9 @@ def _unescaped(text: str) -> str:
     return _ESCAPED_XML.sub(lambda match: chr(int(match[1], 16)), text)
 
 
-def _texts(item: etree._Element) -> Iterator[str]:
-    """The text runs of a rich string, without phonetic hints."""
-    for element in item.iter(_T):
-        parent = element.getparent()
-        if parent is None or not str(parent.tag).endswith("}rPh"):
-            yield element.text or ""
-
-
 def _column_of(reference: str) -> int:
     match = _SPOT.match(reference)
-    letters = match[1] if match else "A"
-    column = _COLUMNS.get(letters)
-    if column is None:
-        column = _COLUMNS[letters] = column_index_from_string(letters)
-    return column
+    return _column(match[1] if match else "A")
 
 
 def _area(reference: str) -> Area | None:
@@ -288,4 +279,4 @@ def _area(reference: str) -> Area | None:
     one, other = _SPOT.fullmatch(first), _SPOT.fullmatch(last or first)
     if not one or not other:
         return None
-    return Area(int(one[2]), _column_of(first), int(other[2]), _column_of(last or first))
+    return Area(int(one[2]), _column(one[1]), int(other[2]), _column(other[1]))

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from lxml import etree
 
-from addin.workbook.ooxml.package import Package
+from addin.workbook.ooxml.package import Package, xml_bytes
 
 _RELATIONSHIPS = "http://schemas.openxmlformats.org/package/2006/relationships"
 _CONTENT_TYPES = "http://schemas.openxmlformats.org/package/2006/content-types"
 _OFFICE_2011 = "http://schemas.microsoft.com/office/2011/relationships"
+_TASK_PANES = f"{_OFFICE_2011}/webextensiontaskpanes"
 _PANES, _EXTENSION = "xl/webextensions/taskpanes.xml", "xl/webextensions/webextension1.xml"
 
 _PANES_XML = """\
@@ -24,17 +25,15 @@ _PANES_RELS = f"""\
 Target="webextension1.xml"/></Relationships>"""
 
 
-def webextension_parts(
-    package: Package, *, addin_id: str, version: str, store: str = "developer", store_type: str = "Registry"
-) -> dict[str, bytes]:
+def webextension_parts(package: Package, *, addin_id: str, version: str) -> dict[str, bytes]:
     """The parts to add to a package, and its changed ones, so that Excel opens the pane of the add-in `addin_id`.
 
-    `store` and `store_type` are those of a sideloaded add-in; a centrally deployed one has `EXCatalog` for both.
+    The store is that of a sideloaded add-in; a centrally deployed one has `EXCatalog` for both attributes.
     """
     extension = f"""\
 <?xml version="1.0" encoding="UTF-8" standalone="yes"?>
 <we:webextension xmlns:we="http://schemas.microsoft.com/office/webextensions/webextension/2010/11" \
-id="{{{addin_id}}}"><we:reference id="{addin_id}" version="{version}" store="{store}" storeType="{store_type}"/>\
+id="{{{addin_id}}}"><we:reference id="{addin_id}" version="{version}" store="developer" storeType="Registry"/>\
 <we:alternateReferences/><we:properties><we:property name="Office.AutoShowTaskpaneWithDocument" value="true"/>\
 </we:properties><we:bindings/><we:snapshot xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"/>\
 </we:webextension>"""
@@ -47,21 +46,21 @@ id="{{{addin_id}}}"><we:reference id="{addin_id}" version="{version}" store="{st
     }
 
 
-def without_webextension(relationships: etree._Element) -> etree._Element:
-    """The package's relationships without the one by which Excel opens a task pane."""
+def without_webextension(package: Package) -> dict[str, bytes]:
+    """The changed part of a package with which Excel opens no task pane."""
+    relationships = package.xml("_rels/.rels")
     for relation in relationships.findall(f"{{{_RELATIONSHIPS}}}Relationship"):
-        if relation.get("Type") == f"{_OFFICE_2011}/webextensiontaskpanes":
+        if relation.get("Type") == _TASK_PANES:
             relationships.remove(relation)
-    return relationships
+    return {"_rels/.rels": xml_bytes(relationships)}
 
 
 def _with_relationship(package: Package) -> bytes:
     root = package.xml("_rels/.rels")
     taken = {element.get("Id") for element in root}
     free = next(f"rId{number}" for number in range(1, len(taken) + 2) if f"rId{number}" not in taken)
-    kind = f"{_OFFICE_2011}/webextensiontaskpanes"
-    etree.SubElement(root, f"{{{_RELATIONSHIPS}}}Relationship", Id=free, Type=kind, Target=_PANES)
-    return _bytes(root)
+    etree.SubElement(root, f"{{{_RELATIONSHIPS}}}Relationship", Id=free, Type=_TASK_PANES, Target=_PANES)
+    return xml_bytes(root)
 
 
 def _with_content_types(package: Package) -> bytes:
@@ -69,8 +68,4 @@ def _with_content_types(package: Package) -> bytes:
     for part, kind in ((_PANES, "webextensiontaskpanes"), (_EXTENSION, "webextension")):
         content_type = f"application/vnd.ms-office.{kind}+xml"
         etree.SubElement(root, f"{{{_CONTENT_TYPES}}}Override", PartName=f"/{part}", ContentType=content_type)
-    return _bytes(root)
-
-
-def _bytes(root: etree._Element) -> bytes:
-    return bytes(etree.tostring(root, xml_declaration=True, encoding="UTF-8", standalone=True))
+    return xml_bytes(root)

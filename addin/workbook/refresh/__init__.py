@@ -1,1 +1,1 @@
-"""Bringing a workbook up to date: the plan, the values, where they go."""
+"""Refreshing a workbook: the plan, the values, and where they are written."""

@@ -1,7 +1,11 @@
-"""Which cells of ours rest on which others, and which formulas rest on values of ours."""
+"""Our cells, which of them depend on which others, and which other formulas depend on our values.
+
+Besides calls of ours, a formula that only shows another cell is ours where that cell is.
+"""
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -10,32 +14,91 @@ from typing import TypeAlias
 from addin.formulas.parser import Area, Named, ParsedCall, Spill, Unworkable, mentions, references
 from addin.workbook.ooxml.book import Book
 from addin.workbook.ooxml.sheet import Formula, Sheet, Spot
-from addin.workbook.refresh.cell_references import Copy
 
 Place: TypeAlias = tuple[str, Spot]
 """A sheet's name and a cell in it."""
 
 
 @dataclass(frozen=True, slots=True)
+class CellReference:
+    """A formula that only shows another cell, or a link to what is in it.
+
+    `=A1`, `=A1&""` (a blank cell stays blank), `=HYPERLINK(A1)`, `=HYPERLINK(A1,"Open")` and
+    `=IF(A1="","",HYPERLINK(A1,"Open"))`. `label` is what a link shows instead of its address.
+    """
+
+    source: Area
+    as_text: bool = False
+    label: str | None = None
+    blank_if_blank: bool = False
+
+
+_SOURCE = r"(?P<source>(?:'(?:[^']|'')+'!|[\w.]+!)?\$?[A-Za-z]{1,3}\$?\d{1,7})"
+_LABEL = r'"(?P<label>(?:[^"]|"")*)"'
+_CELL_REFERENCES = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        _SOURCE,
+        rf'{_SOURCE}&""',
+        rf"HYPERLINK\({_SOURCE}\)",
+        rf"HYPERLINK\({_SOURCE},{_LABEL}\)",
+        rf'IF\({_SOURCE}="","",HYPERLINK\((?P<again>[^,()"]+),{_LABEL}\)\)',
+    )
+)
+"""The forms that `cell_reference` recognizes, without white space."""
+
+
+def cell_reference(formula: str) -> CellReference | None:
+    """The cell that the formula only shows; None for a formula that does anything else."""
+    for pattern in _CELL_REFERENCES:
+        if match := pattern.fullmatch(formula.removeprefix("=")):
+            parts = match.groupdict()
+            areas = references(parts["source"])
+            if not areas or not isinstance(areas[0], Area) or parts.get("again", parts["source"]) != parts["source"]:
+                return None
+            label = parts.get("label")
+            return CellReference(
+                areas[0],
+                as_text=pattern is not _CELL_REFERENCES[0],
+                label=None if label is None else label.replace('""', '"'),
+                blank_if_blank="again" in parts,
+            )
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class CellNote:
+    """A formula of ours, and what the user should know about it."""
+
+    where: str
+    formula: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
 class OurCell:
-    """A cell that we can work out: its formula is one call of ours, or only shows a cell that rests on one."""
+    """A cell that we can compute: its formula is one call of ours, or only shows a cell that depends on one."""
 
     sheet: str
     spot: Spot
     formula: Formula
-    call: ParsedCall | Copy
+    call: ParsedCall | CellReference
 
     @property
     def place(self) -> Place:
-        """Where it is."""
+        """Its sheet and cell."""
         return self.sheet, self.spot
 
     def __str__(self) -> str:
         return str(Area(*self.spot, *self.spot, sheet=self.sheet))
 
+    def note(self, why: str) -> CellNote:
+        """What the user should know about this cell."""
+        return CellNote(str(self), self.formula.text, why)
+
 
 class Dependencies:
-    """Which of our cells each of our cells waits for."""
+    """Which of our cells depend on which others."""
 
     def __init__(self, book: Book, cells: Iterable[OurCell], namespace: str) -> None:
         self._book = book
@@ -50,9 +113,9 @@ class Dependencies:
         """Whether a cell shows a value of ours."""
         return place in self._owners
 
-    def shown_by(self, copy: OurCell) -> list[Place]:
-        """The cell that a copy shows, where it exists."""
-        areas = self._argument_areas(copy)
+    def argument_cells(self, cell: OurCell) -> list[Place]:
+        """The existing cells to which the arguments of `cell` refer."""
+        areas = self._argument_areas(cell)
         return [(sheet, spot) for sheet, area in areas for spot in self._book.sheet(sheet).spots_in(area)]
 
     def own(self, cell: OurCell) -> None:
@@ -61,13 +124,13 @@ class Dependencies:
             self._owners[cell.sheet, spot] = cell.place
 
     def of(self, cell: OurCell) -> set[Place]:
-        """The places of our cells that the arguments of `cell` show.
+        """The places of our cells to which the arguments of `cell` refer.
 
-        Raises `Unworkable` where they show a calculation that rests on a value of ours.
+        Raises `Unworkable` where they refer to a calculation that depends on a value of ours.
         """
         return set().union(*map(self._in_area, self._argument_areas(cell)))
 
-    def any_rests_on(self, changed: set[Place], sheets: Iterable[Sheet]) -> bool:
+    def any_depends_on(self, changed: set[Place], sheets: Iterable[Sheet]) -> bool:
         """Whether a formula on `sheets` that is not one call of ours refers to one of the `changed` cells."""
         return any(
             place in changed
@@ -78,7 +141,7 @@ class Dependencies:
         )
 
     def _argument_areas(self, cell: OurCell) -> Iterator[tuple[str, Area]]:
-        for argument in (cell.call.source,) if isinstance(cell.call, Copy) else cell.call.args:
+        for argument in (cell.call.source,) if isinstance(cell.call, CellReference) else cell.call.args:
             if isinstance(argument, Named):
                 area = self._book.area_of(argument, cell.sheet)
             elif isinstance(argument, Spill):
@@ -101,7 +164,7 @@ class Dependencies:
         return self._areas[where]
 
     def _reaches_ours(self, start: Place) -> bool:
-        """Whether a formula that is not ours rests on a value of ours, over any number of steps."""
+        """Whether a formula that is not ours depends on a value of ours, over any number of steps."""
         seen = {start}
         queue = deque([start])
         while queue:

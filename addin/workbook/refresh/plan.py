@@ -1,4 +1,4 @@
-"""Which formulas of ours a book holds, and in what order they can be worked out."""
+"""Which formulas of ours a book holds, and in which order they can be computed."""
 
 from __future__ import annotations
 
@@ -23,31 +23,21 @@ from addin.formulas.parser import (
 )
 from addin.workbook.ooxml.book import Book
 from addin.workbook.ooxml.sheet import Sheet
-from addin.workbook.refresh.cell_references import Copy, copied
-from addin.workbook.refresh.dependencies import Dependencies, OurCell, Place
+from addin.workbook.refresh.dependencies import CellNote, CellReference, Dependencies, OurCell, Place, cell_reference
 from udfs.cells import Scalar
 from udfs.errors import CellError
 
 MAX_ARGUMENT_CELLS = 100_000
-"""More names than any service has; a reference to a million rows counts only its used part."""
-
-
-@dataclass(frozen=True, slots=True)
-class Skipped:
-    """A formula of ours that is left as it is, and why."""
-
-    where: str
-    formula: str
-    why: str
+"""More names than any service has; of a reference to whole columns only the used part counts."""
 
 
 @dataclass(slots=True)
 class Plan:
-    """The cells to work out, in rounds: what a round needs is known after the rounds before it."""
+    """The cells to compute, in rounds: each round needs only results of the rounds before it."""
 
     dependencies: Dependencies
     rounds: list[list[OurCell]] = field(default_factory=list)
-    skipped: list[Skipped] = field(default_factory=list)
+    skipped: list[CellNote] = field(default_factory=list)
 
     @property
     def cells(self) -> list[OurCell]:
@@ -56,10 +46,10 @@ class Plan:
 
 
 def make_plan(book: Book, namespace: str = "DS") -> Plan:
-    """Find every formula of ours in the book and put those that can be worked out in order."""
-    skipped: list[Skipped] = []
+    """Find every formula of ours in the book, and put those that can be computed in order."""
+    skipped: list[CellNote] = []
     cells: list[OurCell] = []
-    copies: list[OurCell] = []
+    references: list[OurCell] = []
     for sheet in book.sheets_with_calls(namespace):
         for spot, formula in sheet.formulas():
             if mentions(formula.text, namespace):
@@ -67,27 +57,27 @@ def make_plan(book: Book, namespace: str = "DS") -> Plan:
                 try:
                     cells.append(OurCell(sheet.name, spot, formula, parse(formula.text, namespace)))
                 except Unworkable as error:
-                    skipped.append(Skipped(where, formula.text, str(error)))
-            elif copy := copied(formula.text):
-                copies.append(OurCell(sheet.name, spot, formula, copy))
+                    skipped.append(CellNote(where, formula.text, str(error)))
+            elif reference := cell_reference(formula.text):
+                references.append(OurCell(sheet.name, spot, formula, reference))
     plan = Plan(Dependencies(book, cells, namespace), skipped=skipped)
-    cells.extend(_copies_of_ours(plan.dependencies, copies))
+    cells.extend(_references_to_ours(plan.dependencies, references))
     _put_in_order(cells, plan)
     return plan
 
 
-def _copies_of_ours(dependencies: Dependencies, copies: list[OurCell]) -> Iterator[OurCell]:
-    """The copies whose source is ours, or is such a copy."""
+def _references_to_ours(dependencies: Dependencies, references: list[OurCell]) -> Iterator[OurCell]:
+    """The cell references whose source is ours, or is such a reference."""
     by_source: dict[Place, list[OurCell]] = {}
-    for copy in copies:
-        for source in dependencies.shown_by(copy):
-            by_source.setdefault(source, []).append(copy)
+    for reference in references:
+        for source in dependencies.argument_cells(reference):
+            by_source.setdefault(source, []).append(reference)
     queue = deque(source for source in by_source if dependencies.owns(source))
     while queue:
-        for copy in by_source.pop(queue.popleft(), ()):
-            dependencies.own(copy)
-            queue.append(copy.place)
-            yield copy
+        for reference in by_source.pop(queue.popleft(), ()):
+            dependencies.own(reference)
+            queue.append(reference.place)
+            yield reference
 
 
 def arguments(book: Book, call: ParsedCall, sheet: str) -> list[Any]:
@@ -95,12 +85,13 @@ def arguments(book: Book, call: ParsedCall, sheet: str) -> list[Any]:
     return [_argument(book, argument, sheet) for argument in call.args]
 
 
-def shown(book: Book, copy: Copy, sheet: str) -> Scalar:
-    """What a formula that only shows another cell shows; a blank cell shows as 0, as in every spreadsheet."""
-    value = book.sheet(copy.source.sheet or sheet).value((copy.source.first_row, copy.source.first_column))
-    if copy.label is not None:
-        return "" if copy.blank_if_blank and value in (None, "") else copy.label
-    if not copy.as_text or isinstance(value, CellError):
+def referenced_value(book: Book, reference: CellReference, sheet: str) -> Scalar:
+    """What a formula shows that only shows another cell; a blank cell shows as 0, as in every spreadsheet."""
+    source = reference.source
+    value = book.sheet(source.sheet or sheet).value((source.first_row, source.first_column))
+    if reference.label is not None:
+        return "" if reference.blank_if_blank and value in (None, "") else reference.label
+    if not reference.as_text or isinstance(value, CellError):
         return 0.0 if value is None else value
     return "" if value is None else f"{value:.15g}" if isinstance(value, float) else str(value)
 
@@ -138,30 +129,31 @@ def _spilled(book: Book, spill: Spill, sheet: str) -> Area:
     area = book.sheet(source).array_at((spill.anchor.first_row, spill.anchor.first_column))
     if area is None:
         raise Unworkable(f"{spill.anchor} holds no array formula")
-    return Area(area.first_row, area.first_column, area.last_row, area.last_column, sheet=source)
+    return replace(area, sheet=source)
 
 
 def _put_in_order(cells: list[OurCell], plan: Plan) -> None:
-    """Rounds by what waits for what; circles, and all that waits for what is skipped, are skipped too."""
+    """Put the cells in rounds; circles, and cells that depend on a skipped one, are skipped."""
     by_place = {cell.place: cell for cell in cells}
     waits: dict[Place, set[Place]] = {}
-    left: dict[Place, str] = {}
+    reasons: dict[Place, str] = {}
     for cell in cells:
         try:
             waits[cell.place] = plan.dependencies.of(cell)
         except Unworkable as error:
             waits[cell.place] = set()
-            left[cell.place] = str(error)
+            reasons[cell.place] = str(error)
     sorter = TopologicalSorter(waits)
     with suppress(CycleError):
         sorter.prepare()
     while ready := sorter.get_ready():
-        left.update((place, "it needs a cell that is left as it is") for place in ready if waits[place] & left.keys())
-        if cells_now := [by_place[place] for place in ready if place not in left]:
+        blocked = [place for place in ready if waits[place] & reasons.keys()]
+        reasons.update(dict.fromkeys(blocked, "it needs a cell that is left as it is"))
+        if cells_now := [by_place[place] for place in ready if place not in reasons]:
             plan.rounds.append(cells_now)
         sorter.done(*ready)
     planned = {cell.place for cell in plan.cells}
     for place, cell in by_place.items():
         if place not in planned:
-            why = left.get(place, "it refers to itself in a circle, or to a cell that does")
-            plan.skipped.append(Skipped(str(cell), cell.formula.text, why))
+            why = reasons.get(place, "it refers to itself in a circle, or to a cell that does")
+            plan.skipped.append(cell.note(why))

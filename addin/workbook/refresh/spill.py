@@ -1,10 +1,9 @@
-"""Putting a result where its formula shows it: one cell, or the area it spills over now."""
+"""Writing a result into its formula's cell, and over the area that it now spills into."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from enum import StrEnum
 
 from addin.formulas.parser import MAX_COLUMN, MAX_ROW, Area
 from addin.workbook.ooxml.sheet import Sheet, Spot, same_value
@@ -12,26 +11,18 @@ from addin.workbook.refresh.dependencies import OurCell
 from udfs.cells import Grid, Scalar
 
 
-class Placed(StrEnum):
-    """What became of a result."""
-
-    WRITTEN = "written"
-    UNCHANGED = "unchanged"
-    BLOCKED = "blocked"
-
-
 @dataclass(frozen=True, slots=True)
-class Placement:
-    """What became of a result, the cells whose values it changed, and what to know about it."""
+class Spilled:
+    """What became of a result: the cells whose values changed, and what the user should know about it."""
 
-    placed: Placed
     changed: frozenset[Spot] = frozenset()
-    note: str = ""
     resized: bool = False
+    blocked: bool = False
+    note: str = ""
 
 
-def place(sheet: Sheet, cell: OurCell, result: Scalar | Grid) -> Placement:
-    """Write a result into the sheet; an area that cannot take it keeps what it shows."""
+def spill(sheet: Sheet, cell: OurCell, result: Scalar | Grid) -> Spilled:
+    """Write a result into the sheet; where it does not fit, the old values stay."""
     rows: list[tuple[Scalar, ...]] = list(result.rows()) if isinstance(result, Grid) else [(result,)]
     if not rows or not rows[0]:
         rows = [(None,)]
@@ -42,12 +33,12 @@ def place(sheet: Sheet, cell: OurCell, result: Scalar | Grid) -> Placement:
     area = _area(cell.spot, len(rows), len(rows[0]))
     old = cell.formula.area
     if blocked := _blocked(sheet, area, old):
-        return Placement(Placed.BLOCKED, note=blocked)
+        return Spilled(blocked=True, note=blocked)
     changed = frozenset(_write(sheet, cell.spot, rows, old))
     resized = cell.formula.is_array and area != old
     if resized:
         sheet.resize(cell.spot, area)
-    return Placement(Placed.WRITTEN if changed or resized else Placed.UNCHANGED, changed, note, resized)
+    return Spilled(changed, resized, note=note)
 
 
 def _area(spot: Spot, height: int, width: int) -> Area:
@@ -71,9 +62,9 @@ def _blocked(sheet: Sheet, area: Area, old: Area) -> str:
 
 
 def _write(sheet: Sheet, start: Spot, rows: list[tuple[Scalar, ...]], old: Area) -> Iterator[Spot]:
-    """Write what is new, blank what is left over, and yield the cells that changed."""
+    """Write new values, clear the rest of the old area, and yield the cells that changed."""
     for row_number, row in enumerate(rows, start[0]):
-        # A new row of a table that had rows before looks like its last one; a first row has only its column to follow.
+        # A new row looks like the last row that the table had; in a table of one row the column decides.
         like = None if old.last_row == old.first_row else min(row_number, old.last_row)
         for column, value in enumerate(row, start[1]):
             spot = (row_number, column)

@@ -1,3 +1,1 @@
-"""The sheets of the template, one file each; `addin.workbook.template.build` puts them together."""
-
-__all__: list[str] = []
+"""The template: its look, its sheets, and `build`, which puts them together."""

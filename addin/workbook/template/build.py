@@ -1,7 +1,7 @@
-"""The template: a workbook whose every value a first refresh against a service has put there.
+"""The template: a workbook whose values all come from a refresh against a service.
 
-The layout is written by XlsxWriter with formulas in the form Excel stores; then the same refresh that any user's book
-gets fills in the values and the true size of every spill. Nothing is put in by hand: the template proves the refresh.
+XlsxWriter writes the layout, with formulas in the form that Excel stores. Then the refresh that any user's book gets
+fills in the values and the true size of every spill. Nothing is filled in by hand: the template proves the refresh.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from contextlib import asynccontextmanager
 from datetime import UTC, date, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TypeAlias
 
 from xlsxwriter import Workbook
 from xlsxwriter.worksheet import Worksheet
@@ -20,32 +19,32 @@ from addin.excel.manifest import ADDIN_ID, addin_version
 from addin.workbook.ooxml.package import Package
 from addin.workbook.ooxml.webextension import webextension_parts
 from addin.workbook.refresh.refresh import Refreshed, refresh_book
-from addin.workbook.template.dashboard import write_dashboard
-from addin.workbook.template.history import write_history
+from addin.workbook.template.charts import write_dashboard, write_history
 from addin.workbook.template.lists import write_catalogue, write_currents, write_indices, write_wire
 from addin.workbook.template.start import write_start
 from addin.workbook.template.theme import Theme
 from dataservice.client import AsyncClient
 from udfs import Session
 
-Writer: TypeAlias = Callable[[Workbook, Worksheet, Theme], None]
+_SHEETS: dict[str, Callable[[Worksheet, Theme], None]] = {
+    "Start": write_start,
+    "Dashboard": write_dashboard,
+    "History": write_history,
+    "Indices": write_indices,
+    "Currents": write_currents,
+    "Wire": write_wire,
+    "Catalogue": write_catalogue,
+}
 
-_SHEETS: tuple[tuple[str, Writer], ...] = (
-    ("Start", write_start),
-    ("Dashboard", write_dashboard),
-    ("History", write_history),
-    ("Indices", write_indices),
-    ("Currents", write_currents),
-    ("Wire", write_wire),
-    ("Catalogue", write_catalogue),
-)
+EXAMPLE_DAY = date(2026, 8, 31)
+"""The last day of the made-up data: fixed, so that the template is the same file on every machine."""
 
 _CALC_ENGINE = 191029
-"""The version of Excel's calculation engine that the book says it was calculated by: that of Microsoft 365."""
+"""The version of Excel's calculation engine, that of Microsoft 365, by which the book says it was calculated."""
 
 
 async def write_template(target: Path, session: Session, *, created: datetime, namespace: str = "DS") -> Refreshed:
-    """Write the template to `target` with the values that `session` gives; the same session gives the same bytes."""
+    """Write the template to `target` with the values of `session`; the same session gives the same bytes."""
     with TemporaryDirectory() as folder:
         layout = Path(folder) / "layout.xlsx"
         _write_layout(layout, created, namespace)
@@ -57,7 +56,7 @@ async def write_template(target: Path, session: Session, *, created: datetime, n
 
 def _write_layout(path: Path, created: datetime, namespace: str) -> None:
     workbook = Workbook(path)
-    # Without this Excel would throw the values away at opening, and ask for all of them again.
+    # Otherwise Excel drops the values when it opens the book, and asks for all of them again.
     workbook.calc_on_load = False
     workbook.set_calc_mode("auto", _CALC_ENGINE)
     workbook.set_properties(
@@ -68,28 +67,21 @@ def _write_layout(path: Path, created: datetime, namespace: str) -> None:
         }
     )
     theme = Theme(workbook, namespace)
-    sheets = [(workbook.add_worksheet(name), write) for name, write in _SHEETS]
-    for sheet, write in sheets:
-        write(workbook, sheet, theme)
+    for name, write in _SHEETS.items():
+        write(workbook.add_worksheet(name), theme)
     workbook.close()
-
-
-EXAMPLE_DAY = date(2026, 8, 31)
-"""The last day of the made-up data: fixed, so that the template is the same file on every machine."""
 
 
 @asynccontextmanager
 async def example_session(day: date = EXAMPLE_DAY) -> AsyncIterator[Session]:
-    """A session with a Pro key on an embedded service with the made-up data set up to `day`; the time is its noon."""
-    # The server's part is loaded only here: no other command of a workbook needs it.
+    """A session with a Pro key on an embedded service with made-up data up to `day`; the time is noon of that day."""
+    # No other command for workbooks needs the server, so it is loaded here.
     from dataservice.server import Store, import_directory, running, write_sample
 
     noon = datetime(day.year, day.month, day.day, 12, tzinfo=UTC).timestamp()
-    with TemporaryDirectory() as folder:
-        data = Path(folder) / "data"
-        write_sample(data, as_of=day)
-        with Store(Path(folder) / "service.db") as store:
-            import_directory(store, data)
-            with running(store) as service:
-                async with AsyncClient(service.url, store.create_key("pro"), clock=lambda: noon) as client:
-                    yield Session(client, clock=lambda: noon)
+    with TemporaryDirectory() as folder, Store(Path(folder) / "service.db") as store:
+        write_sample(Path(folder) / "data", as_of=day)
+        import_directory(store, Path(folder) / "data")
+        with running(store) as service:
+            async with AsyncClient(service.url, store.create_key("pro"), clock=lambda: noon) as client:
+                yield Session(client, clock=lambda: noon)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from xlsxwriter import Workbook
 from xlsxwriter.worksheet import Worksheet
 
 from addin.workbook.template.theme import ACCENT, DATE, MUTED, RULE, Theme
@@ -22,27 +21,25 @@ _SHEETS = (
 )
 
 
-def write_start(workbook: Workbook, sheet: Worksheet, theme: Theme) -> None:
+def write_start(sheet: Worksheet, theme: Theme) -> None:
     """Write the sheet."""
     subtitle = "Live numbers of the Data Service in ordinary cells. Change any slug; the rest follows."
     theme.begin(sheet, "Data Service", subtitle, (2, 36, 42, 10, 24, 22, 20))
-    _write_button(workbook, sheet, theme)
+    _write_button(sheet, theme)
     _write_steps(sheet, theme)
     _write_quota(sheet, theme)
     _write_sheets(sheet, theme)
-    sheet.write("B21", "Status", theme.format(bold=True, font_size=13, font_color=ACCENT))
+    sheet.write("B21", "Status", theme.section)
     sheet.write("C21", "every resource behind these cells: fresh, or why not", theme.note)
-    theme.formula(sheet, "B22", theme.call("STATUS"), theme.heading)
-    for column in "CDEFG":
-        sheet.write_blank(f"{column}22", None, theme.number_heading if column == "D" else theme.heading)
+    theme.table(sheet, "BCDEFG", 22, theme.call("STATUS"), numbers="D")
     theme.columns(sheet, {"D": {"num_format": "0"}, "EF": {"indent": 1}, "G": {"num_format": DATE, "indent": 1}})
 
 
-def _write_button(workbook: Workbook, sheet: Worksheet, theme: Theme) -> None:
+def _write_button(sheet: Worksheet, theme: Theme) -> None:
     look = theme.format(bold=True, font_size=13, font_color="#FFFFFF", bg_color=ACCENT, align="center")
     sheet.set_row(3, 30)
     theme.link(sheet, _BUTTON, f"'{sheet.name}'!{_BUTTON}", "↻  Refresh this workbook", look)
-    workbook.define_name(BUTTON_NAME, f"='{sheet.name}'!$B$4")
+    theme.workbook.define_name(BUTTON_NAME, f"='{sheet.name}'!$B$4")
     sheet.write("C4", "Spends a request only for what is older than 15 minutes.", theme.note)
 
 
@@ -52,34 +49,32 @@ def _write_steps(sheet: Worksheet, theme: Theme) -> None:
         ("2  Give it your key", "in the task pane under Account; it stays in your keychain, never in this file"),
         ("3  Type a formula", "for example the line below, or use the wizard in the task pane"),
     )
-    sheet.write("B6", "Begin in three steps", theme.format(bold=True, font_size=13, font_color=ACCENT))
+    sheet.write("B6", "Begin in three steps", theme.section)
     for row, (step, what) in enumerate(steps, 6):
         sheet.write(row, 1, step, theme.format(bold=True))
         sheet.write(row, 2, what, theme.format(text_wrap=True, font_size=10, font_color=MUTED, indent=1))
         sheet.set_row(row, 30)
-    example = f'={theme.namespace}.SIGNAL_HISTORY("us-cpi", "-5Y")'
     look = theme.format(font_name="Consolas", font_size=10, border=1, border_color=RULE, indent=1)
-    sheet.write_string("C10", example, look)
+    sheet.write_string("C10", f'={theme.namespace}.SIGNAL_HISTORY("us-cpi", "-5Y")', look)
     sheet.set_row(9, 30)
 
 
 def _write_quota(sheet: Worksheet, theme: Theme) -> None:
-    sheet.write("E6", "Your requests this month", theme.format(bold=True, font_size=13, font_color=ACCENT))
-    for row, (label, field, look) in enumerate(
-        (
-            ("Left", "remaining", theme.cell(bold=True, font_size=14, num_format="#,##0", align="right")),
-            ("Of", "cap", theme.cell(num_format="#,##0", align="right")),
-            ("Spent by this add-in", "used_here", theme.cell(num_format="#,##0", align="right")),
-            ("Tier", "tier", theme.cell(align="right")),
-        ),
-        7,
-    ):
+    sheet.write("E6", "Your requests this month", theme.section)
+    number = {"num_format": "#,##0", "align": "right"}
+    shown = (
+        ("Left", "remaining", theme.cell(bold=True, font_size=14, **number)),
+        ("Of", "cap", theme.cell(**number)),
+        ("Spent by this add-in", "used_here", theme.cell(**number)),
+        ("Tier", "tier", theme.cell(align="right")),
+    )
+    for row, (label, field, look) in enumerate(shown, 7):
         sheet.write(f"E{row}", label, theme.cell(font_color=MUTED))
         theme.formula(sheet, f"F{row}", theme.call("QUOTA", f'"{field}"'), look)
 
 
 def _write_sheets(sheet: Worksheet, theme: Theme) -> None:
-    sheet.write("B12", "What is here", theme.format(bold=True, font_size=13, font_color=ACCENT))
+    sheet.write("B12", "What is here", theme.section)
     link = theme.format(font_color=ACCENT, underline=1)
     for row, (name, what) in enumerate(_SHEETS, 13):
         theme.link(sheet, f"B{row}", f"'{name}'!A1", name, link)

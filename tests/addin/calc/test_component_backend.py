@@ -6,10 +6,10 @@ from contextlib import contextmanager
 
 import pytest
 
-from addin.calc.component.backend import Address, Backend, BackendError
+from addin.calc.component.backend import Address, BackendClient, BackendError
 from addin.calc.component.calls import functions_of
 from addin.calc.component.engine import BATCH, Engine
-from addin.calc.component.memo import Memo
+from addin.calc.component.response_cache import ResponseCache
 from addin.calc.component.values import NA
 from addin.calc.extension import Extension, extension_parts
 from tests.addin.calc.counting import counted_backend, unused_url
@@ -35,8 +35,8 @@ def backend_at():
     """Return what makes backends, and close them afterwards."""
     made = []
 
-    def make(url: str, clock: Clock | None = None) -> Backend:
-        made.append(Backend(Address(url), clock or Clock()))
+    def make(url: str, clock: Clock | None = None) -> BackendClient:
+        made.append(BackendClient(Address(url), clock or Clock()))
         return made[-1]
 
     yield make
@@ -50,7 +50,7 @@ def engine_at(backend_at):
 
     def make(url: str) -> Engine:
         clock = Clock()
-        return Engine(backend_at(url, clock), Memo(clock), FUNCTIONS)
+        return Engine(backend_at(url, clock), ResponseCache(clock), FUNCTIONS)
 
     return make
 
@@ -79,7 +79,7 @@ def test_many_calls_are_a_few_batches_and_a_recalculation_is_none(service, tmp_p
         engine.fetch(calls)
         assert backend.batches == 3
         assert engine.fresh(calls[-1]) is not None
-        assert engine.ask(calls[0]) is engine.known(calls[0]).value
+        assert engine.value(calls[0]) is engine.cached(calls[0]).value
         assert backend.batches == 3
     assert service.running.request_count == 1
 
@@ -89,9 +89,9 @@ def test_one_call_that_the_backend_refuses_harms_no_other(service, tmp_path, eng
         engine = engine_at(backend.url)
         huge = ("SIGNAL", "x" * 3000)
         engine.fetch([CPI, huge, ("SIGNAL", "us-10y")])
-        assert "max_body_bytes" in engine.known(huge).message
-        assert engine.known(CPI).value > 0
-        assert engine.known(("SIGNAL", "us-10y")).value > 0
+        assert "max_body_bytes" in engine.cached(huge).message
+        assert engine.cached(CPI).value > 0
+        assert engine.cached(("SIGNAL", "us-10y")).value > 0
 
 
 def test_a_backend_that_does_not_run_is_told_and_not_tried_for_every_cell(backend_at):
@@ -117,19 +117,19 @@ def test_a_backend_that_came_back_is_tried_again_after_some_seconds(service, tmp
 
 def test_without_a_backend_a_cell_shows_the_error_in_the_style_it_asked_for(engine_at):
     engine = engine_at(unused_url())
-    assert engine.ask(CPI) is NA
-    assert "addin serve" in engine.ask(("SIGNAL", "us-cpi", None, None, "err=text"))
-    assert engine.ask(("SIGNAL", "us-cpi", None, None, "err=blank")) == ""
+    assert engine.value(CPI) is NA
+    assert "addin serve" in engine.value(("SIGNAL", "us-cpi", None, None, "err=text"))
+    assert engine.value(("SIGNAL", "us-cpi", None, None, "err=blank")) == ""
     assert len(engine.messages()) == 1
 
 
 def test_a_backend_that_went_away_leaves_the_last_values(service, tmp_path, engine_at):
     with counted_backend(service, tmp_path) as backend:
         engine = engine_at(backend.url)
-        value = engine.ask(CPI)
+        value = engine.value(CPI)
     engine.expire()
-    assert engine.ask(CPI) == value
-    assert "did not answer" in engine.known(CPI).message or "does not run" in engine.known(CPI).message
+    assert engine.value(CPI) == value
+    assert "did not answer" in engine.cached(CPI).message or "does not run" in engine.cached(CPI).message
 
 
 def test_a_connection_that_was_closed_meanwhile_is_opened_again(backend_at):
@@ -157,8 +157,8 @@ def test_an_answer_that_cannot_be_read_is_an_error_of_its_cell(engine_at):
     reply = b'HTTP/1.1 200 OK\r\nContent-Length: 32\r\n\r\n{"answers": [{"columns": null}]}'
     with answering(reply) as url:
         engine = engine_at(url)
-        assert engine.ask(CPI) is NA
-        assert "build the extension again" in engine.known(CPI).message
+        assert engine.value(CPI) is NA
+        assert "build the extension again" in engine.cached(CPI).message
 
 
 def test_an_address_that_is_none_is_told(backend_at):

@@ -1,7 +1,7 @@
 """Reports say in plain words what was done, what it cost and what is not as it should be."""
 
-from addin.calc.component.memo import Known
 from addin.calc.component.report import explained, in_one_line, refreshed, state
+from addin.calc.component.response_cache import CachedAnswer
 
 
 def status(used: int, remaining: int) -> dict:
@@ -28,7 +28,7 @@ def test_a_refresh_without_a_known_allowance_tells_none():
 
 def test_the_bar_shows_the_first_trouble_and_how_many_more_there_are():
     report = refreshed(status(1, 9), status(1, 9), 0, ["no signal 'x'", "no API key"])
-    assert in_one_line(report).endswith("Not as it should be: no signal 'x' (and 1 more: see Status)")
+    assert in_one_line(report).endswith("Problems: no signal 'x' (and 1 more: see Status)")
     assert in_one_line("Refreshed: done.") == "Refreshed: done."
 
 
@@ -41,9 +41,9 @@ def test_the_state_tells_where_the_backend_is_and_whether_a_key_is_set():
 
 
 def test_a_cell_is_explained_by_its_calls():
-    table = Known(((1.0, 2.0), (3.0, 4.0)), 0, "", ())
+    table = CachedAnswer(((1.0, 2.0), (3.0, 4.0)), 0, "", ())
     calls = [
-        (("SIGNAL", "x"), Known(0.0, 0, "no signal 'x'", ())),
+        (("SIGNAL", "x"), CachedAnswer(0.0, 0, "no signal 'x'", ())),
         (("SIGNAL_HISTORY", (("a",), ("b",)), "-1Y", None, 3.0), table),
         (("QUOTA",), None),
     ]

@@ -7,8 +7,11 @@ from typing import Any
 import openpyxl
 from openpyxl.worksheet.formula import ArrayFormula
 
+from addin.formulas.parser import MAX_COLUMN, MAX_ROW, Area
 from addin.workbook.ooxml.book import Book
 from addin.workbook.ooxml.package import Package
+
+WHOLE_SHEET = Area(1, 1, MAX_ROW, MAX_COLUMN)
 
 
 def make_book(path: Path, cells: Mapping[str, Any], **sheets: Mapping[str, Any]) -> Path:

@@ -9,6 +9,7 @@ from lxml import etree
 
 from addin.formulas.parser import Area
 from addin.workbook.ooxml.sheet import MAIN, Sheet, same_value
+from tests.addin.workbook.books import WHOLE_SHEET
 from udfs.errors import CellError, ErrorCode
 
 
@@ -75,7 +76,7 @@ def test_new_cells_stand_in_order_whatever_the_order_of_writing(spots: list[tupl
     rows = [int(row.get("r")) for row in root.iter(f"{{{MAIN}}}row")]
     assert rows == sorted(rows)
     again = Sheet("Sheet1", "p", root, ())
-    assert list(again.spots_in(again.used)) == sorted(spots)
+    assert list(again.spots_in(WHOLE_SHEET)) == sorted(spots)
     assert [again.value(spot) for spot in spots] == [float(number) for number in range(len(spots))]
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from addin.config.settings import Settings
 from addin.errors import AddinError
-from addin.workbook.refresh.excel import recalculate, refresh_with_excel
+from addin.workbook.refresh.programs import recalculate, refresh_with_excel
 from tests.addin.workbook.books import make_book
 
 BUSY = -2146826237

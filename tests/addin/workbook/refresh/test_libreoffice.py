@@ -8,10 +8,10 @@ import pytest
 from addin.config.settings import Settings
 from addin.workbook.ooxml.book import Book
 from addin.workbook.ooxml.package import Package, WorkbookError
-from addin.workbook.refresh.libreoffice import refresh_with_libreoffice
+from addin.workbook.refresh.programs import refresh_with_libreoffice
 from addin.workbook.refresh.refresh import refresh_book
 from dataservice.client import AsyncClient
-from tests.addin.workbook.books import make_book, values
+from tests.addin.workbook.books import WHOLE_SHEET, make_book, values
 from tests.embedded import EmbeddedService
 from udfs import Session
 
@@ -68,7 +68,7 @@ async def test_the_template_shows_the_same_values_through_either_engine(
     with Package(by_office) as one, Package(by_us) as other:
         office, us = Book(one), Book(other)
         for name in set(us.sheet_names) - {"Start"}:  # quota and status differ: they tell what each run has done
-            for spot in us.sheet(name).spots_in(us.sheet(name).used):
+            for spot in us.sheet(name).spots_in(WHOLE_SHEET):
                 ours, theirs = us.sheet(name).value(spot), office.sheet(name).value(spot)
                 same = (
                     pytest.approx(ours, rel=1e-12) == theirs

@@ -15,6 +15,7 @@ from addin.workbook.ooxml.book import Book
 from addin.workbook.ooxml.package import Package
 from addin.workbook.template.build import EXAMPLE_DAY, example_session, write_template
 from addin.workbook.template.start import BUTTON_NAME
+from tests.addin.workbook.books import WHOLE_SHEET
 from udfs.errors import CellError
 
 
@@ -68,7 +69,7 @@ def test_no_cell_of_the_template_shows_an_error(template: Path):
         book = Book(package)
         for name in book.sheet_names:
             sheet = book.sheet(name)
-            errors = [spot for spot in sheet.spots_in(sheet.used) if isinstance(sheet.value(spot), CellError)]
+            errors = [spot for spot in sheet.spots_in(WHOLE_SHEET) if isinstance(sheet.value(spot), CellError)]
             assert errors == [], name
 
 
@@ -99,8 +100,8 @@ def test_a_frozen_copy_keeps_every_value_and_nothing_of_the_addin(template: Path
         old, new = Book(before), Book(after)
         for name in old.sheet_names:
             source, copy = old.sheet(name), new.sheet(name)
-            assert [copy.value(spot) for spot in source.spots_in(source.used)] == [
-                source.value(spot) for spot in source.spots_in(source.used)
+            assert [copy.value(spot) for spot in source.spots_in(WHOLE_SHEET)] == [
+                source.value(spot) for spot in source.spots_in(WHOLE_SHEET)
             ]
             assert not any(mentions(formula.text) for _, formula in copy.formulas())
         assert not any("webextension" in kind for _, kind, _ in after.related(""))

@@ -1,32 +1,53 @@
-"""Refreshing a book through an Excel that is running, with our add-in loaded in it."""
+"""Refreshing a book through a spreadsheet program: LibreOffice on any system, or an Excel that is running."""
 
 from __future__ import annotations
 
 import platform
 import shutil
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from addin.backend import create_app
+from addin.backend.serving import listen, running
+from addin.calc.extension import Extension
+from addin.calc.soffice import convert
 from addin.config.settings import Settings
 from addin.errors import AddinError
 from addin.formulas.parser import mentions
+from addin.workbook.ooxml.package import WorkbookError
 from addin.workbook.refresh.refresh import refuse_if_open
 
 POLL_S = 0.25
-"""How often cells that are still being worked out are looked at."""
+"""The time between two looks at cells that Excel is still calculating."""
 
 GRACE_S = 10.0
-"""Longer than one batch may take: Excel delivers what came in at its own pace."""
+"""How much longer than one batch to wait: Excel shows what has arrived at its own pace."""
+
+
+def refresh_with_libreoffice(book: Path, target: Path, settings: Settings) -> None:
+    """Recalculate every formula of `book` in LibreOffice with our extension, and write it as `target` (.xlsx).
+
+    LibreOffice rewrites the whole file, so what only Excel knows (macros, slicers, pane settings) is lost. It asks a
+    backend of its own on a free port. Raises `AddinError` where LibreOffice is missing or fails.
+    """
+    if book.suffix.lower() == ".xlsm":
+        raise WorkbookError(f"{book}: LibreOffice would drop its macros; refresh it with --engine builtin")
+    refuse_if_open(target)
+    listener = listen("127.0.0.1", 0)
+    with running(create_app(settings), listener) as url, tempfile.TemporaryDirectory(dir=target.parent) as folder:
+        extension = Extension(namespace=settings.namespace, url=url)
+        convert(book, to="xlsx", into=Path(folder), extension=extension, fit_tables=True).replace(target)
 
 
 def refresh_with_excel(book: Path, target: Path, settings: Settings) -> None:
-    """Work out every formula of `book` in the running Excel and save it as `target`.
+    """Recalculate every formula of `book` in the running Excel and save it as `target`.
 
-    Excel (Windows or Mac) must have been started by its user, with `addin serve` running and the add-in loaded: an
-    Excel that a program starts loads no functions of add-ins, and would save #NAME? in their place. Where a formula of
-    ours has no value in the end, nothing is saved. Raises `AddinError`, saying what to do.
+    The user must have started Excel (Windows or Mac), with `addin serve` running and the add-in loaded: an Excel that a
+    program starts loads no functions of add-ins, and would save #NAME? instead of values. Nothing is saved where a
+    formula of ours gets no value. Raises `AddinError`, which says what to do.
     """
     if platform.system() not in ("Windows", "Darwin"):
         raise AddinError("Excel runs on Windows and Mac only; use --engine builtin or --engine libreoffice here")
@@ -58,7 +79,7 @@ def recalculate(
     timer: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], object] = time.sleep,
 ) -> None:
-    """Open the book at `path` in Excel, work it out and save it; close it unsaved where a formula of ours fails."""
+    """Open the book at `path` in Excel, recalculate and save it; close it unsaved where a formula of ours fails."""
     book = app.books.open(str(path.resolve()))
     try:
         _calculate(app)
@@ -78,9 +99,9 @@ def recalculate(
 def _calculate(app: Any) -> None:
     if platform.system() == "Darwin":
         app.calculate()
-        return
-    app.api.CalculateFullRebuild()
-    app.api.CalculateUntilAsyncQueriesDone()
+    else:
+        app.api.CalculateFullRebuild()
+        app.api.CalculateUntilAsyncQueriesDone()
 
 
 def _unfinished(book: Any, namespace: str) -> list[str]:
@@ -89,7 +110,7 @@ def _unfinished(book: Any, namespace: str) -> list[str]:
 
 
 def _ours(book: Any, namespace: str) -> Iterator[tuple[str, Any]]:
-    """Place and value of every cell with a formula of ours; numbers are floats, named errors texts."""
+    """Address and value of every cell with a formula of ours; numbers are floats, named errors are texts."""
     for sheet in book.sheets:
         used = sheet.used_range
         formulas = used.formula
@@ -98,7 +119,5 @@ def _ours(book: Any, namespace: str) -> Iterator[tuple[str, Any]]:
         for row, cells in enumerate(rows):
             for column, formula in enumerate(cells):
                 if isinstance(formula, str) and formula.startswith("=") and mentions(formula, namespace):
-                    yield (
-                        f"{sheet.name}!{used[row, column].get_address(row_absolute=False, column_absolute=False)}",
-                        values[row][column],
-                    )
+                    address = used[row, column].get_address(row_absolute=False, column_absolute=False)
+                    yield f"{sheet.name}!{address}", values[row][column]

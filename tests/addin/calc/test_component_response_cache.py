@@ -1,0 +1,56 @@
+"""The cache answers recalculations for as long as each answer allows."""
+
+from addin.calc.component.response_cache import HOLD_S, ResponseCache
+from addin.calc.component.values import Answer
+
+CPI = ("SIGNAL", "us-cpi")
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_an_answer_is_fresh_for_as_long_as_it_says():
+    clock = Clock()
+    cache = ResponseCache(clock)
+    cache.put(CPI, Answer(1.0, 900.0))
+    clock.now += 899
+    assert cache.is_fresh(cache.get(CPI))
+    clock.now += 1
+    assert not cache.is_fresh(cache.get(CPI))
+    assert cache.get(CPI).value == 1.0
+
+
+def test_an_answer_that_may_not_be_kept_still_serves_the_recalculation_it_was_asked_for():
+    clock = Clock()
+    cache = ResponseCache(clock)
+    cache.put(CPI, Answer(1.0, 0.0))
+    assert cache.is_fresh(cache.get(CPI))
+    clock.now += HOLD_S
+    assert not cache.is_fresh(cache.get(CPI))
+
+
+def test_what_was_never_asked_is_not_fresh():
+    cache = ResponseCache(Clock())
+    assert cache.get(CPI) is None
+    assert not cache.is_fresh(None)
+
+
+def test_after_a_refresh_nothing_is_fresh_and_the_last_values_are_known():
+    cache = ResponseCache(Clock())
+    cache.put(CPI, Answer(1.0, 900.0, "an old value"))
+    cache.expire()
+    assert not cache.is_fresh(cache.get(CPI))
+    assert cache.get(CPI).value == 1.0
+    assert list(cache.messages()) == []
+
+
+def test_the_latest_message_comes_first():
+    cache = ResponseCache(Clock())
+    cache.put(CPI, Answer(1.0, 1, "first"))
+    cache.put(("SIGNAL", "x"), Answer(1.0, 1, "second"))
+    assert list(cache.messages()) == ["second", "first"]

@@ -1,0 +1,34 @@
+"""Formulas that only show another cell: which are known, and what they show."""
+
+import pytest
+
+from addin.formulas.parser import Area
+from addin.workbook.refresh.dependencies import CellReference, cell_reference
+
+B5 = Area(5, 2, 5, 2)
+
+
+@pytest.mark.parametrize(
+    ("formula", "reference"),
+    [
+        ("=B5", CellReference(B5)),
+        ("=$B$5", CellReference(B5)),
+        ("='My sheet'!B5", CellReference(Area(5, 2, 5, 2, sheet="My sheet"))),
+        ('=B5&""', CellReference(B5, as_text=True)),
+        ("=HYPERLINK(B5)", CellReference(B5, as_text=True)),
+        ('=HYPERLINK(B5,"Open")', CellReference(B5, as_text=True, label="Open")),
+        (
+            '=IF(B5="","",HYPERLINK(B5,"Say ""hi"""))',
+            CellReference(B5, as_text=True, label='Say "hi"', blank_if_blank=True),
+        ),
+    ],
+)
+def test_a_formula_that_only_shows_a_cell_is_known(formula: str, reference: CellReference):
+    assert cell_reference(formula) == reference
+
+
+@pytest.mark.parametrize(
+    "formula", ["=B5+1", "=B5:B6", '=B5&"x"', '=IF(B5="","",HYPERLINK(B6,"Open"))', "=SUM(B5)", "=Name", "=1", ""]
+)
+def test_anything_else_is_not(formula: str):
+    assert cell_reference(formula) is None
