@@ -28,7 +28,9 @@ async function exchange(path, body, deadlineMs) {
   const deadline = new Promise((_, reject) => {
     timer = setTimeout(() => {
       // Rejected first, so that the reason is the deadline and not the connection that breaks by it.
-      reject(new Error(`the add-in's backend did not answer within ${deadlineMs / 1000} s; press Refresh to ask again`));
+      reject(
+        new Error(`the add-in's backend did not answer within ${deadlineMs / 1000} s; press Refresh to ask again`),
+      );
       abort.abort();
     }, deadlineMs);
   });

@@ -82,7 +82,8 @@ async function answersAreIn(callsBefore, noneExpected) {
 
 /** @param {RefreshReport} report */
 function summaryOf({ cells, how, requests, quota }) {
-  const counted = (/** @type {number} */ count, /** @type {string} */ word) => `${count} ${word}${count === 1 ? "" : "s"}`;
+  const counted = (/** @type {number} */ count, /** @type {string} */ word) =>
+    `${count} ${word}${count === 1 ? "" : "s"}`;
   const parts = [`${counted(cells, "cell")} refreshed`, counted(requests, "request")];
   if (how === "full") parts.push("this Excel recalculated everything");
   if (quota) parts.push(`${quota.remaining} of ${quota.cap} left this month`);

@@ -103,3 +103,12 @@ interface Pane {
   /** Open the form of a function, filled with what is known. */
   openFunction(id: string, values: Record<string, string>): void;
 }
+
+/** The class of the element that a selector such as `p.muted` names. */
+type ElementNamed<Elements, Selector extends string> = Selector extends `${infer Name}.${string}`
+  ? Name extends keyof Elements
+    ? Elements[Name]
+    : never
+  : Selector extends keyof Elements
+    ? Elements[Selector]
+    : never;

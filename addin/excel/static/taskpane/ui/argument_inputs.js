@@ -42,12 +42,12 @@ function optionsField(parameter, context) {
   const fields = parameter.options.map(
     (option) => /** @type {const} */ ([option.name, labelled(option, false, context)]),
   );
-  const count = h("span", { class: "muted" });
+  const count = h("span.muted");
   const read = () => optionsText(Object.fromEntries(fields.map(([name, field]) => [name, field.read()])));
   const element = h(
-    "details",
-    { class: "options", input: () => fill(count, read()) },
-    h("summary", {}, "Options ", count),
+    "details.options",
+    { input: () => fill(count, read()) },
+    h("summary", "Options ", count),
     ...fields.map(([, field]) => field.element),
   );
   const write = (/** @type {string} */ text) => {
@@ -69,13 +69,12 @@ function optionsField(parameter, context) {
 function labelled(about, required, context) {
   const id = freshId("field");
   const control = controlFor(about, id, context);
-  const mark = required ? h("span", { class: "required" }, "required") : null;
+  const mark = required ? h("span.required", "required") : null;
   const element = h(
-    "div",
-    { class: "field" },
-    h("label", { for: id }, h("code", {}, about.name), " ", mark),
+    "div.field",
+    h("label", { for: id }, h("code", about.name), " ", mark),
     control.element,
-    h("p", { class: "help", id: `${id}-help` }, ...sentence(about.help)),
+    h("p.help", { id: `${id}-help` }, ...sentence(about.help)),
   );
   return { ...control, element };
 }
@@ -120,24 +119,14 @@ function several(about, id, context) {
     context.changed();
   };
   const rows = about.choices.map(({ value, help }, index) =>
-    h(
-      "div",
-      { class: "check" },
-      boxes[index],
-      h("label", { for: `${id}-${value}` }, value, h("span", { class: "muted" }, ` ${help}`)),
-    ),
+    h("div.check", boxes[index], h("label", { for: `${id}-${value}` }, value, h("span.muted", ` ${help}`))),
   );
-  const list = h(
-    "details",
-    { class: "several" },
-    h("summary", {}, "Choose"),
-    h("div", { class: "several-list", change: ticked }, ...rows),
-  );
+  const list = h("details.several", h("summary", "Choose"), h("div.several-list", { change: ticked }, ...rows));
   const write = (/** @type {string} */ text) => {
     line.write(text);
     for (const box of boxes) box.checked = names().includes(box.value);
   };
-  return { element: h("div", { class: "choice" }, line.element, list), read: line.read, write };
+  return { element: h("div.choice", line.element, list), read: line.read, write };
 }
 
 /**
@@ -160,13 +149,7 @@ function entry(about, id, context) {
     input: context.changed,
   });
   const names = list && h("datalist", { id: list }, ...context.suggestions.map((value) => h("option", { value })));
-  const element = h(
-    "div",
-    { class: "entry" },
-    input,
-    names,
-    context.selection && pick(input, context.selection, context.changed),
-  );
+  const element = h("div.entry", input, names, context.selection && pick(input, context.selection, context.changed));
   return { element, read: () => input.value, write: (text) => void (input.value = text) };
 }
 
@@ -206,7 +189,7 @@ function choice(about, id, context) {
     own.element.hidden = known;
     own.write(known ? "" : text);
   };
-  const element = h("div", { class: "choice" }, select, own.element);
+  const element = h("div.choice", select, own.element);
   return { element, read: () => (select.value === OWN ? own.read() : select.value), write };
 }
 

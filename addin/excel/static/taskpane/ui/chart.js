@@ -22,11 +22,11 @@ const PAGE = 20;
  * @param {{ name: string, unit: string, figures: Figures }} about
  */
 export function chart(points, about) {
-  const picture = svg("svg", { class: "chart-picture", "aria-hidden": "true" });
-  const readout = h("p", { class: "chart-readout", "aria-hidden": "true" });
+  const picture = svg("svg.chart-picture", { "aria-hidden": "true" });
+  const readout = h("p.chart-readout", { "aria-hidden": "true" });
   const figure = h(
-    "div",
-    { class: "chart", tabindex: 0, role: "slider", "aria-label": `History of ${about.name}` },
+    "div.chart",
+    { tabindex: 0, role: "slider", "aria-label": `History of ${about.name}` },
     readout,
     picture,
   );
@@ -52,7 +52,7 @@ class Reader {
     this.picture = picture;
     this.readout = readout;
     this.at = points.length - 1;
-    this.cursor = svg("g", { class: "chart-cursor" });
+    this.cursor = svg("g.chart-cursor");
     figure.setAttribute("aria-valuemin", "0");
     figure.setAttribute("aria-valuemax", String(points.length - 1));
     figure.addEventListener("keydown", (event) => this.#moved(event));
@@ -78,8 +78,8 @@ class Reader {
     fill(
       this.picture,
       ...labels.map((value) => this.#tick(value)),
-      svg("path", { class: "chart-area", d: this.scale.area() }),
-      svg("path", { class: "chart-line", d: this.scale.line() }),
+      svg("path.chart-area", { d: this.scale.area() }),
+      svg("path.chart-line", { d: this.scale.line() }),
       ...this.#days(),
       this.cursor,
     );
@@ -93,8 +93,7 @@ class Reader {
     const { left, width } = scale.frame;
     const y = scale.y(value);
     return svg(
-      "g",
-      { class: "chart-tick" },
+      "g.chart-tick",
       svg("line", { x1: left, x2: left + width, y1: y, y2: y }),
       svg("text", { x: left + width + 8, y: y + 3.5 }, this.about.figures.number(value)),
     );
@@ -105,7 +104,7 @@ class Reader {
     if (!scale) return [];
     const { left, width } = scale.frame;
     const day = (/** @type {number} */ x, /** @type {string} */ anchor, /** @type {number} */ serial) =>
-      svg("text", { class: "chart-day", x, y: HEIGHT - 4, "text-anchor": anchor }, isoDate(serial));
+      svg("text.chart-day", { x, y: HEIGHT - 4, "text-anchor": anchor }, isoDate(serial));
     return [day(left, "start", scale.first), day(left + width, "end", scale.last)];
   }
 
@@ -116,7 +115,7 @@ class Reader {
     this.at = index;
     const { figures, unit } = this.about;
     const value = figures.number(point.value);
-    fill(this.readout, h("span", {}, isoDate(point.day)), h("strong", {}, value));
+    fill(this.readout, h("span", isoDate(point.day)), h("strong", value));
     this.figure.setAttribute("aria-valuenow", String(index));
     this.figure.setAttribute("aria-valuetext", `${isoDate(point.day)}: ${value} ${unit}`.trim());
     if (!this.scale) return;

@@ -35,7 +35,7 @@ export function button(words, pressed, { look = "plain", sign, label, disabled =
     disabled,
     click: pressed,
   };
-  return h("button", properties, sign ? icon(sign) : null, words ? h("span", {}, words) : null);
+  return h("button", properties, sign ? icon(sign) : null, words ? h("span", words) : null);
 }
 
 /**
@@ -61,11 +61,10 @@ export function notice(severity, title, advice, ...actions) {
     { class: `notice ${severity}`, role: severity === "error" ? "alert" : "status" },
     icon(severity === "good" ? "check" : severity),
     h(
-      "div",
-      { class: "notice-body" },
-      h("p", { class: "notice-title" }, title),
-      advice ? h("p", {}, ...sentence(advice)) : null,
-      given.length ? h("div", { class: "row" }, ...given) : null,
+      "div.notice-body",
+      h("p.notice-title", title),
+      advice ? h("p", ...sentence(advice)) : null,
+      given.length ? h("div.row", ...given) : null,
     ),
   );
 }
@@ -78,13 +77,13 @@ export function notice(severity, title, advice, ...actions) {
  */
 export function sentence(text) {
   const pieces = (text.charAt(0).toUpperCase() + text.slice(1)).split("`");
-  return pieces.map((piece, index) => (index % 2 === 1 ? h("code", {}, piece) : piece));
+  return pieces.map((piece, index) => (index % 2 === 1 ? h("code", piece) : piece));
 }
 
 /** Lines where an answer will stand; they appear only when it takes a while. @param {number} lines */
 export function loading(lines) {
-  const bars = Array.from({ length: lines }, () => h("span", { class: "bar" }));
-  return h("div", { class: "loading", role: "status" }, h("span", { class: "unseen" }, "Loading…"), ...bars);
+  const bars = Array.from({ length: lines }, () => h("span.bar"));
+  return h("div.loading", { role: "status" }, h("span.unseen", "Loading…"), ...bars);
 }
 
 /**
@@ -101,7 +100,7 @@ export function staleness(stale) {
  * @param {string} formula
  */
 export function copyable(formula) {
-  return h("div", { class: "formula" }, formulaCode(formula), copyButton(formula));
+  return h("div.formula", formulaCode(formula), copyButton(formula));
 }
 
 /**
@@ -110,7 +109,7 @@ export function copyable(formula) {
  */
 export function formulaCode(formula) {
   const pieces = formula.match(/[^,(]*(?:[,(]|$)/g)?.filter(Boolean) ?? [];
-  return h("code", {}, ...pieces.map((piece) => h("span", { class: "piece" }, piece)));
+  return h("code", ...pieces.map((piece) => h("span.piece", piece)));
 }
 
 /** @param {string} text */
@@ -146,22 +145,19 @@ export function resultTable(answer, figures) {
   const names = header?.map((name, index) =>
     h("th", { scope: "col", class: kinds[index] === "number" ? "number" : null }, name),
   );
-  const head = names && h("thead", {}, h("tr", {}, ...names));
-  const body = rows.map((row) =>
-    h("tr", {}, ...row.map(({ text, kind, title }) => h("td", { class: kind, title }, text))),
-  );
+  const head = names && h("thead", h("tr", ...names));
+  const body = rows.map((row) => h("tr", ...row.map(({ text, kind, title }) => h("td", { class: kind, title }, text))));
   const size = total > rows.length ? `First ${rows.length} of ${figures.counted(total, "row")}` : null;
   return h(
-    "div",
-    { class: "result" },
+    "div.result",
     staleness(answer.stale),
-    total === 0 ? h("p", { class: "muted" }, "The result has no rows.") : null,
+    total === 0 ? h("p.muted", "The result has no rows.") : null,
     h(
-      "div",
-      { class: "table-frame", tabindex: 0, role: "region", "aria-label": "Result" },
-      h("table", {}, head, h("tbody", {}, ...body)),
+      "div.table-frame",
+      { tabindex: 0, role: "region", "aria-label": "Result" },
+      h("table", head, h("tbody", ...body)),
     ),
-    size ? h("p", { class: "muted small" }, size) : null,
+    size ? h("p.muted.small", size) : null,
   );
 }
 
@@ -170,5 +166,5 @@ export function resultTable(answer, figures) {
  * @param {...import("./elements.js").Child} content
  */
 export function section(title, ...content) {
-  return h("section", { class: "panel-section" }, h("h2", {}, title), ...content);
+  return h("section.panel-section", h("h2", title), ...content);
 }

@@ -8,34 +8,27 @@ const SVG = "http://www.w3.org/2000/svg";
  */
 
 /**
- * An HTML element. A function under `click`, `input`, … listens to that event; true writes an empty attribute; false,
- * null and undefined write none.
- * @template {keyof HTMLElementTagNameMap} Name
- * @param {Name} name
- * @param {Properties} [properties]
- * @param {...Child} children
- * @returns {HTMLElementTagNameMap[Name]}
+ * An HTML element: `h("p.muted.small", { title }, "text")`. Classes follow the name; plain objects set properties,
+ * everything else becomes a child. A function under `click`, `input`, … listens to that event; true writes an empty
+ * attribute; false, null and undefined write none.
+ * @template {string} Selector
+ * @param {Selector} selector
+ * @param {...(Child | Properties)} content
+ * @returns {ElementNamed<HTMLElementTagNameMap, Selector>}
  */
-export function h(name, properties = {}, ...children) {
-  const element = document.createElement(name);
-  dress(element, properties);
-  element.append(...present(children));
-  return element;
+export function h(selector, ...content) {
+  return /** @type {any} */ (built((name) => document.createElement(name), selector, content));
 }
 
 /**
- * An SVG element.
- * @template {keyof SVGElementTagNameMap} Name
- * @param {Name} name
- * @param {Properties} [properties]
- * @param {...Child} children
- * @returns {SVGElementTagNameMap[Name]}
+ * An SVG element, described as for `h`.
+ * @template {string} Selector
+ * @param {Selector} selector
+ * @param {...(Child | Properties)} content
+ * @returns {ElementNamed<SVGElementTagNameMap, Selector>}
  */
-export function svg(name, properties = {}, ...children) {
-  const element = document.createElementNS(SVG, name);
-  dress(element, properties);
-  element.append(...present(children));
-  return element;
+export function svg(selector, ...content) {
+  return /** @type {any} */ (built((name) => document.createElementNS(SVG, name), selector, content));
 }
 
 /**
@@ -59,10 +52,26 @@ export function freshId(stem) {
 }
 
 /**
+ * @param {(name: string) => Element} create
+ * @param {string} selector
+ * @param {(Child | Properties)[]} content
+ */
+function built(create, selector, content) {
+  const [name = "", ...classes] = selector.split(".");
+  const element = create(name);
+  element.classList.add(...classes);
+  for (const part of content) {
+    if (typeof part === "string" || part instanceof Node) element.append(part);
+    else if (part) setProperties(element, part);
+  }
+  return element;
+}
+
+/**
  * @param {Element} element
  * @param {Properties} properties
  */
-function dress(element, properties) {
+function setProperties(element, properties) {
   for (const [name, value] of Object.entries(properties)) {
     if (typeof value === "function") element.addEventListener(name, value);
     else if (value === true) element.setAttribute(name, "");
@@ -105,8 +114,8 @@ const PATHS = {
 /** @param {keyof typeof PATHS} name */
 export function icon(name) {
   return svg(
-    "svg",
-    { class: "icon", viewBox: "0 0 16 16", "aria-hidden": "true", focusable: "false" },
+    "svg.icon",
+    { viewBox: "0 0 16 16", "aria-hidden": "true", focusable: "false" },
     svg("path", { d: PATHS[name] }),
   );
 }

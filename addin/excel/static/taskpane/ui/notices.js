@@ -41,7 +41,7 @@ export async function showFailure(pane, place, error, retry, what = "Not loaded"
   await pane.live.look();
   const again = button("Try again", retry, { sign: "refresh" });
   if (generalProblem(pane)?.kind === problem.kind)
-    fill(place, h("div", { class: "empty" }, h("p", {}, `${what}: ${problem.title}.`), again));
+    fill(place, h("div.empty", h("p", `${what}: ${problem.title}.`), again));
   else fill(place, problemNotice(problem, { retry, show: pane.show }));
 }
 

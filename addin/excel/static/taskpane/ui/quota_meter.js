@@ -11,27 +11,24 @@ const LOW_SHARE = 0.1;
  * @param {import("../data/format.js").Figures} figures
  */
 export function meter(quota, figures) {
-  if (quota === null) return h("p", { class: "muted" }, "Known after the first request.");
+  if (quota === null) return h("p.muted", "Known after the first request.");
   const share = quota.cap > 0 ? quota.remaining / quota.cap : 0;
   const label = `${figures.count(quota.remaining)} of ${figures.count(quota.cap)} requests left`;
-  const level = h("div", { class: "meter-level" });
+  const level = h("div.meter-level");
   level.style.inlineSize = `${Math.max(0, Math.min(100, share * 100))}%`;
   const bar = h("div", { class: `meter ${toneOf(share)}`, role: "img", "aria-label": label }, level);
   return h(
-    "div",
-    { class: "allowance" },
+    "div.allowance",
     h(
-      "p",
-      { class: "row spread" },
-      h("span", {}, h("strong", { class: "big" }, figures.count(quota.remaining)), " left this month"),
-      h("span", { class: "badge calm tier" }, quota.tier),
+      "p.row.spread",
+      h("span", h("strong.big", figures.count(quota.remaining)), " left this month"),
+      h("span.badge.calm.tier", quota.tier),
     ),
     bar,
     h(
-      "p",
-      { class: "row spread muted small" },
-      h("span", {}, `of ${figures.count(quota.cap)}`),
-      h("span", {}, `${figures.count(quota.used_here)} used here`),
+      "p.row.spread.muted.small",
+      h("span", `of ${figures.count(quota.cap)}`),
+      h("span", `${figures.count(quota.used_here)} used here`),
     ),
   );
 }

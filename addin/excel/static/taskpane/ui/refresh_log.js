@@ -31,17 +31,15 @@ export function entered(entries, entry) {
  * @param {import("../data/format.js").Figures} figures
  */
 export function ledgerTable(entries, figures) {
-  if (entries.length === 0) return h("p", { class: "muted" }, "No refresh since the pane was opened.");
+  if (entries.length === 0) return h("p.muted", "No refresh since the pane was opened.");
   const head = ["Time", "What", "Cells", "Requests", "Left"].map((name, index) =>
     h("th", { scope: "col", class: index > 1 ? "number" : "text" }, name),
   );
-  const figure = (/** @type {number | null} */ value) =>
-    h("td", { class: "number" }, value === null ? "–" : figures.count(value));
+  const figure = (/** @type {number | null} */ value) => h("td.number", value === null ? "–" : figures.count(value));
   const rows = entries.map((entry) =>
     h(
       "tr",
-      {},
-      h("td", {}, clockTime(entry.atMs)),
+      h("td", clockTime(entry.atMs)),
       h("td", { class: entry.failure ? "error" : "text", title: entry.failure }, entry.failure ? "failed" : entry.what),
       figure(entry.cells),
       figure(entry.requests),
@@ -49,8 +47,8 @@ export function ledgerTable(entries, figures) {
     ),
   );
   return h(
-    "div",
-    { class: "table-frame ledger", tabindex: 0, role: "region", "aria-label": "Last refreshes" },
-    h("table", {}, h("thead", {}, h("tr", {}, ...head)), h("tbody", {}, ...rows)),
+    "div.table-frame.ledger",
+    { tabindex: 0, role: "region", "aria-label": "Last refreshes" },
+    h("table", h("thead", h("tr", ...head)), h("tbody", ...rows)),
   );
 }

@@ -43,9 +43,9 @@ export function holdingsList(resources, { figures, unfolded }) {
   const sorted = sortedHoldings(resources);
   const others = sorted.filter((each) => each.state !== "fresh");
   const fresh = sorted.filter((each) => each.state === "fresh");
-  const summary = h("summary", {}, figures.counted(fresh.length, "fresh answer"));
-  const folded = h("details", { class: "fresh-holdings", open: unfolded }, summary, listOf(fresh));
-  return h("div", { class: "stack" }, others.length ? listOf(others) : null, fresh.length ? folded : null);
+  const summary = h("summary", figures.counted(fresh.length, "fresh answer"));
+  const folded = h("details.fresh-holdings", { open: unfolded }, summary, listOf(fresh));
+  return h("div.stack", others.length ? listOf(others) : null, fresh.length ? folded : null);
 }
 
 /** @param {ResourceReport[]} holdings */
@@ -53,17 +53,11 @@ function listOf(holdings) {
   const items = holdings.map((each) => {
     const detail = [each.age_s === null ? null : `${span(each.age_s)} old`, each.source ? `from ${each.source}` : null];
     return h(
-      "li",
-      { class: "holding" },
-      h(
-        "div",
-        { class: "holding-head" },
-        h("span", { class: "mono" }, each.resource),
-        badge(each.state, TONES[each.state] ?? "calm"),
-      ),
-      h("p", { class: "muted small" }, detail.filter(Boolean).join(" · ")),
-      each.last_error ? h("p", { class: "small reason" }, ...sentence(each.last_error)) : null,
+      "li.holding",
+      h("div.holding-head", h("span.mono", each.resource), badge(each.state, TONES[each.state] ?? "calm")),
+      h("p.muted.small", detail.filter(Boolean).join(" · ")),
+      each.last_error ? h("p.small.reason", ...sentence(each.last_error)) : null,
     );
   });
-  return h("ul", { class: "list flush" }, ...items);
+  return h("ul.list.flush", ...items);
 }

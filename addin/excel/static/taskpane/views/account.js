@@ -30,7 +30,7 @@ export class Account {
     this.state = h("div");
     this.outcome = h("div");
     this.allowance = h("div");
-    this.about = h("dl", { class: "facts" });
+    this.about = h("dl.facts");
     this.key = h("input", {
       id: "api-key",
       type: "password",
@@ -65,16 +65,10 @@ export class Account {
     const help =
       "It goes to the add-in’s backend, which keeps it. It is never written into a workbook and never shown again.";
     return h(
-      "form",
-      { class: "stack", autocomplete: "off", submit: submitted },
-      h(
-        "div",
-        { class: "field" },
-        h("label", { for: "api-key" }, "New key"),
-        this.key,
-        h("p", { class: "help", id: "api-key-help" }, help),
-      ),
-      h("div", { class: "row" }, this.save, this.test, this.forget),
+      "form.stack",
+      { autocomplete: "off", submit: submitted },
+      h("div.field", h("label", { for: "api-key" }, "New key"), this.key, h("p.help", { id: "api-key-help" }, help)),
+      h("div.row", this.save, this.test, this.forget),
     );
   }
 
@@ -86,19 +80,8 @@ export class Account {
     const { live, figures } = this.pane;
     const key = this.#keyState();
     const place = key.source ? (PLACES[key.source] ?? `from ${key.source}`) : "";
-    const set = h(
-      "p",
-      { class: "row tight" },
-      badge("Key set", "good"),
-      h("span", { class: "mono" }, `…${key.id ?? ""}`),
-      h("span", { class: "muted" }, place),
-    );
-    const none = h(
-      "p",
-      { class: "row tight" },
-      badge("No key", "warn"),
-      h("span", { class: "muted" }, "Formulas need one to ask the service."),
-    );
+    const set = h("p.row.tight", badge("Key set", "good"), h("span.mono", `…${key.id ?? ""}`), h("span.muted", place));
+    const none = h("p.row.tight", badge("No key", "warn"), h("span.muted", "Formulas need one to ask the service."));
     fill(
       this.state,
       live.status === null ? null : key.set ? set : none,
@@ -118,7 +101,7 @@ export class Account {
   }
 
   #environmentNote() {
-    return h("p", { class: "muted small" }, "At its next start the backend takes the key of its environment again.");
+    return h("p.muted.small", "At its next start the backend takes the key of its environment again.");
   }
 
   async #save() {
@@ -149,10 +132,7 @@ export class Account {
 
   async #test() {
     const typed = this.key.value.trim();
-    fill(
-      this.outcome,
-      h("div", { class: "progress", role: "status" }, h("span", { class: "unseen" }, "Asking the service…")),
-    );
+    fill(this.outcome, h("div.progress", { role: "status" }, h("span.unseen", "Asking the service…")));
     await this.#during(this.test, async () => {
       const verdict = this.pane.live.status?.shared
         ? await this.#testHere()
@@ -211,13 +191,13 @@ export class Account {
       change: () => askFirst(box.checked),
     });
     const words = h("label", { for: "ask-first" }, "Ask before opening a signal spends a request");
-    return section("Preferences", h("div", { class: "check" }, box, words));
+    return section("Preferences", h("div.check", box, words));
   }
 
   #facts() {
     const { backend, live, figures } = this.pane;
     const { status } = live;
-    if (status === null) return [h("dt", {}, "Backend"), h("dd", { class: "mono" }, backend.base)];
+    if (status === null) return [h("dt", "Backend"), h("dd.mono", backend.base)];
     const fresh = `An answer is fresh for ${span(status.ttl_s)}, then a refresh asks again.`;
     const kept = `${fresh} Repeated reads within that time cost nothing.`;
     /** @type {[string, string][]} */
@@ -231,17 +211,16 @@ export class Account {
     const { reserve = 0, monthly = null } = status.budget ?? {};
     if (monthly !== null) facts.push(["Monthly budget", figures.counted(monthly, "request")]);
     if (reserve > 0) facts.push(["Held in reserve", figures.counted(reserve, "request")]);
-    return facts.flatMap(([term, text]) => [h("dt", {}, term), h("dd", {}, text)]);
+    return facts.flatMap(([term, text]) => [h("dt", term), h("dd", text)]);
   }
 
   #help() {
     const link = (/** @type {string} */ href, /** @type {string} */ words) =>
-      h("li", {}, h("a", { href, target: "_blank", rel: "noopener" }, words, icon("open")));
+      h("li", h("a", { href, target: "_blank", rel: "noopener" }, words, icon("open")));
     return section(
       "Help",
       h(
-        "ul",
-        { class: "links" },
+        "ul.links",
         link("help", "All functions"),
         link("help/SIGNAL_HISTORY", "Histories and their options"),
         link("help/STATUS", "What the states mean"),

@@ -13,16 +13,11 @@ export function freezeSection(pane) {
   const sheet = button("Freeze sheet", () => void freeze(pane, "sheet", outcome), { sign: "freeze", disabled: off });
   const workbook = button("Freeze workbook", () => void freeze(pane, "workbook", outcome), { disabled: off });
   return h(
-    "section",
-    { class: "panel-section" },
-    h("h2", {}, "Freeze to values"),
-    h(
-      "p",
-      { class: "muted" },
-      "Replaces our formulas by the values they show now, for sharing with someone who has no add-in.",
-    ),
-    off ? h("p", { class: "muted small" }, "Only in Excel: a page in a browser has no sheet.") : null,
-    h("div", { class: "row" }, sheet, workbook),
+    "section.panel-section",
+    h("h2", "Freeze to values"),
+    h("p.muted", "Replaces our formulas by the values they show now, for sharing with someone who has no add-in."),
+    off ? h("p.muted.small", "Only in Excel: a page in a browser has no sheet.") : null,
+    h("div.row", sheet, workbook),
     outcome,
   );
 }

@@ -36,7 +36,7 @@ export async function insert(pane, formula, call) {
 function handOut(pane, formula, call) {
   const preview = new Preview(pane);
   const hint = "The pane runs outside Excel: copy the formula and paste it into a cell.";
-  dialog("Formula", h("p", { class: "muted" }, hint), copyable(formula), preview.element);
+  dialog("Formula", h("p.muted", hint), copyable(formula), preview.element);
   if (call) void preview.show(call, { pauseMs: 0 });
   else preview.idle("The result depends on cells of the sheet.");
 }

@@ -13,9 +13,9 @@ export class Preview {
   /** @param {Pane} pane */
   constructor(pane) {
     this.pane = pane;
-    this.cost = h("p", { class: "cost", role: "status" });
-    this.result = h("div", { class: "preview-result" });
-    this.element = h("section", { class: "preview", "aria-label": "Preview" }, this.cost, this.result);
+    this.cost = h("p.cost", { role: "status" });
+    this.result = h("div.preview-result");
+    this.element = h("section.preview", { "aria-label": "Preview" }, this.cost, this.result);
     this.latest = 0;
   }
 
@@ -95,7 +95,7 @@ export class Preview {
  * @returns {import("../ui/elements.js").Child[]}
  */
 export function costWords(cost, figures) {
-  if (cost.requests === 0) return ["Costs ", h("strong", {}, "no request")];
+  if (cost.requests === 0) return ["Costs ", h("strong", "no request")];
   const left = cost.quota ? ` · ${figures.count(cost.quota.remaining)} left this month` : "";
-  return ["Costs ", h("strong", {}, figures.counted(cost.requests, "request")), left];
+  return ["Costs ", h("strong", figures.counted(cost.requests, "request")), left];
 }

@@ -34,7 +34,7 @@ export class Refreshing {
     /** @type {import("../ui/refresh_log.js").LedgerEntry[]} */
     this.entries = [];
     this.allowance = h("div");
-    this.plan = h("p", { class: "cost", role: "status" });
+    this.plan = h("p.cost", { role: "status" });
     this.outcome = h("div");
     this.log = h("div");
     this.holdings = h("div");
@@ -46,7 +46,7 @@ export class Refreshing {
       MODES.map(([value, words]) => [value, words]),
       () => void this.#plan(),
     );
-    this.hint = h("p", { class: "muted small" });
+    this.hint = h("p.muted.small");
     fill(panel, ...this.#sections());
     pane.live.watch(() => this.#draw());
     if (pane.host.isExcel) DataServiceRefresh.onReport((report) => this.#reported(report));
@@ -56,8 +56,7 @@ export class Refreshing {
     const outside = this.pane.host.isExcel
       ? null
       : h(
-          "p",
-          { class: "muted small" },
+          "p.muted.small",
           "Outside Excel there are no cells to calculate: this tells the backend to ask the service again.",
         );
     return [
@@ -69,7 +68,7 @@ export class Refreshing {
         this.hint,
         outside,
         this.plan,
-        h("div", { class: "row" }, this.button),
+        h("div.row", this.button),
         this.outcome,
       ),
       section("Freshness", this.holdings),
@@ -92,7 +91,7 @@ export class Refreshing {
     // Drawn anew with every look: what was unfolded stays so.
     const unfolded = this.holdings.querySelector("details")?.open ?? false;
     const list = resources.length ? holdingsList(resources, { figures, unfolded }) : null;
-    fill(this.holdings, h("p", { class: "muted" }, summary), list);
+    fill(this.holdings, h("p.muted", summary), list);
     fill(this.log, ledgerTable(this.entries, figures));
   }
 
@@ -129,7 +128,7 @@ export class Refreshing {
 
   async #run() {
     this.button.disabled = true;
-    fill(this.outcome, h("div", { class: "progress", role: "status" }, h("span", { class: "unseen" }, "Refreshing…")));
+    fill(this.outcome, h("div.progress", { role: "status" }, h("span.unseen", "Refreshing…")));
     try {
       await (this.pane.host.isExcel ? this.#runInExcel() : this.#runAlone());
     } catch (error) {
@@ -218,9 +217,7 @@ function radios(title, name, choices, changed) {
   const inputs = choices.map(([value], index) =>
     h("input", { type: "radio", name, value, checked: index === 0, change: changed }),
   );
-  const labels = choices.map(([, words], index) => h("label", {}, inputs[index], h("span", {}, words)));
-  const element = choices.length
-    ? h("fieldset", { class: "segments" }, h("legend", { class: "unseen" }, title), ...labels)
-    : null;
+  const labels = choices.map(([, words], index) => h("label", inputs[index], h("span", words)));
+  const element = choices.length ? h("fieldset.segments", h("legend.unseen", title), ...labels) : null;
   return { element, value: () => inputs.find((input) => input.checked)?.value ?? "" };
 }

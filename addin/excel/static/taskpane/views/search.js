@@ -42,30 +42,23 @@ export class Search {
       { "aria-label": "Category", change: typed },
       h("option", { value: "" }, "All categories"),
     );
-    this.count = h("p", { class: "muted small", role: "status" });
-    this.list = h("div", {
-      class: "search-results",
-      keydown: (/** @type {KeyboardEvent} */ event) => this.#keyed(event),
-    });
-    this.card = h("div", { class: "search-card" });
+    this.count = h("p.muted.small", { role: "status" });
+    this.list = h("div.search-results", { keydown: (/** @type {KeyboardEvent} */ event) => this.#keyed(event) });
+    this.card = h("div.search-card");
     this.#build();
   }
 
   #build() {
-    const box = h("div", { class: "search-box" }, icon("search"), this.query);
+    const box = h("div.search-box", icon("search"), this.query);
     const label = h("label", { for: "search-query", class: "unseen" }, "Search signals");
-    this.filters = h("div", { class: "row spread", hidden: true }, this.category, this.count);
-    fill(
-      this.panel,
-      h("div", { class: "search" }, h("div", { class: "search-side" }, label, box, this.filters, this.list), this.card),
-    );
+    this.filters = h("div.row.spread", { hidden: true }, this.category, this.count);
+    fill(this.panel, h("div.search", h("div.search-side", label, box, this.filters, this.list), this.card));
     fill(
       this.card,
       h(
-        "div",
-        { class: "empty wide-only" },
+        "div.empty.wide-only",
         icon("chart"),
-        h("p", {}, "Open a signal to see its latest value, its history and its formulas."),
+        h("p", "Open a signal to see its latest value, its history and its formulas."),
       ),
     );
   }
@@ -118,11 +111,10 @@ export class Search {
     fill(
       this.list,
       h(
-        "div",
-        { class: "empty" },
+        "div.empty",
         icon("search"),
-        h("h2", {}, "Find a signal"),
-        h("p", {}, "Load the catalogue, or just type. ", advice),
+        h("h2", "Find a signal"),
+        h("p", "Load the catalogue, or just type. ", advice),
         words,
       ),
     );
@@ -138,9 +130,9 @@ export class Search {
     const entries = found(this.pane.catalogue ?? [], this.query.value, this.category.value);
     const words = wordsOf(this.query.value);
     fill(this.count, this.pane.figures.counted(entries.length, "signal"));
-    const items = entries.slice(0, this.shown).map((entry) => h("li", {}, this.#item(entry, words)));
+    const items = entries.slice(0, this.shown).map((entry) => h("li", this.#item(entry, words)));
     const more = entries.length > this.shown ? button("Show more", () => this.#more()) : null;
-    fill(this.list, entries.length ? h("ul", { class: "list" }, ...items) : this.#nothing(), more);
+    fill(this.list, entries.length ? h("ul.list", ...items) : this.#nothing(), more);
   }
 
   #more() {
@@ -155,13 +147,7 @@ export class Search {
       this.query.focus();
     };
     const words = `No signal has “${this.query.value}” in its name, slug, source or description.`;
-    return h(
-      "div",
-      { class: "empty" },
-      h("h2", {}, "Nothing found"),
-      h("p", {}, words),
-      button("Clear the search", clear),
-    );
+    return h("div.empty", h("h2", "Nothing found"), h("p", words), button("Clear the search", clear));
   }
 
   /**
@@ -170,21 +156,15 @@ export class Search {
    */
   #item(entry, words) {
     const text = (/** @type {string} */ value) =>
-      marked(value, words).map(([piece, hit]) => (hit ? h("mark", {}, piece) : piece));
-    const unit = entry.unit ? h("span", {}, entry.unit) : null;
+      marked(value, words).map(([piece, hit]) => (hit ? h("mark", piece) : piece));
+    const unit = entry.unit ? h("span", entry.unit) : null;
     return h(
       "button",
       { type: "button", class: "list-item", "data-slug": entry.slug, click: () => void this.show(entry) },
       h(
-        "span",
-        { class: "list-body" },
-        h(
-          "span",
-          { class: "list-title" },
-          h("span", {}, ...text(entry.name)),
-          entry.premium ? badge("Premium", "accent") : null,
-        ),
-        h("span", { class: "meta" }, h("span", { class: "mono" }, ...text(entry.slug)), unit),
+        "span.list-body",
+        h("span.list-title", h("span", ...text(entry.name)), entry.premium ? badge("Premium", "accent") : null),
+        h("span.meta", h("span.mono", ...text(entry.slug)), unit),
       ),
       icon("next"),
     );

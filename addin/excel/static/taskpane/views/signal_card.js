@@ -47,19 +47,11 @@ export class Card {
   constructor(pane, entry) {
     this.pane = pane;
     this.entry = entry;
-    this.reading = h("div", { class: "reading" });
-    this.history = h("div", { class: "history" });
+    this.reading = h("div.reading");
+    this.history = h("div.history");
     this.window = WINDOWS[0]?.[1] ?? "";
-    this.windows = h("div", { class: "segments", role: "group", "aria-label": "Window of the chart" });
-    this.element = h(
-      "article",
-      { class: "card" },
-      this.#head(),
-      this.reading,
-      this.history,
-      this.#facts(),
-      this.#formulas(),
-    );
+    this.windows = h("div.segments", { role: "group", "aria-label": "Window of the chart" });
+    this.element = h("article.card", this.#head(), this.reading, this.history, this.#facts(), this.#formulas());
   }
 
   /** Show the value: at once where it is at hand, or where the user wants no question before a request. */
@@ -80,10 +72,7 @@ export class Card {
 
   #calls() {
     const { slug } = this.entry;
-    return /** @type {Call[]} */ ([
-      ...FIELDS.map((field) => ["SIGNAL", slug, field]),
-      this.#windowCall(this.window),
-    ]);
+    return /** @type {Call[]} */ ([...FIELDS.map((field) => ["SIGNAL", slug, field]), this.#windowCall(this.window)]);
   }
 
   async #load() {
@@ -115,19 +104,13 @@ export class Card {
     const spent = requests ? figures.counted(requests, "request") : "from the cache";
     fill(
       this.reading,
+      h("p.value", h("strong", cellOf(value, figures).text), h("span.unit", this.entry.unit)),
       h(
-        "p",
-        { class: "value" },
-        h("strong", {}, cellOf(value, figures).text),
-        h("span", { class: "unit" }, this.entry.unit),
-      ),
-      h(
-        "p",
-        { class: "row tight" },
+        "p.row.tight",
         this.#change(numberIn(change), numberIn(percent)),
-        h("span", { class: "muted" }, day ? cellOf(day, figures).text.slice(0, 10) : ""),
+        h("span.muted", day ? cellOf(day, figures).text.slice(0, 10) : ""),
       ),
-      h("p", { class: "muted small" }, [source, spent].filter(Boolean).join(" · ")),
+      h("p.muted.small", [source, spent].filter(Boolean).join(" · ")),
       staleness(value.stale),
     );
   }
@@ -201,11 +184,10 @@ export class Card {
    * @param {string} start
    */
   #price(cost, start) {
-    const words = h("p", {}, ...costWords(cost, this.pane.figures));
-    const reason = cost.reason ? h("p", {}, cost.reason) : null;
+    const words = h("p", ...costWords(cost, this.pane.figures));
+    const reason = cost.reason ? h("p", cost.reason) : null;
     return h(
-      "div",
-      { class: "empty" },
+      "div.empty",
       words,
       reason,
       button("Load", () => void this.#loadWindow(start), { disabled: !cost.allowed }),
@@ -220,7 +202,7 @@ export class Card {
     const picture =
       points.length > 1
         ? chart(points, { name, unit, figures: this.pane.figures })
-        : h("p", { class: "muted" }, "Too few observations for a chart.");
+        : h("p.muted", "Too few observations for a chart.");
     fill(this.history, this.windows, picture);
   }
 
@@ -229,9 +211,8 @@ export class Card {
     const names = [slug, shortcode].filter(Boolean).join(" · ");
     return h(
       "header",
-      {},
-      h("div", { class: "row tight" }, h("h2", { tabindex: -1 }, name), premium ? badge("Premium", "accent") : null),
-      h("p", { class: "mono muted small" }, names),
+      h("div.row.tight", h("h2", { tabindex: -1 }, name), premium ? badge("Premium", "accent") : null),
+      h("p.mono.muted.small", names),
     );
   }
 
@@ -244,21 +225,16 @@ export class Card {
       ["Category", category],
       ["Source", source],
     ];
-    const given = facts.filter(([, text]) => text).flatMap(([term, text]) => [h("dt", {}, term), h("dd", {}, text)]);
-    return h("dl", { class: "facts" }, ...given);
+    const given = facts.filter(([, text]) => text).flatMap(([term, text]) => [h("dt", term), h("dd", text)]);
+    return h("dl.facts", ...given);
   }
 
   #formulas() {
     const more = button("All arguments…", () => this.pane.openFunction("SIGNAL_HISTORY", { slug: this.entry.slug }), {
       look: "quiet",
     });
-    const items = FORMULAS.map(([words, id, rest]) => h("li", {}, this.#formula(words, id, rest)));
-    return h(
-      "section",
-      { class: "formulas" },
-      h("div", { class: "row spread" }, h("h3", {}, "Formulas"), more),
-      h("ul", { class: "list" }, ...items),
-    );
+    const items = FORMULAS.map(([words, id, rest]) => h("li", this.#formula(words, id, rest)));
+    return h("section.formulas", h("div.row.spread", h("h3", "Formulas"), more), h("ul.list", ...items));
   }
 
   /**
@@ -272,8 +248,8 @@ export class Card {
     const put = button("Insert", () => void insert(this.pane, formula, callOf(id, typed, TEXTS)), {
       label: `Insert ${words}: ${formula}`,
     });
-    const shown = h("div", { class: "small" }, formulaCode(formula));
-    return h("div", { class: "formula-item" }, h("span", {}, words), put, shown);
+    const shown = h("div.small", formulaCode(formula));
+    return h("div.formula-item", h("span", words), put, shown);
   }
 
   /**

@@ -51,10 +51,10 @@ export class Wizard {
     const groups = [...new Set(this.functions.map((each) => each.group))];
     const sections = groups.map((group) => {
       const members = this.functions.filter((each) => each.group === group);
-      const entries = members.map((each) => h("li", {}, this.#entry(each)));
-      return h("section", {}, h("h2", {}, group), h("ul", { class: "list" }, ...entries));
+      const entries = members.map((each) => h("li", this.#entry(each)));
+      return h("section", h("h2", group), h("ul.list", ...entries));
     });
-    fill(this.panel, h("div", { class: "columns" }, ...sections));
+    fill(this.panel, h("div.columns", ...sections));
     const entry = focusId ? this.panel.querySelector(`[data-function="${focusId}"]`) : null;
     if (entry instanceof HTMLElement) entry.focus();
   }
@@ -64,12 +64,7 @@ export class Wizard {
     return h(
       "button",
       { type: "button", class: "list-item", "data-function": about.id, click: () => this.#form(about, {}) },
-      h(
-        "span",
-        { class: "list-body" },
-        h("span", { class: "list-title mono" }, about.id),
-        h("span", { class: "muted small clamp" }, about.summary),
-      ),
+      h("span.list-body", h("span.list-title.mono", about.id), h("span.muted.small.clamp", about.summary)),
       icon("next"),
     );
   }
@@ -98,7 +93,7 @@ class Form {
     this.pane = pane;
     this.about = about;
     this.preview = new Preview(pane);
-    this.formula = h("div", { class: "formula-place" });
+    this.formula = h("div.formula-place");
     this.insert = button("Insert", () => void insert(pane, this.text(), this.call()), { look: "primary" });
     const context = {
       changed: () => this.changed(),
@@ -107,8 +102,8 @@ class Form {
     };
     this.fields = about.parameters.map((parameter) => parameterField(parameter, context));
     this.element = h(
-      "form",
-      { class: "wizard", submit: (/** @type {Event} */ event) => event.preventDefault() },
+      "form.wizard",
+      { submit: (/** @type {Event} */ event) => event.preventDefault() },
       this.#head(),
       this.#body(),
       this.#foot(),
@@ -122,29 +117,19 @@ class Form {
       "Help",
       icon("open"),
     );
-    const title = h("h2", { class: "mono", tabindex: -1 }, `${this.pane.live.namespace}.${this.about.id}`);
-    return h(
-      "header",
-      {},
-      h("div", { class: "row spread" }, title, help),
-      h("p", { class: "muted" }, this.about.summary),
-    );
+    const title = h("h2.mono", { tabindex: -1 }, `${this.pane.live.namespace}.${this.about.id}`);
+    return h("header", h("div.row.spread", title, help), h("p.muted", this.about.summary));
   }
 
   #body() {
-    const hint = h("p", { class: "muted small" }, "Begin with = to take a value from a cell, such as =A2.");
-    return h(
-      "div",
-      { class: "fields" },
-      ...this.fields.map((field) => field.element),
-      this.fields.length ? hint : null,
-    );
+    const hint = h("p.muted.small", "Begin with = to take a value from a cell, such as =A2.");
+    return h("div.fields", ...this.fields.map((field) => field.element), this.fields.length ? hint : null);
   }
 
   /** The formula with its button, seen however long the form is; and what it gives. */
   #foot() {
-    const bar = h("div", { class: "wizard-bar" }, this.formula, this.insert);
-    return h("div", { class: "wizard-foot" }, bar, this.preview.element);
+    const bar = h("div.wizard-bar", this.formula, this.insert);
+    return h("div.wizard-foot", bar, this.preview.element);
   }
 
   /** @param {Record<string, string>} values */
