@@ -26,6 +26,8 @@ interface Answer {
   type?: "date" | "datetime";
   error?: Code;
   message?: string;
+  /** What kind of error it is; not of all errors it is known. */
+  kind?: string;
   rows?: number;
   header?: string[] | null;
   columns?: Column[];
@@ -70,6 +72,10 @@ interface Configuration {
 }
 
 declare const CONFIGURATION: Configuration;
+
+/** `functions.js` contains this module's text. */
+declare const exchange: typeof import("./taskpane/data/exchange.js").exchange;
+declare const messageOf: typeof import("./taskpane/data/exchange.js").messageOf;
 
 /** What `functions.js` offers to the rest of the page. */
 interface PageAddin {

@@ -6,6 +6,11 @@
 const CALLS_START_WITHIN_MS = 1_500;
 const LOOK_EVERY_MS = 25;
 
+/** Formulas read at once; Excel on the web exchanges at most 5 MB. */
+const CELLS_PER_READ = 20_000;
+
+/** @typedef {{ sheet: Excel.Worksheet, range: Excel.Range }} Area */
+
 const isOurs = ourFormulas(DataServiceAddin.configuration.namespace);
 
 /** @type {Set<(report: RefreshReport | Error) => void>} */
@@ -43,9 +48,9 @@ async function refreshed(scope, mode) {
     const requests = after.requests_total - before.requests_total;
     const report = { scope, mode, how, cells, requests, quota: after.quota, text: "" };
     report.text = summaryOf(report);
-    return told(report);
+    return published(report);
   } catch (error) {
-    throw told(error instanceof Error ? error : new Error(String(error)));
+    throw published(error instanceof Error ? error : new Error(String(error)));
   }
 }
 
@@ -67,16 +72,97 @@ async function recalculated(scope) {
 }
 
 /**
+ * Recalculate our cells in `scope` and nothing else; returns how many there are.
+ * @param {Excel.RequestContext} context
+ * @param {Scope} scope
+ * @param {(formula: unknown) => boolean} isOurs
+ */
+async function recalculateOurs(context, scope, isOurs) {
+  let cells = 0;
+  for (const area of await areasOf(context, scope)) cells += await markArea(context, area, isOurs);
+  context.application.calculate("Recalculate");
+  await context.sync();
+  return cells;
+}
+
+/**
+ * Recalculate every formula of all open workbooks: for an Excel that cannot mark cells.
+ * @param {Excel.RequestContext} context
+ */
+async function recalculateAll(context) {
+  context.application.calculate("Full");
+  await context.sync();
+}
+
+/**
+ * The used parts of `scope`, with their place and size loaded.
+ * @param {Excel.RequestContext} context
+ * @param {Scope} scope
+ * @returns {Promise<Area[]>}
+ */
+async function areasOf(context, scope) {
+  /** @type {Area[]} */
+  const areas = [];
+  for (const range of await rangesOf(context, scope)) {
+    range.load("rowIndex,columnIndex,rowCount,columnCount");
+    areas.push({ sheet: range.worksheet, range });
+  }
+  await context.sync();
+  return areas.filter(({ range }) => !range.isNullObject);
+}
+
+/**
+ * @param {Excel.RequestContext} context
+ * @param {Scope} scope
+ * @returns {Promise<Excel.Range[]>}
+ */
+async function rangesOf(context, scope) {
+  const { worksheets } = context.workbook;
+  if (scope === "sheet") return [worksheets.getActiveWorksheet().getUsedRangeOrNullObject()];
+  if (scope === "workbook") {
+    worksheets.load("items/id");
+    await context.sync();
+    return worksheets.items.map((sheet) => sheet.getUsedRangeOrNullObject());
+  }
+  const { areas } = context.workbook.getSelectedRanges();
+  areas.load("items/address");
+  await context.sync();
+  return areas.items.map((area) => area.getUsedRangeOrNullObject());
+}
+
+/**
+ * @param {Excel.RequestContext} context
+ * @param {Area} area
+ * @param {(formula: unknown) => boolean} isOurs
+ * @returns {Promise<number>}
+ */
+async function markArea(context, { sheet, range }, isOurs) {
+  const { rowIndex, columnIndex, rowCount, columnCount } = range;
+  const rowsPerRead = Math.max(1, Math.floor(CELLS_PER_READ / columnCount));
+  let cells = 0;
+  for (let row = 0; row < rowCount; row += rowsPerRead) {
+    const height = Math.min(rowsPerRead, rowCount - row);
+    const part = sheet.getRangeByIndexes(rowIndex + row, columnIndex, height, columnCount);
+    part.load("formulas");
+    await context.sync();
+    const blocks = blocksOf(part.formulas, isOurs, rowIndex + row, columnIndex);
+    for (const list of addressLists(blocks)) sheet.getRanges(list).setDirty();
+    cells += cellCount(blocks);
+  }
+  return cells;
+}
+
+/**
  * Wait until Excel has made its calls and every one of them has its answer.
  * @param {number} callsBefore
  * @param {boolean} noneExpected
  */
 async function answersAreIn(callsBefore, noneExpected) {
-  let patience = noneExpected ? 0 : CALLS_START_WITHIN_MS;
-  while (patience > 0 || DataServiceAddin.waiting > 0) {
+  let leftMs = noneExpected ? 0 : CALLS_START_WITHIN_MS;
+  while (leftMs > 0 || DataServiceAddin.waiting > 0) {
     await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
     const started = DataServiceAddin.totals.calls > callsBefore;
-    patience = started ? Math.min(patience, 4 * LOOK_EVERY_MS) - LOOK_EVERY_MS : patience - LOOK_EVERY_MS;
+    leftMs = (started ? Math.min(leftMs, 4 * LOOK_EVERY_MS) : leftMs) - LOOK_EVERY_MS;
   }
 }
 
@@ -95,7 +181,7 @@ function summaryOf({ cells, how, requests, quota }) {
  * @param {T} outcome
  * @returns {T}
  */
-function told(outcome) {
+function published(outcome) {
   for (const listener of reportListeners) listener(outcome);
   return outcome;
 }

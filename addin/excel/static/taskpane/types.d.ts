@@ -30,6 +30,7 @@ interface ResourceReport {
   age_s: number | null;
   source: string | null;
   last_error: string | null;
+  last_error_kind: string | null;
 }
 
 interface Status {
@@ -90,10 +91,10 @@ interface FunctionHelp {
 
 /** What every view of the pane works with. */
 interface Pane {
-  backend: import("./data/api.js").Backend;
+  backend: import("./data/api.js").BackendClient;
   host: import("./data/host.js").Host;
-  live: import("./data/status.js").Live;
-  figures: import("./data/format.js").Figures;
+  status: import("./data/status.js").StatusMonitor;
+  format: import("./data/format.js").Formatter;
   /** The catalogue, once it was loaded. */
   catalogue: import("./data/catalogue.js").SignalEntry[] | null;
   /** Say something in passing, to eyes and screen readers. */

@@ -113,7 +113,7 @@ function wanted(withJson) {
 /**
  * @param {Excel.Range} range
  * @param {boolean} withJson
- * @returns {LiveCell[][]}
+ * @returns {OfficeCell[][]}
  */
 function cellsOf(range, withJson) {
   return range.values.map((row, y) =>
@@ -149,14 +149,14 @@ function local(address) {
 const UNSETTLED = /^#(BUSY|SPILL|CONNECT|GETTING_DATA|NAME)/;
 
 /**
- * @typedef {object} LiveCell a cell as Office.js gives it
+ * @typedef {object} OfficeCell a cell as Office.js gives it
  * @property {unknown} value
  * @property {string} type its `valueTypes` entry
  * @property {string} format its number format
  * @property {unknown} json its `valuesAsJson` entry, where this Excel has one
  */
 
-/** @param {LiveCell} cell */
+/** @param {OfficeCell} cell */
 function hasSettled(cell) {
   return !(cell.type === "Error" && UNSETTLED.test(String(cell.value)));
 }
@@ -164,7 +164,7 @@ function hasSettled(cell) {
 /**
  * What to write so that the cell shows the same without its formula. An apostrophe keeps text as text: a headline
  * that begins with "=" must not become a formula, nor "2024-01-01" a date.
- * @param {LiveCell} cell
+ * @param {OfficeCell} cell
  */
 function keptValue(cell) {
   const { value, type } = cell;
@@ -174,7 +174,7 @@ function keptValue(cell) {
 
 /**
  * The number format to give the cell: that of a formatted value, where the cell has none of its own.
- * @param {LiveCell} cell
+ * @param {OfficeCell} cell
  */
 function keptFormat({ format, json }) {
   if (format !== "General" || typeof json !== "object" || json === null) return format;

@@ -12,8 +12,8 @@ const SPANS = [
   [60, "min"],
 ];
 
-/** Writes figures for one locale. */
-export class Figures {
+/** Writes format for one locale. */
+export class Formatter {
   /** @param {string | undefined} locale as in BCP 47; the browser's own when undefined */
   constructor(locale) {
     this.locale = known(locale);

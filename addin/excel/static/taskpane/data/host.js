@@ -1,5 +1,6 @@
 /// <reference path="../types.d.ts" />
-// Where the pane runs: in Excel, or as a page in a browser where formulas can only be copied.
+// Where the pane runs: in Excel, or as a page in a browser where formulas can only be copied. And what it remembers
+// there: nothing secret, and no harm is done where nothing can be stored.
 
 /**
  * @typedef {object} Target the cell a formula would go into
@@ -28,6 +29,8 @@ const SCRIPTS_PATIENCE_MS = 10_000;
 
 /** How long office.js may take to say where it runs; outside of Office it may never say it. */
 const OFFICE_PATIENCE_MS = 4_000;
+
+const ASK_FIRST = "dataservice.ask-before-loading";
 
 const NO_EXCEL = "this needs Excel; the pane runs as a page in a browser";
 
@@ -86,4 +89,22 @@ export function isDark(colour) {
 /** @returns {Promise<never>} */
 function refuse() {
   return Promise.reject(new Error(NO_EXCEL));
+}
+
+/** Whether opening a signal asks before it spends a request. */
+export function asksFirst() {
+  try {
+    return localStorage.getItem(ASK_FIRST) === "yes";
+  } catch {
+    return false; // a frame may have no storage
+  }
+}
+
+/** @param {boolean} asks */
+export function askFirst(asks) {
+  try {
+    localStorage.setItem(ASK_FIRST, asks ? "yes" : "no");
+  } catch {
+    // The default stays.
+  }
 }

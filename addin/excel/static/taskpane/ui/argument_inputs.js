@@ -1,10 +1,9 @@
 /// <reference path="../types.d.ts" />
 // The controls of a function's form, made from what the registry says of its arguments.
 
-import { fill, freshId, h } from "./elements.js";
-import { optionsText } from "../data/formula.js";
-import { icon } from "./elements.js";
 import { sentence } from "./components.js";
+import { optionsText } from "../data/formula.js";
+import { fill, freshId, h, icon } from "./elements.js";
 
 /**
  * @typedef {object} Field

@@ -1,12 +1,11 @@
 /// <reference path="../types.d.ts" />
 // A line of a signal's history, read out by pointer or by the arrow keys.
 
-import { fill, h, svg } from "./elements.js";
 import { isoDate } from "../data/format.js";
-import { Scale, ticks } from "./chart_scale.js";
+import { fill, h, svg } from "./elements.js";
 
 /** @typedef {import("../data/answers.js").Point} Point */
-/** @typedef {import("../data/format.js").Figures} Figures */
+/** @typedef {import("../data/format.js").Formatter} Formatter */
 
 const HEIGHT = 168;
 const MARGIN = { top: 8, right: 2, bottom: 20, left: 2 };
@@ -17,9 +16,9 @@ const NARROWEST = 200;
 const PAGE = 20;
 
 /**
- * The chart of a series; it draws itself anew when its width changes.
+ * The chart of a series; it redraws itself when its width changes.
  * @param {Point[]} points at least two, oldest first
- * @param {{ name: string, unit: string, figures: Figures }} about
+ * @param {{ name: string, unit: string, format: Formatter }} about
  */
 export function chart(points, about) {
   const picture = svg("svg.chart-picture", { "aria-hidden": "true" });
@@ -40,7 +39,7 @@ class Reader {
   /**
    * @param {object} parts
    * @param {Point[]} parts.points
-   * @param {{ name: string, unit: string, figures: Figures }} parts.about
+   * @param {{ name: string, unit: string, format: Formatter }} parts.about
    * @param {HTMLElement} parts.figure
    * @param {SVGSVGElement} parts.picture
    * @param {HTMLElement} parts.readout
@@ -63,10 +62,10 @@ class Reader {
 
   draw() {
     const width = Math.max(NARROWEST, this.figure.clientWidth);
-    const { figures } = this.about;
+    const { format } = this.about;
     const bounds = this.points.map((point) => point.value);
     const labels = ticks(Math.min(...bounds), Math.max(...bounds), 4);
-    const room = Math.max(...labels.map((value) => figures.number(value).length)) * LABEL_PX + 10;
+    const room = Math.max(...labels.map((value) => format.number(value).length)) * LABEL_PX + 10;
     this.scale = new Scale(this.points, {
       left: MARGIN.left,
       top: MARGIN.top,
@@ -95,7 +94,7 @@ class Reader {
     return svg(
       "g.chart-tick",
       svg("line", { x1: left, x2: left + width, y1: y, y2: y }),
-      svg("text", { x: left + width + 8, y: y + 3.5 }, this.about.figures.number(value)),
+      svg("text", { x: left + width + 8, y: y + 3.5 }, this.about.format.number(value)),
     );
   }
 
@@ -113,8 +112,8 @@ class Reader {
     const point = this.points[index];
     if (!point) return;
     this.at = index;
-    const { figures, unit } = this.about;
-    const value = figures.number(point.value);
+    const { format, unit } = this.about;
+    const value = format.number(point.value);
     fill(this.readout, h("span", isoDate(point.day)), h("strong", value));
     this.figure.setAttribute("aria-valuenow", String(index));
     this.figure.setAttribute("aria-valuetext", `${isoDate(point.day)}: ${value} ${unit}`.trim());
@@ -157,4 +156,94 @@ class Reader {
     event.preventDefault();
     this.#read(Math.min(last, Math.max(0, place)));
   }
+}
+
+/**
+ * @typedef {object} Frame the plot's place inside the picture, in pixels
+ * @property {number} left
+ * @property {number} top
+ * @property {number} width
+ * @property {number} height
+ */
+
+/**
+ * Round values that cover a range: at most `count` steps of 1, 2 or 5 times a power of ten.
+ * @param {number} low
+ * @param {number} high
+ * @param {number} count
+ */
+export function ticks(low, high, count) {
+  if (!(high > low)) return [low];
+  const rough = (high - low) / count;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = power * ([1, 2, 5, 10].find((factor) => factor * power >= rough) ?? 10);
+  const found = [];
+  for (let n = Math.ceil(low / step); n * step <= high + step * 1e-9; n++)
+    found.push(Number((n * step).toPrecision(12)));
+  return found;
+}
+
+/** How days and values become places in the picture. */
+export class Scale {
+  /**
+   * @param {Point[]} points at least one, oldest first
+   * @param {Frame} frame
+   */
+  constructor(points, frame) {
+    const values = points.map((point) => point.value);
+    const low = Math.min(...values);
+    const high = Math.max(...values);
+    // A flat line stands in the middle; any other leaves a little air above and below.
+    const air = high > low ? (high - low) * 0.06 : Math.abs(high) * 0.05 || 1;
+    this.points = points;
+    this.frame = frame;
+    this.low = low - air;
+    this.high = high + air;
+    this.first = points[0]?.day ?? 0;
+    this.last = points[points.length - 1]?.day ?? 0;
+  }
+
+  /** @param {number} day */
+  x(day) {
+    const { left, width } = this.frame;
+    return this.last > this.first ? left + ((day - this.first) / (this.last - this.first)) * width : left + width / 2;
+  }
+
+  /** @param {number} value */
+  y(value) {
+    const { top, height } = this.frame;
+    return top + ((this.high - value) / (this.high - this.low)) * height;
+  }
+
+  /** The line through all points, as an SVG path. */
+  line() {
+    return this.points
+      .map(({ day, value }, n) => `${n ? "L" : "M"}${round(this.x(day))} ${round(this.y(value))}`)
+      .join("");
+  }
+
+  /** The line closed along the bottom. */
+  area() {
+    const bottom = round(this.frame.top + this.frame.height);
+    return `${this.line()}L${round(this.x(this.last))} ${bottom}L${round(this.x(this.first))} ${bottom}Z`;
+  }
+
+  /**
+   * The index of the point nearest to a place.
+   * @param {number} x
+   */
+  nearest(x) {
+    let best = 0;
+    let distance = Infinity;
+    this.points.forEach((point, index) => {
+      const away = Math.abs(this.x(point.day) - x);
+      if (away < distance) [best, distance] = [index, away];
+    });
+    return best;
+  }
+}
+
+/** @param {number} pixels */
+function round(pixels) {
+  return Math.round(pixels * 100) / 100;
 }

@@ -2,12 +2,14 @@
 // Pieces that several views are put together from: buttons, notices, result tables, formulas to copy.
 
 import { tableOf } from "../data/answers.js";
-import { fill, h } from "./elements.js";
 import { span } from "../data/format.js";
-import { icon } from "./elements.js";
+import { fill, h, icon } from "./elements.js";
 
 /** Rows of a result that the pane shows; a sheet is the place for the others. */
 const SHOWN_ROWS = 12;
+
+/** Below this share of the cap the quota meter warns. */
+const LOW_SHARE = 0.1;
 
 /** How long a button says that it copied. */
 const SAID_MS = 1_600;
@@ -136,18 +138,18 @@ async function copyText(text) {
 /**
  * An answer as a table, its first rows.
  * @param {Answer} answer
- * @param {import("../data/format.js").Figures} figures
+ * @param {import("../data/format.js").Formatter} format
  */
-export function resultTable(answer, figures) {
+export function resultTable(answer, format) {
   if (answer.error) return notice("warning", answer.error, answer.message ?? "");
-  const { header, rows, total } = tableOf(answer, figures, SHOWN_ROWS);
+  const { header, rows, total } = tableOf(answer, format, SHOWN_ROWS);
   const kinds = rows[0]?.map(({ kind }) => kind) ?? [];
   const names = header?.map((name, index) =>
     h("th", { scope: "col", class: kinds[index] === "number" ? "number" : null }, name),
   );
   const head = names && h("thead", h("tr", ...names));
   const body = rows.map((row) => h("tr", ...row.map(({ text, kind, title }) => h("td", { class: kind, title }, text))));
-  const size = total > rows.length ? `First ${rows.length} of ${figures.counted(total, "row")}` : null;
+  const size = total > rows.length ? `First ${rows.length} of ${format.counted(total, "row")}` : null;
   return h(
     "div.result",
     staleness(answer.stale),
@@ -167,4 +169,37 @@ export function resultTable(answer, figures) {
  */
 export function section(title, ...content) {
   return h("section.panel-section", h("h2", title), ...content);
+}
+
+/**
+ * What is left of the month's requests.
+ * @param {Quota | null} quota
+ * @param {import("../data/format.js").Formatter} format
+ */
+export function quotaMeter(quota, format) {
+  if (quota === null) return h("p.muted", "Known after the first request.");
+  const share = quota.cap > 0 ? quota.remaining / quota.cap : 0;
+  const label = `${format.count(quota.remaining)} of ${format.count(quota.cap)} requests left`;
+  const level = h("div.meter-level");
+  level.style.inlineSize = `${Math.max(0, Math.min(100, share * 100))}%`;
+  const bar = h("div", { class: `meter ${toneOf(share)}`, role: "img", "aria-label": label }, level);
+  return h(
+    "div.quota",
+    h(
+      "p.row.spread",
+      h("span", h("strong.big", format.count(quota.remaining)), " left this month"),
+      h("span.badge.calm.tier", quota.tier),
+    ),
+    bar,
+    h(
+      "p.row.spread.muted.small",
+      h("span", `of ${format.count(quota.cap)}`),
+      h("span", `${format.count(quota.used_here)} used here`),
+    ),
+  );
+}
+
+/** @param {number} share */
+export function toneOf(share) {
+  return share <= 0 ? "bad" : share < LOW_SHARE ? "warn" : "good";
 }

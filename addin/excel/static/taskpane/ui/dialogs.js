@@ -1,8 +1,8 @@
 /// <reference path="../types.d.ts" />
 // Dialogs: the page behind waits, Escape closes, and the focus goes back to where it came from.
 
-import { freshId, h } from "./elements.js";
 import { button } from "./components.js";
+import { freshId, h } from "./elements.js";
 
 /**
  * Show content above the page until it is closed.

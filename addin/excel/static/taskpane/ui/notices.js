@@ -1,10 +1,9 @@
 /// <reference path="../types.d.ts" />
 // A problem as a notice with the button that leads to its solution.
 
-import { messageOf } from "../data/api.js";
-import { fill, h } from "./elements.js";
 import { button, notice } from "./components.js";
 import { foremost, problemOf } from "../data/problems.js";
+import { fill, h } from "./elements.js";
 
 /** @typedef {import("../data/problems.js").Problem} Problem */
 /** @typedef {{ retry: () => void, show: (tab: string) => void }} Ways what the buttons of a notice do */
@@ -22,9 +21,9 @@ export function problemNotice(problem, ways) {
  * user's own.
  * @param {Pane} pane
  */
-export function generalProblem({ backend, live }) {
-  const { status, failure } = live;
-  const seen = status?.shared ? { ...status, key: { ...status.key, set: backend.userKey !== null } } : status;
+export function generalProblem({ backend, status }) {
+  const { latest, failure } = status;
+  const seen = latest?.shared ? { ...latest, key: { ...latest.key, set: backend.userKey !== null } } : latest;
   return foremost(seen, failure);
 }
 
@@ -37,8 +36,8 @@ export function generalProblem({ backend, live }) {
  * @param {string} [what] what has failed
  */
 export async function showFailure(pane, place, error, retry, what = "Not loaded") {
-  const problem = problemOf(messageOf(error));
-  await pane.live.look();
+  const problem = problemOf(error);
+  await pane.status.look();
   const again = button("Try again", retry, { sign: "refresh" });
   if (generalProblem(pane)?.kind === problem.kind)
     fill(place, h("div.empty", h("p", `${what}: ${problem.title}.`), again));

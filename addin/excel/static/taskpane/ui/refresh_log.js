@@ -1,11 +1,11 @@
 /// <reference path="../types.d.ts" />
 // What the last refreshes did and spent.
 
-import { h } from "./elements.js";
 import { clockTime } from "../data/format.js";
+import { h } from "./elements.js";
 
 /**
- * @typedef {object} LedgerEntry
+ * @typedef {object} LogEntry
  * @property {number} atMs
  * @property {string} what
  * @property {number | null} cells null where there are none to count
@@ -19,23 +19,23 @@ const KEPT = 20;
 
 /**
  * The entries with a new one before them.
- * @param {LedgerEntry[]} entries
- * @param {LedgerEntry} entry
+ * @param {LogEntry[]} entries
+ * @param {LogEntry} entry
  */
-export function entered(entries, entry) {
+export function withEntry(entries, entry) {
   return [entry, ...entries].slice(0, KEPT);
 }
 
 /**
- * @param {LedgerEntry[]} entries the newest first
- * @param {import("../data/format.js").Figures} figures
+ * @param {LogEntry[]} entries the newest first
+ * @param {import("../data/format.js").Formatter} format
  */
-export function ledgerTable(entries, figures) {
+export function logTable(entries, format) {
   if (entries.length === 0) return h("p.muted", "No refresh since the pane was opened.");
   const head = ["Time", "What", "Cells", "Requests", "Left"].map((name, index) =>
     h("th", { scope: "col", class: index > 1 ? "number" : "text" }, name),
   );
-  const figure = (/** @type {number | null} */ value) => h("td.number", value === null ? "–" : figures.count(value));
+  const figure = (/** @type {number | null} */ value) => h("td.number", value === null ? "–" : format.count(value));
   const rows = entries.map((entry) =>
     h(
       "tr",
@@ -47,7 +47,7 @@ export function ledgerTable(entries, figures) {
     ),
   );
   return h(
-    "div.table-frame.ledger",
+    "div.table-frame.refresh-log",
     { tabindex: 0, role: "region", "aria-label": "Last refreshes" },
     h("table", h("thead", h("tr", ...head)), h("tbody", ...rows)),
   );

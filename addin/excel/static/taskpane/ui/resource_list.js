@@ -1,9 +1,9 @@
 /// <reference path="../types.d.ts" />
 // What the backend holds: what is fresh, and what is not and why.
 
-import { h } from "./elements.js";
-import { span } from "../data/format.js";
 import { badge, sentence } from "./components.js";
+import { span } from "../data/format.js";
+import { h } from "./elements.js";
 
 /** @type {Record<string, "good" | "warn" | "bad" | "calm">} */
 const TONES = { fresh: "good", stale: "warn", missing: "calm", locked: "bad", spent: "bad", offline: "bad" };
@@ -14,7 +14,7 @@ const ORDER = ["offline", "spent", "locked", "stale", "missing", "fresh"];
 /**
  * @param {ResourceReport[]} resources
  */
-export function sortedHoldings(resources) {
+export function sortedResources(resources) {
   const rank = (/** @type {ResourceReport} */ each) => ORDER.indexOf(each.state);
   return [...resources].sort((a, b) => rank(a) - rank(b) || a.resource.localeCompare(b.resource));
 }
@@ -22,39 +22,39 @@ export function sortedHoldings(resources) {
 /**
  * One sentence: how much is fresh, how much is not.
  * @param {ResourceReport[]} resources
- * @param {import("../data/format.js").Figures} figures
+ * @param {import("../data/format.js").Formatter} format
  */
-export function holdingsSummary(resources, figures) {
+export function resourceSummary(resources, format) {
   if (resources.length === 0) return "Nothing was asked of the service yet.";
   const fresh = resources.filter((each) => each.state === "fresh").length;
   const others = resources.length - fresh;
-  const answers = figures.counted(resources.length, "answer");
+  const answers = format.counted(resources.length, "answer");
   return others === 0
     ? `All of ${answers} held are fresh.`
-    : `${figures.count(others)} of ${answers} held ${others === 1 ? "is" : "are"} not fresh.`;
+    : `${format.count(others)} of ${answers} held ${others === 1 ? "is" : "are"} not fresh.`;
 }
 
 /**
  * What is not fresh, each with its reason; what is fresh is folded away, because it asks for nothing.
  * @param {ResourceReport[]} resources
- * @param {{ figures: import("../data/format.js").Figures, unfolded: boolean }} options
+ * @param {{ format: import("../data/format.js").Formatter, unfolded: boolean }} options
  */
-export function holdingsList(resources, { figures, unfolded }) {
-  const sorted = sortedHoldings(resources);
+export function resourceList(resources, { format, unfolded }) {
+  const sorted = sortedResources(resources);
   const others = sorted.filter((each) => each.state !== "fresh");
   const fresh = sorted.filter((each) => each.state === "fresh");
-  const summary = h("summary", figures.counted(fresh.length, "fresh answer"));
-  const folded = h("details.fresh-holdings", { open: unfolded }, summary, listOf(fresh));
+  const summary = h("summary", format.counted(fresh.length, "fresh answer"));
+  const folded = h("details.fresh-resources", { open: unfolded }, summary, listOf(fresh));
   return h("div.stack", others.length ? listOf(others) : null, fresh.length ? folded : null);
 }
 
-/** @param {ResourceReport[]} holdings */
-function listOf(holdings) {
-  const items = holdings.map((each) => {
+/** @param {ResourceReport[]} resources */
+function listOf(resources) {
+  const items = resources.map((each) => {
     const detail = [each.age_s === null ? null : `${span(each.age_s)} old`, each.source ? `from ${each.source}` : null];
     return h(
-      "li.holding",
-      h("div.holding-head", h("span.mono", each.resource), badge(each.state, TONES[each.state] ?? "calm")),
+      "li.resource",
+      h("div.resource-head", h("span.mono", each.resource), badge(each.state, TONES[each.state] ?? "calm")),
       h("p.muted.small", detail.filter(Boolean).join(" · ")),
       each.last_error ? h("p.small.reason", ...sentence(each.last_error)) : null,
     );

@@ -1,14 +1,12 @@
 /// <reference path="../types.d.ts" />
 // The tab Account: the key, the allowance, and the settings one may want to see.
 
-import { confirmed } from "../ui/dialogs.js";
-import { fill, h } from "../ui/elements.js";
 import { span } from "../data/format.js";
-import { icon } from "../ui/elements.js";
-import { meter } from "../ui/quota_meter.js";
+import { askFirst, asksFirst } from "../data/host.js";
+import { badge, button, notice, quotaMeter, section } from "../ui/components.js";
+import { confirmed } from "../ui/dialogs.js";
+import { fill, h, icon } from "../ui/elements.js";
 import { showFailure } from "../ui/notices.js";
-import { badge, button, notice, section } from "../ui/components.js";
-import { askFirst, asksFirst } from "../data/preferences.js";
 
 /** Where a key can be kept, in words. @type {Record<string, string>} */
 const PLACES = {
@@ -29,7 +27,7 @@ export class Account {
     this.pane = pane;
     this.state = h("div");
     this.outcome = h("div");
-    this.allowance = h("div");
+    this.quota = h("div");
     this.about = h("dl.facts");
     this.key = h("input", {
       id: "api-key",
@@ -45,16 +43,16 @@ export class Account {
     fill(
       panel,
       section("API key", this.state, this.#form(), this.outcome),
-      section("Allowance", this.allowance),
+      section("Allowance", this.quota),
       this.#preferences(),
       section("About", this.about),
       this.#help(),
     );
-    pane.live.watch(() => this.#draw());
+    pane.status.watch(() => this.#draw());
   }
 
   open() {
-    return this.pane.live.look();
+    return this.pane.status.look();
   }
 
   #form() {
@@ -77,27 +75,27 @@ export class Account {
   }
 
   #draw() {
-    const { live, figures } = this.pane;
+    const { status, format } = this.pane;
     const key = this.#keyState();
     const place = key.source ? (PLACES[key.source] ?? `from ${key.source}`) : "";
     const set = h("p.row.tight", badge("Key set", "good"), h("span.mono", `…${key.id ?? ""}`), h("span.muted", place));
     const none = h("p.row.tight", badge("No key", "warn"), h("span.muted", "Formulas need one to ask the service."));
     fill(
       this.state,
-      live.status === null ? null : key.set ? set : none,
+      status.latest === null ? null : key.set ? set : none,
       key.source === "environment" ? this.#environmentNote() : null,
     );
     this.forget.hidden = !key.set || key.source === "environment";
     this.test.disabled = !key.set && this.key.value.trim() === "";
-    fill(this.allowance, meter(live.quota, figures));
+    fill(this.quota, quotaMeter(status.quota, format));
     fill(this.about, ...this.#facts());
   }
 
   /** @returns {KeyState} */
   #keyState() {
-    const { backend, live } = this.pane;
+    const { backend, status } = this.pane;
     if (backend.userKey) return { set: true, source: "page", id: backend.userKey.slice(-4) };
-    return live.status?.key ?? { set: false, source: null, id: null };
+    return status.latest?.key ?? { set: false, source: null, id: null };
   }
 
   #environmentNote() {
@@ -107,7 +105,7 @@ export class Account {
   async #save() {
     const key = this.key.value.trim();
     await this.#during(this.save, async () => {
-      if (this.pane.live.status?.shared) this.#useHere(key);
+      if (this.pane.status.latest?.shared) this.#useHere(key);
       else await this.#atBackend(this.pane.backend.saveKey(key));
       this.key.value = "";
       this.#typed();
@@ -134,7 +132,7 @@ export class Account {
     const typed = this.key.value.trim();
     fill(this.outcome, h("div.progress", { role: "status" }, h("span.unseen", "Asking the service…")));
     await this.#during(this.test, async () => {
-      const verdict = this.pane.live.status?.shared
+      const verdict = this.pane.status.latest?.shared
         ? await this.#testHere()
         : await this.pane.backend.testKey(typed || null);
       const which = typed ? "The key you typed" : "The key in use";
@@ -161,7 +159,7 @@ export class Account {
     const warning = "Formulas keep their last known values until a key is set again.";
     if (!(await confirmed("Forget the key?", warning, "Forget key", { look: "danger" }))) return;
     await this.#during(this.forget, async () => {
-      if (this.pane.live.status?.shared) this.#useHere(null);
+      if (this.pane.status.latest?.shared) this.#useHere(null);
       else await this.#atBackend(this.pane.backend.forgetKey());
       fill(this.outcome, notice("info", "The key is forgotten", ""));
     });
@@ -180,7 +178,7 @@ export class Account {
     }
     pressed.disabled = false;
     this.#typed();
-    await this.pane.live.look();
+    await this.pane.status.look();
   }
 
   #preferences() {
@@ -195,22 +193,22 @@ export class Account {
   }
 
   #facts() {
-    const { backend, live, figures } = this.pane;
-    const { status } = live;
-    if (status === null) return [h("dt", "Backend"), h("dd.mono", backend.base)];
-    const fresh = `An answer is fresh for ${span(status.ttl_s)}, then a refresh asks again.`;
+    const { backend, format } = this.pane;
+    const { latest } = this.pane.status;
+    if (latest === null) return [h("dt", "Backend"), h("dd.mono", backend.base)];
+    const fresh = `An answer is fresh for ${span(latest.ttl_s)}, then a refresh asks again.`;
     const kept = `${fresh} Repeated reads within that time cost nothing.`;
     /** @type {[string, string][]} */
     const facts = [
       ["Backend", backend.base],
-      ["Service", status.service],
-      ["Version", status.version],
-      ["Spent since start", figures.counted(status.requests_total, "request")],
+      ["Service", latest.service],
+      ["Version", latest.version],
+      ["Spent since start", format.counted(latest.requests_total, "request")],
       ["Freshness", kept],
     ];
-    const { reserve = 0, monthly = null } = status.budget ?? {};
-    if (monthly !== null) facts.push(["Monthly budget", figures.counted(monthly, "request")]);
-    if (reserve > 0) facts.push(["Held in reserve", figures.counted(reserve, "request")]);
+    const { reserve = 0, monthly = null } = latest.budget ?? {};
+    if (monthly !== null) facts.push(["Monthly budget", format.counted(monthly, "request")]);
+    if (reserve > 0) facts.push(["Held in reserve", format.counted(reserve, "request")]);
     return facts.flatMap(([term, text]) => [h("dt", term), h("dd", text)]);
   }
 

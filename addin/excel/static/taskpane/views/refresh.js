@@ -1,14 +1,13 @@
 /// <reference path="../types.d.ts" />
 // The tab Refresh: what it would cost, doing it, what it did, and what is not fresh.
 
-import { messageOf } from "../data/api.js";
-import { fill, h } from "../ui/elements.js";
+import { messageOf } from "../data/exchange.js";
 import { freezeSection } from "./freeze.js";
-import { holdingsList, holdingsSummary } from "../ui/resource_list.js";
-import { entered, ledgerTable } from "../ui/refresh_log.js";
-import { meter } from "../ui/quota_meter.js";
+import { button, notice, quotaMeter, section } from "../ui/components.js";
+import { fill, h } from "../ui/elements.js";
 import { showFailure } from "../ui/notices.js";
-import { button, notice, section } from "../ui/components.js";
+import { logTable, withEntry } from "../ui/refresh_log.js";
+import { resourceList, resourceSummary } from "../ui/resource_list.js";
 
 /** @type {[Scope, string][]} */
 const SCOPES = [
@@ -31,13 +30,13 @@ export class Refreshing {
    */
   constructor(pane, panel) {
     this.pane = pane;
-    /** @type {import("../ui/refresh_log.js").LedgerEntry[]} */
+    /** @type {import("../ui/refresh_log.js").LogEntry[]} */
     this.entries = [];
-    this.allowance = h("div");
+    this.quota = h("div");
     this.plan = h("p.cost", { role: "status" });
     this.outcome = h("div");
     this.log = h("div");
-    this.holdings = h("div");
+    this.resources = h("div");
     this.button = button("Refresh", () => void this.#run(), { look: "primary", sign: "refresh" });
     this.scope = radios("Scope", "scope", pane.host.isExcel ? SCOPES : [], () => void this.#plan());
     this.mode = radios(
@@ -48,7 +47,7 @@ export class Refreshing {
     );
     this.hint = h("p.muted.small");
     fill(panel, ...this.#sections());
-    pane.live.watch(() => this.#draw());
+    pane.status.watch(() => this.#draw());
     if (pane.host.isExcel) DataServiceRefresh.onReport((report) => this.#reported(report));
   }
 
@@ -60,7 +59,7 @@ export class Refreshing {
           "Outside Excel there are no cells to calculate: this tells the backend to ask the service again.",
         );
     return [
-      section("Allowance", this.allowance),
+      section("Allowance", this.quota),
       section(
         "Refresh",
         this.scope.element,
@@ -71,7 +70,7 @@ export class Refreshing {
         h("div.row", this.button),
         this.outcome,
       ),
-      section("Freshness", this.holdings),
+      section("Freshness", this.resources),
       section("Last refreshes", this.log),
       freezeSection(this.pane),
     ];
@@ -79,20 +78,20 @@ export class Refreshing {
 
   /** Look at everything anew. */
   async open() {
-    await this.pane.live.look();
+    await this.pane.status.look();
     await this.#plan();
   }
 
   #draw() {
-    const { figures, live } = this.pane;
-    const resources = live.status?.resources ?? [];
-    fill(this.allowance, meter(live.quota, figures));
-    const summary = live.failure === null ? holdingsSummary(resources, figures) : "As last seen from the backend.";
+    const { format, status } = this.pane;
+    const resources = status.latest?.resources ?? [];
+    fill(this.quota, quotaMeter(status.quota, format));
+    const summary = status.failure === null ? resourceSummary(resources, format) : "As last seen from the backend.";
     // Drawn anew with every look: what was unfolded stays so.
-    const unfolded = this.holdings.querySelector("details")?.open ?? false;
-    const list = resources.length ? holdingsList(resources, { figures, unfolded }) : null;
-    fill(this.holdings, h("p.muted", summary), list);
-    fill(this.log, ledgerTable(this.entries, figures));
+    const unfolded = this.resources.querySelector("details")?.open ?? false;
+    const list = resources.length ? resourceList(resources, { format, unfolded }) : null;
+    fill(this.resources, h("p.muted", summary), list);
+    fill(this.log, logTable(this.entries, format));
   }
 
   async #plan() {
@@ -106,24 +105,24 @@ export class Refreshing {
   }
 
   #planForce() {
-    const { figures, live } = this.pane;
-    const held = live.status?.resources.length ?? 0;
-    return `About ${figures.counted(held, "request")} in all, for what is held${this.#left(live.quota)}.`;
+    const { format, status } = this.pane;
+    const held = status.latest?.resources.length ?? 0;
+    return `About ${format.counted(held, "request")} in all, for what is held${this.#left(status.quota)}.`;
   }
 
   async #planStale() {
-    const { figures, host } = this.pane;
+    const { format, host } = this.pane;
     if (!host.isExcel) return "No request now: what is stale is asked for when it is next used.";
     /** @type {Cost} */
     const cost = await DataServiceRefresh.cost();
     if (!cost.allowed && cost.reason) return cost.reason;
-    const fresh = `${figures.counted(cost.fresh_calls, "formula")} already fresh`;
-    return `${figures.counted(cost.requests, "request")}${this.#left(cost.quota)}, ${fresh}`;
+    const fresh = `${format.counted(cost.fresh_calls, "formula")} already fresh`;
+    return `${format.counted(cost.requests, "request")}${this.#left(cost.quota)}, ${fresh}`;
   }
 
   /** @param {Quota | null} quota */
   #left(quota) {
-    return quota ? `, ${this.pane.figures.count(quota.remaining)} left` : "";
+    return quota ? `, ${this.pane.format.count(quota.remaining)} left` : "";
   }
 
   async #run() {
@@ -171,9 +170,9 @@ export class Refreshing {
   #reported(report) {
     if (report instanceof Error) return this.#failed(report);
     const { scope, mode, how, cells, requests, quota } = report;
-    const { figures } = this.pane;
+    const { format } = this.pane;
     const rest = how === "full" ? " This Excel recalculated everything." : "";
-    const done = `${figures.counted(cells, "cell")} refreshed, ${figures.counted(requests, "request")}`;
+    const done = `${format.counted(cells, "cell")} refreshed, ${format.counted(requests, "request")}`;
     const text = `${done}${this.#left(quota)}.${rest}`;
     this.#enter({
       what: mode === "force" ? `${scope}, all` : scope,
@@ -193,16 +192,16 @@ export class Refreshing {
         what: "",
         cells: null,
         requests: 0,
-        left: this.pane.live.quota?.remaining ?? null,
+        left: this.pane.status.quota?.remaining ?? null,
         failure: message,
       });
     void showFailure(this.pane, this.outcome, error, () => void this.#run(), "Not refreshed");
   }
 
-  /** @param {Omit<import("../ui/refresh_log.js").LedgerEntry, "atMs">} entry */
+  /** @param {Omit<import("../ui/refresh_log.js").LogEntry, "atMs">} entry */
   #enter(entry) {
-    this.entries = entered(this.entries, { atMs: Date.now(), ...entry });
-    fill(this.log, ledgerTable(this.entries, this.pane.figures));
+    this.entries = withEntry(this.entries, { atMs: Date.now(), ...entry });
+    fill(this.log, logTable(this.entries, this.pane.format));
   }
 }
 

@@ -1,12 +1,12 @@
 /// <reference path="../types.d.ts" />
 // The tab Search: the catalogue, searched as one types, and the card of a signal.
 
-import { Card } from "./signal_card.js";
 import { CATALOGUE_CALL, categoriesOf, entriesOf, found, marked, wordsOf } from "../data/catalogue.js";
-import { fill, h } from "../ui/elements.js";
-import { icon } from "../ui/elements.js";
-import { showFailure } from "../ui/notices.js";
+import { RequestError } from "../data/exchange.js";
+import { Card } from "./signal_card.js";
 import { badge, button, loading, notice } from "../ui/components.js";
+import { fill, h, icon } from "../ui/elements.js";
+import { showFailure } from "../ui/notices.js";
 
 /** @typedef {import("../data/catalogue.js").SignalEntry} SignalEntry */
 
@@ -89,7 +89,8 @@ export class Search {
     try {
       const { answers } = await this.pane.backend.call([CATALOGUE_CALL]);
       const answer = answers[0];
-      if (!answer || answer.error) throw new Error(answer?.message ?? "the catalogue is not there");
+      if (!answer || answer.error)
+        throw new RequestError(answer?.message ?? "the catalogue is not there", answer?.kind);
       this.pane.catalogue = entriesOf(answer);
       const options = categoriesOf(this.pane.catalogue).map((name) => h("option", { value: name }, name));
       fill(this.category, h("option", { value: "" }, "All categories"), ...options);
@@ -102,8 +103,8 @@ export class Search {
 
   /** @param {Cost} cost */
   #invite(cost) {
-    const { figures } = this.pane;
-    const price = figures.counted(cost.requests, "request");
+    const { format } = this.pane;
+    const price = format.counted(cost.requests, "request");
     const advice = "It is kept for a day. Searching in it is free.";
     const words = cost.allowed
       ? button(`Load the catalogue (${price})`, () => void this.load(), { look: "primary" })
@@ -129,7 +130,7 @@ export class Search {
   #draw() {
     const entries = found(this.pane.catalogue ?? [], this.query.value, this.category.value);
     const words = wordsOf(this.query.value);
-    fill(this.count, this.pane.figures.counted(entries.length, "signal"));
+    fill(this.count, this.pane.format.counted(entries.length, "signal"));
     const items = entries.slice(0, this.shown).map((entry) => h("li", this.#item(entry, words)));
     const more = entries.length > this.shown ? button("Show more", () => this.#more()) : null;
     fill(this.list, entries.length ? h("ul.list", ...items) : this.#nothing(), more);

@@ -2,16 +2,15 @@
 // A signal's card: what it is, its latest value with its history, and the formulas that bring it into a sheet.
 
 import { cellOf, numberIn, seriesOf } from "../data/answers.js";
-import { chart } from "../ui/chart.js";
-import { fill, h } from "../ui/elements.js";
+import { RequestError } from "../data/exchange.js";
 import { span } from "../data/format.js";
 import { callOf, formulaOf } from "../data/formula.js";
-import { icon } from "../ui/elements.js";
-import { insert } from "./insert.js";
-import { showFailure } from "../ui/notices.js";
+import { asksFirst } from "../data/host.js";
+import { costWords, insert } from "./insert.js";
+import { chart } from "../ui/chart.js";
 import { badge, button, formulaCode, loading, notice, staleness } from "../ui/components.js";
-import { asksFirst } from "../data/preferences.js";
-import { costWords } from "./preview.js";
+import { fill, h, icon } from "../ui/elements.js";
+import { showFailure } from "../ui/notices.js";
 
 /** The windows of the chart; the first rests on what the value's own request brings. @type {[string, string][]} */
 const WINDOWS = [
@@ -60,8 +59,8 @@ export class Card {
     try {
       const cost = await this.pane.backend.cost(this.#calls());
       if (cost.requests === 0 || (cost.allowed && !asksFirst())) return await this.#load();
-      const { figures } = this.pane;
-      const load = button(`Load the value (${figures.counted(cost.requests, "request")})`, () => void this.#load(), {
+      const { format } = this.pane;
+      const load = button(`Load the value (${format.counted(cost.requests, "request")})`, () => void this.#load(), {
         disabled: !cost.allowed,
       });
       fill(this.reading, cost.allowed ? load : notice("warning", "Not enough requests left", cost.reason ?? ""));
@@ -80,7 +79,7 @@ export class Card {
     try {
       const reply = await this.pane.backend.call(this.#calls());
       const [value, day, change, percent, age, history] = reply.answers;
-      if (!value || value.error) throw new Error(value?.message ?? "there is no value");
+      if (!value || value.error) throw new RequestError(value?.message ?? "there is no value", value?.kind);
       this.#show(value, day, change, percent, age, reply.requests);
       this.#offerWindows();
       if (history) this.#draw(history);
@@ -98,17 +97,17 @@ export class Card {
    * @param {number} requests
    */
   #show(value, day, change, percent, age, requests) {
-    const { figures } = this.pane;
+    const { format } = this.pane;
     const seconds = numberIn(age);
     const source = seconds === null ? null : seconds < 2 ? "fetched just now" : `fetched ${span(seconds)} ago`;
-    const spent = requests ? figures.counted(requests, "request") : "from the cache";
+    const spent = requests ? format.counted(requests, "request") : "from the cache";
     fill(
       this.reading,
-      h("p.value", h("strong", cellOf(value, figures).text), h("span.unit", this.entry.unit)),
+      h("p.value", h("strong", cellOf(value, format).text), h("span.unit", this.entry.unit)),
       h(
         "p.row.tight",
         this.#change(numberIn(change), numberIn(percent)),
-        h("span.muted", day ? cellOf(day, figures).text.slice(0, 10) : ""),
+        h("span.muted", day ? cellOf(day, format).text.slice(0, 10) : ""),
       ),
       h("p.muted.small", [source, spent].filter(Boolean).join(" · ")),
       staleness(value.stale),
@@ -121,9 +120,9 @@ export class Card {
    */
   #change(change, percent) {
     if (change === null) return null;
-    const { figures } = this.pane;
+    const { format } = this.pane;
     const tone = change > 0 ? "up" : change < 0 ? "down" : "flat";
-    const words = [figures.signed(change), percent === null ? null : `(${figures.percent(percent)})`]
+    const words = [format.signed(change), percent === null ? null : `(${format.percent(percent)})`]
       .filter(Boolean)
       .join(" ");
     return h("span", { class: `change ${tone}` }, tone === "flat" ? null : icon(tone), words);
@@ -184,7 +183,7 @@ export class Card {
    * @param {string} start
    */
   #price(cost, start) {
-    const words = h("p", ...costWords(cost, this.pane.figures));
+    const words = h("p", ...costWords(cost, this.pane.format));
     const reason = cost.reason ? h("p", cost.reason) : null;
     return h(
       "div.empty",
@@ -201,7 +200,7 @@ export class Card {
     const { name, unit } = this.entry;
     const picture =
       points.length > 1
-        ? chart(points, { name, unit, figures: this.pane.figures })
+        ? chart(points, { name, unit, format: this.pane.format })
         : h("p.muted", "Too few observations for a chart.");
     fill(this.history, this.windows, picture);
   }
@@ -244,7 +243,7 @@ export class Card {
    */
   #formula(words, id, rest) {
     const typed = [this.entry.slug, ...rest];
-    const formula = formulaOf(this.pane.live.namespace, id, typed, TEXTS);
+    const formula = formulaOf(this.pane.status.namespace, id, typed, TEXTS);
     const put = button("Insert", () => void insert(this.pane, formula, callOf(id, typed, TEXTS)), {
       label: `Insert ${words}: ${formula}`,
     });

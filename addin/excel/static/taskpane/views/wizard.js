@@ -1,14 +1,12 @@
 /// <reference path="../types.d.ts" />
 // The tab Insert: every function of the library as a form, with the formula it makes and what that costs.
 
-import { fill, h } from "../ui/elements.js";
-import { parameterField } from "../ui/argument_inputs.js";
 import { callOf, formulaOf, isReference } from "../data/formula.js";
-import { insert } from "./insert.js";
-import { icon } from "../ui/elements.js";
-import { showFailure } from "../ui/notices.js";
+import { insert, Preview } from "./insert.js";
+import { parameterField } from "../ui/argument_inputs.js";
 import { button, copyable, loading } from "../ui/components.js";
-import { Preview } from "./preview.js";
+import { fill, h, icon } from "../ui/elements.js";
+import { showFailure } from "../ui/notices.js";
 
 /** The list of functions, and the form of the one that was chosen. */
 export class Wizard {
@@ -117,7 +115,7 @@ class Form {
       "Help",
       icon("open"),
     );
-    const title = h("h2.mono", { tabindex: -1 }, `${this.pane.live.namespace}.${this.about.id}`);
+    const title = h("h2.mono", { tabindex: -1 }, `${this.pane.status.namespace}.${this.about.id}`);
     return h("header", h("div.row.spread", title, help), h("p.muted", this.about.summary));
   }
 
@@ -142,7 +140,7 @@ class Form {
   }
 
   text() {
-    return formulaOf(this.pane.live.namespace, this.about.id, this.typed(), this.about.parameters);
+    return formulaOf(this.pane.status.namespace, this.about.id, this.typed(), this.about.parameters);
   }
 
   call() {
