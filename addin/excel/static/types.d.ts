@@ -6,7 +6,7 @@ type Scalar = null | boolean | number | string;
 /** An argument of a call: a value, or a range as rows. */
 type Argument = Scalar | Scalar[][];
 
-/** A call as the backend takes it: the function's id, then its arguments. */
+/** A call as the backend accepts it: the function's id, then its arguments. */
 type Call = [string, ...Argument[]];
 
 /** The two codes that can carry text in Excel. */
@@ -20,13 +20,13 @@ interface Column {
   values: Item[];
 }
 
-/** What the backend says to one call. */
+/** The backend's answer to one call. */
 interface Answer {
   value?: Scalar;
   type?: "date" | "datetime";
   error?: Code;
   message?: string;
-  /** What kind of error it is; not of all errors it is known. */
+  /** The kind of error (docs/errors.md), where it is known. */
   kind?: string;
   rows?: number;
   header?: string[] | null;
@@ -41,7 +41,7 @@ interface Quota {
   used_here: number;
 }
 
-/** What the backend says to a batch. */
+/** The backend's answer to a batch. */
 interface Reply {
   answers: Answer[];
   requests: number;
@@ -58,7 +58,7 @@ type Cell =
 /** What a function gives to Excel: always rows, because the metadata says so. */
 type Result = Cell[][];
 
-/** What the server writes at the head of `functions.js`. */
+/** What the server writes at the top of `functions.js`. */
 interface Configuration {
   version: string;
   namespace: string;

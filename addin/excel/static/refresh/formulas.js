@@ -16,8 +16,8 @@ const LONGEST_ADDRESS = 8_000;
 const TEXT = /"(?:[^"]|"")*"/g;
 
 /**
- * A test whether a cell's content is a formula that calls a function of `namespace`, as typed or as Excel stores it while
- * the add-in is not loaded. Text literals inside the formula do not count.
+ * A test whether a cell's content is a formula that calls a function of `namespace`, as typed or as Excel stores it
+ * while the add-in is not loaded. Text literals inside the formula do not count.
  * @param {string} namespace
  * @returns {(formula: unknown) => boolean}
  */

@@ -9,8 +9,6 @@ const LOOK_EVERY_MS = 25;
 /** Formulas read at once; Excel on the web exchanges at most 5 MB. */
 const CELLS_PER_READ = 20_000;
 
-/** @typedef {{ sheet: Excel.Worksheet, range: Excel.Range }} Area */
-
 const isOurs = ourFormulas(DataServiceAddin.configuration.namespace);
 
 /** @type {Set<(report: RefreshReport | Error) => void>} */
@@ -65,7 +63,11 @@ async function recalculated(scope) {
     // An older Excel, or a sheet that cannot be read: everything is recalculated instead.
     console.warn(error);
     const before = DataServiceAddin.totals.calls;
-    await Excel.run(recalculateAll);
+    // "Full" recalculates every formula of all open workbooks.
+    await Excel.run((context) => {
+      context.application.calculate("Full");
+      return context.sync();
+    });
     await answersAreIn(before, false);
     return ["full", DataServiceAddin.totals.calls - before];
   }
@@ -86,29 +88,16 @@ async function recalculateOurs(context, scope, isOurs) {
 }
 
 /**
- * Recalculate every formula of all open workbooks: for an Excel that cannot mark cells.
- * @param {Excel.RequestContext} context
- */
-async function recalculateAll(context) {
-  context.application.calculate("Full");
-  await context.sync();
-}
-
-/**
  * The used parts of `scope`, with their place and size loaded.
  * @param {Excel.RequestContext} context
  * @param {Scope} scope
- * @returns {Promise<Area[]>}
+ * @returns {Promise<Excel.Range[]>}
  */
 async function areasOf(context, scope) {
-  /** @type {Area[]} */
-  const areas = [];
-  for (const range of await rangesOf(context, scope)) {
-    range.load("rowIndex,columnIndex,rowCount,columnCount");
-    areas.push({ sheet: range.worksheet, range });
-  }
+  const ranges = await rangesOf(context, scope);
+  for (const range of ranges) range.load("rowIndex,columnIndex,rowCount,columnCount");
   await context.sync();
-  return areas.filter(({ range }) => !range.isNullObject);
+  return ranges.filter((range) => !range.isNullObject);
 }
 
 /**
@@ -132,12 +121,12 @@ async function rangesOf(context, scope) {
 
 /**
  * @param {Excel.RequestContext} context
- * @param {Area} area
+ * @param {Excel.Range} area
  * @param {(formula: unknown) => boolean} isOurs
  * @returns {Promise<number>}
  */
-async function markArea(context, { sheet, range }, isOurs) {
-  const { rowIndex, columnIndex, rowCount, columnCount } = range;
+async function markArea(context, area, isOurs) {
+  const { rowIndex, columnIndex, rowCount, columnCount, worksheet: sheet } = area;
   const rowsPerRead = Math.max(1, Math.floor(CELLS_PER_READ / columnCount));
   let cells = 0;
   for (let row = 0; row < rowCount; row += rowsPerRead) {

@@ -1,11 +1,11 @@
 /// <reference path="./types.d.ts" />
-// The task pane put together.
+// Builds the task pane: its head, its tabs, and what keeps them up to date.
 
 import { BackendClient } from "./data/api.js";
 import { Formatter } from "./data/format.js";
 import { browser, followTheme, hostHere } from "./data/host.js";
 import { StatusMonitor } from "./data/status.js";
-import { badge, toneOf } from "./ui/components.js";
+import { badge, quotaTone } from "./ui/components.js";
 import { fill, h } from "./ui/elements.js";
 import { generalProblem, problemNotice } from "./ui/notices.js";
 import { Tabs } from "./ui/tabs.js";
@@ -14,10 +14,10 @@ import { Refreshing } from "./views/refresh.js";
 import { Search } from "./views/search.js";
 import { Wizard } from "./views/wizard.js";
 
-/** How often the backend is asked how it stands while the pane is seen; that costs no request. */
+/** How often the backend is asked for its status while the pane is visible; that costs no request. */
 const LOOK_EVERY_MS = 30_000;
 
-/** How long something said in passing stays. */
+/** How long a short message stays. */
 const TOAST_MS = 4_000;
 
 /** @param {string} id */
@@ -27,7 +27,7 @@ function place(id) {
   return element;
 }
 
-/** Show words for a moment; screen readers say them. */
+/** Shows words for a moment; screen readers announce them. */
 function announcer() {
   const toast = place("toast");
   /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -40,7 +40,7 @@ function announcer() {
   };
 }
 
-/** Let the backend's quota be seen as soon as Excel's own calls bring it. @param {StatusMonitor} status */
+/** Show the quota as soon as Excel's own calls bring it. @param {StatusMonitor} status */
 function listenToFunctions(status) {
   if (typeof DataServiceAddin !== "undefined") DataServiceAddin.onReply(() => status.lookSoon());
 }
@@ -53,7 +53,7 @@ function keepLooking(status) {
 }
 
 /**
- * Keep the head of the page up to date: where the pane runs, how many requests are left, and what is wrong, if anything.
+ * Keep the head of the page up to date: where the pane runs, how many requests are left, and what is wrong.
  * @param {Pane} pane
  * @param {{ state: HTMLElement, banner: HTMLElement }} places
  */
@@ -82,9 +82,12 @@ function quotaBadge({ status, format }) {
   if (status.failure !== null) return badge("Offline", "bad");
   const { quota } = status;
   if (quota === null) return null;
-  const tone = toneOf(quota.cap > 0 ? quota.remaining / quota.cap : 0);
   const words = `${format.count(quota.remaining)} left`;
-  return h(`span.left.${tone}`, { title: `${words} of ${format.count(quota.cap)} requests this month` }, words);
+  return h(
+    `span.left.${quotaTone(quota)}`,
+    { title: `${words} of ${format.count(quota.cap)} requests this month` },
+    words,
+  );
 }
 
 async function start() {

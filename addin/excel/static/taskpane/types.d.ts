@@ -1,5 +1,5 @@
 /// <reference path="../types.d.ts" />
-/** Types of the task pane: what the backend says beyond the answers to formulas. */
+/** Types of the task pane: the parts of the backend's protocol that go beyond answers to formulas. */
 
 interface Answer {
   /** The value is the last known one: how old, and why no newer one came. */
@@ -23,7 +23,7 @@ interface KeyState {
   id: string | null;
 }
 
-/** One thing that was asked of the service, and how the backend's answer to it stands. */
+/** A resource that was asked for, and the state of the backend's answer. */
 interface ResourceReport {
   resource: string;
   state: string;
@@ -89,7 +89,7 @@ interface FunctionHelp {
   parameters: ParameterHelp[];
 }
 
-/** What every view of the pane works with. */
+/** What every view of the pane uses. */
 interface Pane {
   backend: import("./data/api.js").BackendClient;
   host: import("./data/host.js").Host;
@@ -97,7 +97,7 @@ interface Pane {
   format: import("./data/format.js").Formatter;
   /** The catalogue, once it was loaded. */
   catalogue: import("./data/catalogue.js").SignalEntry[] | null;
-  /** Say something in passing, to eyes and screen readers. */
+  /** Show a short message, also to screen readers. */
   announce(words: string): void;
   /** Show a tab, and put the focus on it. */
   show(tab: string): void;

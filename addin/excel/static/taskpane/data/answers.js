@@ -1,5 +1,5 @@
 /// <reference path="../types.d.ts" />
-// The backend's answers as what the pane shows: tables of texts, series of points.
+// Turns the backend's answers into what the pane shows: tables of texts, series of points.
 
 import { isoDate } from "./format.js";
 
@@ -39,13 +39,10 @@ export function tableOf(answer, format, limit) {
  */
 function columnOf(column, count, format) {
   const items = column.values.slice(0, count);
-  const numbers =
-    column.type === "number" ? /** @type {number[]} */ (items.filter((item) => typeof item === "number")) : [];
-  const write = format.column(numbers);
+  if (column.type !== "number") return items.map((item) => itemOf(item, column.type, format));
+  const write = format.column(items.filter((item) => typeof item === "number"));
   return items.map((item) =>
-    numbers.length && typeof item === "number"
-      ? { text: write(item), kind: "number" }
-      : itemOf(item, column.type, format),
+    typeof item === "number" ? { text: write(item), kind: "number" } : itemOf(item, "number", format),
   );
 }
 

@@ -1,7 +1,6 @@
 /// <reference path="../types.d.ts" />
-// One exchange of JSON with the backend, which ends in an answer or in a reason a user can read. `functions.js` contains
-// it too: the pane cannot use that script's copy, because the script waits for Microsoft's office.js, which may be slow
-// or out of reach.
+// One exchange of JSON with the backend, which ends in an answer or in a reason a user can read. `functions.js`
+// contains it, too. The pane cannot use that copy, which waits for Microsoft's office.js; it may be slow or out of reach.
 
 /** Why a request has no answer. */
 export class RequestError extends Error {

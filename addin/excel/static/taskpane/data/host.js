@@ -14,8 +14,8 @@
  * @property {() => Promise<Target>} target
  * @property {(formula: string) => Promise<string>} insert gives the address of the cell
  * @property {() => Promise<string>} selection the selected range's address, as a formula refers to it
- * @property {(scope: "sheet" | "workbook", isOurs: (formula: string) => boolean) => Promise<Frozen>} freeze
- * @property {(scope: "sheet" | "workbook", isOurs: (formula: string) => boolean) => Promise<number>} countFormulas
+ * @property {(scope: "sheet" | "workbook", isOurs: (formula: unknown) => boolean) => Promise<Frozen>} freeze
+ * @property {(scope: "sheet" | "workbook", isOurs: (formula: unknown) => boolean) => Promise<number>} countFormulas
  */
 
 /**
@@ -24,10 +24,10 @@
  * @property {number} left formulas left alone because they still calculate
  */
 
-/** How long office.js may take to arrive: Microsoft's server may be far away, or out of reach. */
+/** How long the pane waits for office.js: Microsoft's server may be far away, or out of reach. */
 const SCRIPTS_PATIENCE_MS = 10_000;
 
-/** How long office.js may take to say where it runs; outside of Office it may never say it. */
+/** How long the pane waits until office.js says where it runs; outside Office it may never do so. */
 const OFFICE_PATIENCE_MS = 4_000;
 
 const ASK_FIRST = "dataservice.ask-before-loading";
@@ -56,7 +56,7 @@ export async function hostHere(excel) {
   return info?.host === Office.HostType.Excel ? excel() : browser;
 }
 
-/** Every script of the page has run, or could not be had. */
+/** Resolves when every script of the page has run or failed to load. */
 function scriptsAreIn() {
   if (document.readyState === "complete") return Promise.resolve();
   return new Promise((resolve) => window.addEventListener("load", resolve, { once: true }));
@@ -70,7 +70,7 @@ function pause(ms) {
   return new Promise((resolve) => setTimeout(resolve, ms, null));
 }
 
-/** Let the page take Office's theme, where it tells one; else the system's stays. */
+/** Use Office's theme where it is known; otherwise the system's theme applies. */
 export function followTheme() {
   const context = typeof Office === "undefined" ? undefined : Office.context;
   const background = context?.officeTheme?.bodyBackgroundColor;
@@ -78,7 +78,7 @@ export function followTheme() {
 }
 
 /**
- * Whether a colour (`#rrggbb`) is a dark one, by how bright it seems to the eye.
+ * Whether a colour (`#rrggbb`) looks dark to the eye.
  * @param {string} colour
  */
 export function isDark(colour) {

@@ -1,5 +1,5 @@
 /// <reference path="../types.d.ts" />
-// A line of a signal's history, read out by pointer or by the arrow keys.
+// A line chart of a signal's history; the pointer or the arrow keys read out its points.
 
 import { isoDate } from "../data/format.js";
 import { fill, h, svg } from "./elements.js";
@@ -66,29 +66,31 @@ class Reader {
     const bounds = this.points.map((point) => point.value);
     const labels = ticks(Math.min(...bounds), Math.max(...bounds), 4);
     const room = Math.max(...labels.map((value) => format.number(value).length)) * LABEL_PX + 10;
-    this.scale = new Scale(this.points, {
+    const scale = new Scale(this.points, {
       left: MARGIN.left,
       top: MARGIN.top,
       width: width - MARGIN.left - MARGIN.right - room,
       height: HEIGHT - MARGIN.top - MARGIN.bottom,
     });
+    this.scale = scale;
     this.picture.setAttribute("viewBox", `0 0 ${width} ${HEIGHT}`);
     this.picture.setAttribute("height", String(HEIGHT));
     fill(
       this.picture,
-      ...labels.map((value) => this.#tick(value)),
-      svg("path.chart-area", { d: this.scale.area() }),
-      svg("path.chart-line", { d: this.scale.line() }),
-      ...this.#days(),
+      ...labels.map((value) => this.#tick(scale, value)),
+      svg("path.chart-area", { d: scale.area() }),
+      svg("path.chart-line", { d: scale.line() }),
+      ...this.#days(scale),
       this.cursor,
     );
     this.#read(this.at);
   }
 
-  /** @param {number} value */
-  #tick(value) {
-    const { scale } = this;
-    if (!scale) return null;
+  /**
+   * @param {Scale} scale
+   * @param {number} value
+   */
+  #tick(scale, value) {
     const { left, width } = scale.frame;
     const y = scale.y(value);
     return svg(
@@ -98,9 +100,8 @@ class Reader {
     );
   }
 
-  #days() {
-    const { scale } = this;
-    if (!scale) return [];
+  /** @param {Scale} scale */
+  #days(scale) {
     const { left, width } = scale.frame;
     const day = (/** @type {number} */ x, /** @type {string} */ anchor, /** @type {number} */ serial) =>
       svg("text.chart-day", { x, y: HEIGHT - 4, "text-anchor": anchor }, isoDate(serial));
@@ -130,11 +131,8 @@ class Reader {
   /** @param {PointerEvent} event */
   #pointed(event) {
     const box = this.picture.getBoundingClientRect();
-    if (this.scale) this.#read(this.scale.nearest(((event.clientX - box.left) / box.width) * this.#width()));
-  }
-
-  #width() {
-    return this.picture.viewBox.baseVal.width;
+    const x = ((event.clientX - box.left) / box.width) * this.picture.viewBox.baseVal.width;
+    if (this.scale) this.#read(this.scale.nearest(x));
   }
 
   /** @param {KeyboardEvent} event */

@@ -1,17 +1,17 @@
 /// <reference path="../types.d.ts" />
-// Pieces that several views are put together from: buttons, notices, result tables, formulas to copy.
+// Components that several views share: buttons, notices, result tables, formulas to copy, the quota meter.
 
 import { tableOf } from "../data/answers.js";
 import { span } from "../data/format.js";
 import { fill, h, icon } from "./elements.js";
 
-/** Rows of a result that the pane shows; a sheet is the place for the others. */
+/** Rows of a result that the pane shows; a sheet shows the others. */
 const SHOWN_ROWS = 12;
 
 /** Below this share of the cap the quota meter warns. */
 const LOW_SHARE = 0.1;
 
-/** How long a button says that it copied. */
+/** How long a button says that it has copied. */
 const SAID_MS = 1_600;
 
 /**
@@ -82,6 +82,11 @@ export function sentence(text) {
   return pieces.map((piece, index) => (index % 2 === 1 ? h("code", piece) : piece));
 }
 
+/** That something is under way. @param {string} words for screen readers */
+export function progress(words) {
+  return h("div.progress", { role: "status" }, h("span.unseen", words));
+}
+
 /** Lines where an answer will stand; they appear only when it takes a while. @param {number} lines */
 export function loading(lines) {
   const bars = Array.from({ length: lines }, () => h("span.bar"));
@@ -150,15 +155,12 @@ export function resultTable(answer, format) {
   const head = names && h("thead", h("tr", ...names));
   const body = rows.map((row) => h("tr", ...row.map(({ text, kind, title }) => h("td", { class: kind, title }, text))));
   const size = total > rows.length ? `First ${rows.length} of ${format.counted(total, "row")}` : null;
+  const table = h("table", head, h("tbody", ...body));
   return h(
     "div.result",
     staleness(answer.stale),
     total === 0 ? h("p.muted", "The result has no rows.") : null,
-    h(
-      "div.table-frame",
-      { tabindex: 0, role: "region", "aria-label": "Result" },
-      h("table", head, h("tbody", ...body)),
-    ),
+    h("div.table-frame", { tabindex: 0, role: "region", "aria-label": "Result" }, table),
     size ? h("p.muted.small", size) : null,
   );
 }
@@ -171,6 +173,11 @@ export function section(title, ...content) {
   return h("section.panel-section", h("h2", title), ...content);
 }
 
+/** Terms with their descriptions, for a `dl`. @param {[string, string][]} facts */
+export function factRows(facts) {
+  return facts.flatMap(([term, text]) => [h("dt", term), h("dd", text)]);
+}
+
 /**
  * What is left of the month's requests.
  * @param {Quota | null} quota
@@ -178,28 +185,27 @@ export function section(title, ...content) {
  */
 export function quotaMeter(quota, format) {
   if (quota === null) return h("p.muted", "Known after the first request.");
-  const share = quota.cap > 0 ? quota.remaining / quota.cap : 0;
   const label = `${format.count(quota.remaining)} of ${format.count(quota.cap)} requests left`;
   const level = h("div.meter-level");
-  level.style.inlineSize = `${Math.max(0, Math.min(100, share * 100))}%`;
-  const bar = h("div", { class: `meter ${toneOf(share)}`, role: "img", "aria-label": label }, level);
+  level.style.inlineSize = `${Math.max(0, Math.min(100, shareOf(quota) * 100))}%`;
+  const left = h("span", h("strong.big", format.count(quota.remaining)), " left this month");
+  const cap = h("span", `of ${format.count(quota.cap)}`);
+  const used = h("span", `${format.count(quota.used_here)} used here`);
   return h(
     "div.quota",
-    h(
-      "p.row.spread",
-      h("span", h("strong.big", format.count(quota.remaining)), " left this month"),
-      h("span.badge.calm.tier", quota.tier),
-    ),
-    bar,
-    h(
-      "p.row.spread.muted.small",
-      h("span", `of ${format.count(quota.cap)}`),
-      h("span", `${format.count(quota.used_here)} used here`),
-    ),
+    h("p.row.spread", left, h("span.badge.calm.tier", quota.tier)),
+    h(`div.meter.${quotaTone(quota)}`, { role: "img", "aria-label": label }, level),
+    h("p.row.spread.muted.small", cap, used),
   );
 }
 
-/** @param {number} share */
-export function toneOf(share) {
+/** @param {Quota} quota */
+function shareOf({ remaining, cap }) {
+  return cap > 0 ? remaining / cap : 0;
+}
+
+/** @param {Quota} quota */
+export function quotaTone(quota) {
+  const share = shareOf(quota);
   return share <= 0 ? "bad" : share < LOW_SHARE ? "warn" : "good";
 }

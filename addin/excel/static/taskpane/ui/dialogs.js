@@ -1,5 +1,5 @@
 /// <reference path="../types.d.ts" />
-// Dialogs: the page behind waits, Escape closes, and the focus goes back to where it came from.
+// Modal dialogs: Escape closes them, and the focus returns to where it was.
 
 import { button } from "./components.js";
 import { freshId, h } from "./elements.js";
@@ -25,7 +25,7 @@ export function dialog(title, ...content) {
  * Ask for a decision.
  * @param {string} title
  * @param {string} explanation
- * @param {string} yes what the button says that goes ahead
+ * @param {string} yes the label of the button that confirms
  * @param {{ look?: "primary" | "danger" }} [options]
  * @returns {Promise<boolean>} false when the dialog was closed in any other way
  */

@@ -1,4 +1,4 @@
-// Elements by name. Text becomes text nodes only, so that nothing a service says is ever read as markup.
+// Creates elements. Text becomes text nodes only, so nothing that a service sends is ever read as markup.
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -37,7 +37,7 @@ export function svg(selector, ...content) {
  * @param {...Child} children
  */
 export function fill(element, ...children) {
-  element.replaceChildren(...present(children));
+  element.replaceChildren(.../** @type {(Node | string)[]} */ (children.filter(Boolean)));
 }
 
 let ids = 0;
@@ -77,16 +77,6 @@ function setProperties(element, properties) {
     else if (value === true) element.setAttribute(name, "");
     else if (value !== false && value !== null && value !== undefined) element.setAttribute(name, String(value));
   }
-}
-
-/**
- * @param {Child[]} children
- * @returns {(Node | string)[]}
- */
-function present(children) {
-  return /** @type {(Node | string)[]} */ (
-    children.filter((child) => child !== null && child !== undefined && child !== false)
-  );
 }
 
 // The pane's icons, drawn as lines on a 16 pixel grid; they only accompany words.

@@ -1,5 +1,5 @@
 /// <reference path="../types.d.ts" />
-// A problem as a notice with the button that leads to its solution.
+// Shows a problem as a notice with the button that leads to its solution.
 
 import { button, notice } from "./components.js";
 import { foremost, problemOf } from "../data/problems.js";
@@ -28,7 +28,7 @@ export function generalProblem({ backend, status }) {
 }
 
 /**
- * Say in a view why something is not there; what the head of the page says already is not said twice.
+ * Show in a view why something is missing, without repeating what the head of the page already says.
  * @param {Pane} pane
  * @param {Element} place
  * @param {unknown} error
@@ -49,14 +49,8 @@ export async function showFailure(pane, place, error, retry, what = "Not loaded"
  * @param {Ways} ways
  */
 function actionOf({ action }, ways) {
-  switch (action) {
-    case "retry":
-      return button("Try again", ways.retry, { sign: "refresh" });
-    case "account":
-      return button("Open Account", () => ways.show("account"), { sign: "key", goes: "account" });
-    case "refresh":
-      return button("Open Refresh", () => ways.show("refresh"), { sign: "refresh", goes: "refresh" });
-    default:
-      return null;
-  }
+  if (action === "retry") return button("Try again", ways.retry, { sign: "refresh" });
+  if (action === "account") return button("Open Account", () => ways.show(action), { sign: "key", goes: action });
+  if (action === "refresh") return button("Open Refresh", () => ways.show(action), { sign: "refresh", goes: action });
+  return null;
 }

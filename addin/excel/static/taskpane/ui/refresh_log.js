@@ -1,5 +1,5 @@
 /// <reference path="../types.d.ts" />
-// What the last refreshes did and spent.
+// The log of the last refreshes: what they did and spent.
 
 import { clockTime } from "../data/format.js";
 import { h } from "./elements.js";
@@ -8,17 +8,17 @@ import { h } from "./elements.js";
  * @typedef {object} LogEntry
  * @property {number} atMs
  * @property {string} what
- * @property {number | null} cells null where there are none to count
+ * @property {number | undefined} cells undefined where there are none to count
  * @property {number} requests
- * @property {number | null} left requests left of the month
- * @property {string | null} failure
+ * @property {number | undefined} left requests left this month
+ * @property {string | undefined} failure
  */
 
-/** Older ones interest nobody. */
+/** Nobody looks further back. */
 const KEPT = 20;
 
 /**
- * The entries with a new one before them.
+ * The log with a new entry at its head.
  * @param {LogEntry[]} entries
  * @param {LogEntry} entry
  */
@@ -35,7 +35,8 @@ export function logTable(entries, format) {
   const head = ["Time", "What", "Cells", "Requests", "Left"].map((name, index) =>
     h("th", { scope: "col", class: index > 1 ? "number" : "text" }, name),
   );
-  const figure = (/** @type {number | null} */ value) => h("td.number", value === null ? "–" : format.count(value));
+  const figure = (/** @type {number | undefined} */ value) =>
+    h("td.number", value === undefined ? "–" : format.count(value));
   const rows = entries.map((entry) =>
     h(
       "tr",

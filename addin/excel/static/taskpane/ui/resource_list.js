@@ -1,5 +1,5 @@
 /// <reference path="../types.d.ts" />
-// What the backend holds: what is fresh, and what is not and why.
+// The backend's resources: which are fresh, which are not, and why.
 
 import { badge, sentence } from "./components.js";
 import { span } from "../data/format.js";
@@ -8,13 +8,13 @@ import { h } from "./elements.js";
 /** @type {Record<string, "good" | "warn" | "bad" | "calm">} */
 const TONES = { fresh: "good", stale: "warn", missing: "calm", locked: "bad", spent: "bad", offline: "bad" };
 
-/** What is not fresh comes first, the worst at the top. */
+/** The order of the list: the worst state first. */
 const ORDER = ["offline", "spent", "locked", "stale", "missing", "fresh"];
 
 /**
  * @param {ResourceReport[]} resources
  */
-export function sortedResources(resources) {
+function sortedResources(resources) {
   const rank = (/** @type {ResourceReport} */ each) => ORDER.indexOf(each.state);
   return [...resources].sort((a, b) => rank(a) - rank(b) || a.resource.localeCompare(b.resource));
 }
@@ -35,7 +35,7 @@ export function resourceSummary(resources, format) {
 }
 
 /**
- * What is not fresh, each with its reason; what is fresh is folded away, because it asks for nothing.
+ * What is not fresh, each with its reason; what is fresh is folded away, because nobody needs to act on it.
  * @param {ResourceReport[]} resources
  * @param {{ format: import("../data/format.js").Formatter, unfolded: boolean }} options
  */

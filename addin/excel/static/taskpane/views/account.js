@@ -1,9 +1,9 @@
 /// <reference path="../types.d.ts" />
-// The tab Account: the key, the allowance, and the settings one may want to see.
+// The tab Account: the key, the quota, the preferences, and facts about the backend.
 
 import { span } from "../data/format.js";
 import { askFirst, asksFirst } from "../data/host.js";
-import { badge, button, notice, quotaMeter, section } from "../ui/components.js";
+import { badge, button, factRows, notice, progress, quotaMeter, section } from "../ui/components.js";
 import { confirmed } from "../ui/dialogs.js";
 import { fill, h, icon } from "../ui/elements.js";
 import { showFailure } from "../ui/notices.js";
@@ -80,11 +80,8 @@ export class Account {
     const place = key.source ? (PLACES[key.source] ?? `from ${key.source}`) : "";
     const set = h("p.row.tight", badge("Key set", "good"), h("span.mono", `…${key.id ?? ""}`), h("span.muted", place));
     const none = h("p.row.tight", badge("No key", "warn"), h("span.muted", "Formulas need one to ask the service."));
-    fill(
-      this.state,
-      status.latest === null ? null : key.set ? set : none,
-      key.source === "environment" ? this.#environmentNote() : null,
-    );
+    const note = h("p.muted.small", "At its next start the backend takes the key of its environment again.");
+    fill(this.state, status.latest && (key.set ? set : none), key.source === "environment" && note);
     this.forget.hidden = !key.set || key.source === "environment";
     this.test.disabled = !key.set && this.key.value.trim() === "";
     fill(this.quota, quotaMeter(status.quota, format));
@@ -98,52 +95,42 @@ export class Account {
     return status.latest?.key ?? { set: false, source: null, id: null };
   }
 
-  #environmentNote() {
-    return h("p.muted.small", "At its next start the backend takes the key of its environment again.");
-  }
-
   async #save() {
     const key = this.key.value.trim();
     await this.#during(this.save, async () => {
-      if (this.pane.status.latest?.shared) this.#useHere(key);
-      else await this.#atBackend(this.pane.backend.saveKey(key));
+      await this.#use(key);
       this.key.value = "";
       this.#typed();
-      fill(
-        this.outcome,
-        notice("good", "The key is in use", "Test asks the service once whether it works. Refresh brings the values."),
-      );
+      const advice = "Test asks the service once whether it works. Refresh brings the values.";
+      fill(this.outcome, notice("good", "The key is in use", advice));
     });
   }
 
-  /** In a shared deployment the key stays in this page. @param {string | null} key */
-  #useHere(key) {
-    this.pane.backend.userKey = key;
-    if (typeof DataServiceAddin !== "undefined") DataServiceAddin.useKey(key);
-  }
-
-  /** Another key is in use: what the page remembers was answered to the one before. @param {Promise<unknown>} change */
-  async #atBackend(change) {
-    await change;
-    if (typeof DataServiceAddin !== "undefined") DataServiceAddin.forget();
+  /** Use another key, or none. @param {string | null} key */
+  async #use(key) {
+    const { backend, status } = this.pane;
+    const functions = typeof DataServiceAddin === "undefined" ? null : DataServiceAddin;
+    if (status.latest?.shared) {
+      // In a shared deployment the key stays in this page.
+      backend.userKey = key;
+      functions?.useKey(key);
+    } else {
+      await (key === null ? backend.forgetKey() : backend.saveKey(key));
+      // The answers in the page were for the key before.
+      functions?.forget();
+    }
   }
 
   async #test() {
     const typed = this.key.value.trim();
-    fill(this.outcome, h("div.progress", { role: "status" }, h("span.unseen", "Asking the service…")));
+    fill(this.outcome, progress("Asking the service…"));
     await this.#during(this.test, async () => {
       const verdict = this.pane.status.latest?.shared
         ? await this.#testHere()
         : await this.pane.backend.testKey(typed || null);
       const which = typed ? "The key you typed" : "The key in use";
-      fill(
-        this.outcome,
-        notice(
-          verdict.ok ? "good" : "error",
-          verdict.ok ? `${which} works` : `${which} does not work`,
-          verdict.message,
-        ),
-      );
+      const { ok, message } = verdict;
+      fill(this.outcome, notice(ok ? "good" : "error", `${which} ${ok ? "works" : "does not work"}`, message));
     });
   }
 
@@ -159,8 +146,7 @@ export class Account {
     const warning = "Formulas keep their last known values until a key is set again.";
     if (!(await confirmed("Forget the key?", warning, "Forget key", { look: "danger" }))) return;
     await this.#during(this.forget, async () => {
-      if (this.pane.status.latest?.shared) this.#useHere(null);
-      else await this.#atBackend(this.pane.backend.forgetKey());
+      await this.#use(null);
       fill(this.outcome, notice("info", "The key is forgotten", ""));
     });
   }
@@ -209,7 +195,7 @@ export class Account {
     const { reserve = 0, monthly = null } = latest.budget ?? {};
     if (monthly !== null) facts.push(["Monthly budget", format.counted(monthly, "request")]);
     if (reserve > 0) facts.push(["Held in reserve", format.counted(reserve, "request")]);
-    return facts.flatMap(([term, text]) => [h("dt", term), h("dd", text)]);
+    return factRows(facts);
   }
 
   #help() {

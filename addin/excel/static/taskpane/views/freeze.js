@@ -1,8 +1,8 @@
 /// <reference path="../types.d.ts" />
-// Freezing: formulas of ours replaced by their values, so that a workbook can go to someone without the add-in.
+// Freezing: replaces our formulas by their values, for sharing a workbook with someone who has no add-in.
 
 import { messageOf } from "../data/exchange.js";
-import { button, notice } from "../ui/components.js";
+import { button, notice, section } from "../ui/components.js";
 import { confirmed } from "../ui/dialogs.js";
 import { fill, h } from "../ui/elements.js";
 
@@ -12,9 +12,8 @@ export function freezeSection(pane) {
   const off = !pane.host.isExcel;
   const sheet = button("Freeze sheet", () => void freeze(pane, "sheet", outcome), { sign: "freeze", disabled: off });
   const workbook = button("Freeze workbook", () => void freeze(pane, "workbook", outcome), { disabled: off });
-  return h(
-    "section.panel-section",
-    h("h2", "Freeze to values"),
+  return section(
+    "Freeze to values",
     h("p.muted", "Replaces our formulas by the values they show now, for sharing with someone who has no add-in."),
     off ? h("p.muted.small", "Only in Excel: a page in a browser has no sheet.") : null,
     h("div.row", sheet, workbook),

@@ -8,13 +8,13 @@ import { confirmed, dialog } from "../ui/dialogs.js";
 import { fill, h } from "../ui/elements.js";
 import { showFailure } from "../ui/notices.js";
 
-/** Characters of a cell's text that the question whether to replace it shows. */
+/** Characters of a cell's text that are quoted in the question whether to replace it. */
 const SHOWN_TEXT = 40;
 
-/** Typing goes on for a moment before it is worth asking. */
+/** A pause in typing this long means that the call's cost is worth asking for. */
 const PAUSE_MS = 250;
 
-/** Shows one call's cost and result; a newer call displaces an older one. */
+/** Shows one call's cost and result; a newer call replaces an older one. */
 export class Preview {
   /** @param {Pane} pane */
   constructor(pane) {
@@ -107,7 +107,7 @@ export function costWords(cost, format) {
 }
 
 /**
- * Insert a formula, after asking where the cell holds something.
+ * Insert a formula; where the cell is not blank, ask first.
  * @param {Pane} pane
  * @param {string} formula
  * @param {Call | null} call the same as a call; null where it depends on cells

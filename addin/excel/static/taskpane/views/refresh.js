@@ -1,9 +1,9 @@
 /// <reference path="../types.d.ts" />
-// The tab Refresh: what it would cost, doing it, what it did, and what is not fresh.
+// The tab Refresh: its cost, the refresh itself, the log of refreshes, and what is not fresh.
 
 import { messageOf } from "../data/exchange.js";
 import { freezeSection } from "./freeze.js";
-import { button, notice, quotaMeter, section } from "../ui/components.js";
+import { button, notice, progress, quotaMeter, section } from "../ui/components.js";
 import { fill, h } from "../ui/elements.js";
 import { showFailure } from "../ui/notices.js";
 import { logTable, withEntry } from "../ui/refresh_log.js";
@@ -16,13 +16,13 @@ const SCOPES = [
   ["selection", "Selection"],
 ];
 
-/** @type {["stale" | "force", string, string][]} */
+/** What to refresh, in words, and a hint. @type {["stale" | "force", string, string][]} */
 const MODES = [
   ["stale", "What is stale", "Fresh values stay as they are."],
   ["force", "Everything", "Fresh values are asked for again, too."],
 ];
 
-/** The refresh button with all that surrounds it. */
+/** The refresh button and everything around it. */
 export class Refreshing {
   /**
    * @param {Pane} pane
@@ -39,12 +39,7 @@ export class Refreshing {
     this.resources = h("div");
     this.button = button("Refresh", () => void this.#run(), { look: "primary", sign: "refresh" });
     this.scope = radios("Scope", "scope", pane.host.isExcel ? SCOPES : [], () => void this.#plan());
-    this.mode = radios(
-      "Refresh",
-      "mode",
-      MODES.map(([value, words]) => [value, words]),
-      () => void this.#plan(),
-    );
+    this.mode = radios("Refresh", "mode", MODES, () => void this.#plan());
     this.hint = h("p.muted.small");
     fill(panel, ...this.#sections());
     pane.status.watch(() => this.#draw());
@@ -52,31 +47,19 @@ export class Refreshing {
   }
 
   #sections() {
-    const outside = this.pane.host.isExcel
-      ? null
-      : h(
-          "p.muted.small",
-          "Outside Excel there are no cells to calculate: this tells the backend to ask the service again.",
-        );
+    const note = "Outside Excel there are no cells to calculate: this tells the backend to ask the service again.";
+    const outside = this.pane.host.isExcel ? null : h("p.muted.small", note);
+    const { scope, mode, hint, plan, outcome } = this;
     return [
       section("Allowance", this.quota),
-      section(
-        "Refresh",
-        this.scope.element,
-        this.mode.element,
-        this.hint,
-        outside,
-        this.plan,
-        h("div.row", this.button),
-        this.outcome,
-      ),
+      section("Refresh", scope.element, mode.element, hint, outside, plan, h("div.row", this.button), outcome),
       section("Freshness", this.resources),
       section("Last refreshes", this.log),
       freezeSection(this.pane),
     ];
   }
 
-  /** Look at everything anew. */
+  /** Ask for the status and the cost again. */
   async open() {
     await this.pane.status.look();
     await this.#plan();
@@ -87,7 +70,7 @@ export class Refreshing {
     const resources = status.latest?.resources ?? [];
     fill(this.quota, quotaMeter(status.quota, format));
     const summary = status.failure === null ? resourceSummary(resources, format) : "As last seen from the backend.";
-    // Drawn anew with every look: what was unfolded stays so.
+    // Redrawn after every look: what was unfolded stays unfolded.
     const unfolded = this.resources.querySelector("details")?.open ?? false;
     const list = resources.length ? resourceList(resources, { format, unfolded }) : null;
     fill(this.resources, h("p.muted", summary), list);
@@ -127,7 +110,7 @@ export class Refreshing {
 
   async #run() {
     this.button.disabled = true;
-    fill(this.outcome, h("div.progress", { role: "status" }, h("span.unseen", "Refreshing…")));
+    fill(this.outcome, progress("Refreshing…"));
     try {
       await (this.pane.host.isExcel ? this.#runInExcel() : this.#runAlone());
     } catch (error) {
@@ -138,25 +121,16 @@ export class Refreshing {
     }
   }
 
-  async #runInExcel() {
-    const scope = /** @type {Scope} */ (this.scope.value());
-    await DataServiceRefresh.run({ scope, mode: this.#mode() });
+  #runInExcel() {
+    return DataServiceRefresh.run({ scope: /** @type {Scope} */ (this.scope.value()), mode: this.#mode() });
   }
 
   async #runAlone() {
     const mode = this.#mode();
     const { quota } = await this.pane.backend.refresh(mode);
-    this.#enter({
-      what: mode === "force" ? "everything" : "stale",
-      cells: null,
-      requests: 0,
-      left: quota?.remaining ?? null,
-      failure: null,
-    });
-    fill(
-      this.outcome,
-      notice("good", "The backend asks again from now on", "Nothing was lost, and no request was spent yet."),
-    );
+    this.#enter({ what: mode === "force" ? "everything" : "stale", quota });
+    const news = "The backend asks again from now on";
+    fill(this.outcome, notice("good", news, "Nothing was lost, and no request was spent yet."));
   }
 
   #mode() {
@@ -174,33 +148,31 @@ export class Refreshing {
     const rest = how === "full" ? " This Excel recalculated everything." : "";
     const done = `${format.counted(cells, "cell")} refreshed, ${format.counted(requests, "request")}`;
     const text = `${done}${this.#left(quota)}.${rest}`;
-    this.#enter({
-      what: mode === "force" ? `${scope}, all` : scope,
-      cells,
-      requests,
-      left: quota?.remaining ?? null,
-      failure: null,
-    });
+    this.#enter({ what: mode === "force" ? `${scope}, all` : scope, cells, requests, quota });
     fill(this.outcome, notice("good", "Refreshed", text));
   }
 
   /** @param {unknown} error */
   #failed(error) {
-    const message = messageOf(error);
-    if (this.entries[0]?.failure !== message)
-      this.#enter({
-        what: "",
-        cells: null,
-        requests: 0,
-        left: this.pane.status.quota?.remaining ?? null,
-        failure: message,
-      });
+    const failure = messageOf(error);
+    const { quota } = this.pane.status;
+    if (this.entries[0]?.failure !== failure) this.#enter({ what: "", quota, failure });
     void showFailure(this.pane, this.outcome, error, () => void this.#run(), "Not refreshed");
   }
 
-  /** @param {Omit<import("../ui/refresh_log.js").LogEntry, "atMs">} entry */
-  #enter(entry) {
-    this.entries = withEntry(this.entries, { atMs: Date.now(), ...entry });
+  /**
+   * Add an entry to the log.
+   * @param {{ what: string, cells?: number, requests?: number, quota: Quota | null, failure?: string }} refresh
+   */
+  #enter({ what, cells, requests = 0, quota, failure }) {
+    this.entries = withEntry(this.entries, {
+      atMs: Date.now(),
+      what,
+      cells,
+      requests,
+      left: quota?.remaining,
+      failure,
+    });
     fill(this.log, logTable(this.entries, this.pane.format));
   }
 }
@@ -209,7 +181,7 @@ export class Refreshing {
  * Choices of which one holds, side by side; the first one at the start.
  * @param {string} title
  * @param {string} name
- * @param {[string, string][]} choices
+ * @param {[string, string, ...unknown[]][]} choices values and the words for them
  * @param {() => void} changed
  */
 function radios(title, name, choices, changed) {

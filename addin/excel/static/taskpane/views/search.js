@@ -1,5 +1,5 @@
 /// <reference path="../types.d.ts" />
-// The tab Search: the catalogue, searched as one types, and the card of a signal.
+// The tab Search: the catalogue, searched while the user types, and the card of a signal.
 
 import { CATALOGUE_CALL, categoriesOf, entriesOf, found, marked, wordsOf } from "../data/catalogue.js";
 import { RequestError } from "../data/exchange.js";
@@ -23,7 +23,7 @@ export class Search {
     this.pane = pane;
     this.panel = panel;
     this.shown = PAGE;
-    /** Where the list stood when a card covered it. */
+    /** Where the list was scrolled to when a card covered it. */
     this.scrolledTo = 0;
     /** @type {Promise<void> | null} */
     this.asked = null;
@@ -37,11 +37,8 @@ export class Search {
       input: typed,
       keydown: (/** @type {KeyboardEvent} */ event) => this.#keyed(event),
     });
-    this.category = h(
-      "select",
-      { "aria-label": "Category", change: typed },
-      h("option", { value: "" }, "All categories"),
-    );
+    this.category = h("select", { "aria-label": "Category", change: typed });
+    this.#offer([]);
     this.count = h("p.muted.small", { role: "status" });
     this.list = h("div.search-results", { keydown: (/** @type {KeyboardEvent} */ event) => this.#keyed(event) });
     this.card = h("div.search-card");
@@ -53,17 +50,17 @@ export class Search {
     const label = h("label", { for: "search-query", class: "unseen" }, "Search signals");
     this.filters = h("div.row.spread", { hidden: true }, this.category, this.count);
     fill(this.panel, h("div.search", h("div.search-side", label, box, this.filters, this.list), this.card));
-    fill(
-      this.card,
-      h(
-        "div.empty.wide-only",
-        icon("chart"),
-        h("p", "Open a signal to see its latest value, its history and its formulas."),
-      ),
-    );
+    const hint = "Open a signal to see its latest value, its history and its formulas.";
+    fill(this.card, h("div.empty.wide-only", icon("chart"), h("p", hint)));
   }
 
-  /** Show the catalogue where it is at hand, else offer to load it: opening the pane spends nothing. */
+  /** @param {string[]} categories */
+  #offer(categories) {
+    const options = categories.map((name) => h("option", { value: name }, name));
+    fill(this.category, h("option", { value: "" }, "All categories"), ...options);
+  }
+
+  /** Show the catalogue where it is already cached, else offer to load it: opening the pane spends nothing. */
   async open() {
     if (this.pane.catalogue || this.asked) return;
     fill(this.list, loading(6));
@@ -72,7 +69,7 @@ export class Search {
       if (cost.requests === 0) return void this.load();
       if (!this.pane.catalogue && !this.asked) this.#invite(cost);
     } catch (error) {
-      this.#failed(error);
+      void showFailure(this.pane, this.list, error, () => void this.load());
     }
   }
 
@@ -92,12 +89,11 @@ export class Search {
       if (!answer || answer.error)
         throw new RequestError(answer?.message ?? "the catalogue is not there", answer?.kind);
       this.pane.catalogue = entriesOf(answer);
-      const options = categoriesOf(this.pane.catalogue).map((name) => h("option", { value: name }, name));
-      fill(this.category, h("option", { value: "" }, "All categories"), ...options);
+      this.#offer(categoriesOf(this.pane.catalogue));
       if (this.filters) this.filters.hidden = false;
       this.#draw();
     } catch (error) {
-      this.#failed(error);
+      void showFailure(this.pane, this.list, error, () => void this.load());
     }
   }
 
@@ -212,10 +208,5 @@ export class Search {
     if (!next) return;
     event.preventDefault();
     next.focus();
-  }
-
-  /** @param {unknown} error */
-  #failed(error) {
-    void showFailure(this.pane, this.list, error, () => void this.load());
   }
 }

@@ -8,11 +8,11 @@ import { callOf, formulaOf } from "../data/formula.js";
 import { asksFirst } from "../data/host.js";
 import { costWords, insert } from "./insert.js";
 import { chart } from "../ui/chart.js";
-import { badge, button, formulaCode, loading, notice, staleness } from "../ui/components.js";
+import { badge, button, factRows, formulaCode, loading, notice, staleness } from "../ui/components.js";
 import { fill, h, icon } from "../ui/elements.js";
 import { showFailure } from "../ui/notices.js";
 
-/** The windows of the chart; the first rests on what the value's own request brings. @type {[string, string][]} */
+/** The windows of the chart; the first needs no request beyond that for the value. @type {[string, string][]} */
 const WINDOWS = [
   ["Recent", "N250"],
   ["1Y", "-1Y"],
@@ -53,7 +53,7 @@ export class Card {
     this.element = h("article.card", this.#head(), this.reading, this.history, this.#facts(), this.#formulas());
   }
 
-  /** Show the value: at once where it is at hand, or where the user wants no question before a request. */
+  /** Show the value: at once where it is cached, or where the user does not want to be asked before a request. */
   async open() {
     fill(this.reading, loading(3));
     try {
@@ -65,7 +65,7 @@ export class Card {
       });
       fill(this.reading, cost.allowed ? load : notice("warning", "Not enough requests left", cost.reason ?? ""));
     } catch (error) {
-      this.#failed(this.reading, error, () => void this.open());
+      void showFailure(this.pane, this.reading, error, () => void this.open());
     }
   }
 
@@ -84,7 +84,7 @@ export class Card {
       this.#offerWindows();
       if (history) this.#draw(history);
     } catch (error) {
-      this.#failed(this.reading, error, () => void this.open());
+      void showFailure(this.pane, this.reading, error, () => void this.open());
     }
   }
 
@@ -122,10 +122,9 @@ export class Card {
     if (change === null) return null;
     const { format } = this.pane;
     const tone = change > 0 ? "up" : change < 0 ? "down" : "flat";
-    const words = [format.signed(change), percent === null ? null : `(${format.percent(percent)})`]
-      .filter(Boolean)
-      .join(" ");
-    return h("span", { class: `change ${tone}` }, tone === "flat" ? null : icon(tone), words);
+    const share = percent === null ? "" : ` (${format.percent(percent)})`;
+    const words = `${format.signed(change)}${share}`;
+    return h(`span.change.${tone}`, tone === "flat" ? null : icon(tone), words);
   }
 
   #offerWindows() {
@@ -139,33 +138,29 @@ export class Card {
     fill(this.windows, ...choices);
   }
 
-  /** @param {string} start */
-  async #window(start) {
+  /**
+   * Show a window of the history, unless another one is chosen meanwhile. Where that costs requests, it first offers to
+   * load the window, unless the user has already agreed.
+   * @param {string} start
+   * @param {{ agreed?: boolean }} [options]
+   */
+  async #window(start, { agreed = false } = {}) {
+    this.window = start;
+    const { backend } = this.pane;
+    const calls = [this.#windowCall(start)];
     WINDOWS.forEach(([, each], index) =>
       this.windows.children[index]?.setAttribute("aria-pressed", String(each === start)),
     );
-    this.window = start;
     try {
-      const cost = await this.pane.backend.cost([this.#windowCall(start)]);
+      const cost = agreed ? null : await backend.cost(calls);
       if (this.window !== start) return;
-      if (cost.requests === 0) await this.#loadWindow(start);
-      else fill(this.history, this.windows, this.#price(cost, start));
-    } catch (error) {
-      if (this.window === start) this.#failed(this.history, error, () => void this.#window(start));
-    }
-  }
-
-  /**
-   * Draw a window of the history, unless another one was chosen meanwhile.
-   * @param {string} start
-   */
-  async #loadWindow(start) {
-    fill(this.history, this.windows, loading(4));
-    try {
-      const { answers } = await this.pane.backend.call([this.#windowCall(start)]);
+      if (cost?.requests) return fill(this.history, this.windows, this.#price(cost, start));
+      fill(this.history, this.windows, loading(4));
+      const { answers } = await backend.call(calls);
       if (answers[0] && this.window === start) this.#draw(answers[0]);
     } catch (error) {
-      if (this.window === start) this.#failed(this.history, error, () => void this.#window(start));
+      if (this.window !== start) return;
+      void showFailure(this.pane, this.history, error, () => void this.#window(start));
     }
   }
 
@@ -184,13 +179,8 @@ export class Card {
    */
   #price(cost, start) {
     const words = h("p", ...costWords(cost, this.pane.format));
-    const reason = cost.reason ? h("p", cost.reason) : null;
-    return h(
-      "div.empty",
-      words,
-      reason,
-      button("Load", () => void this.#loadWindow(start), { disabled: !cost.allowed }),
-    );
+    const load = button("Load", () => void this.#window(start, { agreed: true }), { disabled: !cost.allowed });
+    return h("div.empty", words, cost.reason && h("p", cost.reason), load);
   }
 
   /** @param {Answer} answer */
@@ -224,8 +214,7 @@ export class Card {
       ["Category", category],
       ["Source", source],
     ];
-    const given = facts.filter(([, text]) => text).flatMap(([term, text]) => [h("dt", term), h("dd", text)]);
-    return h("dl.facts", ...given);
+    return h("dl.facts", ...factRows(facts.filter(([, text]) => text)));
   }
 
   #formulas() {
@@ -249,14 +238,5 @@ export class Card {
     });
     const shown = h("div.small", formulaCode(formula));
     return h("div.formula-item", h("span", words), put, shown);
-  }
-
-  /**
-   * @param {HTMLElement} place
-   * @param {unknown} error
-   * @param {() => void} retry
-   */
-  #failed(place, error, retry) {
-    void showFailure(this.pane, place, error, retry);
   }
 }

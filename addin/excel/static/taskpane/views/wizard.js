@@ -1,5 +1,5 @@
 /// <reference path="../types.d.ts" />
-// The tab Insert: every function of the library as a form, with the formula it makes and what that costs.
+// The tab Insert: a form for every function of the library, with the formula it makes and its cost.
 
 import { callOf, formulaOf, isReference } from "../data/formula.js";
 import { insert, Preview } from "./insert.js";
@@ -124,7 +124,7 @@ class Form {
     return h("div.fields", ...this.fields.map((field) => field.element), this.fields.length ? hint : null);
   }
 
-  /** The formula with its button, seen however long the form is; and what it gives. */
+  /** The formula with its button, which stay visible however long the form is; and the preview. */
   #foot() {
     const bar = h("div.wizard-bar", this.formula, this.insert);
     return h("div.wizard-foot", bar, this.preview.element);
@@ -153,15 +153,10 @@ class Form {
     fill(this.formula, copyable(this.text()));
     this.insert.disabled = missing.length > 0;
     const call = this.call();
-    if (missing.length)
-      this.preview.idle(`Fill in ${missing.map((parameter) => parameter.name).join(", ")} to see cost and result.`);
-    else if (call === null)
-      this.preview.idle(
-        `The result depends on ${typed
-          .filter(isReference)
-          .map((text) => text.trim().slice(1))
-          .join(", ")}.`,
-      );
+    const names = missing.map((parameter) => parameter.name).join(", ");
+    const cells = typed.filter(isReference).map((text) => text.trim().slice(1));
+    if (missing.length) this.preview.idle(`Fill in ${names} to see cost and result.`);
+    else if (call === null) this.preview.idle(`The result depends on ${cells.join(", ")}.`);
     else void this.preview.show(call);
   }
 }
