@@ -55,7 +55,7 @@ type Cell =
   | { type: "Double" | "FormattedNumber"; basicValue: number; numberFormat: string }
   | { type: "Error"; errorType: "NotAvailable" | "Value" };
 
-/** What a function gives to Excel: always rows, because the metadata says so. */
+/** What a function returns to Excel: always rows, because the metadata says so. */
 type Result = Cell[][];
 
 /** What the server writes at the top of `functions.js`. */
@@ -121,7 +121,7 @@ interface RefreshOptions {
 
 /** What `refresh.js` offers to the rest of the page. */
 interface PageRefresh {
-  /** Whether what a cell holds is a formula that calls a function of ours. */
+  /** Whether the content of a cell is a formula that calls one of our functions. */
   isOurs(formula: unknown): boolean;
   /** Recalculate our cells; a second call while one runs gets the same report. */
   run(options?: RefreshOptions): Promise<RefreshReport>;

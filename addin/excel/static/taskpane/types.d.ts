@@ -95,13 +95,13 @@ interface Pane {
   host: import("./data/host.js").Host;
   status: import("./data/status.js").StatusMonitor;
   format: import("./data/format.js").Formatter;
-  /** The catalogue, once it was loaded. */
+  /** The catalogue, once it is loaded. */
   catalogue: import("./data/catalogue.js").SignalEntry[] | null;
   /** Show a short message, also to screen readers. */
   announce(words: string): void;
   /** Show a tab, and put the focus on it. */
   show(tab: string): void;
-  /** Open the form of a function, filled with what is known. */
+  /** Open the form of a function, with the given values filled in. */
   openFunction(id: string, values: Record<string, string>): void;
 }
 

@@ -16,7 +16,7 @@ const SPANS = [
 export class Formatter {
   /** @param {string | undefined} locale as in BCP 47; the browser's own when undefined */
   constructor(locale) {
-    this.locale = known(locale);
+    this.locale = canonical(locale);
     this.whole = new Intl.NumberFormat(this.locale, { maximumFractionDigits: 0 });
     this.cents = new Intl.NumberFormat(this.locale, { maximumFractionDigits: 2 });
     this.fine = new Intl.NumberFormat(this.locale, { maximumFractionDigits: 4 });
@@ -122,7 +122,7 @@ function decimalsOf(value, most) {
 }
 
 /** @param {string | undefined} locale */
-function known(locale) {
+function canonical(locale) {
   try {
     return locale ? Intl.getCanonicalLocales(locale)[0] : undefined;
   } catch {

@@ -12,7 +12,7 @@
  * @typedef {object} Host
  * @property {boolean} isExcel
  * @property {() => Promise<Target>} target
- * @property {(formula: string) => Promise<string>} insert gives the address of the cell
+ * @property {(formula: string) => Promise<string>} insert returns the address of the cell
  * @property {() => Promise<string>} selection the selected range's address, as a formula refers to it
  * @property {(scope: "sheet" | "workbook", isOurs: (formula: unknown) => boolean) => Promise<Frozen>} freeze
  * @property {(scope: "sheet" | "workbook", isOurs: (formula: unknown) => boolean) => Promise<number>} countFormulas

@@ -178,7 +178,7 @@ export class Refreshing {
 }
 
 /**
- * Choices of which one holds, side by side; the first one at the start.
+ * Radio buttons side by side; the first is selected at the start.
  * @param {string} title
  * @param {string} name
  * @param {[string, string, ...unknown[]][]} choices values and the words for them

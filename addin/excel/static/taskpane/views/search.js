@@ -26,7 +26,7 @@ export class Search {
     /** Where the list was scrolled to when a card covered it. */
     this.scrolledTo = 0;
     /** @type {Promise<void> | null} */
-    this.asked = null;
+    this.loading = null;
     const typed = () => this.#typed();
     this.query = h("input", {
       id: "search-query",
@@ -62,12 +62,12 @@ export class Search {
 
   /** Show the catalogue where it is already cached, else offer to load it: opening the pane spends nothing. */
   async open() {
-    if (this.pane.catalogue || this.asked) return;
+    if (this.pane.catalogue || this.loading) return;
     fill(this.list, loading(6));
     try {
       const cost = await this.pane.backend.cost([CATALOGUE_CALL]);
       if (cost.requests === 0) return void this.load();
-      if (!this.pane.catalogue && !this.asked) this.#invite(cost);
+      if (!this.pane.catalogue && !this.loading) this.#invite(cost);
     } catch (error) {
       void showFailure(this.pane, this.list, error, () => void this.load());
     }
@@ -75,10 +75,10 @@ export class Search {
 
   /** Load the catalogue, once. */
   load() {
-    this.asked ??= this.#fetch().finally(() => {
-      if (!this.pane.catalogue) this.asked = null;
+    this.loading ??= this.#fetch().finally(() => {
+      if (!this.pane.catalogue) this.loading = null;
     });
-    return this.asked;
+    return this.loading;
   }
 
   async #fetch() {

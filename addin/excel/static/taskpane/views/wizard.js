@@ -34,7 +34,7 @@ export class Wizard {
   }
 
   /**
-   * Show the form of a function, filled with what is known.
+   * Show the form of a function, with the given values filled in.
    * @param {string} id
    * @param {Record<string, string>} values
    */
