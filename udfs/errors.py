@@ -9,7 +9,7 @@ Only these two codes are used: no other code can carry text in Excel.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from dataservice.errors import (
@@ -31,12 +31,33 @@ class ErrorCode(StrEnum):
     NA = "#N/A"
 
 
+class ErrorKind(StrEnum):
+    """What kind of error a message tells of, for programs; hosts choose their own words and actions by it."""
+
+    ARGUMENT = "argument"
+    NO_DATA = "no_data"
+    KEY_MISSING = "key_missing"
+    KEY_REFUSED = "key_refused"
+    TIER = "tier"
+    QUOTA = "quota"
+    BUDGET = "budget"
+    NOT_FOUND = "not_found"
+    OFFLINE = "offline"
+    REQUEST = "request"
+    INTERNAL = "internal"
+
+
 @dataclass(frozen=True, slots=True)
 class CellError:
-    """An error as a value: in a cell, or in one place of a table whose other places are fine."""
+    """An error as a value: in a cell, or in one place of a table whose other places are fine.
+
+    `kind` is None where the error was made from no exception. It is no part of what the cell shows, so errors with the
+    same code and message are equal.
+    """
 
     code: ErrorCode
     message: str
+    kind: ErrorKind | None = field(default=None, compare=False)
 
 
 class UdfError(Exception):
@@ -57,13 +78,38 @@ class NoDataError(UdfError, LookupError):
 
 def error_cell(error: Exception, function: str) -> CellError:
     """The cell error for anything that ended the function with the id `function`."""
+    kind = error_kind(error)
     match error:
         case UdfError():
-            return CellError(error.code, str(error))
+            return CellError(error.code, str(error), kind)
         case DataServiceError():
-            return CellError(ErrorCode.NA, reason(error, function))
+            return CellError(ErrorCode.NA, reason(error, function), kind)
         case _:
-            return CellError(ErrorCode.NA, f"{function} failed ({type(error).__name__}); please report this")
+            return CellError(ErrorCode.NA, f"{function} failed ({type(error).__name__}); please report this", kind)
+
+
+def error_kind(error: Exception) -> ErrorKind:
+    """The kind of anything that ended a function.
+
+    >>> str(error_kind(TierError("the tier is too low")))
+    'tier'
+    """
+    return next((kind for cause, kind in _KINDS.items() if isinstance(error, cause)), ErrorKind.INTERNAL)
+
+
+_KINDS: dict[type[Exception], ErrorKind] = {
+    ArgumentError: ErrorKind.ARGUMENT,
+    UdfError: ErrorKind.NO_DATA,
+    MissingKeyError: ErrorKind.KEY_MISSING,
+    AuthenticationError: ErrorKind.KEY_REFUSED,
+    TierError: ErrorKind.TIER,
+    QuotaExceededError: ErrorKind.QUOTA,
+    BudgetError: ErrorKind.BUDGET,
+    NotFoundError: ErrorKind.NOT_FOUND,
+    UnavailableError: ErrorKind.OFFLINE,
+    DataServiceError: ErrorKind.REQUEST,
+}
+"""The first class that fits decides, so subclasses come before their base."""
 
 
 def reason(error: DataServiceError, function: str) -> str:

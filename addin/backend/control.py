@@ -18,7 +18,7 @@ from addin.protocol.describe import describe
 from dataservice.client import ResourceState
 from dataservice.errors import DataServiceError
 from udfs import REGISTRY
-from udfs.errors import reason
+from udfs.errors import error_kind, reason
 from udfs.functions.status import label
 
 
@@ -83,7 +83,8 @@ async def test_key(request: Request) -> Response:
         try:
             quota = await client.quota()
         except DataServiceError as error:
-            return JsonResponse({"ok": False, "tier": None, "message": reason(error, "This")})
+            refusal = {"message": reason(error, "This"), "kind": error_kind(error)}
+            return JsonResponse({"ok": False, "tier": None, **refusal})
     left = f"{quota.remaining:,} of {quota.cap:,} requests are left this month"
     return JsonResponse({"ok": True, "tier": quota.tier, "message": f"The key works ({quota.tier} tier): {left}."})
 
@@ -116,6 +117,7 @@ def _resource(state: ResourceState, now: float) -> dict[str, object]:
         "age_s": None if state.fetched_at is None else round(max(0.0, now - state.fetched_at), 1),
         "source": None if state.source is None else str(state.source),
         "last_error": None if state.last_error is None else reason(state.last_error, "This"),
+        "last_error_kind": None if state.last_error is None else error_kind(state.last_error),
     }
 
 

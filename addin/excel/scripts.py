@@ -14,8 +14,16 @@ from udfs.engine.registry import Udf
 STATIC = Path(__file__).parent / "static"
 """The files that are served as they are, and the parts of the joined scripts."""
 
-FUNCTIONS_PARTS = ("arguments", "results", "memo", "backend", "batches", "delivery", "functions")
-REFRESH_PARTS = ("formulas", "marking", "refresh", "triggers")
+FUNCTIONS_PARTS = (
+    "functions/arguments",
+    "functions/results",
+    "functions/result_cache",
+    "taskpane/data/exchange",
+    "functions/batches",
+    "functions/rate_limiter",
+    "functions/functions",
+)
+REFRESH_PARTS = ("refresh/formulas", "refresh/refresh", "refresh/triggers")
 
 CALLS_PER_BATCH = 10_000
 """Larger recalculations go out as several batches, so that the page decodes one while the backend answers the next."""
@@ -36,21 +44,22 @@ def functions_script(functions: Iterable[Udf], settings: Settings, *, base_url: 
         "deadlineMs": round(1000 * (settings.deadline_s + GRACE_S)),
     }
     head = f"const CONFIGURATION = {json.dumps(configuration, indent=2)};\n"
-    return _script("functions", FUNCTIONS_PARTS, head)
+    return _script(FUNCTIONS_PARTS, head)
 
 
 def refresh_script() -> str:
     """`/refresh.js`: the refresh and what starts it; it needs `functions.js` and office.js."""
-    return _script("refresh", REFRESH_PARTS, "")
+    return _script(REFRESH_PARTS, "")
 
 
-def _script(folder: str, parts: tuple[str, ...], head: str) -> str:
+def _script(parts: tuple[str, ...], head: str) -> str:
     """The parts inside one function, so that a page sees only what they export."""
-    body = "\n".join(_part(f"{folder}/{part}.js") for part in parts)
+    body = "\n".join(_part(part) for part in parts)
     return f'(() => {{\n"use strict";\n{head}\n{body}}})();\n'
 
 
 @cache
 def _part(name: str) -> str:
-    text = (STATIC / name).read_text(encoding="utf-8")
-    return "".join(line for line in text.splitlines(keepends=True) if not line.startswith("/// <reference"))
+    """A part without what only the type checker and the task pane's modules need."""
+    lines = (STATIC / f"{name}.js").read_text(encoding="utf-8").splitlines(keepends=True)
+    return "".join(line.removeprefix("export ") for line in lines if not line.startswith("/// <reference"))

@@ -95,4 +95,5 @@ def _day(day: date) -> dict[str, Any]:
 
 
 def _error(error: CellError) -> dict[str, Any]:
-    return {"error": str(error.code), "message": error.message}
+    members = {"error": str(error.code), "message": error.message}
+    return members if error.kind is None else {**members, "kind": str(error.kind)}

@@ -105,6 +105,10 @@ def test_both_codes_of_cell_errors_are_explained():
     assert [code for code in udfs.errors.ErrorCode if f"`{code}`" not in pages()["docs/errors.md"]] == []
 
 
+def test_every_kind_of_error_is_explained():
+    assert [kind for kind in udfs.errors.ErrorKind if f"`{kind}`" not in pages()["docs/errors.md"]] == []
+
+
 @pytest.mark.parametrize("state", State)
 def test_every_state_of_a_resource_is_explained(state):
     assert f"| **{state}** |" in pages()["docs/freshness.md"]

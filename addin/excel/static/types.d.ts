@@ -6,7 +6,7 @@ type Scalar = null | boolean | number | string;
 /** An argument of a call: a value, or a range as rows. */
 type Argument = Scalar | Scalar[][];
 
-/** A call as the backend takes it: the function's id, then its arguments. */
+/** A call as the backend accepts it: the function's id, then its arguments. */
 type Call = [string, ...Argument[]];
 
 /** The two codes that can carry text in Excel. */
@@ -20,12 +20,14 @@ interface Column {
   values: Item[];
 }
 
-/** What the backend says to one call. */
+/** The backend's answer to one call. */
 interface Answer {
   value?: Scalar;
   type?: "date" | "datetime";
   error?: Code;
   message?: string;
+  /** The kind of error (docs/errors.md), where it is known. */
+  kind?: string;
   rows?: number;
   header?: string[] | null;
   columns?: Column[];
@@ -39,7 +41,7 @@ interface Quota {
   used_here: number;
 }
 
-/** What the backend says to a batch. */
+/** The backend's answer to a batch. */
 interface Reply {
   answers: Answer[];
   requests: number;
@@ -53,10 +55,10 @@ type Cell =
   | { type: "Double" | "FormattedNumber"; basicValue: number; numberFormat: string }
   | { type: "Error"; errorType: "NotAvailable" | "Value" };
 
-/** What a function gives to Excel: always rows, because the metadata says so. */
+/** What a function returns to Excel: always rows, because the metadata says so. */
 type Result = Cell[][];
 
-/** What the server writes at the head of `functions.js`. */
+/** What the server writes at the top of `functions.js`. */
 interface Configuration {
   version: string;
   namespace: string;
@@ -70,6 +72,10 @@ interface Configuration {
 }
 
 declare const CONFIGURATION: Configuration;
+
+/** `functions.js` contains this module's text. */
+declare const exchange: typeof import("./taskpane/data/exchange.js").exchange;
+declare const messageOf: typeof import("./taskpane/data/exchange.js").messageOf;
 
 /** What `functions.js` offers to the rest of the page. */
 interface PageAddin {
@@ -115,7 +121,7 @@ interface RefreshOptions {
 
 /** What `refresh.js` offers to the rest of the page. */
 interface PageRefresh {
-  /** Whether what a cell holds is a formula that calls a function of ours. */
+  /** Whether the content of a cell is a formula that calls one of our functions. */
   isOurs(formula: unknown): boolean;
   /** Recalculate our cells; a second call while one runs gets the same report. */
   run(options?: RefreshOptions): Promise<RefreshReport>;

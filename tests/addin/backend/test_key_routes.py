@@ -51,6 +51,14 @@ def test_trying_a_wrong_key_says_what_to_do(backend):
     tried = backend.http.post("/key/test", json={"key": WRONG}).json()
     assert tried["ok"] is False
     assert tried["message"].startswith("the key was refused")
+    assert tried["kind"] == "key_refused"
+
+
+def test_errors_are_told_with_their_kind(backend):
+    backend.http.delete("/key")
+    assert backend.batch(["SIGNAL", "us-cpi"])["answers"][0]["kind"] == "key_missing"
+    resources = backend.http.get("/status").json()["resources"]
+    assert [each["last_error_kind"] for each in resources] == ["key_missing"]
 
 
 @pytest.mark.parametrize("content", [{}, {"key": 7}, {"key": ""}, {"key": "ds_short"}, {"key": None}])

@@ -80,15 +80,15 @@ def test_a_refresh_elsewhere_ends_what_was_kept(page, scripted):
 @pytest.mark.parametrize(("entries", "size"), [(10, 1_000_000), (1_000, 100)])
 def test_what_is_kept_is_bounded_by_count_and_by_size(chromium, entries, size):
     with chromium.page() as tab:
-        tab.add_script(path=STATIC / "functions/memo.js")
+        tab.add_script(path=STATIC / "functions/result_cache.js")
         kept = tab.evaluate(
             """([maxEntries, maxSize]) => {
-              const memo = new Memo({ maxEntries, maxSize, clock: () => 0 });
-              memo.await("on its way", Promise.resolve());
+              const cache = new ResultCache({ maxEntries, maxSize, clock: () => 0 });
+              cache.expect("on its way", Promise.resolve());
               for (let i = 0; i < 50; i++) {
-                memo.landed(`${i}`, memo.await(`${i}`, Promise.resolve()), { askedMs: 0, freshMs: 9, size: 10 });
+                cache.arrived(`${i}`, cache.expect(`${i}`, Promise.resolve()), { askedMs: 0, freshMs: 9, size: 10 });
               }
-              return [...memo.entries.keys()].filter((key) => memo.get(key));
+              return [...cache.entries.keys()].filter((key) => cache.get(key));
             }""",
             [entries, size],
         )

@@ -36,7 +36,9 @@ def test_a_page_that_has_not_changed_is_not_sent_again(sample_backend, path):
     assert (again.status_code, again.content) == (304, b"")
 
 
-@pytest.mark.parametrize("path", ["/help/NOPE", "/icons/nope.png", "/icons/..", "/types.d.ts", "/functions/memo.js"])
+@pytest.mark.parametrize(
+    "path", ["/help/NOPE", "/icons/nope.png", "/icons/..", "/types.d.ts", "/functions/result_cache.js"]
+)
 def test_what_is_not_a_page_is_not_served(sample_backend, path):
     assert sample_backend.http.get(path).status_code == 404
 

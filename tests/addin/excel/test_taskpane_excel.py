@@ -90,7 +90,7 @@ def test_a_refresh_says_what_it_costs_and_then_what_it_did(pane, service):
     pane.press("Refresh", exact=True)
     pane.sees("2 cells refreshed, 2 requests")
     assert service.running.request_count == 2
-    assert pane.texts(".ledger tbody td")[1:] == ["workbook", "2", "2", "49,998"]
+    assert pane.texts(".refresh-log tbody td")[1:] == ["workbook", "2", "2", "49,998"]
     pane.sees("0 requests, 49,998 left, 2 formulas already fresh")
     assert cell(pane, "B2")["value"] > 0
 
@@ -186,5 +186,5 @@ def test_outside_excel_freezing_is_off_and_a_refresh_tells_the_backend_only(chro
         pane.check("Everything")
         pane.press("Refresh", exact=True)
         pane.sees("The backend asks again from now on")
-        assert "stale" in pane.texts(".holding .badge")
+        assert "stale" in pane.texts(".resource .badge")
     assert service.running.request_count == 1

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.addin.excel.panes import Pane, opened
+from udfs.errors import ErrorKind
 
 
 @pytest.fixture(scope="module")
@@ -50,12 +51,12 @@ def test_long_text_is_cut_into_pieces_that_excel_takes(pane):
     ],
 )
 def test_numbers_show_the_digits_that_count(pane, value, text):
-    assert pane.module("data/format.js", f"new m.Figures('en').number({value})") == text
+    assert pane.module("data/format.js", f"new m.Formatter('en').number({value})") == text
 
 
 def test_the_numbers_of_a_column_have_the_same_decimals(pane):
     assert pane.module(
-        "data/format.js", "[126.4, 126.06, 127].map(new m.Figures('en').column([126.4, 126.06, 127]))"
+        "data/format.js", "[126.4, 126.06, 127].map(new m.Formatter('en').column([126.4, 126.06, 127]))"
     ) == [
         "126.40",
         "126.06",
@@ -102,28 +103,29 @@ def test_a_search_ranks_names_of_signals_above_what_describes_them(pane):
     ],
 )
 def test_ticks_are_round(pane, low, high, ticks):
-    assert pane.module("ui/chart_scale.js", f"m.ticks({low}, {high}, 4)") == ticks
+    assert pane.module("ui/chart.js", f"m.ticks({low}, {high}, 4)") == ticks
 
 
 @pytest.mark.parametrize(
-    ("message", "kind"),
+    ("kind", "title", "action"),
     [
-        ("no API key: set one with `addin key set`", "no-key"),
-        ("the key was refused: set a valid one", "refused"),
-        ("WIRE needs the Pro tier (this key: free)", "tier"),
-        ("the month's 1,000 requests are used up; values come back in the new month", "spent"),
-        ("the service did not answer (no connection); try Refresh in a minute", "offline"),
-        ("the add-in's backend is not there (Failed to fetch)", "unreachable"),
-        ("something else", "other"),
+        (ErrorKind.KEY_MISSING, "No API key yet", "account"),
+        (ErrorKind.KEY_REFUSED, "The key was refused", "account"),
+        (ErrorKind.TIER, "This needs the Pro tier", "account"),
+        (ErrorKind.QUOTA, "This month’s requests are used up", "account"),
+        (ErrorKind.OFFLINE, "The service does not answer", "refresh"),
+        ("backend", "The add-in’s backend does not answer", "retry"),
+        (ErrorKind.NOT_FOUND, "Something went wrong", None),
+        ("", "Something went wrong", None),
     ],
 )
-def test_messages_lead_to_what_can_be_done(pane, message, kind):
-    assert (
-        pane.tab.evaluate(
-            "(text) => import('./taskpane/data/problems.js').then((m) => m.problemOf(text).kind)", message
-        )
-        == kind
-    )
+def test_kinds_of_errors_lead_to_what_can_be_done(pane, kind, title, action):
+    problem = pane.module("data/problems.js", f"m.problemOf({{ kind: '{kind}', reason: 'why' }})")
+    assert (problem["title"], problem["action"]) == (title, action)
+
+
+def test_an_error_without_words_of_ours_is_told_in_its_own(pane):
+    assert pane.module("data/problems.js", "m.problemOf(new Error('why')).advice") == "why"
 
 
 @pytest.mark.parametrize(

@@ -54,7 +54,7 @@ def test_a_spent_allowance_keeps_values_with_age_and_reason(chromium, service, t
             pane.press("US consumer price")
             pane.sees("Last known value")
             pane.open_tab("Refresh")
-            assert "spent" in pane.texts(".holding .badge")
+            assert "spent" in pane.texts(".resource .badge")
 
 
 def test_a_service_that_is_down_leaves_the_last_values_with_age_and_reason(chromium, backend, service):
@@ -69,7 +69,7 @@ def test_a_service_that_is_down_leaves_the_last_values_with_age_and_reason(chrom
         assert len(pane.texts(".value strong")) == 1
         pane.open_tab("Refresh")
         pane.sees("The service does not answer")
-        assert "offline" in pane.texts(".holding .badge")
+        assert "offline" in pane.texts(".resource .badge")
 
 
 def test_what_is_fresh_is_folded_away_and_stays_as_the_user_leaves_it(chromium, backend):

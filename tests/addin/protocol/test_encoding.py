@@ -7,8 +7,9 @@ import pandas as pd
 import pytest
 
 from addin.protocol.encoding import encode, finish
+from dataservice.errors import NotFoundError
 from udfs.engine.session import Outcome, Stale
-from udfs.errors import CellError, ErrorCode
+from udfs.errors import CellError, ErrorCode, error_cell
 
 
 def answer(result, *, stale=None, fresh_s=12.34):
@@ -36,6 +37,11 @@ def test_a_time_is_a_serial_number_with_a_fraction():
 def test_an_error_has_its_code_and_message():
     error = CellError(ErrorCode.NA, "no signal 'x'")
     assert answer(error) == {"error": "#N/A", "message": "no signal 'x'", "fresh_s": 12.3}
+
+
+def test_the_kind_of_an_error_is_beside_its_message():
+    error = error_cell(NotFoundError("no signal 'x'"), "SIGNAL")
+    assert answer(error) == {"error": "#N/A", "message": "no signal 'x'", "kind": "not_found", "fresh_s": 12.3}
 
 
 def test_a_long_text_is_cut():

@@ -1,12 +1,12 @@
 /// <reference path="../types.d.ts" />
-// What Excel hands to a function, read into a call for the backend.
+// Turns what Excel passes to a function into a call for the backend.
 
-/** A range with more rows is a whole column: its blank end is dropped. */
+/** A range with more rows is taken for a whole column, and its blank end is dropped. */
 const LONG_RANGE_ROWS = 10_000;
 
 /**
- * The call of function `id`; throws the cell error for an argument that is one itself.
- * Office may hold metadata of an older version than this script, so no number of arguments is relied on.
+ * The call of function `id`; throws a cell error where an argument is itself an error.
+ * Office may have metadata of an older version than this script, so the number of arguments is not fixed.
  * @param {string} id
  * @param {unknown[]} values what Excel passed, its invocation object last
  * @returns {Call}
@@ -38,7 +38,7 @@ function argumentOf(value) {
   const rows = value.map((row) => (Array.isArray(row) ? row : [row]).map(scalarOf));
   if (rows.length > LONG_RANGE_ROWS) dropBlankEnd(rows);
   if (rows.every(isBlankRow)) return null;
-  return rows.length === 1 && rows[0]?.length === 1 ? rows[0][0] ?? null : rows;
+  return rows.length === 1 && rows[0]?.length === 1 ? (rows[0][0] ?? null) : rows;
 }
 
 /** @param {Scalar[][]} rows */
@@ -60,7 +60,7 @@ function scalarOf(value) {
     case "string":
       return value === "" ? null : value;
     case "number":
-      // Excel for Windows hands an empty cell over as 0, and no argument of ours gives 0 a meaning of its own.
+      // Excel for Windows passes an empty cell as 0, and no argument of ours gives 0 a meaning.
       return value === 0 || !Number.isFinite(value) ? null : value;
     case "boolean":
       return value;

@@ -1,26 +1,29 @@
 /// <reference path="../types.d.ts" />
-// The calls of a moment go to the backend together.
+// Calls made within a moment are sent to the backend together.
 
 /** Excel makes the calls of a recalculation in one go; a pause this long means that it has made them all. */
 const QUIET_MS = 3;
 const LONGEST_WAIT_MS = 20;
 
-/** Turns of the event loop after which calls go out even if the clock stands still. */
+/** Turns of the event loop after which calls are sent even if the clock stands still. */
 const MOST_TURNS = 10_000;
 
+/** What stands around the calls in a batch's JSON. */
+const ENVELOPE_BYTES = 16;
+
 /**
- * @typedef {object} Asked
+ * @typedef {object} PendingCall
  * @property {string} text the call as JSON
  * @property {(answer: Answer) => void} answered
  * @property {(reason: Error) => void} failed
  */
 
-/** Collects calls and posts them; every call given to `add` ends in `answered` or `failed`. */
+/** Collects calls and posts them; every call passed to `add` ends in `answered` or `failed`. */
 class Batches {
   /**
    * @param {object} options
    * @param {(body: string) => Promise<Reply>} options.post
-   * @param {(reply: Reply) => void} options.replied told of every reply before its calls are answered
+   * @param {(reply: Reply) => void} options.replied called with every reply before its calls are answered
    * @param {() => number} options.clock milliseconds, never set back
    * @param {number} options.maxCalls
    * @param {number} options.maxBytes
@@ -32,7 +35,7 @@ class Batches {
     this.maxCalls = maxCalls;
     this.maxBytes = maxBytes;
     this.sent = 0;
-    /** @type {Asked[]} */
+    /** @type {PendingCall[]} */
     this.pending = [];
     this.seen = 0;
     this.turns = 0;
@@ -41,9 +44,9 @@ class Batches {
     this.nextTurn = turns(() => this.#look());
   }
 
-  /** @param {Asked} asked */
-  add(asked) {
-    this.pending.push(asked);
+  /** @param {PendingCall} call */
+  add(call) {
+    this.pending.push(call);
     if (this.pending.length > 1) return;
     this.firstMs = this.lastMs = this.clock();
     this.seen = 1;
@@ -66,45 +69,42 @@ class Batches {
   }
 
   /**
-   * @param {Asked[]} calls
-   * @returns {Asked[][]}
+   * @param {PendingCall[]} calls
+   * @returns {PendingCall[][]}
    */
   #split(calls) {
     const batches = [];
-    /** @type {Asked[]} */
+    /** @type {PendingCall[]} */
     let batch = [];
     let room = 0;
-    for (const asked of calls) {
-      const bytes = bytesOf(asked.text) + 1;
+    for (const call of calls) {
+      const bytes = bytesOf(call.text) + 1;
       if (batch.length === this.maxCalls || bytes > room) {
         batch = [];
         batches.push(batch);
         room = this.maxBytes - ENVELOPE_BYTES;
       }
-      batch.push(asked);
+      batch.push(call);
       room -= bytes;
     }
     return batches;
   }
 
-  /** @param {Asked[]} batch */
+  /** @param {PendingCall[]} batch */
   async #send(batch) {
     this.sent += 1;
     try {
-      const reply = await this.post(`{"calls":[${batch.map((asked) => asked.text).join(",")}]}`);
+      const reply = await this.post(`{"calls":[${batch.map(({ text }) => text).join(",")}]}`);
       if (!Array.isArray(reply?.answers) || reply.answers.length !== batch.length) {
         throw new Error("the add-in's backend answered another number of calls; press Refresh to ask again");
       }
       this.replied(reply);
-      batch.forEach((asked, index) => asked.answered(/** @type {Answer} */ (reply.answers[index])));
+      batch.forEach((call, index) => call.answered(/** @type {Answer} */ (reply.answers[index])));
     } catch (error) {
-      for (const asked of batch) asked.failed(error instanceof Error ? error : new Error(String(error)));
+      for (const call of batch) call.failed(error instanceof Error ? error : new Error(String(error)));
     }
   }
 }
-
-/** What stands around the calls in a batch's JSON. */
-const ENVELOPE_BYTES = 16;
 
 /** @param {string} text */
 function bytesOf(text) {
@@ -113,8 +113,8 @@ function bytesOf(text) {
 }
 
 /**
- * A function that runs `look` once in a later turn of the event loop. A channel and not a timer: the page is hidden
- * most of the time, and browsers hold the timers of hidden pages back by up to a minute.
+ * A function that runs `look` once in a later turn of the event loop. It uses a channel and not a timer: the page is
+ * hidden most of the time, and browsers delay the timers of hidden pages by up to a minute.
  * @param {() => void} look
  * @returns {() => void}
  */

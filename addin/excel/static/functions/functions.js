@@ -1,8 +1,11 @@
 /// <reference path="../types.d.ts" />
-// Every function of the library, tied to its id, and what the rest of the page may use of all this.
+// Every function of the library under its id, and what this script offers to the rest of the page.
 
-/** A workbook of 100,000 different cells fits, and a hundred of the longest histories. */
-const memo = new Memo({
+/** The backend's address: where this script came from, else the page's, else what the server calls itself. */
+const BASE = new URL(".", scriptAddress()).href;
+
+/** Room for a workbook of 100,000 different cells, and for a hundred of the longest histories. */
+const cache = new ResultCache({
   maxEntries: 200_000,
   maxSize: 100_000_000,
   clock: longestClock(
@@ -10,20 +13,37 @@ const memo = new Memo({
     () => performance.now(),
   ),
 });
-const delivery = new Delivery(() => performance.now());
+const limiter = new RateLimiter(() => performance.now());
 const totals = { calls: 0, remembered: 0 };
 /** @type {Set<(reply: Reply) => void>} */
 const listeners = new Set();
+/** @type {string | null} */
+let userKey = null;
 let generation = -1;
 let waiting = 0;
 
 const batches = new Batches({
-  post: (body) => exchange("functions/call", body, addin.deadlineMs),
+  post: (body) => request("functions/call", body),
   replied,
   clock: () => performance.now(),
   maxCalls: CONFIGURATION.maxCalls,
   maxBytes: CONFIGURATION.maxBytes,
 });
+
+function scriptAddress() {
+  if (typeof document !== "undefined" && document.currentScript instanceof HTMLScriptElement) {
+    if (document.currentScript.src) return document.currentScript.src;
+  }
+  return typeof location !== "undefined" && location.protocol.startsWith("http") ? location.href : CONFIGURATION.base;
+}
+
+/**
+ * @param {string} path
+ * @param {string | null} body JSON to post; null to read the path
+ */
+function request(path, body) {
+  return exchange(new URL(path, BASE), { body, key: userKey, deadlineMs: addin.deadlineMs });
+}
 
 /**
  * The result of a call as Excel made it.
@@ -31,7 +51,7 @@ const batches = new Batches({
  * @param {unknown[]} values
  * @returns {Promise<Result>}
  */
-function called(id, values) {
+function resultOfCall(id, values) {
   totals.calls += 1;
   let key;
   try {
@@ -39,61 +59,61 @@ function called(id, values) {
   } catch (error) {
     return Promise.reject(error);
   }
-  const known = memo.get(key);
-  if (known === undefined) return arrival(asked(key));
+  const cached = cache.get(key);
+  if (cached === undefined) return whenArrived(send(key));
   totals.remembered += 1;
-  return hasLanded(known) ? delivered(known) : arrival(known);
+  return hasArrived(cached) ? delivered(cached) : whenArrived(cached);
 }
 
 /**
- * A result that is on its way, when Excel has room for it: equal calls share an answer, but each takes its room.
- * @param {Known} known
+ * A result that is on its way, when Excel has room for it: equal calls share an answer, but each uses its own room.
+ * @param {CachedResult} entry
  * @returns {Promise<Result>}
  */
-async function arrival(known) {
-  await known.result;
-  return delivered(known);
+async function whenArrived(entry) {
+  await entry.result;
+  return delivered(entry);
 }
 
 /**
- * @param {Known} known
+ * @param {CachedResult} entry
  * @returns {Promise<Result>}
  */
-function delivered(known) {
-  return delivery.take(known.size) ? known.result : delivery.turn(known.size).then(() => known.result);
+function delivered(entry) {
+  return limiter.tryAcquire(entry.size) ? entry.result : limiter.acquire(entry.size).then(() => entry.result);
 }
 
 /**
  * @param {string} key the call as JSON
- * @returns {Known}
+ * @returns {CachedResult}
  */
-function asked(key) {
+function send(key) {
   waiting += 1;
   // Freshness counts from when the call is made, so that no answer is kept longer than the backend allows.
-  const askedMs = memo.clock();
-  /** @type {Known} */
-  let known;
+  const askedMs = cache.clock();
+  /** @type {CachedResult} */
+  let entry;
   const result = new Promise((resolve, reject) => {
     batches.add({
       text: key,
       answered(answer) {
         waiting -= 1;
         const size = settled(answer, resolve, reject);
-        memo.landed(key, known, { askedMs, freshMs: size === 0 ? 0 : 1000 * answer.fresh_s, size });
+        cache.arrived(key, entry, { askedMs, freshMs: size === 0 ? 0 : 1000 * answer.fresh_s, size });
       },
       failed(reason) {
         waiting -= 1;
-        memo.landed(key, known, { askedMs, freshMs: 0, size: 0 });
+        cache.arrived(key, entry, { askedMs, freshMs: 0, size: 0 });
         reject(cellError("#N/A", reason.message));
       },
     });
   });
-  known = memo.await(key, result);
-  return known;
+  entry = cache.expect(key, result);
+  return entry;
 }
 
 /**
- * Settle a call; whatever the answer is, only this call suffers from it.
+ * Settle a call; whatever the answer is, no other call is affected.
  * @param {Answer} answer
  * @param {(result: Result) => void} resolve
  * @param {(reason: unknown) => void} reject
@@ -105,17 +125,20 @@ function settled(answer, resolve, reject) {
     resolve(result);
     return size;
   } catch (error) {
-    const known = error instanceof CustomFunctions.Error;
-    reject(known ? error : cellError("#N/A", `the add-in's backend gave an answer that is none (${messageOf(error)})`));
-    return known ? CELL_SIZE : 0;
+    if (error instanceof CustomFunctions.Error) {
+      reject(error);
+      return CELL_SIZE;
+    }
+    reject(cellError("#N/A", `the add-in's backend gave an answer that is none (${messageOf(error)})`));
+    return 0;
   }
 }
 
 /** @param {Reply} reply */
 function replied(reply) {
   if (typeof reply.generation === "number" && reply.generation !== generation) {
-    // Someone pressed Refresh elsewhere: what was kept from before is no longer what the backend would say.
-    if (generation >= 0) memo.clearLanded();
+    // Someone pressed Refresh elsewhere: the backend would not give the cached answers any more.
+    if (generation >= 0) cache.clearArrived();
     generation = reply.generation;
   }
   for (const listener of listeners) {
@@ -139,22 +162,21 @@ const addin = {
   get totals() {
     return { ...totals, batches: batches.sent };
   },
-  calls: () => Array.from(memo.entries.keys(), (key) => JSON.parse(key)),
-  forget: () => memo.clear(),
+  calls: () => Array.from(cache.entries.keys(), (key) => JSON.parse(key)),
+  forget: () => cache.clear(),
   useKey(key) {
-    memo.clear();
-    if (key) headers["x-data-service-key"] = key;
-    else delete headers["x-data-service-key"];
+    cache.clear();
+    userKey = key;
   },
   onReply(listener) {
     listeners.add(listener);
     return () => void listeners.delete(listener);
   },
-  ask: (path, body) => exchange(path, body === undefined ? undefined : JSON.stringify(body), addin.deadlineMs),
+  ask: (path, body) => request(path, body === undefined ? null : JSON.stringify(body)),
 };
 globalThis.DataServiceAddin = addin;
 
-// A page in a browser, where the task pane runs as well, has no custom functions.
+// In a browser, where the task pane runs as well, there are no custom functions.
 for (const id of typeof CustomFunctions === "undefined" ? [] : CONFIGURATION.functions) {
-  CustomFunctions.associate(id, (/** @type {unknown[]} */ ...values) => called(id, values));
+  CustomFunctions.associate(id, (/** @type {unknown[]} */ ...values) => resultOfCall(id, values));
 }

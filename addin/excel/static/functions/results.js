@@ -1,18 +1,18 @@
 /// <reference path="../types.d.ts" />
-// What the backend answered, as Excel takes it.
+// Turns the backend's answers into what Excel accepts as a result.
 
 /** Excel never delivers one result above 2,000,000 characters of JSON: its cell would say #BUSY! for good. */
 const LONGEST_RESULT = 1_900_000;
 
-/** What the engine writes around the value of one cell. */
+/** Characters that the engine writes around the value of one cell. */
 const CELL_SIZE = 30;
 
-/** A formatted date takes about 75 characters of a result, a plain one 8. */
+/** Above this many dates are sent plain: a formatted date needs about 75 characters of a result, a plain one 8. */
 const MOST_FORMATTED_DATES = 20_000;
 
 const NUMBER_FORMATS = { date: "yyyy-mm-dd", datetime: "yyyy-mm-dd hh:mm" };
 
-/** Excel shows null in a matrix as 0, a wrong number in every sum and mean; they pass over empty text. */
+/** Excel shows null in a matrix as 0, which would count in sums and means; empty text is ignored there. */
 const BLANK = "";
 
 /**
@@ -94,7 +94,7 @@ function dateCell(serial, kind, type) {
 }
 
 /**
- * The data type by which this Excel takes a number with its format; null where it knows none.
+ * The data type in which this Excel accepts a number with its format; null where it has none.
  * @returns {"Double" | "FormattedNumber" | null}
  */
 function dateType() {

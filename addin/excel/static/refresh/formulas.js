@@ -1,23 +1,23 @@
 /// <reference path="../types.d.ts" />
-// Which cells hold formulas of ours, and how to name many of them briefly. Pure.
+// Finds the cells that hold our formulas, and lists their addresses briefly. Pure.
 
 /** Excel refuses longer lists of addresses. */
 const LONGEST_ADDRESS = 8_000;
 
 /**
- * @typedef {object} Block rows and columns from 0, the last ones included
+ * @typedef {object} Block rows and columns counted from 0, the last ones included
  * @property {number} top
  * @property {number} bottom
  * @property {number} left
  * @property {number} right
  */
 
-/** A text in a formula, its quotes doubled. */
+/** A text literal in a formula, its quotes doubled. */
 const TEXT = /"(?:[^"]|"")*"/g;
 
 /**
- * What tells formulas that call a function of `namespace` from all else in a cell: as typed, or as Excel stores it while
- * the add-in is not loaded. What stands in a formula's texts does not count.
+ * A test whether a cell's content is a formula that calls a function of `namespace`, as typed or as Excel stores it
+ * while the add-in is not loaded. Text literals inside the formula do not count.
  * @param {string} namespace
  * @returns {(formula: unknown) => boolean}
  */
@@ -79,7 +79,7 @@ function runsOf(row, isOurs) {
 }
 
 /**
- * The blocks' addresses in lists that Excel takes.
+ * The blocks' addresses in lists that Excel accepts.
  * @param {Block[]} blocks
  * @returns {string[]}
  */

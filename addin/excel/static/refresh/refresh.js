@@ -6,6 +6,9 @@
 const CALLS_START_WITHIN_MS = 1_500;
 const LOOK_EVERY_MS = 25;
 
+/** Formulas read at once; Excel on the web exchanges at most 5 MB. */
+const CELLS_PER_READ = 20_000;
+
 const isOurs = ourFormulas(DataServiceAddin.configuration.namespace);
 
 /** @type {Set<(report: RefreshReport | Error) => void>} */
@@ -43,9 +46,9 @@ async function refreshed(scope, mode) {
     const requests = after.requests_total - before.requests_total;
     const report = { scope, mode, how, cells, requests, quota: after.quota, text: "" };
     report.text = summaryOf(report);
-    return told(report);
+    return published(report);
   } catch (error) {
-    throw told(error instanceof Error ? error : new Error(String(error)));
+    throw published(error instanceof Error ? error : new Error(String(error)));
   }
 }
 
@@ -60,10 +63,82 @@ async function recalculated(scope) {
     // An older Excel, or a sheet that cannot be read: everything is recalculated instead.
     console.warn(error);
     const before = DataServiceAddin.totals.calls;
-    await Excel.run(recalculateAll);
+    // "Full" recalculates every formula of all open workbooks.
+    await Excel.run((context) => {
+      context.application.calculate("Full");
+      return context.sync();
+    });
     await answersAreIn(before, false);
     return ["full", DataServiceAddin.totals.calls - before];
   }
+}
+
+/**
+ * Recalculate our cells in `scope` and nothing else; returns how many there are.
+ * @param {Excel.RequestContext} context
+ * @param {Scope} scope
+ * @param {(formula: unknown) => boolean} isOurs
+ */
+async function recalculateOurs(context, scope, isOurs) {
+  let cells = 0;
+  for (const area of await areasOf(context, scope)) cells += await markArea(context, area, isOurs);
+  context.application.calculate("Recalculate");
+  await context.sync();
+  return cells;
+}
+
+/**
+ * The used parts of `scope`, with their place and size loaded.
+ * @param {Excel.RequestContext} context
+ * @param {Scope} scope
+ * @returns {Promise<Excel.Range[]>}
+ */
+async function areasOf(context, scope) {
+  const ranges = await rangesOf(context, scope);
+  for (const range of ranges) range.load("rowIndex,columnIndex,rowCount,columnCount");
+  await context.sync();
+  return ranges.filter((range) => !range.isNullObject);
+}
+
+/**
+ * @param {Excel.RequestContext} context
+ * @param {Scope} scope
+ * @returns {Promise<Excel.Range[]>}
+ */
+async function rangesOf(context, scope) {
+  const { worksheets } = context.workbook;
+  if (scope === "sheet") return [worksheets.getActiveWorksheet().getUsedRangeOrNullObject()];
+  if (scope === "workbook") {
+    worksheets.load("items/id");
+    await context.sync();
+    return worksheets.items.map((sheet) => sheet.getUsedRangeOrNullObject());
+  }
+  const { areas } = context.workbook.getSelectedRanges();
+  areas.load("items/address");
+  await context.sync();
+  return areas.items.map((area) => area.getUsedRangeOrNullObject());
+}
+
+/**
+ * @param {Excel.RequestContext} context
+ * @param {Excel.Range} area
+ * @param {(formula: unknown) => boolean} isOurs
+ * @returns {Promise<number>}
+ */
+async function markArea(context, area, isOurs) {
+  const { rowIndex, columnIndex, rowCount, columnCount, worksheet: sheet } = area;
+  const rowsPerRead = Math.max(1, Math.floor(CELLS_PER_READ / columnCount));
+  let cells = 0;
+  for (let row = 0; row < rowCount; row += rowsPerRead) {
+    const height = Math.min(rowsPerRead, rowCount - row);
+    const part = sheet.getRangeByIndexes(rowIndex + row, columnIndex, height, columnCount);
+    part.load("formulas");
+    await context.sync();
+    const blocks = blocksOf(part.formulas, isOurs, rowIndex + row, columnIndex);
+    for (const list of addressLists(blocks)) sheet.getRanges(list).setDirty();
+    cells += cellCount(blocks);
+  }
+  return cells;
 }
 
 /**
@@ -72,17 +147,18 @@ async function recalculated(scope) {
  * @param {boolean} noneExpected
  */
 async function answersAreIn(callsBefore, noneExpected) {
-  let patience = noneExpected ? 0 : CALLS_START_WITHIN_MS;
-  while (patience > 0 || DataServiceAddin.waiting > 0) {
+  let leftMs = noneExpected ? 0 : CALLS_START_WITHIN_MS;
+  while (leftMs > 0 || DataServiceAddin.waiting > 0) {
     await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
     const started = DataServiceAddin.totals.calls > callsBefore;
-    patience = started ? Math.min(patience, 4 * LOOK_EVERY_MS) - LOOK_EVERY_MS : patience - LOOK_EVERY_MS;
+    leftMs = (started ? Math.min(leftMs, 4 * LOOK_EVERY_MS) : leftMs) - LOOK_EVERY_MS;
   }
 }
 
 /** @param {RefreshReport} report */
 function summaryOf({ cells, how, requests, quota }) {
-  const counted = (/** @type {number} */ count, /** @type {string} */ word) => `${count} ${word}${count === 1 ? "" : "s"}`;
+  const counted = (/** @type {number} */ count, /** @type {string} */ word) =>
+    `${count} ${word}${count === 1 ? "" : "s"}`;
   const parts = [`${counted(cells, "cell")} refreshed`, counted(requests, "request")];
   if (how === "full") parts.push("this Excel recalculated everything");
   if (quota) parts.push(`${quota.remaining} of ${quota.cap} left this month`);
@@ -94,7 +170,7 @@ function summaryOf({ cells, how, requests, quota }) {
  * @param {T} outcome
  * @returns {T}
  */
-function told(outcome) {
+function published(outcome) {
   for (const listener of reportListeners) listener(outcome);
   return outcome;
 }

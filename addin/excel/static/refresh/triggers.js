@@ -1,7 +1,7 @@
 /// <reference path="../types.d.ts" />
 // What starts a refresh: the ribbon's buttons, the keyboard shortcut, and the button on a sheet.
 
-/** The name, defined in the workbook, of the cell that is a button. */
+/** The workbook's name for the cell that acts as a button. */
 const BUTTON_NAME = "DS_Refresh_Button";
 
 /** @type {Record<string, RefreshOptions>} */
@@ -15,7 +15,7 @@ const REFRESH_ACTIONS = {
 function associateActions() {
   for (const [action, options] of Object.entries(REFRESH_ACTIONS)) {
     Office.actions.associate(action, async (/** @type {Office.AddinCommands.Event | undefined} */ event) => {
-      // Listeners show a failure; a button that does not say it is done stays pressed.
+      // Listeners show a failure. The event must be completed either way, or the button stays pressed.
       await refresh(options).catch(() => undefined);
       event?.completed?.();
     });

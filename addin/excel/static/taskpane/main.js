@@ -1,22 +1,23 @@
 /// <reference path="./types.d.ts" />
-// The task pane put together.
+// Builds the task pane: its head, its tabs, and what keeps them up to date.
 
-import { Account } from "./views/account.js";
-import { Backend } from "./data/api.js";
-import { fill } from "./ui/elements.js";
-import { Figures } from "./data/format.js";
-import { header } from "./views/header.js";
+import { BackendClient } from "./data/api.js";
+import { Formatter } from "./data/format.js";
 import { browser, followTheme, hostHere } from "./data/host.js";
-import { Live } from "./data/status.js";
+import { StatusMonitor } from "./data/status.js";
+import { badge, quotaTone } from "./ui/components.js";
+import { fill, h } from "./ui/elements.js";
+import { generalProblem, problemNotice } from "./ui/notices.js";
+import { Tabs } from "./ui/tabs.js";
+import { Account } from "./views/account.js";
 import { Refreshing } from "./views/refresh.js";
 import { Search } from "./views/search.js";
-import { Tabs } from "./ui/tabs.js";
 import { Wizard } from "./views/wizard.js";
 
-/** How often the backend is asked how it stands while the pane is seen; that costs no request. */
+/** How often the backend is asked for its status while the pane is visible; that costs no request. */
 const LOOK_EVERY_MS = 30_000;
 
-/** How long something said in passing stays. */
+/** How long a short message stays. */
 const TOAST_MS = 4_000;
 
 /** @param {string} id */
@@ -26,7 +27,7 @@ function place(id) {
   return element;
 }
 
-/** Show words for a moment; screen readers say them. */
+/** Shows words for a moment; screen readers announce them. */
 function announcer() {
   const toast = place("toast");
   /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -39,31 +40,69 @@ function announcer() {
   };
 }
 
-/** Let the backend's quota be seen as soon as Excel's own calls bring it. @param {Live} live */
-function listenToFunctions(live) {
-  if (typeof DataServiceAddin !== "undefined") DataServiceAddin.onReply(() => live.lookSoon());
+/** Show the quota as soon as Excel's own calls bring it. @param {StatusMonitor} status */
+function listenToFunctions(status) {
+  if (typeof DataServiceAddin !== "undefined") DataServiceAddin.onReply(() => status.lookSoon());
 }
 
-/** @param {Live} live */
-function keepLooking(live) {
-  const look = () => void (document.visibilityState === "visible" && live.look());
+/** @param {StatusMonitor} status */
+function keepLooking(status) {
+  const look = () => void (document.visibilityState === "visible" && status.look());
   setInterval(look, LOOK_EVERY_MS);
   document.addEventListener("visibilitychange", look);
+}
+
+/**
+ * Keep the head of the page up to date: where the pane runs, how many requests are left, and what is wrong.
+ * @param {Pane} pane
+ * @param {{ state: HTMLElement, banner: HTMLElement }} places
+ */
+function watchHeader(pane, { state, banner }) {
+  let shown = "";
+  pane.status.watch(() => {
+    fill(state, pane.host.isExcel ? null : previewBadge(), quotaBadge(pane));
+    const problem = generalProblem(pane);
+    // Drawn again only when it changed, so that a screen reader does not repeat it.
+    const key = problem ? problem.kind + problem.advice : "";
+    if (key === shown) return;
+    shown = key;
+    fill(banner, problem && problemNotice(problem, { retry: () => void pane.status.look(), show: pane.show }));
+  });
+}
+
+/** Says that the pane runs as a page in a browser. */
+function previewBadge() {
+  const mark = badge("Preview", "calm");
+  mark.title = "Outside Excel: formulas can be tried here and copied into a sheet";
+  return mark;
+}
+
+/** @param {Pane} pane */
+function quotaBadge({ status, format }) {
+  if (status.failure !== null) return badge("Offline", "bad");
+  const { quota } = status;
+  if (quota === null) return null;
+  const words = `${format.count(quota.remaining)} left`;
+  return h(
+    `span.left.${quotaTone(quota)}`,
+    { title: `${words} of ${format.count(quota.cap)} requests this month` },
+    words,
+  );
 }
 
 async function start() {
   const host = await hostHere(async () => (await import("./data/excel.js")).excel).catch(() => browser);
   followTheme();
-  const backend = new Backend({ base: new URL("..", import.meta.url).href });
-  const live = new Live(backend);
+  const backend = new BackendClient(new URL("..", import.meta.url).href);
+  const status = new StatusMonitor(backend);
   /** @type {Tabs} */
   let tabs;
   /** @type {Pane} */
   const pane = {
     backend,
     host,
-    live,
-    figures: new Figures(navigator.language),
+    status,
+    format: new Formatter(navigator.language),
     catalogue: null,
     announce: announcer(),
     show: (tab) => tabs.show(tab, { focus: true }),
@@ -72,7 +111,7 @@ async function start() {
       void wizard.fill(id, values);
     },
   };
-  header(pane, { state: place("state"), banner: place("banner") });
+  watchHeader(pane, { state: place("state"), banner: place("banner") });
   const wizard = new Wizard(pane, place("panel-insert"));
   const views = {
     search: new Search(pane, place("panel-search")),
@@ -81,10 +120,10 @@ async function start() {
     account: new Account(pane, place("panel-account")),
   };
   tabs = new Tabs(place("tabs"), (name) => void views[/** @type {keyof typeof views} */ (name)].open());
-  await live.look();
-  tabs.show(live.status && !live.status.key.set && !live.status.shared ? "account" : "search");
-  listenToFunctions(live);
-  keepLooking(live);
+  await status.look();
+  tabs.show(status.latest && !status.latest.key.set && !status.latest.shared ? "account" : "search");
+  listenToFunctions(status);
+  keepLooking(status);
   document.documentElement.dataset["ready"] = "yes";
 }
 

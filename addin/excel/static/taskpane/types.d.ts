@@ -1,5 +1,5 @@
 /// <reference path="../types.d.ts" />
-/** Types of the task pane: what the backend says beyond the answers to formulas. */
+/** Types of the task pane: the parts of the backend's protocol that go beyond answers to formulas. */
 
 interface Answer {
   /** The value is the last known one: how old, and why no newer one came. */
@@ -23,13 +23,14 @@ interface KeyState {
   id: string | null;
 }
 
-/** One thing that was asked of the service, and how the backend's answer to it stands. */
+/** A resource that was asked for, and the state of the backend's answer. */
 interface ResourceReport {
   resource: string;
   state: string;
   age_s: number | null;
   source: string | null;
   last_error: string | null;
+  last_error_kind: string | null;
 }
 
 interface Status {
@@ -88,18 +89,27 @@ interface FunctionHelp {
   parameters: ParameterHelp[];
 }
 
-/** What every view of the pane works with. */
+/** What every view of the pane uses. */
 interface Pane {
-  backend: import("./data/api.js").Backend;
+  backend: import("./data/api.js").BackendClient;
   host: import("./data/host.js").Host;
-  live: import("./data/status.js").Live;
-  figures: import("./data/format.js").Figures;
-  /** The catalogue, once it was loaded. */
+  status: import("./data/status.js").StatusMonitor;
+  format: import("./data/format.js").Formatter;
+  /** The catalogue, once it is loaded. */
   catalogue: import("./data/catalogue.js").SignalEntry[] | null;
-  /** Say something in passing, to eyes and screen readers. */
+  /** Show a short message, also to screen readers. */
   announce(words: string): void;
   /** Show a tab, and put the focus on it. */
   show(tab: string): void;
-  /** Open the form of a function, filled with what is known. */
+  /** Open the form of a function, with the given values filled in. */
   openFunction(id: string, values: Record<string, string>): void;
 }
+
+/** The class of the element that a selector such as `p.muted` names. */
+type ElementNamed<Elements, Selector extends string> = Selector extends `${infer Name}.${string}`
+  ? Name extends keyof Elements
+    ? Elements[Name]
+    : never
+  : Selector extends keyof Elements
+    ? Elements[Selector]
+    : never;

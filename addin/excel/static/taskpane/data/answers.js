@@ -1,5 +1,5 @@
 /// <reference path="../types.d.ts" />
-// The backend's answers as what the pane shows: tables of texts, series of points.
+// Turns the backend's answers into what the pane shows: tables of texts, series of points.
 
 import { isoDate } from "./format.js";
 
@@ -18,15 +18,15 @@ const BLANK = { text: "", kind: "blank" };
 /**
  * A table of an answer, its first `limit` rows.
  * @param {Answer} answer
- * @param {import("./format.js").Figures} figures
+ * @param {import("./format.js").Formatter} format
  * @param {number} limit
  * @returns {{ header: string[] | null, rows: ShownCell[][], total: number }}
  */
-export function tableOf(answer, figures, limit) {
-  if (!answer.columns) return { header: null, rows: [[cellOf(answer, figures)]], total: 1 };
+export function tableOf(answer, format, limit) {
+  if (!answer.columns) return { header: null, rows: [[cellOf(answer, format)]], total: 1 };
   const total = answer.rows ?? 0;
   const shown = Math.min(total, limit);
-  const columns = answer.columns.map((column) => columnOf(column, shown, figures));
+  const columns = answer.columns.map((column) => columnOf(column, shown, format));
   const rows = Array.from({ length: shown }, (_, row) => columns.map((cells) => cells[row] ?? BLANK));
   return { header: answer.header ?? null, rows, total };
 }
@@ -34,18 +34,15 @@ export function tableOf(answer, figures, limit) {
 /**
  * @param {Column} column
  * @param {number} count
- * @param {import("./format.js").Figures} figures
+ * @param {import("./format.js").Formatter} format
  * @returns {ShownCell[]}
  */
-function columnOf(column, count, figures) {
+function columnOf(column, count, format) {
   const items = column.values.slice(0, count);
-  const numbers =
-    column.type === "number" ? /** @type {number[]} */ (items.filter((item) => typeof item === "number")) : [];
-  const write = figures.column(numbers);
+  if (column.type !== "number") return items.map((item) => itemOf(item, column.type, format));
+  const write = format.column(items.filter((item) => typeof item === "number"));
   return items.map((item) =>
-    numbers.length && typeof item === "number"
-      ? { text: write(item), kind: "number" }
-      : itemOf(item, column.type, figures),
+    typeof item === "number" ? { text: write(item), kind: "number" } : itemOf(item, "number", format),
   );
 }
 
@@ -86,28 +83,28 @@ export function numberIn(answer) {
 
 /**
  * @param {Answer} answer
- * @param {import("./format.js").Figures} figures
+ * @param {import("./format.js").Formatter} format
  * @returns {ShownCell}
  */
-export function cellOf(answer, figures) {
+export function cellOf(answer, format) {
   if (answer.error) return { text: answer.error, kind: "error", title: answer.message ?? "" };
-  return itemOf(answer.value ?? null, answer.type ?? "any", figures);
+  return itemOf(answer.value ?? null, answer.type ?? "any", format);
 }
 
 /**
  * @param {Item} item
  * @param {Column["type"]} type
- * @param {import("./format.js").Figures} figures
+ * @param {import("./format.js").Formatter} format
  * @returns {ShownCell}
  */
-function itemOf(item, type, figures) {
+function itemOf(item, type, format) {
   if (item === null || item === "") return BLANK;
   if (typeof item === "object") {
     if ("error" in item) return { text: item.error, kind: "error", title: item.message };
-    return itemOf(item.value, item.type, figures);
+    return itemOf(item.value, item.type, format);
   }
   if (typeof item === "boolean") return { text: item ? "TRUE" : "FALSE", kind: "text" };
   if (typeof item === "string") return { text: item, kind: "text" };
   if (type === "date" || type === "datetime") return { text: isoDate(item, type === "datetime"), kind: "date" };
-  return { text: figures.number(item), kind: "number" };
+  return { text: format.number(item), kind: "number" };
 }

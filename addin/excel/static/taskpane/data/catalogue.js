@@ -1,5 +1,5 @@
 /// <reference path="../types.d.ts" />
-// The catalogue of signals, and the search through it: in the page, at no cost.
+// The catalogue of signals, and the search in it: within the page, without a request.
 
 import { recordsOf } from "./answers.js";
 
@@ -18,7 +18,7 @@ import { recordsOf } from "./answers.js";
 /** The call whose answer is the catalogue. @type {Call} */
 export const CATALOGUE_CALL = ["SIGNALS", null, null, "*"];
 
-/** How much a word counts by where it is found; the first that fits. @type {[keyof SignalEntry, number][]} */
+/** An entry's texts, and how much a word counts that is found there. @type {[keyof SignalEntry, number][]} */
 const WEIGHTS = [
   ["shortcode", 6],
   ["slug", 5],
@@ -34,20 +34,14 @@ const WEIGHTS = [
  * @returns {SignalEntry[]}
  */
 export function entriesOf(answer) {
-  return recordsOf(answer).map((record) => ({
-    slug: textOf(record["slug"]),
-    shortcode: textOf(record["shortcode"]),
-    name: textOf(record["name"]),
-    category: textOf(record["category"]),
-    unit: textOf(record["unit"]),
-    source: textOf(record["source"]),
-    description: textOf(record["description"]),
-    premium: record["is_premium"] === true,
-  }));
+  return recordsOf(answer).map((record) => {
+    const texts = WEIGHTS.map(([field]) => [field, textOf(record[field])]);
+    return { ...Object.fromEntries(texts), premium: record["is_premium"] === true };
+  });
 }
 
 /**
- * The signals in which every word is found, the best match first; all in the order of their names without a word.
+ * The signals that match every word of the query, the best match first; without a word, all of them by name.
  * @param {SignalEntry[]} entries
  * @param {string} query
  * @param {string} [category]
@@ -81,7 +75,7 @@ export function wordsOf(query) {
 }
 
 /**
- * A text cut where a word of the search is found: pieces, and whether each is such a word.
+ * A text split at the words of the search: its pieces, and whether each of them is such a word.
  * @param {string} text
  * @param {string[]} words
  * @returns {[string, boolean][]}
@@ -100,13 +94,8 @@ export function marked(text, words) {
  * @param {string[]} words
  */
 function scoreOf(entry, words) {
-  let total = 0;
-  for (const word of words) {
-    const score = wordScore(entry, word);
-    if (score === 0) return 0;
-    total += score;
-  }
-  return total;
+  const scores = words.map((word) => wordScore(entry, word));
+  return scores.includes(0) ? 0 : scores.reduce((sum, score) => sum + score, 0);
 }
 
 /**

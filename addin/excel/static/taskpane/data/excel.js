@@ -1,7 +1,5 @@
 /// <reference path="../types.d.ts" />
-// What the pane does to a workbook, by Office.js.
-
-/** @typedef {{ range: Excel.Range, spill: Excel.Range | null }} Found */
+// What the pane does in a workbook, through Office.js.
 
 /** @type {import("./host.js").Host} */
 export const excel = {
@@ -32,50 +30,46 @@ export const excel = {
       return local(range.address);
     }),
 
-  countFormulas: (scope, isOurs) => Excel.run(async (context) => (await ours(context, scope, isOurs)).length),
+  countFormulas: (scope, isOurs) => Excel.run(async (context) => (await filledRanges(context, scope, isOurs)).length),
 
   freeze: (scope, isOurs) =>
     Excel.run(async (context) => {
-      const found = await ours(context, scope, isOurs);
+      const ranges = await filledRanges(context, scope, isOurs);
       const withJson = Office.context.requirements.isSetSupported("ExcelApi", "1.16");
-      for (const { range, spill } of found) (spill ?? range).load(wanted(withJson));
+      const wanted = ["values", "valueTypes", "numberFormat", ...(withJson ? ["valuesAsJson"] : [])];
+      for (const range of ranges) range.load(wanted);
       await context.sync();
-      // Every value was read before the first one is written: writing may move what spills.
-      const settled = found.filter(({ range, spill }) =>
-        cellsOf(spill ?? range, withJson)
-          .flat()
-          .every(hasSettled),
-      );
-      const plans = settled.map(({ range, spill }) => planFor(spill ?? range, withJson));
-      for (const { range, values, formats } of plans) {
-        range.numberFormat = formats;
-        range.values = values;
+      // Every value is read before the first one is written: writing may move what spills.
+      const settled = ranges
+        .map((range) => ({ range, cells: cellsOf(range, withJson) }))
+        .filter(({ cells }) => cells.flat().every(hasSettled));
+      for (const { range, cells } of settled) {
+        range.numberFormat = cells.map((row) => row.map(keptFormat));
+        range.values = cells.map((row) => row.map(keptValue));
       }
       await context.sync();
-      return { cells: plans.length, left: found.length - settled.length };
+      return { cells: settled.length, left: ranges.length - settled.length };
     }),
 };
 
 /**
- * The cells that hold formulas of ours, each with the range it spills into.
+ * What each of our formulas fills: the range it spills into, or its cell.
  * @param {Excel.RequestContext} context
  * @param {"sheet" | "workbook"} scope
- * @param {(formula: string) => boolean} isOurs
- * @returns {Promise<Found[]>}
+ * @param {(formula: unknown) => boolean} isOurs
+ * @returns {Promise<Excel.Range[]>}
  */
-async function ours(context, scope, isOurs) {
+async function filledRanges(context, scope, isOurs) {
   const used = (await sheetsOf(context, scope)).map((sheet) => sheet.getUsedRangeOrNullObject(true));
   for (const range of used) range.load(["formulas", "rowIndex", "columnIndex"]);
   await context.sync();
-  const ranges = used.filter((range) => !range.isNullObject).flatMap((range) => formulaCells(range, isOurs));
+  const cells = used.filter((range) => !range.isNullObject).flatMap((range) => formulaCells(range, isOurs));
   const canSpill = Office.context.requirements.isSetSupported("ExcelApi", "1.12");
-  const spills = ranges.map((range) => (canSpill ? range.getSpillingToRangeOrNullObject() : null));
-  for (const spill of spills) spill?.load("address");
+  if (!canSpill) return cells;
+  const spills = cells.map((cell) => cell.getSpillingToRangeOrNullObject());
+  for (const spill of spills) spill.load("address");
   await context.sync();
-  return ranges.map((range, index) => {
-    const spill = spills[index];
-    return { range, spill: spill && !spill.isNullObject ? spill : null };
-  });
+  return spills.map((spill, index) => /** @type {Excel.Range} */ (spill.isNullObject ? cells[index] : spill));
 }
 
 /**
@@ -92,28 +86,16 @@ async function sheetsOf(context, scope) {
 
 /**
  * @param {Excel.Range} used
- * @param {(formula: string) => boolean} isOurs
+ * @param {(formula: unknown) => boolean} isOurs
  */
 function formulaCells(used, isOurs) {
-  /** @type {Excel.Range[]} */
-  const cells = [];
-  used.formulas.forEach((row, y) =>
-    row.forEach((formula, x) => {
-      if (typeof formula === "string" && isOurs(formula)) cells.push(used.getCell(y, x));
-    }),
-  );
-  return cells;
-}
-
-/** @param {boolean} withJson */
-function wanted(withJson) {
-  return ["values", "valueTypes", "numberFormat", ...(withJson ? ["valuesAsJson"] : [])];
+  return used.formulas.flatMap((row, y) => row.flatMap((formula, x) => (isOurs(formula) ? [used.getCell(y, x)] : [])));
 }
 
 /**
  * @param {Excel.Range} range
  * @param {boolean} withJson
- * @returns {LiveCell[][]}
+ * @returns {OfficeCell[][]}
  */
 function cellsOf(range, withJson) {
   return range.values.map((row, y) =>
@@ -124,15 +106,6 @@ function cellsOf(range, withJson) {
       json: withJson ? range.valuesAsJson[y]?.[x] : undefined,
     })),
   );
-}
-
-/**
- * @param {Excel.Range} range
- * @param {boolean} withJson
- */
-function planFor(range, withJson) {
-  const cells = cellsOf(range, withJson);
-  return { range, values: cells.map((row) => row.map(keptValue)), formats: cells.map((row) => row.map(keptFormat)) };
 }
 
 /**
@@ -149,14 +122,14 @@ function local(address) {
 const UNSETTLED = /^#(BUSY|SPILL|CONNECT|GETTING_DATA|NAME)/;
 
 /**
- * @typedef {object} LiveCell a cell as Office.js gives it
+ * @typedef {object} OfficeCell a cell as Office.js gives it
  * @property {unknown} value
  * @property {string} type its `valueTypes` entry
  * @property {string} format its number format
  * @property {unknown} json its `valuesAsJson` entry, where this Excel has one
  */
 
-/** @param {LiveCell} cell */
+/** @param {OfficeCell} cell */
 function hasSettled(cell) {
   return !(cell.type === "Error" && UNSETTLED.test(String(cell.value)));
 }
@@ -164,7 +137,7 @@ function hasSettled(cell) {
 /**
  * What to write so that the cell shows the same without its formula. An apostrophe keeps text as text: a headline
  * that begins with "=" must not become a formula, nor "2024-01-01" a date.
- * @param {LiveCell} cell
+ * @param {OfficeCell} cell
  */
 function keptValue(cell) {
   const { value, type } = cell;
@@ -174,7 +147,7 @@ function keptValue(cell) {
 
 /**
  * The number format to give the cell: that of a formatted value, where the cell has none of its own.
- * @param {LiveCell} cell
+ * @param {OfficeCell} cell
  */
 function keptFormat({ format, json }) {
   if (format !== "General" || typeof json !== "object" || json === null) return format;

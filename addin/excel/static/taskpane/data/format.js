@@ -1,5 +1,5 @@
 /// <reference path="../types.d.ts" />
-// Numbers in the reader's way of writing them, days as ISO dates, spans of time in words.
+// Formats numbers for the user's locale, days as ISO dates, durations in words.
 
 const MS_A_DAY = 86_400_000;
 /** Serial 0 is 1899-12-30, as spreadsheets count. */
@@ -12,11 +12,11 @@ const SPANS = [
   [60, "min"],
 ];
 
-/** Writes figures for one locale. */
-export class Figures {
+/** Formats numbers for one locale. */
+export class Formatter {
   /** @param {string | undefined} locale as in BCP 47; the browser's own when undefined */
   constructor(locale) {
-    this.locale = known(locale);
+    this.locale = canonical(locale);
     this.whole = new Intl.NumberFormat(this.locale, { maximumFractionDigits: 0 });
     this.cents = new Intl.NumberFormat(this.locale, { maximumFractionDigits: 2 });
     this.fine = new Intl.NumberFormat(this.locale, { maximumFractionDigits: 4 });
@@ -55,8 +55,7 @@ export class Figures {
    * @param {number} value
    */
   signed(value) {
-    const sign = value > 0 ? "+" : value < 0 ? "−" : "";
-    return sign + this.number(Math.abs(value));
+    return signOf(value) + this.number(Math.abs(value));
   }
 
   /**
@@ -64,8 +63,7 @@ export class Figures {
    * @param {number} share
    */
   percent(share) {
-    const sign = share > 0 ? "+" : share < 0 ? "−" : "";
-    return `${sign}${this.cents.format(100 * Math.abs(share))}%`;
+    return `${signOf(share)}${this.cents.format(100 * Math.abs(share))}%`;
   }
 
   /**
@@ -91,7 +89,7 @@ export function isoDate(serial, withTime = false) {
 }
 
 /**
- * A span in its largest unit, cut: `45 s`, `12 min`, `3 h`, `2 d`.
+ * A duration in its largest unit, rounded down: `45 s`, `12 min`, `3 h`, `2 d`.
  * @param {number} seconds
  */
 export function span(seconds) {
@@ -102,12 +100,17 @@ export function span(seconds) {
 }
 
 /**
- * The time of day of an instant in the reader's zone, `14:05`.
+ * The time of day in the user's time zone, `14:05`.
  * @param {number} ms
  */
 export function clockTime(ms) {
   const instant = new Date(ms);
   return [instant.getHours(), instant.getMinutes()].map((n) => String(n).padStart(2, "0")).join(":");
+}
+
+/** @param {number} value */
+function signOf(value) {
+  return value > 0 ? "+" : value < 0 ? "−" : "";
 }
 
 /**
@@ -119,7 +122,7 @@ function decimalsOf(value, most) {
 }
 
 /** @param {string | undefined} locale */
-function known(locale) {
+function canonical(locale) {
   try {
     return locale ? Intl.getCanonicalLocales(locale)[0] : undefined;
   } catch {

@@ -1,7 +1,7 @@
 /// <reference path="../types.d.ts" />
-// What was filled in, as a formula for a cell and as a call for the backend.
+// Turns a filled-in form into a formula for a cell, and into a call for the backend.
 
-/** Excel takes no longer text between two quotes. */
+/** Excel accepts no longer text between two quotes. */
 const LONGEST_LITERAL = 255;
 
 const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
@@ -16,7 +16,7 @@ const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
  * @param {string} namespace
  * @param {string} id
  * @param {Typed[]} typed
- * @param {readonly { type: string }[]} kinds what each argument takes, in their order
+ * @param {readonly { type: string }[]} kinds the type of each argument, in their order
  */
 export function formulaOf(namespace, id, typed, kinds) {
   const written = typed.map((text, index) => writtenAs(text, kinds[index]?.type ?? "any"));
@@ -51,7 +51,7 @@ export function isReference(text) {
 }
 
 /**
- * Text as a formula holds it, its quotes doubled, cut where Excel's limit asks for it.
+ * Text as a literal in a formula: its quotes doubled, split where it exceeds Excel's limit.
  * @param {string} text
  */
 export function quoted(text) {

@@ -1,5 +1,6 @@
 /// <reference path="../types.d.ts" />
-// Where the pane runs: in Excel, or as a page in a browser where formulas can only be copied.
+// Where the pane runs: in Excel, or as a page in a browser where formulas can only be copied. And what it remembers
+// there: nothing secret, and no harm is done where nothing can be stored.
 
 /**
  * @typedef {object} Target the cell a formula would go into
@@ -11,10 +12,10 @@
  * @typedef {object} Host
  * @property {boolean} isExcel
  * @property {() => Promise<Target>} target
- * @property {(formula: string) => Promise<string>} insert gives the address of the cell
+ * @property {(formula: string) => Promise<string>} insert returns the address of the cell
  * @property {() => Promise<string>} selection the selected range's address, as a formula refers to it
- * @property {(scope: "sheet" | "workbook", isOurs: (formula: string) => boolean) => Promise<Frozen>} freeze
- * @property {(scope: "sheet" | "workbook", isOurs: (formula: string) => boolean) => Promise<number>} countFormulas
+ * @property {(scope: "sheet" | "workbook", isOurs: (formula: unknown) => boolean) => Promise<Frozen>} freeze
+ * @property {(scope: "sheet" | "workbook", isOurs: (formula: unknown) => boolean) => Promise<number>} countFormulas
  */
 
 /**
@@ -23,11 +24,13 @@
  * @property {number} left formulas left alone because they still calculate
  */
 
-/** How long office.js may take to arrive: Microsoft's server may be far away, or out of reach. */
+/** How long the pane waits for office.js: Microsoft's server may be far away, or out of reach. */
 const SCRIPTS_PATIENCE_MS = 10_000;
 
-/** How long office.js may take to say where it runs; outside of Office it may never say it. */
+/** How long the pane waits until office.js says where it runs; outside Office it may never do so. */
 const OFFICE_PATIENCE_MS = 4_000;
+
+const ASK_FIRST = "dataservice.ask-before-loading";
 
 const NO_EXCEL = "this needs Excel; the pane runs as a page in a browser";
 
@@ -53,7 +56,7 @@ export async function hostHere(excel) {
   return info?.host === Office.HostType.Excel ? excel() : browser;
 }
 
-/** Every script of the page has run, or could not be had. */
+/** Resolves when every script of the page has run or failed to load. */
 function scriptsAreIn() {
   if (document.readyState === "complete") return Promise.resolve();
   return new Promise((resolve) => window.addEventListener("load", resolve, { once: true }));
@@ -67,7 +70,7 @@ function pause(ms) {
   return new Promise((resolve) => setTimeout(resolve, ms, null));
 }
 
-/** Let the page take Office's theme, where it tells one; else the system's stays. */
+/** Use Office's theme where it is known; otherwise the system's theme applies. */
 export function followTheme() {
   const context = typeof Office === "undefined" ? undefined : Office.context;
   const background = context?.officeTheme?.bodyBackgroundColor;
@@ -75,7 +78,7 @@ export function followTheme() {
 }
 
 /**
- * Whether a colour (`#rrggbb`) is a dark one, by how bright it seems to the eye.
+ * Whether a colour (`#rrggbb`) looks dark to the eye.
  * @param {string} colour
  */
 export function isDark(colour) {
@@ -86,4 +89,22 @@ export function isDark(colour) {
 /** @returns {Promise<never>} */
 function refuse() {
   return Promise.reject(new Error(NO_EXCEL));
+}
+
+/** Whether opening a signal asks before it spends a request. */
+export function asksFirst() {
+  try {
+    return localStorage.getItem(ASK_FIRST) === "yes";
+  } catch {
+    return false; // a frame may have no storage
+  }
+}
+
+/** @param {boolean} asks */
+export function askFirst(asks) {
+  try {
+    localStorage.setItem(ASK_FIRST, asks ? "yes" : "no");
+  } catch {
+    // The default stays.
+  }
 }

@@ -1,63 +1,43 @@
 /// <reference path="../types.d.ts" />
-// What is known of the backend right now; views are told when it changes.
-
-import { messageOf } from "./api.js";
+// The backend's status as last seen; views are redrawn when it changes.
 
 /** Long enough for the calls of one recalculation to come in. */
 const SOON_MS = 250;
 
-/** The backend's status as last seen, or why there is none. */
-export class Live {
-  /** @param {import("./api.js").Backend} backend */
+/** Keeps the backend's latest status, or why there is none. */
+export class StatusMonitor {
+  /** @param {import("./api.js").BackendClient} backend */
   constructor(backend) {
     this.backend = backend;
     /** @type {Status | null} */
-    this.status = null;
-    /** Why the last look failed; null when it did not. @type {string | null} */
+    this.latest = null;
+    /** Why the last look failed; null when it did not. @type {unknown} */
     this.failure = null;
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     this.due = undefined;
-    /** @type {Set<() => void>} */
-    this.views = new Set();
-    backend.onReply((quota) => this.#replied(quota));
+    /** @type {(() => void)[]} */
+    this.views = [];
+    backend.onReply = (quota) => this.#replied(quota);
   }
 
   /**
-   * Draw a view now and whenever something changed.
+   * Draw a view now and after every change.
    * @param {() => void} draw
    */
   watch(draw) {
-    this.views.add(draw);
+    this.views.push(draw);
     draw();
   }
 
-  /** Ask the backend how it stands; never rejects. */
+  /** Ask the backend for its status; never rejects. */
   async look() {
     try {
-      this.status = await this.backend.status();
+      this.latest = await this.backend.status();
       this.failure = null;
     } catch (error) {
-      this.failure = messageOf(error);
+      this.failure = error;
     }
-    this.#tell();
-  }
-
-  get quota() {
-    return this.status?.quota ?? null;
-  }
-
-  get namespace() {
-    return this.status?.namespace ?? "DS";
-  }
-
-  /**
-   * Calls were answered: the allowance is known at once, the rest after another look.
-   * @param {Quota | null} quota
-   */
-  #replied(quota) {
-    if (this.status !== null && quota !== null) this.status = { ...this.status, quota };
-    this.#tell();
-    this.lookSoon();
+    this.#redraw();
   }
 
   /** Look once in a moment, however often this is called until then. */
@@ -68,7 +48,25 @@ export class Live {
     }, SOON_MS);
   }
 
-  #tell() {
+  get quota() {
+    return this.latest?.quota ?? null;
+  }
+
+  get namespace() {
+    return this.latest?.namespace ?? "DS";
+  }
+
+  /**
+   * Calls were answered: the quota is known at once, the rest after another look.
+   * @param {Quota | null} quota
+   */
+  #replied(quota) {
+    if (this.latest !== null && quota !== null) this.latest = { ...this.latest, quota };
+    this.#redraw();
+    this.lookSoon();
+  }
+
+  #redraw() {
     for (const draw of this.views) draw();
   }
 }

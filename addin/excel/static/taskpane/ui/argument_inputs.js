@@ -1,10 +1,9 @@
 /// <reference path="../types.d.ts" />
-// The controls of a function's form, made from what the registry says of its arguments.
+// The controls of a function's form, made from the registry's description of its arguments.
 
-import { fill, freshId, h } from "./elements.js";
+import { button, sentence } from "./components.js";
 import { optionsText } from "../data/formula.js";
-import { icon } from "./elements.js";
-import { sentence } from "./components.js";
+import { fill, freshId, h } from "./elements.js";
 
 /**
  * @typedef {object} Field
@@ -15,12 +14,12 @@ import { sentence } from "./components.js";
 
 /**
  * @typedef {object} FieldContext
- * @property {() => void} changed told after every change
+ * @property {() => void} changed called after every change
  * @property {string[]} suggestions names to offer while typing
  * @property {(() => Promise<string>) | null} selection the selected range's address, in Excel
  */
 
-/** The choice that stands for a text of one's own. */
+/** The choice that opens a free text. */
 const OWN = "\u0000own";
 
 /**
@@ -42,19 +41,17 @@ function optionsField(parameter, context) {
   const fields = parameter.options.map(
     (option) => /** @type {const} */ ([option.name, labelled(option, false, context)]),
   );
-  const count = h("span", { class: "muted" });
+  const count = h("span.muted");
   const read = () => optionsText(Object.fromEntries(fields.map(([name, field]) => [name, field.read()])));
   const element = h(
-    "details",
-    { class: "options", input: () => fill(count, read()) },
-    h("summary", {}, "Options ", count),
+    "details.options",
+    { input: () => fill(count, read()) },
+    h("summary", "Options ", count),
     ...fields.map(([, field]) => field.element),
   );
   const write = (/** @type {string} */ text) => {
-    const given = new Map(
-      text.split(";").map((part) => /** @type {[string, string]} */ (part.split("=").map((s) => s.trim()))),
-    );
-    for (const [name, field] of fields) field.write(given.get(name) ?? "");
+    const given = Object.fromEntries(splitAt(";", text).map((option) => splitAt("=", option)));
+    for (const [name, field] of fields) field.write(given[name] ?? "");
   };
   return { element, read, write };
 }
@@ -69,13 +66,12 @@ function optionsField(parameter, context) {
 function labelled(about, required, context) {
   const id = freshId("field");
   const control = controlFor(about, id, context);
-  const mark = required ? h("span", { class: "required" }, "required") : null;
+  const mark = required ? h("span.required", "required") : null;
   const element = h(
-    "div",
-    { class: "field" },
-    h("label", { for: id }, h("code", {}, about.name), " ", mark),
+    "div.field",
+    h("label", { for: id }, h("code", about.name), " ", mark),
     control.element,
-    h("p", { class: "help", id: `${id}-help` }, ...sentence(about.help)),
+    h("p.help", { id: `${id}-help` }, ...sentence(about.help)),
   );
   return { ...control, element };
 }
@@ -92,26 +88,24 @@ function controlFor(about, id, context) {
 }
 
 /**
- * A line of names with commas, and boxes that put them in or take them out.
+ * A list of names as text, with checkboxes that add and remove names.
  * @param {OptionHelp & { default?: Scalar }} about
  * @param {string} id
  * @param {FieldContext} context
  * @returns {Field}
  */
 function several(about, id, context) {
-  const line = entry({ ...about, choices: [] }, id, { ...context, changed: () => drawn() });
-  // What the example is separated by separates what is chosen: columns by commas, a chain of transforms by bars.
-  const bar = about.example.includes("|") || about.help.includes("|");
-  const names = () =>
-    line
-      .read()
-      .split(bar ? "|" : ",")
-      .map((name) => name.trim())
-      .filter(Boolean);
-  const boxes = about.choices.map(({ value }) => h("input", { type: "checkbox", value, id: `${id}-${value}` }));
-  const drawn = () => {
-    for (const box of boxes) box.checked = names().includes(box.value);
+  const changed = () => {
+    tick();
     context.changed();
+  };
+  const line = entry(about, id, { ...context, changed });
+  // The example shows the separator: commas between columns, bars between transforms.
+  const bar = about.example.includes("|") || about.help.includes("|");
+  const names = () => splitAt(bar ? "|" : ",", line.read()).filter(Boolean);
+  const boxes = about.choices.map(({ value }) => h("input", { type: "checkbox", value, id: `${id}-${value}` }));
+  const tick = () => {
+    for (const box of boxes) box.checked = names().includes(box.value);
   };
   const ticked = (/** @type {Event} */ { target }) => {
     const box = /** @type {HTMLInputElement} */ (target);
@@ -120,28 +114,18 @@ function several(about, id, context) {
     context.changed();
   };
   const rows = about.choices.map(({ value, help }, index) =>
-    h(
-      "div",
-      { class: "check" },
-      boxes[index],
-      h("label", { for: `${id}-${value}` }, value, h("span", { class: "muted" }, ` ${help}`)),
-    ),
+    h("div.check", boxes[index], h("label", { for: `${id}-${value}` }, value, h("span.muted", ` ${help}`))),
   );
-  const list = h(
-    "details",
-    { class: "several" },
-    h("summary", {}, "Choose"),
-    h("div", { class: "several-list", change: ticked }, ...rows),
-  );
+  const list = h("details.several", h("summary", "Choose"), h("div.several-list", { change: ticked }, ...rows));
   const write = (/** @type {string} */ text) => {
     line.write(text);
-    for (const box of boxes) box.checked = names().includes(box.value);
+    tick();
   };
-  return { element: h("div", { class: "choice" }, line.element, list), read: line.read, write };
+  return { element: h("div.choice", line.element, list), read: line.read, write };
 }
 
 /**
- * A line of text; beginning with = it refers to cells.
+ * A line of text; text that begins with = refers to cells.
  * @param {OptionHelp & { default?: Scalar }} about
  * @param {string} id
  * @param {FieldContext} context
@@ -160,18 +144,12 @@ function entry(about, id, context) {
     input: context.changed,
   });
   const names = list && h("datalist", { id: list }, ...context.suggestions.map((value) => h("option", { value })));
-  const element = h(
-    "div",
-    { class: "entry" },
-    input,
-    names,
-    context.selection && pick(input, context.selection, context.changed),
-  );
+  const element = h("div.entry", input, names, context.selection && pick(input, context.selection, context.changed));
   return { element, read: () => input.value, write: (text) => void (input.value = text) };
 }
 
 /**
- * A drop-down; where other values are allowed, its last line opens a text of one's own.
+ * A drop-down; its last choice opens a free text for other values or a cell.
  * @param {OptionHelp & { default?: Scalar }} about
  * @param {string} id
  * @param {FieldContext} context
@@ -184,7 +162,7 @@ function choice(about, id, context) {
         { value: "TRUE", help: "yes" },
         { value: "FALSE", help: "no" },
       ];
-  const own = entry({ ...about, choices: [] }, `${id}-own`, context);
+  const own = entry(about, `${id}-own`, context);
   own.element.hidden = true;
   own.element.querySelector("input")?.setAttribute("aria-label", `${about.name}, as text`);
   const picked = () => {
@@ -206,7 +184,7 @@ function choice(about, id, context) {
     own.element.hidden = known;
     own.write(known ? "" : text);
   };
-  const element = h("div", { class: "choice" }, select, own.element);
+  const element = h("div.choice", select, own.element);
   return { element, read: () => (select.value === OWN ? own.read() : select.value), write };
 }
 
@@ -220,13 +198,18 @@ function pick(input, selection, changed) {
     input.value = `=${await selection()}`;
     changed();
   };
-  const properties = {
-    type: "button",
-    class: "button quiet",
-    title: "Use the selected cells",
-    "aria-label": "Use the selected cells",
-  };
-  return h("button", { ...properties, click: () => void take() }, icon("insert"));
+  const label = "Use the selected cells";
+  const control = button("", () => void take(), { look: "quiet", sign: "insert", label });
+  control.title = label;
+  return control;
+}
+
+/**
+ * @param {string} separator
+ * @param {string} text
+ */
+function splitAt(separator, text) {
+  return text.split(separator).map((piece) => piece.trim());
 }
 
 /** @param {OptionHelp & { default?: Scalar }} about */

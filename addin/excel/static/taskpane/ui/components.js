@@ -1,15 +1,17 @@
 /// <reference path="../types.d.ts" />
-// Pieces that several views are put together from: buttons, notices, result tables, formulas to copy.
+// Components that several views share: buttons, notices, result tables, formulas to copy, the quota meter.
 
 import { tableOf } from "../data/answers.js";
-import { fill, h } from "./elements.js";
 import { span } from "../data/format.js";
-import { icon } from "./elements.js";
+import { fill, h, icon } from "./elements.js";
 
-/** Rows of a result that the pane shows; a sheet is the place for the others. */
+/** Rows of a result that the pane shows; a sheet shows the others. */
 const SHOWN_ROWS = 12;
 
-/** How long a button says that it copied. */
+/** Below this share of the cap the quota meter warns. */
+const LOW_SHARE = 0.1;
+
+/** How long a button says that it has copied. */
 const SAID_MS = 1_600;
 
 /**
@@ -35,7 +37,7 @@ export function button(words, pressed, { look = "plain", sign, label, disabled =
     disabled,
     click: pressed,
   };
-  return h("button", properties, sign ? icon(sign) : null, words ? h("span", {}, words) : null);
+  return h("button", properties, sign ? icon(sign) : null, words ? h("span", words) : null);
 }
 
 /**
@@ -61,11 +63,10 @@ export function notice(severity, title, advice, ...actions) {
     { class: `notice ${severity}`, role: severity === "error" ? "alert" : "status" },
     icon(severity === "good" ? "check" : severity),
     h(
-      "div",
-      { class: "notice-body" },
-      h("p", { class: "notice-title" }, title),
-      advice ? h("p", {}, ...sentence(advice)) : null,
-      given.length ? h("div", { class: "row" }, ...given) : null,
+      "div.notice-body",
+      h("p.notice-title", title),
+      advice ? h("p", ...sentence(advice)) : null,
+      given.length ? h("div.row", ...given) : null,
     ),
   );
 }
@@ -78,13 +79,18 @@ export function notice(severity, title, advice, ...actions) {
  */
 export function sentence(text) {
   const pieces = (text.charAt(0).toUpperCase() + text.slice(1)).split("`");
-  return pieces.map((piece, index) => (index % 2 === 1 ? h("code", {}, piece) : piece));
+  return pieces.map((piece, index) => (index % 2 === 1 ? h("code", piece) : piece));
+}
+
+/** That something is under way. @param {string} words for screen readers */
+export function progress(words) {
+  return h("div.progress", { role: "status" }, h("span.unseen", words));
 }
 
 /** Lines where an answer will stand; they appear only when it takes a while. @param {number} lines */
 export function loading(lines) {
-  const bars = Array.from({ length: lines }, () => h("span", { class: "bar" }));
-  return h("div", { class: "loading", role: "status" }, h("span", { class: "unseen" }, "Loading…"), ...bars);
+  const bars = Array.from({ length: lines }, () => h("span.bar"));
+  return h("div.loading", { role: "status" }, h("span.unseen", "Loading…"), ...bars);
 }
 
 /**
@@ -101,7 +107,7 @@ export function staleness(stale) {
  * @param {string} formula
  */
 export function copyable(formula) {
-  return h("div", { class: "formula" }, formulaCode(formula), copyButton(formula));
+  return h("div.formula", formulaCode(formula), copyButton(formula));
 }
 
 /**
@@ -110,7 +116,7 @@ export function copyable(formula) {
  */
 export function formulaCode(formula) {
   const pieces = formula.match(/[^,(]*(?:[,(]|$)/g)?.filter(Boolean) ?? [];
-  return h("code", {}, ...pieces.map((piece) => h("span", { class: "piece" }, piece)));
+  return h("code", ...pieces.map((piece) => h("span.piece", piece)));
 }
 
 /** @param {string} text */
@@ -137,31 +143,25 @@ async function copyText(text) {
 /**
  * An answer as a table, its first rows.
  * @param {Answer} answer
- * @param {import("../data/format.js").Figures} figures
+ * @param {import("../data/format.js").Formatter} format
  */
-export function resultTable(answer, figures) {
+export function resultTable(answer, format) {
   if (answer.error) return notice("warning", answer.error, answer.message ?? "");
-  const { header, rows, total } = tableOf(answer, figures, SHOWN_ROWS);
+  const { header, rows, total } = tableOf(answer, format, SHOWN_ROWS);
   const kinds = rows[0]?.map(({ kind }) => kind) ?? [];
   const names = header?.map((name, index) =>
     h("th", { scope: "col", class: kinds[index] === "number" ? "number" : null }, name),
   );
-  const head = names && h("thead", {}, h("tr", {}, ...names));
-  const body = rows.map((row) =>
-    h("tr", {}, ...row.map(({ text, kind, title }) => h("td", { class: kind, title }, text))),
-  );
-  const size = total > rows.length ? `First ${rows.length} of ${figures.counted(total, "row")}` : null;
+  const head = names && h("thead", h("tr", ...names));
+  const body = rows.map((row) => h("tr", ...row.map(({ text, kind, title }) => h("td", { class: kind, title }, text))));
+  const size = total > rows.length ? `First ${rows.length} of ${format.counted(total, "row")}` : null;
+  const table = h("table", head, h("tbody", ...body));
   return h(
-    "div",
-    { class: "result" },
+    "div.result",
     staleness(answer.stale),
-    total === 0 ? h("p", { class: "muted" }, "The result has no rows.") : null,
-    h(
-      "div",
-      { class: "table-frame", tabindex: 0, role: "region", "aria-label": "Result" },
-      h("table", {}, head, h("tbody", {}, ...body)),
-    ),
-    size ? h("p", { class: "muted small" }, size) : null,
+    total === 0 ? h("p.muted", "The result has no rows.") : null,
+    h("div.table-frame", { tabindex: 0, role: "region", "aria-label": "Result" }, table),
+    size ? h("p.muted.small", size) : null,
   );
 }
 
@@ -170,5 +170,42 @@ export function resultTable(answer, figures) {
  * @param {...import("./elements.js").Child} content
  */
 export function section(title, ...content) {
-  return h("section", { class: "panel-section" }, h("h2", {}, title), ...content);
+  return h("section.panel-section", h("h2", title), ...content);
+}
+
+/** Terms with their descriptions, for a `dl`. @param {[string, string][]} facts */
+export function factRows(facts) {
+  return facts.flatMap(([term, text]) => [h("dt", term), h("dd", text)]);
+}
+
+/**
+ * What is left of the month's requests.
+ * @param {Quota | null} quota
+ * @param {import("../data/format.js").Formatter} format
+ */
+export function quotaMeter(quota, format) {
+  if (quota === null) return h("p.muted", "Known after the first request.");
+  const label = `${format.count(quota.remaining)} of ${format.count(quota.cap)} requests left`;
+  const level = h("div.meter-level");
+  level.style.inlineSize = `${Math.max(0, Math.min(100, shareOf(quota) * 100))}%`;
+  const left = h("span", h("strong.big", format.count(quota.remaining)), " left this month");
+  const cap = h("span", `of ${format.count(quota.cap)}`);
+  const used = h("span", `${format.count(quota.used_here)} used here`);
+  return h(
+    "div.quota",
+    h("p.row.spread", left, h("span.badge.calm.tier", quota.tier)),
+    h(`div.meter.${quotaTone(quota)}`, { role: "img", "aria-label": label }, level),
+    h("p.row.spread.muted.small", cap, used),
+  );
+}
+
+/** @param {Quota} quota */
+function shareOf({ remaining, cap }) {
+  return cap > 0 ? remaining / cap : 0;
+}
+
+/** @param {Quota} quota */
+export function quotaTone(quota) {
+  const share = shareOf(quota);
+  return share <= 0 ? "bad" : share < LOW_SHARE ? "warn" : "good";
 }

@@ -1,8 +1,8 @@
 /// <reference path="../types.d.ts" />
-// Dialogs: the page behind waits, Escape closes, and the focus goes back to where it came from.
+// Modal dialogs: Escape closes them, and the focus returns to where it was.
 
-import { freshId, h } from "./elements.js";
 import { button } from "./components.js";
+import { freshId, h } from "./elements.js";
 
 /**
  * Show content above the page until it is closed.
@@ -13,13 +13,8 @@ import { button } from "./components.js";
 export function dialog(title, ...content) {
   const id = freshId("dialog");
   const close = button("", () => shown.close(), { look: "quiet", sign: "close", label: "Close" });
-  const head = h("header", { class: "dialog-head" }, h("h2", { id }, title), close);
-  const shown = h(
-    "dialog",
-    { class: "dialog", "aria-labelledby": id },
-    head,
-    h("div", { class: "dialog-body" }, ...content),
-  );
+  const head = h("header.dialog-head", h("h2", { id }, title), close);
+  const shown = h("dialog.dialog", { "aria-labelledby": id }, head, h("div.dialog-body", ...content));
   shown.addEventListener("close", () => shown.remove());
   document.body.append(shown);
   shown.showModal();
@@ -30,7 +25,7 @@ export function dialog(title, ...content) {
  * Ask for a decision.
  * @param {string} title
  * @param {string} explanation
- * @param {string} yes what the button says that goes ahead
+ * @param {string} yes the label of the button that confirms
  * @param {{ look?: "primary" | "danger" }} [options]
  * @returns {Promise<boolean>} false when the dialog was closed in any other way
  */
@@ -42,12 +37,11 @@ export function confirmed(title, explanation, yes, { look = "primary" } = {}) {
     };
     const cancel = button("Cancel", () => decide(false));
     const actions = h(
-      "div",
-      { class: "row end" },
+      "div.row.end",
       cancel,
       button(yes, () => decide(true), { look }),
     );
-    const shown = dialog(title, h("p", {}, explanation), actions);
+    const shown = dialog(title, h("p", explanation), actions);
     shown.addEventListener("close", () => resolve(false));
     cancel.focus();
   });

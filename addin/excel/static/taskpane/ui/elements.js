@@ -1,4 +1,4 @@
-// Elements by name. Text becomes text nodes only, so that nothing a service says is ever read as markup.
+// Creates elements. Text becomes text nodes only, so nothing that a service sends is ever read as markup.
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -8,34 +8,27 @@ const SVG = "http://www.w3.org/2000/svg";
  */
 
 /**
- * An HTML element. A function under `click`, `input`, … listens to that event; true writes an empty attribute; false,
- * null and undefined write none.
- * @template {keyof HTMLElementTagNameMap} Name
- * @param {Name} name
- * @param {Properties} [properties]
- * @param {...Child} children
- * @returns {HTMLElementTagNameMap[Name]}
+ * An HTML element: `h("p.muted.small", { title }, "text")`. Classes follow the name; plain objects set properties,
+ * everything else becomes a child. A function under `click`, `input`, … listens to that event; true writes an empty
+ * attribute; false, null and undefined write none.
+ * @template {string} Selector
+ * @param {Selector} selector
+ * @param {...(Child | Properties)} content
+ * @returns {ElementNamed<HTMLElementTagNameMap, Selector>}
  */
-export function h(name, properties = {}, ...children) {
-  const element = document.createElement(name);
-  dress(element, properties);
-  element.append(...present(children));
-  return element;
+export function h(selector, ...content) {
+  return /** @type {any} */ (built((name) => document.createElement(name), selector, content));
 }
 
 /**
- * An SVG element.
- * @template {keyof SVGElementTagNameMap} Name
- * @param {Name} name
- * @param {Properties} [properties]
- * @param {...Child} children
- * @returns {SVGElementTagNameMap[Name]}
+ * An SVG element, described as for `h`.
+ * @template {string} Selector
+ * @param {Selector} selector
+ * @param {...(Child | Properties)} content
+ * @returns {ElementNamed<SVGElementTagNameMap, Selector>}
  */
-export function svg(name, properties = {}, ...children) {
-  const element = document.createElementNS(SVG, name);
-  dress(element, properties);
-  element.append(...present(children));
-  return element;
+export function svg(selector, ...content) {
+  return /** @type {any} */ (built((name) => document.createElementNS(SVG, name), selector, content));
 }
 
 /**
@@ -44,7 +37,7 @@ export function svg(name, properties = {}, ...children) {
  * @param {...Child} children
  */
 export function fill(element, ...children) {
-  element.replaceChildren(...present(children));
+  element.replaceChildren(.../** @type {(Node | string)[]} */ (children.filter(Boolean)));
 }
 
 let ids = 0;
@@ -59,25 +52,31 @@ export function freshId(stem) {
 }
 
 /**
+ * @param {(name: string) => Element} create
+ * @param {string} selector
+ * @param {(Child | Properties)[]} content
+ */
+function built(create, selector, content) {
+  const [name = "", ...classes] = selector.split(".");
+  const element = create(name);
+  element.classList.add(...classes);
+  for (const part of content) {
+    if (typeof part === "string" || part instanceof Node) element.append(part);
+    else if (part) setProperties(element, part);
+  }
+  return element;
+}
+
+/**
  * @param {Element} element
  * @param {Properties} properties
  */
-function dress(element, properties) {
+function setProperties(element, properties) {
   for (const [name, value] of Object.entries(properties)) {
     if (typeof value === "function") element.addEventListener(name, value);
     else if (value === true) element.setAttribute(name, "");
     else if (value !== false && value !== null && value !== undefined) element.setAttribute(name, String(value));
   }
-}
-
-/**
- * @param {Child[]} children
- * @returns {(Node | string)[]}
- */
-function present(children) {
-  return /** @type {(Node | string)[]} */ (
-    children.filter((child) => child !== null && child !== undefined && child !== false)
-  );
 }
 
 // The pane's icons, drawn as lines on a 16 pixel grid; they only accompany words.
@@ -105,8 +104,8 @@ const PATHS = {
 /** @param {keyof typeof PATHS} name */
 export function icon(name) {
   return svg(
-    "svg",
-    { class: "icon", viewBox: "0 0 16 16", "aria-hidden": "true", focusable: "false" },
+    "svg.icon",
+    { viewBox: "0 0 16 16", "aria-hidden": "true", focusable: "false" },
     svg("path", { d: PATHS[name] }),
   );
 }

@@ -1,10 +1,9 @@
 /// <reference path="../types.d.ts" />
-// A problem as a notice with the button that leads to its solution.
+// Shows a problem as a notice with the button that leads to its solution.
 
-import { messageOf } from "../data/api.js";
-import { fill, h } from "./elements.js";
 import { button, notice } from "./components.js";
 import { foremost, problemOf } from "../data/problems.js";
+import { fill, h } from "./elements.js";
 
 /** @typedef {import("../data/problems.js").Problem} Problem */
 /** @typedef {{ retry: () => void, show: (tab: string) => void }} Ways what the buttons of a notice do */
@@ -22,14 +21,14 @@ export function problemNotice(problem, ways) {
  * user's own.
  * @param {Pane} pane
  */
-export function generalProblem({ backend, live }) {
-  const { status, failure } = live;
-  const seen = status?.shared ? { ...status, key: { ...status.key, set: backend.userKey !== null } } : status;
+export function generalProblem({ backend, status }) {
+  const { latest, failure } = status;
+  const seen = latest?.shared ? { ...latest, key: { ...latest.key, set: backend.userKey !== null } } : latest;
   return foremost(seen, failure);
 }
 
 /**
- * Say in a view why something is not there; what the head of the page says already is not said twice.
+ * Show in a view why something is missing, without repeating what the head of the page already says.
  * @param {Pane} pane
  * @param {Element} place
  * @param {unknown} error
@@ -37,11 +36,11 @@ export function generalProblem({ backend, live }) {
  * @param {string} [what] what has failed
  */
 export async function showFailure(pane, place, error, retry, what = "Not loaded") {
-  const problem = problemOf(messageOf(error));
-  await pane.live.look();
+  const problem = problemOf(error);
+  await pane.status.look();
   const again = button("Try again", retry, { sign: "refresh" });
   if (generalProblem(pane)?.kind === problem.kind)
-    fill(place, h("div", { class: "empty" }, h("p", {}, `${what}: ${problem.title}.`), again));
+    fill(place, h("div.empty", h("p", `${what}: ${problem.title}.`), again));
   else fill(place, problemNotice(problem, { retry, show: pane.show }));
 }
 
@@ -50,14 +49,8 @@ export async function showFailure(pane, place, error, retry, what = "Not loaded"
  * @param {Ways} ways
  */
 function actionOf({ action }, ways) {
-  switch (action) {
-    case "retry":
-      return button("Try again", ways.retry, { sign: "refresh" });
-    case "account":
-      return button("Open Account", () => ways.show("account"), { sign: "key", goes: "account" });
-    case "refresh":
-      return button("Open Refresh", () => ways.show("refresh"), { sign: "refresh", goes: "refresh" });
-    default:
-      return null;
-  }
+  if (action === "retry") return button("Try again", ways.retry, { sign: "refresh" });
+  if (action === "account") return button("Open Account", () => ways.show(action), { sign: "key", goes: action });
+  if (action === "refresh") return button("Open Refresh", () => ways.show(action), { sign: "refresh", goes: action });
+  return null;
 }

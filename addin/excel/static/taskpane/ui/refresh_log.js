@@ -1,47 +1,46 @@
 /// <reference path="../types.d.ts" />
-// What the last refreshes did and spent.
+// The log of the last refreshes: what they did and spent.
 
-import { h } from "./elements.js";
 import { clockTime } from "../data/format.js";
+import { h } from "./elements.js";
 
 /**
- * @typedef {object} LedgerEntry
+ * @typedef {object} LogEntry
  * @property {number} atMs
  * @property {string} what
- * @property {number | null} cells null where there are none to count
+ * @property {number | undefined} cells undefined where there are none to count
  * @property {number} requests
- * @property {number | null} left requests left of the month
- * @property {string | null} failure
+ * @property {number | undefined} left requests left this month
+ * @property {string | undefined} failure
  */
 
-/** Older ones interest nobody. */
+/** Nobody looks further back. */
 const KEPT = 20;
 
 /**
- * The entries with a new one before them.
- * @param {LedgerEntry[]} entries
- * @param {LedgerEntry} entry
+ * The log with a new entry at its head.
+ * @param {LogEntry[]} entries
+ * @param {LogEntry} entry
  */
-export function entered(entries, entry) {
+export function withEntry(entries, entry) {
   return [entry, ...entries].slice(0, KEPT);
 }
 
 /**
- * @param {LedgerEntry[]} entries the newest first
- * @param {import("../data/format.js").Figures} figures
+ * @param {LogEntry[]} entries the newest first
+ * @param {import("../data/format.js").Formatter} format
  */
-export function ledgerTable(entries, figures) {
-  if (entries.length === 0) return h("p", { class: "muted" }, "No refresh since the pane was opened.");
+export function logTable(entries, format) {
+  if (entries.length === 0) return h("p.muted", "No refresh since the pane was opened.");
   const head = ["Time", "What", "Cells", "Requests", "Left"].map((name, index) =>
     h("th", { scope: "col", class: index > 1 ? "number" : "text" }, name),
   );
-  const figure = (/** @type {number | null} */ value) =>
-    h("td", { class: "number" }, value === null ? "–" : figures.count(value));
+  const figure = (/** @type {number | undefined} */ value) =>
+    h("td.number", value === undefined ? "–" : format.count(value));
   const rows = entries.map((entry) =>
     h(
       "tr",
-      {},
-      h("td", {}, clockTime(entry.atMs)),
+      h("td", clockTime(entry.atMs)),
       h("td", { class: entry.failure ? "error" : "text", title: entry.failure }, entry.failure ? "failed" : entry.what),
       figure(entry.cells),
       figure(entry.requests),
@@ -49,8 +48,8 @@ export function ledgerTable(entries, figures) {
     ),
   );
   return h(
-    "div",
-    { class: "table-frame ledger", tabindex: 0, role: "region", "aria-label": "Last refreshes" },
-    h("table", {}, h("thead", {}, h("tr", {}, ...head)), h("tbody", {}, ...rows)),
+    "div.table-frame.refresh-log",
+    { tabindex: 0, role: "region", "aria-label": "Last refreshes" },
+    h("table", h("thead", h("tr", ...head)), h("tbody", ...rows)),
   );
 }

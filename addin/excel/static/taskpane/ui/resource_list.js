@@ -1,20 +1,20 @@
 /// <reference path="../types.d.ts" />
-// What the backend holds: what is fresh, and what is not and why.
+// The backend's resources: which are fresh, which are not, and why.
 
-import { h } from "./elements.js";
-import { span } from "../data/format.js";
 import { badge, sentence } from "./components.js";
+import { span } from "../data/format.js";
+import { h } from "./elements.js";
 
 /** @type {Record<string, "good" | "warn" | "bad" | "calm">} */
 const TONES = { fresh: "good", stale: "warn", missing: "calm", locked: "bad", spent: "bad", offline: "bad" };
 
-/** What is not fresh comes first, the worst at the top. */
+/** The order of the list: the worst state first. */
 const ORDER = ["offline", "spent", "locked", "stale", "missing", "fresh"];
 
 /**
  * @param {ResourceReport[]} resources
  */
-export function sortedHoldings(resources) {
+function sortedResources(resources) {
   const rank = (/** @type {ResourceReport} */ each) => ORDER.indexOf(each.state);
   return [...resources].sort((a, b) => rank(a) - rank(b) || a.resource.localeCompare(b.resource));
 }
@@ -22,48 +22,42 @@ export function sortedHoldings(resources) {
 /**
  * One sentence: how much is fresh, how much is not.
  * @param {ResourceReport[]} resources
- * @param {import("../data/format.js").Figures} figures
+ * @param {import("../data/format.js").Formatter} format
  */
-export function holdingsSummary(resources, figures) {
+export function resourceSummary(resources, format) {
   if (resources.length === 0) return "Nothing was asked of the service yet.";
   const fresh = resources.filter((each) => each.state === "fresh").length;
   const others = resources.length - fresh;
-  const answers = figures.counted(resources.length, "answer");
+  const answers = format.counted(resources.length, "answer");
   return others === 0
     ? `All of ${answers} held are fresh.`
-    : `${figures.count(others)} of ${answers} held ${others === 1 ? "is" : "are"} not fresh.`;
+    : `${format.count(others)} of ${answers} held ${others === 1 ? "is" : "are"} not fresh.`;
 }
 
 /**
- * What is not fresh, each with its reason; what is fresh is folded away, because it asks for nothing.
+ * What is not fresh, each with its reason; what is fresh is folded away, because nobody needs to act on it.
  * @param {ResourceReport[]} resources
- * @param {{ figures: import("../data/format.js").Figures, unfolded: boolean }} options
+ * @param {{ format: import("../data/format.js").Formatter, unfolded: boolean }} options
  */
-export function holdingsList(resources, { figures, unfolded }) {
-  const sorted = sortedHoldings(resources);
+export function resourceList(resources, { format, unfolded }) {
+  const sorted = sortedResources(resources);
   const others = sorted.filter((each) => each.state !== "fresh");
   const fresh = sorted.filter((each) => each.state === "fresh");
-  const summary = h("summary", {}, figures.counted(fresh.length, "fresh answer"));
-  const folded = h("details", { class: "fresh-holdings", open: unfolded }, summary, listOf(fresh));
-  return h("div", { class: "stack" }, others.length ? listOf(others) : null, fresh.length ? folded : null);
+  const summary = h("summary", format.counted(fresh.length, "fresh answer"));
+  const folded = h("details.fresh-resources", { open: unfolded }, summary, listOf(fresh));
+  return h("div.stack", others.length ? listOf(others) : null, fresh.length ? folded : null);
 }
 
-/** @param {ResourceReport[]} holdings */
-function listOf(holdings) {
-  const items = holdings.map((each) => {
+/** @param {ResourceReport[]} resources */
+function listOf(resources) {
+  const items = resources.map((each) => {
     const detail = [each.age_s === null ? null : `${span(each.age_s)} old`, each.source ? `from ${each.source}` : null];
     return h(
-      "li",
-      { class: "holding" },
-      h(
-        "div",
-        { class: "holding-head" },
-        h("span", { class: "mono" }, each.resource),
-        badge(each.state, TONES[each.state] ?? "calm"),
-      ),
-      h("p", { class: "muted small" }, detail.filter(Boolean).join(" · ")),
-      each.last_error ? h("p", { class: "small reason" }, ...sentence(each.last_error)) : null,
+      "li.resource",
+      h("div.resource-head", h("span.mono", each.resource), badge(each.state, TONES[each.state] ?? "calm")),
+      h("p.muted.small", detail.filter(Boolean).join(" · ")),
+      each.last_error ? h("p.small.reason", ...sentence(each.last_error)) : null,
     );
   });
-  return h("ul", { class: "list flush" }, ...items);
+  return h("ul.list.flush", ...items);
 }

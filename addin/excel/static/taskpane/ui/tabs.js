@@ -1,10 +1,10 @@
-// Tabs as the ARIA patterns describe them: arrow keys, Home and End move, the chosen one alone takes focus.
+// Tabs by the ARIA pattern: arrow keys, Home and End move between them, and only the selected tab can have the focus.
 
 /** The tabs of a page, wired to the panels that their `aria-controls` name. */
 export class Tabs {
   /**
    * @param {HTMLElement} list the element with the role tablist
-   * @param {(name: string) => void} chosen told the name (`data-tab`) of the tab that is shown
+   * @param {(name: string) => void} chosen called with the name (`data-tab`) of the tab that is shown
    */
   constructor(list, chosen) {
     this.tabs = /** @type {HTMLElement[]} */ ([...list.querySelectorAll("[role=tab]")]);

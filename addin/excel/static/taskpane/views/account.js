@@ -1,14 +1,12 @@
 /// <reference path="../types.d.ts" />
-// The tab Account: the key, the allowance, and the settings one may want to see.
+// The tab Account: the key, the quota, the preferences, and facts about the backend.
 
-import { confirmed } from "../ui/dialogs.js";
-import { fill, h } from "../ui/elements.js";
 import { span } from "../data/format.js";
-import { icon } from "../ui/elements.js";
-import { meter } from "../ui/quota_meter.js";
+import { askFirst, asksFirst } from "../data/host.js";
+import { badge, button, factRows, notice, progress, quotaMeter, section } from "../ui/components.js";
+import { confirmed } from "../ui/dialogs.js";
+import { fill, h, icon } from "../ui/elements.js";
 import { showFailure } from "../ui/notices.js";
-import { badge, button, notice, section } from "../ui/components.js";
-import { askFirst, asksFirst } from "../data/preferences.js";
 
 /** Where a key can be kept, in words. @type {Record<string, string>} */
 const PLACES = {
@@ -29,8 +27,8 @@ export class Account {
     this.pane = pane;
     this.state = h("div");
     this.outcome = h("div");
-    this.allowance = h("div");
-    this.about = h("dl", { class: "facts" });
+    this.quota = h("div");
+    this.about = h("dl.facts");
     this.key = h("input", {
       id: "api-key",
       type: "password",
@@ -45,16 +43,16 @@ export class Account {
     fill(
       panel,
       section("API key", this.state, this.#form(), this.outcome),
-      section("Allowance", this.allowance),
+      section("Allowance", this.quota),
       this.#preferences(),
       section("About", this.about),
       this.#help(),
     );
-    pane.live.watch(() => this.#draw());
+    pane.status.watch(() => this.#draw());
   }
 
   open() {
-    return this.pane.live.look();
+    return this.pane.status.look();
   }
 
   #form() {
@@ -65,16 +63,10 @@ export class Account {
     const help =
       "It goes to the add-in’s backend, which keeps it. It is never written into a workbook and never shown again.";
     return h(
-      "form",
-      { class: "stack", autocomplete: "off", submit: submitted },
-      h(
-        "div",
-        { class: "field" },
-        h("label", { for: "api-key" }, "New key"),
-        this.key,
-        h("p", { class: "help", id: "api-key-help" }, help),
-      ),
-      h("div", { class: "row" }, this.save, this.test, this.forget),
+      "form.stack",
+      { autocomplete: "off", submit: submitted },
+      h("div.field", h("label", { for: "api-key" }, "New key"), this.key, h("p.help", { id: "api-key-help" }, help)),
+      h("div.row", this.save, this.test, this.forget),
     );
   }
 
@@ -83,89 +75,62 @@ export class Account {
   }
 
   #draw() {
-    const { live, figures } = this.pane;
+    const { status, format } = this.pane;
     const key = this.#keyState();
     const place = key.source ? (PLACES[key.source] ?? `from ${key.source}`) : "";
-    const set = h(
-      "p",
-      { class: "row tight" },
-      badge("Key set", "good"),
-      h("span", { class: "mono" }, `…${key.id ?? ""}`),
-      h("span", { class: "muted" }, place),
-    );
-    const none = h(
-      "p",
-      { class: "row tight" },
-      badge("No key", "warn"),
-      h("span", { class: "muted" }, "Formulas need one to ask the service."),
-    );
-    fill(
-      this.state,
-      live.status === null ? null : key.set ? set : none,
-      key.source === "environment" ? this.#environmentNote() : null,
-    );
+    const set = h("p.row.tight", badge("Key set", "good"), h("span.mono", `…${key.id ?? ""}`), h("span.muted", place));
+    const none = h("p.row.tight", badge("No key", "warn"), h("span.muted", "Formulas need one to ask the service."));
+    const note = h("p.muted.small", "At its next start the backend takes the key of its environment again.");
+    fill(this.state, status.latest && (key.set ? set : none), key.source === "environment" && note);
     this.forget.hidden = !key.set || key.source === "environment";
     this.test.disabled = !key.set && this.key.value.trim() === "";
-    fill(this.allowance, meter(live.quota, figures));
+    fill(this.quota, quotaMeter(status.quota, format));
     fill(this.about, ...this.#facts());
   }
 
   /** @returns {KeyState} */
   #keyState() {
-    const { backend, live } = this.pane;
+    const { backend, status } = this.pane;
     if (backend.userKey) return { set: true, source: "page", id: backend.userKey.slice(-4) };
-    return live.status?.key ?? { set: false, source: null, id: null };
-  }
-
-  #environmentNote() {
-    return h("p", { class: "muted small" }, "At its next start the backend takes the key of its environment again.");
+    return status.latest?.key ?? { set: false, source: null, id: null };
   }
 
   async #save() {
     const key = this.key.value.trim();
     await this.#during(this.save, async () => {
-      if (this.pane.live.status?.shared) this.#useHere(key);
-      else await this.#atBackend(this.pane.backend.saveKey(key));
+      await this.#use(key);
       this.key.value = "";
       this.#typed();
-      fill(
-        this.outcome,
-        notice("good", "The key is in use", "Test asks the service once whether it works. Refresh brings the values."),
-      );
+      const advice = "Test asks the service once whether it works. Refresh brings the values.";
+      fill(this.outcome, notice("good", "The key is in use", advice));
     });
   }
 
-  /** In a shared deployment the key stays in this page. @param {string | null} key */
-  #useHere(key) {
-    this.pane.backend.userKey = key;
-    if (typeof DataServiceAddin !== "undefined") DataServiceAddin.useKey(key);
-  }
-
-  /** Another key is in use: what the page remembers was answered to the one before. @param {Promise<unknown>} change */
-  async #atBackend(change) {
-    await change;
-    if (typeof DataServiceAddin !== "undefined") DataServiceAddin.forget();
+  /** Use another key, or none. @param {string | null} key */
+  async #use(key) {
+    const { backend, status } = this.pane;
+    const functions = typeof DataServiceAddin === "undefined" ? null : DataServiceAddin;
+    if (status.latest?.shared) {
+      // In a shared deployment the key stays in this page.
+      backend.userKey = key;
+      functions?.useKey(key);
+    } else {
+      await (key === null ? backend.forgetKey() : backend.saveKey(key));
+      // The answers in the page were for the key before.
+      functions?.forget();
+    }
   }
 
   async #test() {
     const typed = this.key.value.trim();
-    fill(
-      this.outcome,
-      h("div", { class: "progress", role: "status" }, h("span", { class: "unseen" }, "Asking the service…")),
-    );
+    fill(this.outcome, progress("Asking the service…"));
     await this.#during(this.test, async () => {
-      const verdict = this.pane.live.status?.shared
+      const verdict = this.pane.status.latest?.shared
         ? await this.#testHere()
         : await this.pane.backend.testKey(typed || null);
       const which = typed ? "The key you typed" : "The key in use";
-      fill(
-        this.outcome,
-        notice(
-          verdict.ok ? "good" : "error",
-          verdict.ok ? `${which} works` : `${which} does not work`,
-          verdict.message,
-        ),
-      );
+      const { ok, message } = verdict;
+      fill(this.outcome, notice(ok ? "good" : "error", `${which} ${ok ? "works" : "does not work"}`, message));
     });
   }
 
@@ -181,8 +146,7 @@ export class Account {
     const warning = "Formulas keep their last known values until a key is set again.";
     if (!(await confirmed("Forget the key?", warning, "Forget key", { look: "danger" }))) return;
     await this.#during(this.forget, async () => {
-      if (this.pane.live.status?.shared) this.#useHere(null);
-      else await this.#atBackend(this.pane.backend.forgetKey());
+      await this.#use(null);
       fill(this.outcome, notice("info", "The key is forgotten", ""));
     });
   }
@@ -200,7 +164,7 @@ export class Account {
     }
     pressed.disabled = false;
     this.#typed();
-    await this.pane.live.look();
+    await this.pane.status.look();
   }
 
   #preferences() {
@@ -211,37 +175,36 @@ export class Account {
       change: () => askFirst(box.checked),
     });
     const words = h("label", { for: "ask-first" }, "Ask before opening a signal spends a request");
-    return section("Preferences", h("div", { class: "check" }, box, words));
+    return section("Preferences", h("div.check", box, words));
   }
 
   #facts() {
-    const { backend, live, figures } = this.pane;
-    const { status } = live;
-    if (status === null) return [h("dt", {}, "Backend"), h("dd", { class: "mono" }, backend.base)];
-    const fresh = `An answer is fresh for ${span(status.ttl_s)}, then a refresh asks again.`;
+    const { backend, format } = this.pane;
+    const { latest } = this.pane.status;
+    if (latest === null) return [h("dt", "Backend"), h("dd.mono", backend.base)];
+    const fresh = `An answer is fresh for ${span(latest.ttl_s)}, then a refresh asks again.`;
     const kept = `${fresh} Repeated reads within that time cost nothing.`;
     /** @type {[string, string][]} */
     const facts = [
       ["Backend", backend.base],
-      ["Service", status.service],
-      ["Version", status.version],
-      ["Spent since start", figures.counted(status.requests_total, "request")],
+      ["Service", latest.service],
+      ["Version", latest.version],
+      ["Spent since start", format.counted(latest.requests_total, "request")],
       ["Freshness", kept],
     ];
-    const { reserve = 0, monthly = null } = status.budget ?? {};
-    if (monthly !== null) facts.push(["Monthly budget", figures.counted(monthly, "request")]);
-    if (reserve > 0) facts.push(["Held in reserve", figures.counted(reserve, "request")]);
-    return facts.flatMap(([term, text]) => [h("dt", {}, term), h("dd", {}, text)]);
+    const { reserve = 0, monthly = null } = latest.budget ?? {};
+    if (monthly !== null) facts.push(["Monthly budget", format.counted(monthly, "request")]);
+    if (reserve > 0) facts.push(["Held in reserve", format.counted(reserve, "request")]);
+    return factRows(facts);
   }
 
   #help() {
     const link = (/** @type {string} */ href, /** @type {string} */ words) =>
-      h("li", {}, h("a", { href, target: "_blank", rel: "noopener" }, words, icon("open")));
+      h("li", h("a", { href, target: "_blank", rel: "noopener" }, words, icon("open")));
     return section(
       "Help",
       h(
-        "ul",
-        { class: "links" },
+        "ul.links",
         link("help", "All functions"),
         link("help/SIGNAL_HISTORY", "Histories and their options"),
         link("help/STATUS", "What the states mean"),

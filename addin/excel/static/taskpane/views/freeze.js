@@ -1,10 +1,10 @@
 /// <reference path="../types.d.ts" />
-// Freezing: formulas of ours replaced by their values, so that a workbook can go to someone without the add-in.
+// Freezing: replaces our formulas by their values, for sharing a workbook with someone who has no add-in.
 
-import { messageOf } from "../data/api.js";
+import { messageOf } from "../data/exchange.js";
+import { button, notice, section } from "../ui/components.js";
 import { confirmed } from "../ui/dialogs.js";
 import { fill, h } from "../ui/elements.js";
-import { button, notice } from "../ui/components.js";
 
 /** @param {Pane} pane */
 export function freezeSection(pane) {
@@ -12,17 +12,11 @@ export function freezeSection(pane) {
   const off = !pane.host.isExcel;
   const sheet = button("Freeze sheet", () => void freeze(pane, "sheet", outcome), { sign: "freeze", disabled: off });
   const workbook = button("Freeze workbook", () => void freeze(pane, "workbook", outcome), { disabled: off });
-  return h(
-    "section",
-    { class: "panel-section" },
-    h("h2", {}, "Freeze to values"),
-    h(
-      "p",
-      { class: "muted" },
-      "Replaces our formulas by the values they show now, for sharing with someone who has no add-in.",
-    ),
-    off ? h("p", { class: "muted small" }, "Only in Excel: a page in a browser has no sheet.") : null,
-    h("div", { class: "row" }, sheet, workbook),
+  return section(
+    "Freeze to values",
+    h("p.muted", "Replaces our formulas by the values they show now, for sharing with someone who has no add-in."),
+    off ? h("p.muted.small", "Only in Excel: a page in a browser has no sheet.") : null,
+    h("div.row", sheet, workbook),
     outcome,
   );
 }
@@ -39,13 +33,13 @@ async function freeze(pane, scope, outcome) {
     const count = await pane.host.countFormulas(scope, isOurs);
     if (count === 0)
       return fill(outcome, notice("info", "Nothing to freeze", `There is no formula of ours on ${where}.`));
-    const formulas = pane.figures.counted(count, "formula");
+    const formulas = pane.format.counted(count, "formula");
     const loss = `${formulas} on ${where} will be replaced by values and no longer refresh.`;
     const warning = `${loss} Save a copy first: Excel may not undo this.`;
     if (!(await confirmed(`Freeze ${where}?`, warning, `Freeze ${formulas}`, { look: "danger" }))) return;
     const { cells, left } = await pane.host.freeze(scope, isOurs);
-    const rest = left ? `${pane.figures.counted(left, "formula")} still calculate and were left as they are.` : "";
-    fill(outcome, notice("good", `${pane.figures.counted(cells, "formula")} replaced by values`, rest));
+    const rest = left ? `${pane.format.counted(left, "formula")} still calculate and were left as they are.` : "";
+    fill(outcome, notice("good", `${pane.format.counted(cells, "formula")} replaced by values`, rest));
   } catch (error) {
     fill(outcome, notice("error", "Nothing was frozen", messageOf(error)));
   }

@@ -1,17 +1,113 @@
 /// <reference path="../types.d.ts" />
-// Putting a formula where it belongs: into Excel's active cell, or in a browser into the clipboard.
+// A formula before it is in the sheet: its cost, its result (at once where it is free, else when the user asks for it),
+// and inserting it into Excel's active cell; in a browser it can be copied instead.
 
-import { messageOf } from "../data/api.js";
+import { messageOf } from "../data/exchange.js";
+import { button, copyable, loading, notice, resultTable } from "../ui/components.js";
 import { confirmed, dialog } from "../ui/dialogs.js";
-import { h } from "../ui/elements.js";
-import { copyable, notice } from "../ui/components.js";
-import { Preview } from "./preview.js";
+import { fill, h } from "../ui/elements.js";
+import { showFailure } from "../ui/notices.js";
 
-/** More of a cell's text than this says nothing about whether it may be replaced. */
+/** Characters of a cell's text that are quoted in the question whether to replace it. */
 const SHOWN_TEXT = 40;
 
+/** A pause in typing this long means that the call's cost is worth asking for. */
+const PAUSE_MS = 250;
+
+/** Shows one call's cost and result; a newer call replaces an older one. */
+export class Preview {
+  /** @param {Pane} pane */
+  constructor(pane) {
+    this.pane = pane;
+    this.cost = h("p.cost", { role: "status" });
+    this.result = h("div.preview-result");
+    this.element = h("section.preview", { "aria-label": "Preview" }, this.cost, this.result);
+    this.latest = 0;
+  }
+
+  /**
+   * Say why there is nothing to show.
+   * @param {string} words
+   */
+  idle(words) {
+    this.latest += 1;
+    fill(this.cost, words);
+    fill(this.result);
+  }
+
+  /**
+   * Show a call's cost after a pause in typing, and its result where that is free.
+   * @param {Call} call
+   * @param {{ pauseMs?: number }} [options]
+   */
+  async show(call, { pauseMs = PAUSE_MS } = {}) {
+    const turn = ++this.latest;
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    if (turn !== this.latest) return;
+    try {
+      const cost = await this.pane.backend.cost([call]);
+      if (turn === this.latest) await this.#offer(call, cost, turn);
+    } catch (error) {
+      if (turn === this.latest) this.#failed(call, error);
+    }
+  }
+
+  /**
+   * @param {Call} call
+   * @param {Cost} cost
+   * @param {number} turn
+   */
+  async #offer(call, cost, turn) {
+    fill(this.cost, ...costWords(cost, this.pane.format));
+    if (cost.requests === 0) return this.#fetch(call, turn);
+    const words = `Preview (${this.pane.format.counted(cost.requests, "request")})`;
+    const ask = button(words, () => void this.#fetch(call, turn), { disabled: !cost.allowed });
+    fill(this.result, cost.allowed ? ask : notice("warning", "Not enough requests left", cost.reason ?? ""));
+  }
+
+  /**
+   * @param {Call} call
+   * @param {number} turn
+   */
+  async #fetch(call, turn) {
+    fill(this.result, loading(3));
+    this.result.setAttribute("aria-busy", "true");
+    try {
+      const reply = await this.pane.backend.call([call]);
+      if (turn !== this.latest) return;
+      const [answer] = reply.answers;
+      fill(this.result, answer ? resultTable(answer, this.pane.format) : null);
+      if (reply.requests) fill(this.cost, `Spent ${this.pane.format.counted(reply.requests, "request")}`);
+    } catch (error) {
+      if (turn === this.latest) this.#failed(call, error);
+    } finally {
+      this.result.removeAttribute("aria-busy");
+    }
+  }
+
+  /**
+   * @param {Call} call
+   * @param {unknown} error
+   */
+  #failed(call, error) {
+    fill(this.cost);
+    void showFailure(this.pane, this.result, error, () => void this.show(call, { pauseMs: 0 }));
+  }
+}
+
 /**
- * Insert a formula, after asking where the cell holds something.
+ * @param {Cost} cost
+ * @param {import("../data/format.js").Formatter} format
+ * @returns {import("../ui/elements.js").Child[]}
+ */
+export function costWords(cost, format) {
+  if (cost.requests === 0) return ["Costs ", h("strong", "no request")];
+  const left = cost.quota ? ` · ${format.count(cost.quota.remaining)} left this month` : "";
+  return ["Costs ", h("strong", format.counted(cost.requests, "request")), left];
+}
+
+/**
+ * Insert a formula; where the cell is not blank, ask first.
  * @param {Pane} pane
  * @param {string} formula
  * @param {Call | null} call the same as a call; null where it depends on cells
@@ -36,7 +132,7 @@ export async function insert(pane, formula, call) {
 function handOut(pane, formula, call) {
   const preview = new Preview(pane);
   const hint = "The pane runs outside Excel: copy the formula and paste it into a cell.";
-  dialog("Formula", h("p", { class: "muted" }, hint), copyable(formula), preview.element);
+  dialog("Formula", h("p.muted", hint), copyable(formula), preview.element);
   if (call) void preview.show(call, { pauseMs: 0 });
   else preview.idle("The result depends on cells of the sheet.");
 }

@@ -1,14 +1,13 @@
 /// <reference path="../types.d.ts" />
-// The tab Refresh: what it would cost, doing it, what it did, and what is not fresh.
+// The tab Refresh: its cost, the refresh itself, the log of refreshes, and what is not fresh.
 
-import { messageOf } from "../data/api.js";
-import { fill, h } from "../ui/elements.js";
+import { messageOf } from "../data/exchange.js";
 import { freezeSection } from "./freeze.js";
-import { holdingsList, holdingsSummary } from "../ui/resource_list.js";
-import { entered, ledgerTable } from "../ui/refresh_log.js";
-import { meter } from "../ui/quota_meter.js";
+import { button, notice, progress, quotaMeter, section } from "../ui/components.js";
+import { fill, h } from "../ui/elements.js";
 import { showFailure } from "../ui/notices.js";
-import { button, notice, section } from "../ui/components.js";
+import { logTable, withEntry } from "../ui/refresh_log.js";
+import { resourceList, resourceSummary } from "../ui/resource_list.js";
 
 /** @type {[Scope, string][]} */
 const SCOPES = [
@@ -17,13 +16,13 @@ const SCOPES = [
   ["selection", "Selection"],
 ];
 
-/** @type {["stale" | "force", string, string][]} */
+/** What to refresh, in words, and a hint. @type {["stale" | "force", string, string][]} */
 const MODES = [
   ["stale", "What is stale", "Fresh values stay as they are."],
   ["force", "Everything", "Fresh values are asked for again, too."],
 ];
 
-/** The refresh button with all that surrounds it. */
+/** The refresh button and everything around it. */
 export class Refreshing {
   /**
    * @param {Pane} pane
@@ -31,69 +30,51 @@ export class Refreshing {
    */
   constructor(pane, panel) {
     this.pane = pane;
-    /** @type {import("../ui/refresh_log.js").LedgerEntry[]} */
+    /** @type {import("../ui/refresh_log.js").LogEntry[]} */
     this.entries = [];
-    this.allowance = h("div");
-    this.plan = h("p", { class: "cost", role: "status" });
+    this.quota = h("div");
+    this.plan = h("p.cost", { role: "status" });
     this.outcome = h("div");
     this.log = h("div");
-    this.holdings = h("div");
+    this.resources = h("div");
     this.button = button("Refresh", () => void this.#run(), { look: "primary", sign: "refresh" });
     this.scope = radios("Scope", "scope", pane.host.isExcel ? SCOPES : [], () => void this.#plan());
-    this.mode = radios(
-      "Refresh",
-      "mode",
-      MODES.map(([value, words]) => [value, words]),
-      () => void this.#plan(),
-    );
-    this.hint = h("p", { class: "muted small" });
+    this.mode = radios("Refresh", "mode", MODES, () => void this.#plan());
+    this.hint = h("p.muted.small");
     fill(panel, ...this.#sections());
-    pane.live.watch(() => this.#draw());
+    pane.status.watch(() => this.#draw());
     if (pane.host.isExcel) DataServiceRefresh.onReport((report) => this.#reported(report));
   }
 
   #sections() {
-    const outside = this.pane.host.isExcel
-      ? null
-      : h(
-          "p",
-          { class: "muted small" },
-          "Outside Excel there are no cells to calculate: this tells the backend to ask the service again.",
-        );
+    const note = "Outside Excel there are no cells to calculate: this tells the backend to ask the service again.";
+    const outside = this.pane.host.isExcel ? null : h("p.muted.small", note);
+    const { scope, mode, hint, plan, outcome } = this;
     return [
-      section("Allowance", this.allowance),
-      section(
-        "Refresh",
-        this.scope.element,
-        this.mode.element,
-        this.hint,
-        outside,
-        this.plan,
-        h("div", { class: "row" }, this.button),
-        this.outcome,
-      ),
-      section("Freshness", this.holdings),
+      section("Allowance", this.quota),
+      section("Refresh", scope.element, mode.element, hint, outside, plan, h("div.row", this.button), outcome),
+      section("Freshness", this.resources),
       section("Last refreshes", this.log),
       freezeSection(this.pane),
     ];
   }
 
-  /** Look at everything anew. */
+  /** Ask for the status and the cost again. */
   async open() {
-    await this.pane.live.look();
+    await this.pane.status.look();
     await this.#plan();
   }
 
   #draw() {
-    const { figures, live } = this.pane;
-    const resources = live.status?.resources ?? [];
-    fill(this.allowance, meter(live.quota, figures));
-    const summary = live.failure === null ? holdingsSummary(resources, figures) : "As last seen from the backend.";
-    // Drawn anew with every look: what was unfolded stays so.
-    const unfolded = this.holdings.querySelector("details")?.open ?? false;
-    const list = resources.length ? holdingsList(resources, { figures, unfolded }) : null;
-    fill(this.holdings, h("p", { class: "muted" }, summary), list);
-    fill(this.log, ledgerTable(this.entries, figures));
+    const { format, status } = this.pane;
+    const resources = status.latest?.resources ?? [];
+    fill(this.quota, quotaMeter(status.quota, format));
+    const summary = status.failure === null ? resourceSummary(resources, format) : "As last seen from the backend.";
+    // Redrawn after every look: what was unfolded stays unfolded.
+    const unfolded = this.resources.querySelector("details")?.open ?? false;
+    const list = resources.length ? resourceList(resources, { format, unfolded }) : null;
+    fill(this.resources, h("p.muted", summary), list);
+    fill(this.log, logTable(this.entries, format));
   }
 
   async #plan() {
@@ -107,29 +88,29 @@ export class Refreshing {
   }
 
   #planForce() {
-    const { figures, live } = this.pane;
-    const held = live.status?.resources.length ?? 0;
-    return `About ${figures.counted(held, "request")} in all, for what is held${this.#left(live.quota)}.`;
+    const { format, status } = this.pane;
+    const held = status.latest?.resources.length ?? 0;
+    return `About ${format.counted(held, "request")} in all, for what is held${this.#left(status.quota)}.`;
   }
 
   async #planStale() {
-    const { figures, host } = this.pane;
+    const { format, host } = this.pane;
     if (!host.isExcel) return "No request now: what is stale is asked for when it is next used.";
     /** @type {Cost} */
     const cost = await DataServiceRefresh.cost();
     if (!cost.allowed && cost.reason) return cost.reason;
-    const fresh = `${figures.counted(cost.fresh_calls, "formula")} already fresh`;
-    return `${figures.counted(cost.requests, "request")}${this.#left(cost.quota)}, ${fresh}`;
+    const fresh = `${format.counted(cost.fresh_calls, "formula")} already fresh`;
+    return `${format.counted(cost.requests, "request")}${this.#left(cost.quota)}, ${fresh}`;
   }
 
   /** @param {Quota | null} quota */
   #left(quota) {
-    return quota ? `, ${this.pane.figures.count(quota.remaining)} left` : "";
+    return quota ? `, ${this.pane.format.count(quota.remaining)} left` : "";
   }
 
   async #run() {
     this.button.disabled = true;
-    fill(this.outcome, h("div", { class: "progress", role: "status" }, h("span", { class: "unseen" }, "Refreshing…")));
+    fill(this.outcome, progress("Refreshing…"));
     try {
       await (this.pane.host.isExcel ? this.#runInExcel() : this.#runAlone());
     } catch (error) {
@@ -140,25 +121,16 @@ export class Refreshing {
     }
   }
 
-  async #runInExcel() {
-    const scope = /** @type {Scope} */ (this.scope.value());
-    await DataServiceRefresh.run({ scope, mode: this.#mode() });
+  #runInExcel() {
+    return DataServiceRefresh.run({ scope: /** @type {Scope} */ (this.scope.value()), mode: this.#mode() });
   }
 
   async #runAlone() {
     const mode = this.#mode();
     const { quota } = await this.pane.backend.refresh(mode);
-    this.#enter({
-      what: mode === "force" ? "everything" : "stale",
-      cells: null,
-      requests: 0,
-      left: quota?.remaining ?? null,
-      failure: null,
-    });
-    fill(
-      this.outcome,
-      notice("good", "The backend asks again from now on", "Nothing was lost, and no request was spent yet."),
-    );
+    this.#enter({ what: mode === "force" ? "everything" : "stale", quota });
+    const news = "The backend asks again from now on";
+    fill(this.outcome, notice("good", news, "Nothing was lost, and no request was spent yet."));
   }
 
   #mode() {
@@ -172,55 +144,51 @@ export class Refreshing {
   #reported(report) {
     if (report instanceof Error) return this.#failed(report);
     const { scope, mode, how, cells, requests, quota } = report;
-    const { figures } = this.pane;
+    const { format } = this.pane;
     const rest = how === "full" ? " This Excel recalculated everything." : "";
-    const done = `${figures.counted(cells, "cell")} refreshed, ${figures.counted(requests, "request")}`;
+    const done = `${format.counted(cells, "cell")} refreshed, ${format.counted(requests, "request")}`;
     const text = `${done}${this.#left(quota)}.${rest}`;
-    this.#enter({
-      what: mode === "force" ? `${scope}, all` : scope,
-      cells,
-      requests,
-      left: quota?.remaining ?? null,
-      failure: null,
-    });
+    this.#enter({ what: mode === "force" ? `${scope}, all` : scope, cells, requests, quota });
     fill(this.outcome, notice("good", "Refreshed", text));
   }
 
   /** @param {unknown} error */
   #failed(error) {
-    const message = messageOf(error);
-    if (this.entries[0]?.failure !== message)
-      this.#enter({
-        what: "",
-        cells: null,
-        requests: 0,
-        left: this.pane.live.quota?.remaining ?? null,
-        failure: message,
-      });
+    const failure = messageOf(error);
+    const { quota } = this.pane.status;
+    if (this.entries[0]?.failure !== failure) this.#enter({ what: "", quota, failure });
     void showFailure(this.pane, this.outcome, error, () => void this.#run(), "Not refreshed");
   }
 
-  /** @param {Omit<import("../ui/refresh_log.js").LedgerEntry, "atMs">} entry */
-  #enter(entry) {
-    this.entries = entered(this.entries, { atMs: Date.now(), ...entry });
-    fill(this.log, ledgerTable(this.entries, this.pane.figures));
+  /**
+   * Add an entry to the log.
+   * @param {{ what: string, cells?: number, requests?: number, quota: Quota | null, failure?: string }} refresh
+   */
+  #enter({ what, cells, requests = 0, quota, failure }) {
+    this.entries = withEntry(this.entries, {
+      atMs: Date.now(),
+      what,
+      cells,
+      requests,
+      left: quota?.remaining,
+      failure,
+    });
+    fill(this.log, logTable(this.entries, this.pane.format));
   }
 }
 
 /**
- * Choices of which one holds, side by side; the first one at the start.
+ * Radio buttons side by side; the first is selected at the start.
  * @param {string} title
  * @param {string} name
- * @param {[string, string][]} choices
+ * @param {[string, string, ...unknown[]][]} choices values and the words for them
  * @param {() => void} changed
  */
 function radios(title, name, choices, changed) {
   const inputs = choices.map(([value], index) =>
     h("input", { type: "radio", name, value, checked: index === 0, change: changed }),
   );
-  const labels = choices.map(([, words], index) => h("label", {}, inputs[index], h("span", {}, words)));
-  const element = choices.length
-    ? h("fieldset", { class: "segments" }, h("legend", { class: "unseen" }, title), ...labels)
-    : null;
+  const labels = choices.map(([, words], index) => h("label", inputs[index], h("span", words)));
+  const element = choices.length ? h("fieldset.segments", h("legend.unseen", title), ...labels) : null;
   return { element, value: () => inputs.find((input) => input.checked)?.value ?? "" };
 }

@@ -1,12 +1,12 @@
 /// <reference path="../types.d.ts" />
-// The tab Search: the catalogue, searched as one types, and the card of a signal.
+// The tab Search: the catalogue, searched while the user types, and the card of a signal.
 
-import { Card } from "./signal_card.js";
 import { CATALOGUE_CALL, categoriesOf, entriesOf, found, marked, wordsOf } from "../data/catalogue.js";
-import { fill, h } from "../ui/elements.js";
-import { icon } from "../ui/elements.js";
-import { showFailure } from "../ui/notices.js";
+import { RequestError } from "../data/exchange.js";
+import { Card } from "./signal_card.js";
 import { badge, button, loading, notice } from "../ui/components.js";
+import { fill, h, icon } from "../ui/elements.js";
+import { showFailure } from "../ui/notices.js";
 
 /** @typedef {import("../data/catalogue.js").SignalEntry} SignalEntry */
 
@@ -23,10 +23,10 @@ export class Search {
     this.pane = pane;
     this.panel = panel;
     this.shown = PAGE;
-    /** Where the list stood when a card covered it. */
+    /** Where the list was scrolled to when a card covered it. */
     this.scrolledTo = 0;
     /** @type {Promise<void> | null} */
-    this.asked = null;
+    this.loading = null;
     const typed = () => this.#typed();
     this.query = h("input", {
       id: "search-query",
@@ -37,58 +37,48 @@ export class Search {
       input: typed,
       keydown: (/** @type {KeyboardEvent} */ event) => this.#keyed(event),
     });
-    this.category = h(
-      "select",
-      { "aria-label": "Category", change: typed },
-      h("option", { value: "" }, "All categories"),
-    );
-    this.count = h("p", { class: "muted small", role: "status" });
-    this.list = h("div", {
-      class: "search-results",
-      keydown: (/** @type {KeyboardEvent} */ event) => this.#keyed(event),
-    });
-    this.card = h("div", { class: "search-card" });
+    this.category = h("select", { "aria-label": "Category", change: typed });
+    this.#offer([]);
+    this.count = h("p.muted.small", { role: "status" });
+    this.list = h("div.search-results", { keydown: (/** @type {KeyboardEvent} */ event) => this.#keyed(event) });
+    this.card = h("div.search-card");
     this.#build();
   }
 
   #build() {
-    const box = h("div", { class: "search-box" }, icon("search"), this.query);
+    const box = h("div.search-box", icon("search"), this.query);
     const label = h("label", { for: "search-query", class: "unseen" }, "Search signals");
-    this.filters = h("div", { class: "row spread", hidden: true }, this.category, this.count);
-    fill(
-      this.panel,
-      h("div", { class: "search" }, h("div", { class: "search-side" }, label, box, this.filters, this.list), this.card),
-    );
-    fill(
-      this.card,
-      h(
-        "div",
-        { class: "empty wide-only" },
-        icon("chart"),
-        h("p", {}, "Open a signal to see its latest value, its history and its formulas."),
-      ),
-    );
+    this.filters = h("div.row.spread", { hidden: true }, this.category, this.count);
+    fill(this.panel, h("div.search", h("div.search-side", label, box, this.filters, this.list), this.card));
+    const hint = "Open a signal to see its latest value, its history and its formulas.";
+    fill(this.card, h("div.empty.wide-only", icon("chart"), h("p", hint)));
   }
 
-  /** Show the catalogue where it is at hand, else offer to load it: opening the pane spends nothing. */
+  /** @param {string[]} categories */
+  #offer(categories) {
+    const options = categories.map((name) => h("option", { value: name }, name));
+    fill(this.category, h("option", { value: "" }, "All categories"), ...options);
+  }
+
+  /** Show the catalogue where it is already cached, else offer to load it: opening the pane spends nothing. */
   async open() {
-    if (this.pane.catalogue || this.asked) return;
+    if (this.pane.catalogue || this.loading) return;
     fill(this.list, loading(6));
     try {
       const cost = await this.pane.backend.cost([CATALOGUE_CALL]);
       if (cost.requests === 0) return void this.load();
-      if (!this.pane.catalogue && !this.asked) this.#invite(cost);
+      if (!this.pane.catalogue && !this.loading) this.#invite(cost);
     } catch (error) {
-      this.#failed(error);
+      void showFailure(this.pane, this.list, error, () => void this.load());
     }
   }
 
   /** Load the catalogue, once. */
   load() {
-    this.asked ??= this.#fetch().finally(() => {
-      if (!this.pane.catalogue) this.asked = null;
+    this.loading ??= this.#fetch().finally(() => {
+      if (!this.pane.catalogue) this.loading = null;
     });
-    return this.asked;
+    return this.loading;
   }
 
   async #fetch() {
@@ -96,21 +86,21 @@ export class Search {
     try {
       const { answers } = await this.pane.backend.call([CATALOGUE_CALL]);
       const answer = answers[0];
-      if (!answer || answer.error) throw new Error(answer?.message ?? "the catalogue is not there");
+      if (!answer || answer.error)
+        throw new RequestError(answer?.message ?? "the catalogue is not there", answer?.kind);
       this.pane.catalogue = entriesOf(answer);
-      const options = categoriesOf(this.pane.catalogue).map((name) => h("option", { value: name }, name));
-      fill(this.category, h("option", { value: "" }, "All categories"), ...options);
+      this.#offer(categoriesOf(this.pane.catalogue));
       if (this.filters) this.filters.hidden = false;
       this.#draw();
     } catch (error) {
-      this.#failed(error);
+      void showFailure(this.pane, this.list, error, () => void this.load());
     }
   }
 
   /** @param {Cost} cost */
   #invite(cost) {
-    const { figures } = this.pane;
-    const price = figures.counted(cost.requests, "request");
+    const { format } = this.pane;
+    const price = format.counted(cost.requests, "request");
     const advice = "It is kept for a day. Searching in it is free.";
     const words = cost.allowed
       ? button(`Load the catalogue (${price})`, () => void this.load(), { look: "primary" })
@@ -118,11 +108,10 @@ export class Search {
     fill(
       this.list,
       h(
-        "div",
-        { class: "empty" },
+        "div.empty",
         icon("search"),
-        h("h2", {}, "Find a signal"),
-        h("p", {}, "Load the catalogue, or just type. ", advice),
+        h("h2", "Find a signal"),
+        h("p", "Load the catalogue, or just type. ", advice),
         words,
       ),
     );
@@ -137,10 +126,10 @@ export class Search {
   #draw() {
     const entries = found(this.pane.catalogue ?? [], this.query.value, this.category.value);
     const words = wordsOf(this.query.value);
-    fill(this.count, this.pane.figures.counted(entries.length, "signal"));
-    const items = entries.slice(0, this.shown).map((entry) => h("li", {}, this.#item(entry, words)));
+    fill(this.count, this.pane.format.counted(entries.length, "signal"));
+    const items = entries.slice(0, this.shown).map((entry) => h("li", this.#item(entry, words)));
     const more = entries.length > this.shown ? button("Show more", () => this.#more()) : null;
-    fill(this.list, entries.length ? h("ul", { class: "list" }, ...items) : this.#nothing(), more);
+    fill(this.list, entries.length ? h("ul.list", ...items) : this.#nothing(), more);
   }
 
   #more() {
@@ -155,13 +144,7 @@ export class Search {
       this.query.focus();
     };
     const words = `No signal has “${this.query.value}” in its name, slug, source or description.`;
-    return h(
-      "div",
-      { class: "empty" },
-      h("h2", {}, "Nothing found"),
-      h("p", {}, words),
-      button("Clear the search", clear),
-    );
+    return h("div.empty", h("h2", "Nothing found"), h("p", words), button("Clear the search", clear));
   }
 
   /**
@@ -170,21 +153,15 @@ export class Search {
    */
   #item(entry, words) {
     const text = (/** @type {string} */ value) =>
-      marked(value, words).map(([piece, hit]) => (hit ? h("mark", {}, piece) : piece));
-    const unit = entry.unit ? h("span", {}, entry.unit) : null;
+      marked(value, words).map(([piece, hit]) => (hit ? h("mark", piece) : piece));
+    const unit = entry.unit ? h("span", entry.unit) : null;
     return h(
       "button",
       { type: "button", class: "list-item", "data-slug": entry.slug, click: () => void this.show(entry) },
       h(
-        "span",
-        { class: "list-body" },
-        h(
-          "span",
-          { class: "list-title" },
-          h("span", {}, ...text(entry.name)),
-          entry.premium ? badge("Premium", "accent") : null,
-        ),
-        h("span", { class: "meta" }, h("span", { class: "mono" }, ...text(entry.slug)), unit),
+        "span.list-body",
+        h("span.list-title", h("span", ...text(entry.name)), entry.premium ? badge("Premium", "accent") : null),
+        h("span.meta", h("span.mono", ...text(entry.slug)), unit),
       ),
       icon("next"),
     );
@@ -231,10 +208,5 @@ export class Search {
     if (!next) return;
     event.preventDefault();
     next.focus();
-  }
-
-  /** @param {unknown} error */
-  #failed(error) {
-    void showFailure(this.pane, this.list, error, () => void this.load());
   }
 }

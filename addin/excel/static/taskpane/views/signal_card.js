@@ -2,18 +2,17 @@
 // A signal's card: what it is, its latest value with its history, and the formulas that bring it into a sheet.
 
 import { cellOf, numberIn, seriesOf } from "../data/answers.js";
-import { chart } from "../ui/chart.js";
-import { fill, h } from "../ui/elements.js";
+import { RequestError } from "../data/exchange.js";
 import { span } from "../data/format.js";
 import { callOf, formulaOf } from "../data/formula.js";
-import { icon } from "../ui/elements.js";
-import { insert } from "./insert.js";
+import { asksFirst } from "../data/host.js";
+import { costWords, insert } from "./insert.js";
+import { chart } from "../ui/chart.js";
+import { badge, button, factRows, formulaCode, loading, notice, staleness } from "../ui/components.js";
+import { fill, h, icon } from "../ui/elements.js";
 import { showFailure } from "../ui/notices.js";
-import { badge, button, formulaCode, loading, notice, staleness } from "../ui/components.js";
-import { asksFirst } from "../data/preferences.js";
-import { costWords } from "./preview.js";
 
-/** The windows of the chart; the first rests on what the value's own request brings. @type {[string, string][]} */
+/** The windows of the chart; the first needs no request beyond that for the value. @type {[string, string][]} */
 const WINDOWS = [
   ["Recent", "N250"],
   ["1Y", "-1Y"],
@@ -47,43 +46,32 @@ export class Card {
   constructor(pane, entry) {
     this.pane = pane;
     this.entry = entry;
-    this.reading = h("div", { class: "reading" });
-    this.history = h("div", { class: "history" });
+    this.reading = h("div.reading");
+    this.history = h("div.history");
     this.window = WINDOWS[0]?.[1] ?? "";
-    this.windows = h("div", { class: "segments", role: "group", "aria-label": "Window of the chart" });
-    this.element = h(
-      "article",
-      { class: "card" },
-      this.#head(),
-      this.reading,
-      this.history,
-      this.#facts(),
-      this.#formulas(),
-    );
+    this.windows = h("div.segments", { role: "group", "aria-label": "Window of the chart" });
+    this.element = h("article.card", this.#head(), this.reading, this.history, this.#facts(), this.#formulas());
   }
 
-  /** Show the value: at once where it is at hand, or where the user wants no question before a request. */
+  /** Show the value: at once where it is cached, or where the user does not want to be asked before a request. */
   async open() {
     fill(this.reading, loading(3));
     try {
       const cost = await this.pane.backend.cost(this.#calls());
       if (cost.requests === 0 || (cost.allowed && !asksFirst())) return await this.#load();
-      const { figures } = this.pane;
-      const load = button(`Load the value (${figures.counted(cost.requests, "request")})`, () => void this.#load(), {
+      const { format } = this.pane;
+      const load = button(`Load the value (${format.counted(cost.requests, "request")})`, () => void this.#load(), {
         disabled: !cost.allowed,
       });
       fill(this.reading, cost.allowed ? load : notice("warning", "Not enough requests left", cost.reason ?? ""));
     } catch (error) {
-      this.#failed(this.reading, error, () => void this.open());
+      void showFailure(this.pane, this.reading, error, () => void this.open());
     }
   }
 
   #calls() {
     const { slug } = this.entry;
-    return /** @type {Call[]} */ ([
-      ...FIELDS.map((field) => ["SIGNAL", slug, field]),
-      this.#windowCall(this.window),
-    ]);
+    return /** @type {Call[]} */ ([...FIELDS.map((field) => ["SIGNAL", slug, field]), this.#windowCall(this.window)]);
   }
 
   async #load() {
@@ -91,12 +79,12 @@ export class Card {
     try {
       const reply = await this.pane.backend.call(this.#calls());
       const [value, day, change, percent, age, history] = reply.answers;
-      if (!value || value.error) throw new Error(value?.message ?? "there is no value");
+      if (!value || value.error) throw new RequestError(value?.message ?? "there is no value", value?.kind);
       this.#show(value, day, change, percent, age, reply.requests);
       this.#offerWindows();
       if (history) this.#draw(history);
     } catch (error) {
-      this.#failed(this.reading, error, () => void this.open());
+      void showFailure(this.pane, this.reading, error, () => void this.open());
     }
   }
 
@@ -109,25 +97,19 @@ export class Card {
    * @param {number} requests
    */
   #show(value, day, change, percent, age, requests) {
-    const { figures } = this.pane;
+    const { format } = this.pane;
     const seconds = numberIn(age);
     const source = seconds === null ? null : seconds < 2 ? "fetched just now" : `fetched ${span(seconds)} ago`;
-    const spent = requests ? figures.counted(requests, "request") : "from the cache";
+    const spent = requests ? format.counted(requests, "request") : "from the cache";
     fill(
       this.reading,
+      h("p.value", h("strong", cellOf(value, format).text), h("span.unit", this.entry.unit)),
       h(
-        "p",
-        { class: "value" },
-        h("strong", {}, cellOf(value, figures).text),
-        h("span", { class: "unit" }, this.entry.unit),
-      ),
-      h(
-        "p",
-        { class: "row tight" },
+        "p.row.tight",
         this.#change(numberIn(change), numberIn(percent)),
-        h("span", { class: "muted" }, day ? cellOf(day, figures).text.slice(0, 10) : ""),
+        h("span.muted", day ? cellOf(day, format).text.slice(0, 10) : ""),
       ),
-      h("p", { class: "muted small" }, [source, spent].filter(Boolean).join(" · ")),
+      h("p.muted.small", [source, spent].filter(Boolean).join(" · ")),
       staleness(value.stale),
     );
   }
@@ -138,12 +120,11 @@ export class Card {
    */
   #change(change, percent) {
     if (change === null) return null;
-    const { figures } = this.pane;
+    const { format } = this.pane;
     const tone = change > 0 ? "up" : change < 0 ? "down" : "flat";
-    const words = [figures.signed(change), percent === null ? null : `(${figures.percent(percent)})`]
-      .filter(Boolean)
-      .join(" ");
-    return h("span", { class: `change ${tone}` }, tone === "flat" ? null : icon(tone), words);
+    const share = percent === null ? "" : ` (${format.percent(percent)})`;
+    const words = `${format.signed(change)}${share}`;
+    return h(`span.change.${tone}`, tone === "flat" ? null : icon(tone), words);
   }
 
   #offerWindows() {
@@ -157,33 +138,29 @@ export class Card {
     fill(this.windows, ...choices);
   }
 
-  /** @param {string} start */
-  async #window(start) {
+  /**
+   * Show a window of the history, unless another one is chosen meanwhile. Where that costs requests, it first offers to
+   * load the window, unless the user has already agreed.
+   * @param {string} start
+   * @param {{ agreed?: boolean }} [options]
+   */
+  async #window(start, { agreed = false } = {}) {
+    this.window = start;
+    const { backend } = this.pane;
+    const calls = [this.#windowCall(start)];
     WINDOWS.forEach(([, each], index) =>
       this.windows.children[index]?.setAttribute("aria-pressed", String(each === start)),
     );
-    this.window = start;
     try {
-      const cost = await this.pane.backend.cost([this.#windowCall(start)]);
+      const cost = agreed ? null : await backend.cost(calls);
       if (this.window !== start) return;
-      if (cost.requests === 0) await this.#loadWindow(start);
-      else fill(this.history, this.windows, this.#price(cost, start));
-    } catch (error) {
-      if (this.window === start) this.#failed(this.history, error, () => void this.#window(start));
-    }
-  }
-
-  /**
-   * Draw a window of the history, unless another one was chosen meanwhile.
-   * @param {string} start
-   */
-  async #loadWindow(start) {
-    fill(this.history, this.windows, loading(4));
-    try {
-      const { answers } = await this.pane.backend.call([this.#windowCall(start)]);
+      if (cost?.requests) return fill(this.history, this.windows, this.#price(cost, start));
+      fill(this.history, this.windows, loading(4));
+      const { answers } = await backend.call(calls);
       if (answers[0] && this.window === start) this.#draw(answers[0]);
     } catch (error) {
-      if (this.window === start) this.#failed(this.history, error, () => void this.#window(start));
+      if (this.window !== start) return;
+      void showFailure(this.pane, this.history, error, () => void this.#window(start));
     }
   }
 
@@ -201,15 +178,9 @@ export class Card {
    * @param {string} start
    */
   #price(cost, start) {
-    const words = h("p", {}, ...costWords(cost, this.pane.figures));
-    const reason = cost.reason ? h("p", {}, cost.reason) : null;
-    return h(
-      "div",
-      { class: "empty" },
-      words,
-      reason,
-      button("Load", () => void this.#loadWindow(start), { disabled: !cost.allowed }),
-    );
+    const words = h("p", ...costWords(cost, this.pane.format));
+    const load = button("Load", () => void this.#window(start, { agreed: true }), { disabled: !cost.allowed });
+    return h("div.empty", words, cost.reason && h("p", cost.reason), load);
   }
 
   /** @param {Answer} answer */
@@ -219,8 +190,8 @@ export class Card {
     const { name, unit } = this.entry;
     const picture =
       points.length > 1
-        ? chart(points, { name, unit, figures: this.pane.figures })
-        : h("p", { class: "muted" }, "Too few observations for a chart.");
+        ? chart(points, { name, unit, format: this.pane.format })
+        : h("p.muted", "Too few observations for a chart.");
     fill(this.history, this.windows, picture);
   }
 
@@ -229,9 +200,8 @@ export class Card {
     const names = [slug, shortcode].filter(Boolean).join(" · ");
     return h(
       "header",
-      {},
-      h("div", { class: "row tight" }, h("h2", { tabindex: -1 }, name), premium ? badge("Premium", "accent") : null),
-      h("p", { class: "mono muted small" }, names),
+      h("div.row.tight", h("h2", { tabindex: -1 }, name), premium ? badge("Premium", "accent") : null),
+      h("p.mono.muted.small", names),
     );
   }
 
@@ -244,21 +214,15 @@ export class Card {
       ["Category", category],
       ["Source", source],
     ];
-    const given = facts.filter(([, text]) => text).flatMap(([term, text]) => [h("dt", {}, term), h("dd", {}, text)]);
-    return h("dl", { class: "facts" }, ...given);
+    return h("dl.facts", ...factRows(facts.filter(([, text]) => text)));
   }
 
   #formulas() {
     const more = button("All arguments…", () => this.pane.openFunction("SIGNAL_HISTORY", { slug: this.entry.slug }), {
       look: "quiet",
     });
-    const items = FORMULAS.map(([words, id, rest]) => h("li", {}, this.#formula(words, id, rest)));
-    return h(
-      "section",
-      { class: "formulas" },
-      h("div", { class: "row spread" }, h("h3", {}, "Formulas"), more),
-      h("ul", { class: "list" }, ...items),
-    );
+    const items = FORMULAS.map(([words, id, rest]) => h("li", this.#formula(words, id, rest)));
+    return h("section.formulas", h("div.row.spread", h("h3", "Formulas"), more), h("ul.list", ...items));
   }
 
   /**
@@ -268,20 +232,11 @@ export class Card {
    */
   #formula(words, id, rest) {
     const typed = [this.entry.slug, ...rest];
-    const formula = formulaOf(this.pane.live.namespace, id, typed, TEXTS);
+    const formula = formulaOf(this.pane.status.namespace, id, typed, TEXTS);
     const put = button("Insert", () => void insert(this.pane, formula, callOf(id, typed, TEXTS)), {
       label: `Insert ${words}: ${formula}`,
     });
-    const shown = h("div", { class: "small" }, formulaCode(formula));
-    return h("div", { class: "formula-item" }, h("span", {}, words), put, shown);
-  }
-
-  /**
-   * @param {HTMLElement} place
-   * @param {unknown} error
-   * @param {() => void} retry
-   */
-  #failed(place, error, retry) {
-    void showFailure(this.pane, place, error, retry);
+    const shown = h("div.small", formulaCode(formula));
+    return h("div.formula-item", h("span", words), put, shown);
   }
 }

@@ -1,14 +1,12 @@
 /// <reference path="../types.d.ts" />
-// The tab Insert: every function of the library as a form, with the formula it makes and what that costs.
+// The tab Insert: a form for every function of the library, with the formula it makes and its cost.
 
-import { fill, h } from "../ui/elements.js";
-import { parameterField } from "../ui/argument_inputs.js";
 import { callOf, formulaOf, isReference } from "../data/formula.js";
-import { insert } from "./insert.js";
-import { icon } from "../ui/elements.js";
-import { showFailure } from "../ui/notices.js";
+import { insert, Preview } from "./insert.js";
+import { parameterField } from "../ui/argument_inputs.js";
 import { button, copyable, loading } from "../ui/components.js";
-import { Preview } from "./preview.js";
+import { fill, h, icon } from "../ui/elements.js";
+import { showFailure } from "../ui/notices.js";
 
 /** The list of functions, and the form of the one that was chosen. */
 export class Wizard {
@@ -36,7 +34,7 @@ export class Wizard {
   }
 
   /**
-   * Show the form of a function, filled with what is known.
+   * Show the form of a function, with the given values filled in.
    * @param {string} id
    * @param {Record<string, string>} values
    */
@@ -51,10 +49,10 @@ export class Wizard {
     const groups = [...new Set(this.functions.map((each) => each.group))];
     const sections = groups.map((group) => {
       const members = this.functions.filter((each) => each.group === group);
-      const entries = members.map((each) => h("li", {}, this.#entry(each)));
-      return h("section", {}, h("h2", {}, group), h("ul", { class: "list" }, ...entries));
+      const entries = members.map((each) => h("li", this.#entry(each)));
+      return h("section", h("h2", group), h("ul.list", ...entries));
     });
-    fill(this.panel, h("div", { class: "columns" }, ...sections));
+    fill(this.panel, h("div.columns", ...sections));
     const entry = focusId ? this.panel.querySelector(`[data-function="${focusId}"]`) : null;
     if (entry instanceof HTMLElement) entry.focus();
   }
@@ -64,12 +62,7 @@ export class Wizard {
     return h(
       "button",
       { type: "button", class: "list-item", "data-function": about.id, click: () => this.#form(about, {}) },
-      h(
-        "span",
-        { class: "list-body" },
-        h("span", { class: "list-title mono" }, about.id),
-        h("span", { class: "muted small clamp" }, about.summary),
-      ),
+      h("span.list-body", h("span.list-title.mono", about.id), h("span.muted.small.clamp", about.summary)),
       icon("next"),
     );
   }
@@ -98,7 +91,7 @@ class Form {
     this.pane = pane;
     this.about = about;
     this.preview = new Preview(pane);
-    this.formula = h("div", { class: "formula-place" });
+    this.formula = h("div.formula-place");
     this.insert = button("Insert", () => void insert(pane, this.text(), this.call()), { look: "primary" });
     const context = {
       changed: () => this.changed(),
@@ -107,8 +100,8 @@ class Form {
     };
     this.fields = about.parameters.map((parameter) => parameterField(parameter, context));
     this.element = h(
-      "form",
-      { class: "wizard", submit: (/** @type {Event} */ event) => event.preventDefault() },
+      "form.wizard",
+      { submit: (/** @type {Event} */ event) => event.preventDefault() },
       this.#head(),
       this.#body(),
       this.#foot(),
@@ -122,29 +115,19 @@ class Form {
       "Help",
       icon("open"),
     );
-    const title = h("h2", { class: "mono", tabindex: -1 }, `${this.pane.live.namespace}.${this.about.id}`);
-    return h(
-      "header",
-      {},
-      h("div", { class: "row spread" }, title, help),
-      h("p", { class: "muted" }, this.about.summary),
-    );
+    const title = h("h2.mono", { tabindex: -1 }, `${this.pane.status.namespace}.${this.about.id}`);
+    return h("header", h("div.row.spread", title, help), h("p.muted", this.about.summary));
   }
 
   #body() {
-    const hint = h("p", { class: "muted small" }, "Begin with = to take a value from a cell, such as =A2.");
-    return h(
-      "div",
-      { class: "fields" },
-      ...this.fields.map((field) => field.element),
-      this.fields.length ? hint : null,
-    );
+    const hint = h("p.muted.small", "Begin with = to take a value from a cell, such as =A2.");
+    return h("div.fields", ...this.fields.map((field) => field.element), this.fields.length ? hint : null);
   }
 
-  /** The formula with its button, seen however long the form is; and what it gives. */
+  /** The formula with its button, which stay visible however long the form is; and the preview. */
   #foot() {
-    const bar = h("div", { class: "wizard-bar" }, this.formula, this.insert);
-    return h("div", { class: "wizard-foot" }, bar, this.preview.element);
+    const bar = h("div.wizard-bar", this.formula, this.insert);
+    return h("div.wizard-foot", bar, this.preview.element);
   }
 
   /** @param {Record<string, string>} values */
@@ -157,7 +140,7 @@ class Form {
   }
 
   text() {
-    return formulaOf(this.pane.live.namespace, this.about.id, this.typed(), this.about.parameters);
+    return formulaOf(this.pane.status.namespace, this.about.id, this.typed(), this.about.parameters);
   }
 
   call() {
@@ -170,15 +153,10 @@ class Form {
     fill(this.formula, copyable(this.text()));
     this.insert.disabled = missing.length > 0;
     const call = this.call();
-    if (missing.length)
-      this.preview.idle(`Fill in ${missing.map((parameter) => parameter.name).join(", ")} to see cost and result.`);
-    else if (call === null)
-      this.preview.idle(
-        `The result depends on ${typed
-          .filter(isReference)
-          .map((text) => text.trim().slice(1))
-          .join(", ")}.`,
-      );
+    const names = missing.map((parameter) => parameter.name).join(", ");
+    const cells = typed.filter(isReference).map((text) => text.trim().slice(1));
+    if (missing.length) this.preview.idle(`Fill in ${names} to see cost and result.`);
+    else if (call === null) this.preview.idle(`The result depends on ${cells.join(", ")}.`);
     else void this.preview.show(call);
   }
 }

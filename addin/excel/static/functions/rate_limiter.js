@@ -1,16 +1,16 @@
 /// <reference path="../types.d.ts" />
-// How fast results may go to Excel. It takes 5 MB in one exchange, about two a second; more at once is never shown, and
-// cells say #BUSY! for good. So tables that would be more wait for their turn.
+// Limits how fast results go to Excel. It accepts 5 MB in one exchange, about two exchanges a second; anything more is
+// never shown, and cells say #BUSY! for good. So tables beyond that wait in line.
 
-/** What Excel takes at once, with room for what gathers while it is busy with the exchange before. */
+/** What Excel accepts at once, with room for what gathers while it handles the exchange before. */
 const BURST = 3_000_000;
 const PER_SECOND = 2_000_000;
 
 /** Smaller results never wait: a hundred thousand of them fit into one exchange. */
 const SMALLEST_TABLE = 1_000;
 
-/** A bucket of characters that fills up again; a table that finds it empty waits in line. */
-class Delivery {
+/** A token bucket of characters; a table that finds it too empty waits in line. */
+class RateLimiter {
   /** @param {() => number} clock milliseconds, never set back */
   constructor(clock) {
     this.clock = clock;
@@ -21,21 +21,21 @@ class Delivery {
   }
 
   /**
-   * Whether a result of `size` characters may go now; its room is taken then.
+   * Whether a result of `size` characters may go now; its room is used then.
    * @param {number} size
    */
-  take(size) {
-    if (size >= SMALLEST_TABLE) return this.line.length === 0 && this.#take(size);
+  tryAcquire(size) {
+    if (size >= SMALLEST_TABLE) return this.line.length === 0 && this.#acquire(size);
     this.room = Math.max(0, this.room - size);
     return true;
   }
 
   /**
-   * Settles when a result of `size` characters may go.
+   * Resolves when a result of `size` characters may go.
    * @param {number} size
    * @returns {Promise<void>}
    */
-  turn(size) {
+  acquire(size) {
     return new Promise((resolve) => {
       this.line.push({ size, go: resolve });
       if (this.line.length === 1) this.#wait();
@@ -43,7 +43,7 @@ class Delivery {
   }
 
   /** @param {number} size */
-  #take(size) {
+  #acquire(size) {
     const now = this.clock();
     this.room = Math.min(BURST, this.room + ((now - this.filledMs) / 1000) * PER_SECOND);
     this.filledMs = now;
@@ -56,11 +56,11 @@ class Delivery {
     const first = this.line[0];
     if (first === undefined) return;
     const missing = Math.max(0, first.size - this.room);
-    setTimeout(() => this.#letGo(), Math.ceil((missing / PER_SECOND) * 1000));
+    setTimeout(() => this.#advance(), Math.ceil((missing / PER_SECOND) * 1000));
   }
 
-  #letGo() {
-    while (this.line[0] !== undefined && this.#take(this.line[0].size)) this.line.shift()?.go();
+  #advance() {
+    while (this.line[0] !== undefined && this.#acquire(this.line[0].size)) this.line.shift()?.go();
     this.#wait();
   }
 }

@@ -1,0 +1,114 @@
+/// <reference path="../types.d.ts" />
+// Results that are fresh or on their way: equal calls share one promise, kept as long as its answer stays fresh.
+
+/**
+ * @typedef {object} CachedResult
+ * @property {Promise<Result>} result
+ * @property {number} freshUntilMs Infinity while the answer is on its way
+ * @property {number} size characters of the result
+ */
+
+/** Promises of results by call; when it is full, the oldest are dropped. */
+class ResultCache {
+  /**
+   * @param {{ maxEntries: number, maxSize: number, clock: () => number }} limits `clock` returns milliseconds and never
+   *   goes back
+   */
+  constructor({ maxEntries, maxSize, clock }) {
+    this.maxEntries = maxEntries;
+    this.maxSize = maxSize;
+    this.clock = clock;
+    this.size = 0;
+    /** @type {Map<string, CachedResult>} */
+    this.entries = new Map();
+  }
+
+  /**
+   * The entry of the call `key`, if it is fresh or on its way.
+   * @param {string} key
+   * @returns {CachedResult | undefined}
+   */
+  get(key) {
+    const entry = this.entries.get(key);
+    return entry !== undefined && this.clock() < entry.freshUntilMs ? entry : undefined;
+  }
+
+  /**
+   * Add the promise of an answer that is on its way.
+   * @param {string} key
+   * @param {Promise<Result>} result
+   * @returns {CachedResult} to be passed to `arrived`
+   */
+  expect(key, result) {
+    this.#drop(key);
+    const entry = { result, freshUntilMs: Infinity, size: 0 };
+    this.entries.set(key, entry);
+    return entry;
+  }
+
+  /**
+   * The answer is here: keep it for `freshMs` from `askedMs`, unless the cache was cleared since.
+   * @param {string} key
+   * @param {CachedResult} entry
+   * @param {{ askedMs: number, freshMs: number, size: number }} answer
+   */
+  arrived(key, entry, { askedMs, freshMs, size }) {
+    entry.freshUntilMs = askedMs + freshMs;
+    entry.size = size;
+    if (this.entries.get(key) !== entry) return;
+    this.size += size;
+    this.#makeRoom();
+  }
+
+  /** Forget everything, including what is on its way. */
+  clear() {
+    this.entries.clear();
+    this.size = 0;
+  }
+
+  /** Forget what has arrived. */
+  clearArrived() {
+    for (const [key, entry] of this.entries) if (hasArrived(entry)) this.#drop(key);
+  }
+
+  #makeRoom() {
+    if (this.entries.size <= this.maxEntries && this.size <= this.maxSize) return;
+    for (const [key, entry] of this.entries) {
+      if (!hasArrived(entry)) continue;
+      this.#drop(key);
+      // A tenth is freed at once, so that a full cache is not walked at every answer.
+      if (this.entries.size <= this.maxEntries * 0.9 && this.size <= this.maxSize * 0.9) return;
+    }
+  }
+
+  /** @param {string} key */
+  #drop(key) {
+    this.size -= this.entries.get(key)?.size ?? 0;
+    this.entries.delete(key);
+  }
+}
+
+/**
+ * A clock by which nothing stays fresh for too long. It advances by the larger of what two clocks measured, because the
+ * wall clock may be set back, and the page's own clock stands still while the machine sleeps.
+ * @param {() => number} wall milliseconds
+ * @param {() => number} steady milliseconds
+ * @returns {() => number}
+ */
+function longestClock(wall, steady) {
+  let wallMs = wall();
+  let steadyMs = steady();
+  let passedMs = 0;
+  return () => {
+    const [wallBeforeMs, steadyBeforeMs] = [wallMs, steadyMs];
+    wallMs = wall();
+    steadyMs = steady();
+    passedMs += Math.max(0, wallMs - wallBeforeMs, steadyMs - steadyBeforeMs);
+    return passedMs;
+  };
+}
+
+/** @param {CachedResult} entry */
+function hasArrived(entry) {
+  return entry.freshUntilMs !== Infinity;
+}

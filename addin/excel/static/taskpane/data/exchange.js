@@ -1,0 +1,89 @@
+/// <reference path="../types.d.ts" />
+// One exchange of JSON with the backend, which ends in an answer or in a reason a user can read. `functions.js`
+// contains it, too. The pane cannot use that copy, which waits for Microsoft's office.js; it may be slow or out of reach.
+
+/** Why a request has no answer. */
+export class RequestError extends Error {
+  /**
+   * @param {string} message a sentence that a cell can show
+   * @param {string | null} [kind] the kind of error as the backend names it; "backend" where the backend itself failed
+   * @param {string} [reason] the backend's own words, where the message has others around them
+   */
+  constructor(message, kind = null, reason = message) {
+    super(message);
+    this.kind = kind;
+    this.reason = reason;
+  }
+}
+
+/**
+ * Send a request; the promise settles within `deadlineMs`, whatever happens, and rejects with a `RequestError`.
+ * @param {URL} address
+ * @param {object} options
+ * @param {string | null} [options.body] JSON to post; without it the address is read
+ * @param {string} [options.method]
+ * @param {string | null} options.key the user's own key, in a shared deployment
+ * @param {number} options.deadlineMs
+ * @returns {Promise<any>}
+ */
+export async function exchange(address, { body = null, method = body === null ? "GET" : "POST", key, deadlineMs }) {
+  const abort = new AbortController();
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let timer;
+  const deadline = new Promise((_, reject) => {
+    timer = setTimeout(() => {
+      // Rejected first, so that the reason is the deadline and not the connection that breaks by it.
+      reject(noAnswer(`did not answer within ${deadlineMs / 1000} s; press Refresh to ask again`));
+      abort.abort();
+    }, deadlineMs);
+  });
+  const headers = { "content-type": "application/json", ...(key && { "x-data-service-key": key }) };
+  const request = answerTo(address, { method, headers, body, cache: "no-store", signal: abort.signal });
+  try {
+    return await Promise.race([request, deadline]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/**
+ * @param {URL} address
+ * @param {RequestInit} request
+ */
+async function answerTo(address, request) {
+  let response;
+  try {
+    response = await fetch(address, request);
+  } catch (error) {
+    throw noAnswer(`is not there (${messageOf(error)}); start it with: addin serve`);
+  }
+  if (!response.ok) throw await refusalOf(response);
+  try {
+    return JSON.parse(await response.text());
+  } catch (error) {
+    throw noAnswer(`gave no whole answer (${messageOf(error)}); press Refresh to ask again`);
+  }
+}
+
+/** @param {string} what */
+function noAnswer(what) {
+  return new RequestError(`the add-in's backend ${what}`, "backend");
+}
+
+/** @param {Response} response */
+async function refusalOf(response) {
+  const body = await response.text().catch(() => "");
+  let reason = "";
+  try {
+    reason = String(JSON.parse(body).error ?? "");
+  } catch {
+    // A page instead of JSON: its status says enough.
+  }
+  const message = `the add-in's backend refused (${response.status}${reason && `: ${reason}`})`;
+  return new RequestError(message, null, reason || message);
+}
+
+/** @param {unknown} error */
+export function messageOf(error) {
+  return error instanceof Error ? error.message : String(error);
+}
