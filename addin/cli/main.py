@@ -1,74 +1,75 @@
-"""The command `addin`: a list of commands that loads only the one that runs."""
+"""The program `addin`: its commands, and what precedes each of them.
+
+To add a command: write `addin/cli/NAME.py` with a function whose parameters are typer's (or a `typer.Typer` with
+sub-commands), and add one entry to the table here. Its help is the first line of the docstring; a test compares them.
+"""
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator, MutableMapping
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
-from typer.core import TyperGroup
 
-from addin.cli.command_table import COMMANDS, command_of
 from addin.errors import AddinError
+from dataservice.cli.command_group import CommandEntry, LazyGroup, VersionOption, new_group
+
+COMMANDS = {
+    "demo": CommandEntry("addin.cli.demo:demo", "Try everything on made-up data: no account, no network."),
+    "serve": CommandEntry("addin.cli.serve:serve", "Answer the formulas of Excel and Calc until Ctrl-C."),
+    "eval": CommandEntry("addin.cli.functions:evaluate_formulas", "Evaluate formulas and print their values."),
+    "functions": CommandEntry("addin.cli.functions:functions", "List the functions, or explain one."),
+    "key": CommandEntry(
+        "addin.cli.key:app", "Keep the API key in the system's keychain, show where it is, or forget it."
+    ),
+    "refresh": CommandEntry(
+        "addin.cli.refresh:refresh",
+        "Bring a workbook's formulas up to date, with or without a spreadsheet program.",
+    ),
+    "cost": CommandEntry(
+        "addin.cli.refresh:cost", "Show how many requests a refresh of a workbook would spend; nothing is sent."
+    ),
+    "freeze": CommandEntry(
+        "addin.cli.workbook:freeze",
+        "Write a copy of a workbook with values in place of our formulas, for readers without the add-in.",
+    ),
+    "mcp": CommandEntry(
+        "addin.cli.mcp:mcp",
+        "Serve agents over MCP: seven read tools, with the same key, cache and quota as the cells.",
+    ),
+    "template": CommandEntry(
+        "addin.cli.workbook:template", "Write the workbook template, with example values from made-up data."
+    ),
+    "calc-extension": CommandEntry(
+        "addin.cli.calc_extension:calc_extension",
+        "Write the extension for LibreOffice Calc: functions, a menu and a toolbar.",
+    ),
+    "manifest": CommandEntry("addin.cli.excel:manifest", "Write the manifest that Excel loads, or check one."),
+    "sideload": CommandEntry(
+        "addin.cli.excel:sideload",
+        "Add the add-in to Excel on this machine, or show how to add it to Excel on the web.",
+    ),
+    "certs": CommandEntry(
+        "addin.cli.certs:app",
+        "Make, show or remove the certificate that Excel needs to reach the backend on this machine.",
+    ),
+    "doctor": CommandEntry(
+        "addin.cli.doctor:doctor", "Check every link from Excel to the service, and say what to do."
+    ),
+}
 
 
-class _Commands(MutableMapping[str, Any]):
-    """The commands by name; looking one up imports it."""
-
-    def __init__(self) -> None:
-        self._loaded: dict[str, Any] = {}
-
-    def __getitem__(self, name: str) -> Any:
-        if name not in self._loaded:
-            self._loaded[name] = command_of(name)
-        return self._loaded[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(COMMANDS)
-
-    def __len__(self) -> int:
-        return len(COMMANDS)
-
-    def __setitem__(self, name: str, command: Any) -> None:
-        self._loaded[name] = command
-
-    def __delitem__(self, name: str) -> None:
-        del self._loaded[name]
+class _Commands(LazyGroup):
+    table = COMMANDS
+    reported = AddinError
 
 
-class _LazyGroup(TyperGroup):
-    """A group whose list of commands comes from the table."""
-
-    def __init__(self, **attributes: Any) -> None:
-        super().__init__(**attributes)
-        self.commands = _Commands()
-
-    def list_commands(self, ctx: typer.Context) -> list[str]:  # type: ignore[override]  # noqa: ARG002 - typer's signature
-        return list(COMMANDS)
-
-    def format_commands(self, ctx: typer.Context, formatter: Any) -> None:  # type: ignore[override]  # noqa: ARG002
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, entry.help) for name, entry in COMMANDS.items()])
-
-
-app = typer.Typer(cls=_LazyGroup, no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False)
-
-
-def _show_version(wanted: bool) -> None:
-    if wanted:
-        from importlib.metadata import version
-
-        typer.echo(f"addin {version('dataservice-addin')}")
-        raise typer.Exit
+app = new_group(cls=_Commands, add_completion=True)
 
 
 @app.callback()
 def root(
-    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show what happens on stderr.")] = False,
-    version: Annotated[  # noqa: ARG001 - acted on by its callback
-        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and end.")
-    ] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Log to stderr.")] = False,
+    version: VersionOption = False,  # noqa: ARG001 - acted on by its callback
 ) -> None:
     """Put a data service into spreadsheet cells: serve Excel and Calc, refresh workbooks, try formulas."""
     from addin.config.logs import configure_logging
@@ -77,12 +78,8 @@ def root(
 
 
 def main() -> None:
-    """Run the command line; an `AddinError` ends it with its message and exit code 1."""
-    try:
-        app(prog_name="addin")
-    except AddinError as error:
-        typer.echo(f"addin: {error}", err=True)
-        sys.exit(1)
+    """Run the program."""
+    app(prog_name="addin")
 
 
 if __name__ == "__main__":

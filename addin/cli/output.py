@@ -1,4 +1,4 @@
-"""Answers of the backend's protocol read back into cells, and written for people and for files."""
+"""What the commands print: answers of the backend's protocol as cells, tables, CSV and JSON."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Any
 
+import orjson
+import typer
 from rich.table import Table
 from rich.text import Text
 
 from udfs.cells import EPOCH, Scalar
 from udfs.errors import CellError, ErrorCode
 
-_SERIALS = ("date", "datetime")
-
-FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
-"""Text that begins like this would be worked out by a spreadsheet program that opens a CSV file."""
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+"""Text that begins like this would be evaluated by a spreadsheet program that opens a CSV file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,12 +82,49 @@ def as_csv(cells: Cells) -> str:
     return out.getvalue()
 
 
+def plain_table(*, show_header: bool = False) -> Table:
+    """An empty table without lines."""
+    return Table(show_header=show_header, box=None, pad_edge=False, header_style="bold")
+
+
+def table_of(cells: Cells) -> Table:
+    """The cells of a table, numbers to the right."""
+    table = plain_table(show_header=cells.header is not None)
+    width = len(cells.rows[0]) if cells.rows else len(cells.header or ())
+    for position in range(width):
+        numeric = any(isinstance(row[position], float | int) for row in cells.rows)
+        name = cells.header[position] if cells.header is not None else ""
+        table.add_column(Text(name), justify="right" if numeric else "left", overflow="fold")
+    for row in cells.rows:
+        table.add_row(*(cell_text(cell) for cell in row))
+    return table
+
+
+def cell_text(cell: Scalar) -> Text:
+    """One cell; errors stand out."""
+    return Text(as_text(cell), style="red" if isinstance(cell, CellError) else "")
+
+
+def print_json(value: Any) -> None:
+    """Print a value as indented JSON."""
+    typer.echo(orjson.dumps(value, option=orjson.OPT_INDENT_2).decode())
+
+
+def requests_text(count: int) -> str:
+    """A number of requests in words.
+
+    >>> requests_text(1), requests_text(1_200)
+    ('1 request', '1,200 requests')
+    """
+    return "1 request" if count == 1 else f"{count:,} requests"
+
+
 def _cell(value: Any, kind: str | None) -> Scalar:
     if isinstance(value, Mapping):
         if "error" in value:
             return CellError(ErrorCode(value["error"]), value["message"])
         return _cell(value["value"], value.get("type"))
-    if kind in _SERIALS and value is not None:
+    if kind in ("date", "datetime") and value is not None:
         moment = datetime(EPOCH.year, EPOCH.month, EPOCH.day) + timedelta(days=value)  # noqa: DTZ001 - naive UTC
         return moment.date() if kind == "date" else moment
     return value  # type: ignore[no-any-return]  # JSON's own scalars
@@ -98,7 +135,7 @@ def _plain(cell: Scalar) -> str | float | None:
         case str():
             # A lone carriage return is quoted by no writer and ends a line for many readers.
             text = cell.replace("\r\n", "\n").replace("\r", "\n")
-            return f"'{text}" if cell.startswith(FORMULA_STARTS) else text
+            return f"'{text}" if cell.startswith(_FORMULA_STARTS) else text
         case bool():
             return str(cell).upper()
         case date() | CellError():
@@ -112,21 +149,3 @@ def _age(age_s: float) -> str:
         if age_s >= 2 * seconds:
             return f"{age_s / seconds:.0f} {unit}"
     return f"{age_s:.0f} s"
-
-
-def table_of(cells: Cells) -> Table:
-    """The cells of a table, numbers to the right."""
-    table = Table(show_header=cells.header is not None, box=None, pad_edge=False, header_style="bold")
-    width = len(cells.rows[0]) if cells.rows else len(cells.header or ())
-    for position in range(width):
-        numeric = any(isinstance(row[position], float | int) for row in cells.rows)
-        name = cells.header[position] if cells.header is not None else ""
-        table.add_column(Text(name), justify="right" if numeric else "left", overflow="fold")
-    for row in cells.rows:
-        table.add_row(*(cell_of(cell) for cell in row))
-    return table
-
-
-def cell_of(cell: Scalar) -> Text:
-    """One cell; errors stand out."""
-    return Text(as_text(cell), style="red" if isinstance(cell, CellError) else "")

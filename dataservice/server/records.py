@@ -7,8 +7,9 @@ from uuid import UUID
 
 from pydantic import AfterValidator, AnyUrl, AwareDatetime, BaseModel, ConfigDict, Field, FiniteFloat, StringConstraints
 
-# Goes into paths and file names; dots are allowed, slashes and spaces are not.
 Slug = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=200)]
+"""Goes into paths and file names; dots are allowed, slashes and spaces are not."""
+
 Text = Annotated[str, StringConstraints(min_length=1)]
 Ticker = Annotated[str, StringConstraints(max_length=100)]
 

@@ -1,4 +1,4 @@
-"""The service on a real port, inside the calling process: for tests, the demo and benchmarks."""
+"""The service on a real port: until Ctrl-C, or inside the calling process for tests, the demo and benchmarks."""
 
 import asyncio
 import os
@@ -11,20 +11,30 @@ from pathlib import Path
 from typing import Any
 
 import uvicorn
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import Receive, Scope, Send
 from uvicorn.supervisors import Multiprocess
 
 from dataservice.server.db.repository import Store
 from dataservice.server.http.app import DATABASE_VARIABLE, create_app
 
-BACKLOG = 2048  # uvicorn's own choice
+BACKLOG = 2048
+"""uvicorn's own choice."""
 
-# Longer than clients keep idle connections (httpx: 5 s), or one is closed just as the next request is on its way.
-KEEP_ALIVE_S = 75
+REMEMBERED_REQUESTS = 1_000_000
+"""More than any test or benchmark sends; beyond it old requests are forgotten, so memory does not fill."""
+
+SERVER_OPTIONS: dict[str, Any] = {
+    "lifespan": "off",
+    "ws": "none",
+    # Answers in progress may finish within so long; a simulated outage must not take longer.
+    "timeout_graceful_shutdown": 2,
+    # Longer than clients keep idle connections (httpx: 5 s), or one is closed just as the next request is sent.
+    "timeout_keep_alive": 75,
+}
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A listening TCP socket; port 0 takes a free one. `OSError` when the address is taken or not of this machine."""
+    """A listening TCP socket; port 0 picks a free one. `OSError` when the address is taken or not of this machine."""
     # The protocol is named because asyncio turns Nagle off only then, and with it an answer in two writes waits 40 ms.
     found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP, flags=socket.AI_PASSIVE)
     family, kind, protocol, _, address = found[0]
@@ -32,7 +42,7 @@ def listen(host: str, port: int) -> socket.socket:
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(address)
-        listener.listen(BACKLOG)  # callers who come before the server is up wait instead of being refused
+        listener.listen(BACKLOG)  # early callers wait instead of being refused
     except OSError:
         listener.close()
         raise
@@ -45,11 +55,18 @@ def address_of(listener: socket.socket) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-# More than any test or benchmark asks; an old request is forgotten rather than memory filled.
-REMEMBERED_REQUESTS = 1_000_000
-
-# A stop lets answers under way finish for so long: an outage in a test shall not take longer.
-GRACE_S = 2
+def serve(store: Store, listener: socket.socket, *, workers: int = 1, access_log: bool = False) -> None:
+    """Answer on a bound socket until Ctrl-C or SIGTERM; several workers are processes that share the database."""
+    level = "info" if access_log else "warning"
+    options = {**SERVER_OPTIONS, "log_level": level, "access_log": access_log, "server_header": False}
+    if workers == 1:
+        with suppress(KeyboardInterrupt):  # uvicorn raises it again when all is closed; here it is the way to end
+            uvicorn.Server(uvicorn.Config(create_app(store), **options)).run(sockets=[listener])
+        return
+    os.environ[DATABASE_VARIABLE] = store.database.location
+    app = "dataservice.server.http.app:app_from_environment"
+    config = uvicorn.Config(app, factory=True, workers=workers, **options)
+    Multiprocess(config, sockets=[listener]).run()
 
 
 class RunningService:
@@ -63,7 +80,7 @@ class RunningService:
         self.latency_s = latency_s
         self.port = port
         self._requests: deque[str] = deque(maxlen=REMEMBERED_REQUESTS)
-        self._app = _Observed(create_app(store), self)
+        self._app = create_app(store)
         self._server: _Server | None = None
         self._thread: threading.Thread | None = None
 
@@ -93,13 +110,7 @@ class RunningService:
         listener = listen("127.0.0.1", self.port)
         self.port = listener.getsockname()[1]
         config = uvicorn.Config(
-            self._app,
-            log_level="warning",
-            access_log=False,
-            lifespan="off",
-            ws="none",
-            timeout_graceful_shutdown=GRACE_S,
-            timeout_keep_alive=KEEP_ALIVE_S,
+            self._observed, interface="asgi3", log_level="warning", access_log=False, **SERVER_OPTIONS
         )
         self._server = _Server(config)
         self._thread = threading.Thread(
@@ -116,9 +127,13 @@ class RunningService:
         self._thread.join()
         self._server = self._thread = None
 
-    def record(self, target: str) -> None:
-        """Remember a request that arrived."""
-        self._requests.append(target)
+    async def _observed(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """The application, which notes each request and waits before it answers."""
+        query = scope["query_string"].decode("ascii")
+        self._requests.append(scope["path"] + (f"?{query}" if query else ""))
+        if self.latency_s:
+            await asyncio.sleep(self.latency_s)
+        await self._app(scope, receive, send)
 
 
 @contextmanager
@@ -142,21 +157,6 @@ def running(store: Store | str | Path, *, port: int = 0, latency_s: float = 0.0)
         service.stop()
 
 
-class _Observed:
-    """The application, noting requests and waiting before it answers."""
-
-    def __init__(self, app: ASGIApp, service: RunningService) -> None:
-        self._app = app
-        self._service = service
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        query = scope["query_string"].decode("ascii")
-        self._service.record(scope["path"] + (f"?{query}" if query else ""))
-        if self._service.latency_s:
-            await asyncio.sleep(self._service.latency_s)
-        await self._app(scope, receive, send)
-
-
 class _Server(uvicorn.Server):
     """A uvicorn server that says when it listens."""
 
@@ -167,24 +167,3 @@ class _Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         self.ready.set()
-
-
-def serve(store: Store, listener: socket.socket, *, workers: int = 1, access_log: bool = False) -> None:
-    """Answer on a bound socket until Ctrl-C or SIGTERM; several workers are processes that share the database."""
-    settings: dict[str, Any] = {
-        "log_level": "info" if access_log else "warning",
-        "access_log": access_log,
-        "lifespan": "off",
-        "ws": "none",
-        "timeout_graceful_shutdown": GRACE_S,
-        "timeout_keep_alive": KEEP_ALIVE_S,
-        "server_header": False,
-    }
-    if workers == 1:
-        with suppress(KeyboardInterrupt):  # uvicorn raises it again when all is closed; here it is the way to end
-            uvicorn.Server(uvicorn.Config(create_app(store), **settings)).run(sockets=[listener])
-        return
-    os.environ[DATABASE_VARIABLE] = store.database.location
-    app = "dataservice.server.http.app:app_from_environment"
-    config = uvicorn.Config(app, factory=True, workers=workers, **settings)
-    Multiprocess(config, sockets=[listener]).run()

@@ -8,8 +8,9 @@ Clock = Callable[[], datetime]
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
-# Stricter than `fromisoformat`, which also takes 20240101, week dates and hours alone.
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
+"""Stricter than `fromisoformat`, which also accepts 20240101, week dates and hours alone."""
+
 _DATE_TIME = re.compile(r"\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}(:\d{2}([.,]\d+)?)?([Zz]|[+-]\d{2}:\d{2})?", re.ASCII)
 
 
@@ -58,5 +59,5 @@ def midnight(day: date) -> datetime:
 
 
 def month_of(instant: datetime) -> str:
-    """The calendar month in UTC an instant falls in, as `2026-08`: the period of a key's allowance."""
+    """The calendar month in UTC an instant falls in, as `2026-08`: the period of a key's quota."""
     return instant.astimezone(UTC).strftime("%Y-%m")

@@ -7,9 +7,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from addin.cli import main as addin_cli
-from addin.cli.command_table import COMMANDS, command_of
-from dataservice import cli as dataservice_cli
+from addin.cli.main import app as addin_app
+from dataservice.cli.main import app as dataservice_app
 from docs.generate.markdown import code, prose, table
 
 __all__ = ["command_parts", "commands"]
@@ -33,10 +32,8 @@ def commands() -> Iterator[tuple[tuple[str, ...], Any]]:
     """Every command with the words that call it, a group before its members."""
     import typer
 
-    yield ("addin",), typer.main.get_command(addin_cli.app)
-    for name in COMMANDS:
-        yield from _with_members(("addin", name), command_of(name))
-    yield from _with_members(("dataservice",), typer.main.get_command(dataservice_cli.app))
+    yield from _with_members(("addin",), typer.main.get_command(addin_app))
+    yield from _with_members(("dataservice",), typer.main.get_command(dataservice_app))
 
 
 def _with_members(words: tuple[str, ...], command: Any) -> Iterator[tuple[tuple[str, ...], Any]]:

@@ -10,7 +10,7 @@ import httpx
 import pytest
 from typer.testing import CliRunner
 
-from dataservice.cli import app
+from dataservice.cli.main import app
 from dataservice.server import Store
 
 COMMAND = str(Path(sys.executable).with_name("dataservice"))
@@ -49,7 +49,9 @@ def test_the_help_of_a_command_has_an_example(run, command):
 
 
 def test_help_loads_no_part_of_the_server():
-    look = "import sys, dataservice.cli; print([m for m in ('fastapi', 'sqlalchemy', 'uvicorn') if m in sys.modules])"
+    look = (
+        "import sys, dataservice.cli.main; print([m for m in ('fastapi', 'sqlalchemy', 'uvicorn') if m in sys.modules])"
+    )
     assert subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, check=True).stdout == "[]\n"
 
 

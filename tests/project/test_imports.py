@@ -52,7 +52,7 @@ def test_the_client_and_the_functions_load_nothing_heavy(module):
     assert (HEAVY | EXTRAS) & loaded_by(module) == set()
 
 
-@pytest.mark.parametrize("module", ["addin.cli.main", "dataservice.cli"])
+@pytest.mark.parametrize("module", ["addin.cli.main", "dataservice.cli.main"])
 def test_a_command_starts_without_loading_what_another_command_needs(module):
     assert (HEAVY | EXTRAS | {"httpx", "numpy"}) & loaded_by(module) == set()
 

@@ -1,1 +1,1 @@
-"""The database side of the service: schema, keys, usage, repository."""
+"""The database side of the service: tables, keys, usage, repository."""

@@ -1,4 +1,9 @@
-"""One database for data, keys and counts: a SQLite file unless a URL names another."""
+"""One database for data, keys and usage: its tables, and the connections to it.
+
+A record (signal, index, post …) is stored whole as JSON text, which is what the API returns: unknown fields survive,
+and no answer has to be assembled. Only what is filtered or sorted by has a column of its own. Points in time are
+integers, microseconds since 1970 in UTC: they sort right on every database, before 1970 too.
+"""
 
 import threading
 from collections.abc import Iterator
@@ -6,40 +11,118 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import URL, Connection, Engine, create_engine, event
+import sqlalchemy as sa
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 
-from dataservice.server.db.schema import metadata
 from dataservice.server.errors import DatabaseUnavailableError
 
-# How long a writer waits for another process: an import of a million observations holds the lock for seconds.
+metadata = sa.MetaData()
+
+_Name = sa.String(200).with_variant(sa.String(200, collation="C"), "postgresql")
+"""Slugs are listed in the order of their characters, whatever language a PostgreSQL database sorts by."""
+
+
+def _records_table(name: str, *columns: sa.Column[Any], identity: str = "slug") -> sa.Table:
+    """A table of records, each with the column that names it and those it is filtered or sorted by."""
+    return sa.Table(
+        name,
+        metadata,
+        sa.Column("id", sa.Integer, primary_key=True),
+        sa.Column(identity, _Name, nullable=False, unique=True),
+        *columns,
+        sa.Column("record", sa.Text, nullable=False),
+    )
+
+
+signals = _records_table("signals", sa.Column("category", sa.Text, nullable=False, index=True))
+indices = _records_table("indices")
+currents = _records_table("currents")
+posts = _records_table(
+    "posts",
+    sa.Column("published_at_us", sa.BigInteger, nullable=False, index=True),
+    sa.Column("handle", sa.Text, nullable=False),
+    sa.Column("beat", sa.Text),
+    sa.Column("story_type", sa.String(20), nullable=False),
+)
+wire_items = _records_table(
+    "wire_items",
+    sa.Column("published_at_us", sa.BigInteger, nullable=False, index=True),
+    sa.Column("kind", sa.String(20), nullable=False),
+    sa.Column("beat", sa.Text),
+    sa.Column("source", sa.Text, nullable=False),
+    sa.Column("importance_score", sa.Float(53), nullable=False),
+    identity="uuid",
+)
+sa.Index("posts_by_handle", posts.c.handle, posts.c.published_at_us)
+
+observations = sa.Table(
+    "observations",
+    metadata,
+    sa.Column("signal_id", sa.Integer, sa.ForeignKey("signals.id"), primary_key=True, autoincrement=False),
+    sa.Column("observed_at_us", sa.BigInteger, primary_key=True, autoincrement=False),
+    sa.Column("value", sa.Float(53), nullable=False),
+    sqlite_with_rowid=False,
+)
+"""The primary key is the reading order of /observations; SQLite stores the rows inside it (WITHOUT ROWID)."""
+
+wire_tickers = sa.Table(
+    "wire_tickers",
+    metadata,
+    sa.Column("ticker", sa.String(100), primary_key=True),
+    sa.Column("wire_item_id", sa.Integer, sa.ForeignKey("wire_items.id"), primary_key=True, autoincrement=False),
+)
+
+api_keys = sa.Table(
+    "api_keys",
+    metadata,
+    sa.Column("key_hash", sa.String(64), primary_key=True),
+    sa.Column("tier", sa.String(20), nullable=False),
+    sa.Column("cap", sa.BigInteger, nullable=False),
+    sa.Column("label", sa.Text, nullable=False),
+    sa.Column("created_at_us", sa.BigInteger, nullable=False),
+    sa.Column("revoked_at_us", sa.BigInteger),
+)
+
+usage = sa.Table(
+    "usage",
+    metadata,
+    sa.Column("key_hash", sa.String(64), sa.ForeignKey("api_keys.key_hash"), primary_key=True),
+    sa.Column("month", sa.String(7), primary_key=True),
+    sa.Column("used", sa.BigInteger, nullable=False),
+)
+
+DATA_TABLES = (signals, observations, indices, currents, posts, wire_items, wire_tickers)
+"""What an import replaces. Keys and their usage are not among them: they are kept."""
+
 BUSY_TIMEOUT_S = 30.0
-# Starlette's thread pool has 40 threads; each may hold one connection.
+"""How long a writer waits for another process: an import of a million observations holds the lock for seconds."""
+
 POOL_SIZE = 40
+"""Starlette's thread pool has 40 threads; each may hold one connection."""
 
 EXAMPLE = "postgresql+psycopg://user@host/database"
 
 _BEGIN = "sqlite_begin"
 
 
-def database_url(location: str | Path) -> URL:
+def database_url(location: str | Path) -> sa.URL:
     """The SQLAlchemy URL of a location: a path names a SQLite file, a URL (`postgresql+psycopg://…`) stays as it is."""
     text = str(location)
-    return make_url(text) if "://" in text else URL.create("sqlite", database=str(Path(text).expanduser()))
+    return make_url(text) if "://" in text else sa.URL.create("sqlite", database=str(Path(text).expanduser()))
 
 
 class Database:
     """Connections to one database, with its tables in place.
 
-    SQLite has one writer at a time and lets the others poll for their turn. Inside this process writers queue at a
+    SQLite has one writer at a time and makes the others poll for the lock. Inside this process writers queue at a
     lock instead, so that only other processes have to be polled for.
     """
 
     def __init__(self, location: str | Path) -> None:
         self.url = _checked_url(location)
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
-        self._write_turn = threading.Lock()
+        self._write_lock = threading.Lock()
         try:
             self._open()
         except (DBAPIError, ModuleNotFoundError, NoSuchModuleError, OSError) as error:
@@ -55,7 +138,7 @@ class Database:
         return str(self.url.database) if self.is_sqlite else self.url.render_as_string(hide_password=False)
 
     @contextmanager
-    def reading(self) -> Iterator[Connection]:
+    def reading(self) -> Iterator[sa.Connection]:
         """A connection whose queries all see the same state, also while an import replaces it."""
         with self.engine.connect() as connection:
             if not self.is_sqlite:
@@ -63,13 +146,13 @@ class Database:
             yield connection
 
     @contextmanager
-    def writing(self) -> Iterator[Connection]:
+    def writing(self) -> Iterator[sa.Connection]:
         """A connection in one transaction: committed at the end, rolled back at an error."""
         if not self.is_sqlite:
             with self.engine.begin() as connection:
                 yield connection
             return
-        with self._write_turn, self.engine.connect() as connection:
+        with self._write_lock, self.engine.connect() as connection:
             connection.execution_options(**{_BEGIN: "BEGIN IMMEDIATE"})
             with connection.begin():
                 yield connection
@@ -83,7 +166,7 @@ class Database:
             Path(str(self.url.database)).parent.mkdir(parents=True, exist_ok=True)
             self.engine = _sqlite_engine(self.url)
         else:
-            self.engine = create_engine(self.url, pool_size=POOL_SIZE, pool_pre_ping=True)
+            self.engine = sa.create_engine(self.url, pool_size=POOL_SIZE, pool_pre_ping=True)
         try:
             with self.writing() as connection:
                 metadata.create_all(connection)
@@ -92,7 +175,7 @@ class Database:
             raise
 
 
-def _checked_url(location: str | Path) -> URL:
+def _checked_url(location: str | Path) -> sa.URL:
     try:
         url = database_url(location)
     except ArgumentError as error:
@@ -110,14 +193,14 @@ def _reason(error: Exception) -> str:
     return str(error.orig if isinstance(error, DBAPIError) else error).strip()
 
 
-def _sqlite_engine(url: URL) -> Engine:
-    engine = create_engine(url, pool_size=POOL_SIZE, connect_args={"timeout": BUSY_TIMEOUT_S})
-    event.listen(engine, "connect", _prepare_sqlite)
-    event.listen(engine, "begin", _begin_sqlite)
+def _sqlite_engine(url: sa.URL) -> sa.Engine:
+    engine = sa.create_engine(url, pool_size=POOL_SIZE, connect_args={"timeout": BUSY_TIMEOUT_S})
+    sa.event.listen(engine, "connect", _prepare_sqlite)
+    sa.event.listen(engine, "begin", _begin_sqlite)
     return engine
 
 
-def _begin_sqlite(connection: Connection) -> None:
+def _begin_sqlite(connection: sa.Connection) -> None:
     # A reader's transaction turns into a writer's only if nobody wrote meanwhile; a writer therefore says so at once.
     connection.exec_driver_sql(connection.get_execution_options().get(_BEGIN, "BEGIN"))
 

@@ -1,4 +1,4 @@
-"""API keys: what they look like, what their tier allows, where they are kept (contract: Authentication, Limits)."""
+"""API keys: their form, what their tier allows, and what they spent (contract: Authentication, Limits)."""
 
 import hashlib
 import re
@@ -9,18 +9,22 @@ from enum import StrEnum
 from typing import Any
 
 from sqlalchemy import Row, bindparam, func, insert, select, update
+from sqlalchemy.dialects import postgresql, sqlite
 
-from dataservice.server.db.database import Database
-from dataservice.server.db.schema import api_keys, usage
+from dataservice.server.db.database import Database, api_keys, usage
 from dataservice.server.timestamps import Clock, instant, microseconds, month_of, utc_now
 
 _KEY = re.compile(r"ds_[0-9a-f]{40}", re.ASCII)
-_KEY_BYTES = 20  # 40 hexadecimal characters
-_ID_LENGTH = 12  # of the hash: enough to tell keys apart, not enough to be a secret
+
+_KEY_BYTES = 20
+"""40 hexadecimal characters."""
+
+_ID_LENGTH = 12
+"""Characters of the hash: enough to tell keys apart, not enough to be a secret."""
 
 
 class Tier(StrEnum):
-    """What was paid for: decides the monthly cap and whether the wire may be read."""
+    """The plan of a key: decides the monthly cap and whether the wire may be read."""
 
     FREE = "free"
     PRO = "pro"
@@ -66,7 +70,7 @@ def hash_key(key: str) -> str:
 
 
 class Keys:
-    """The keys of one database."""
+    """The keys of one database, and the requests they spent; usage is counted by calendar month in UTC."""
 
     def __init__(self, database: Database, *, clock: Clock = utc_now) -> None:
         self._database = database
@@ -93,23 +97,39 @@ class Keys:
         """What is known of a key, unless it is malformed, unknown or revoked."""
         if not _KEY.fullmatch(key):
             return None
-        question = _KEYS.where(api_keys.c.key_hash == hash_key(key), api_keys.c.revoked_at_us.is_(None))
+        query = _KEYS.where(api_keys.c.key_hash == hash_key(key), api_keys.c.revoked_at_us.is_(None))
         with self._database.reading() as connection:
-            row = connection.execute(question, {"month": month_of(self._clock())}).first()
+            row = connection.execute(query, {"month": month_of(self._clock())}).first()
         return None if row is None else _record(row)
 
     def records(self) -> list[KeyRecord]:
         """Every key, oldest first, revoked ones too."""
-        question = _KEYS.order_by(api_keys.c.created_at_us, api_keys.c.key_hash)
+        query = _KEYS.order_by(api_keys.c.created_at_us, api_keys.c.key_hash)
         with self._database.reading() as connection:
-            rows = connection.execute(question, {"month": month_of(self._clock())})
+            rows = connection.execute(query, {"month": month_of(self._clock())})
             return [_record(row) for row in rows]
 
     def revoke(self, record: KeyRecord) -> None:
-        """Let a key open nothing from now on."""
+        """Refuse a key from now on."""
         change = update(api_keys).where(api_keys.c.key_hash == record.key_hash)
         with self._database.writing() as connection:
             connection.execute(change.values(revoked_at_us=microseconds(self._clock())))
+
+    def spend(self, record: KeyRecord) -> int | None:
+        """The requests left after spending one, or None when the month's cap was already reached.
+
+        One statement decides and counts, so callers in several processes never get more than the cap between them.
+        """
+        insert_or_update = sqlite.insert if self._database.is_sqlite else postgresql.insert
+        first = insert_or_update(usage).values(key_hash=record.key_hash, month=month_of(self._clock()), used=1)
+        statement = first.on_conflict_do_update(
+            index_elements=[usage.c.key_hash, usage.c.month],
+            set_={"used": usage.c.used + 1},
+            where=usage.c.used < record.cap,
+        ).returning(usage.c.used)
+        with self._database.writing() as connection:
+            used = connection.execute(statement).scalar()
+        return None if used is None else record.cap - used
 
 
 _KEYS = select(api_keys, func.coalesce(usage.c.used, 0).label("used")).select_from(

@@ -1,54 +1,25 @@
-"""Everything the embedded service knows, in one database: the data to read, the keys, and what they spent."""
+"""The store of the embedded service: data, keys and usage in one database."""
 
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any, Generic, Self, TypeVar
 
 import orjson
-from sqlalchemy import ColumnElement, Connection, Table, exists, func, select
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy import ColumnElement, Connection, Select, Table, exists, func, select
 
-from dataservice.server.db.database import Database
-from dataservice.server.db.keys import KeyRecord, Keys, Tier
-from dataservice.server.db.schema import (
+from dataservice.server.db.database import (
+    Database,
     currents,
     indices,
     observations,
     posts,
     signals,
-    usage,
     wire_items,
     wire_tickers,
 )
-from dataservice.server.timestamps import Clock, instant, microseconds, month_of, utc_now
-
-
-class Meter:
-    """Spends the requests of keys; the period is the calendar month in UTC."""
-
-    def __init__(self, database: Database, *, clock: Clock = utc_now) -> None:
-        self._database = database
-        self._clock = clock
-        self._insert = sqlite.insert if database.is_sqlite else postgresql.insert
-
-    def spend(self, record: KeyRecord) -> int | None:
-        """The requests left after spending one, or None when the month's cap was already reached.
-
-        One statement decides and counts, so callers in several processes never get more than the cap between them.
-        """
-        table: Table = usage
-        first = self._insert(table).values(key_hash=record.key_hash, month=month_of(self._clock()), used=1)
-        statement = first.on_conflict_do_update(
-            index_elements=[table.c.key_hash, table.c.month],
-            set_={"used": table.c.used + 1},
-            where=table.c.used < record.cap,
-        ).returning(table.c.used)
-        with self._database.writing() as connection:
-            used = connection.execute(statement).scalar()
-        return None if used is None else record.cap - used
-
+from dataservice.server.db.keys import Keys, Tier
+from dataservice.server.timestamps import Clock, instant, microseconds, utc_now
 
 Record = orjson.Fragment
 """A stored record: JSON text that goes into an answer as it is."""
@@ -56,9 +27,11 @@ Record = orjson.Fragment
 Observation = dict[str, Any]
 """`{"observed_at": datetime in UTC, "value": float}`."""
 
+Item = TypeVar("Item")
+
 
 @dataclass(frozen=True)
-class SignalDetail:
+class StoredSignal:
     """A signal's definition with its newest observations, oldest first."""
 
     record: dict[str, Any]
@@ -67,45 +40,15 @@ class SignalDetail:
 
 
 @dataclass(frozen=True)
-class RecordPage:
-    """Some of the catalogue, and how many records there are in all."""
+class Page(Generic[Item]):
+    """Part of a list, and how many items the whole list has."""
 
-    items: list[Record]
+    items: list[Item]
     total: int
-
-
-@dataclass(frozen=True)
-class ObservationPage:
-    """Some of a window of observations, oldest first, and how many the window holds."""
-
-    items: list[Observation]
-    total: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class PostFilter:
-    """Which posts to list; None leaves a filter out."""
-
-    since: datetime | None = None
-    handle: str | None = None
-    beat: str | None = None
-    story_type: str | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class WireFilter:
-    """Which wire items to list; None leaves a filter out."""
-
-    since: datetime | None = None
-    min_importance: int = 0
-    kind: str | None = None
-    beat: str | None = None
-    ticker: str | None = None
-    source: str | None = None
 
 
 class Store:
-    """The embedded service's data, keys and counts.
+    """The embedded service's data, keys and usage.
 
     `location` is the path of a SQLite file (made when it is missing) or a SQLAlchemy URL such as
     `postgresql+psycopg://user@host/name`. `clock` tells the time, which decides the month that is counted.
@@ -118,14 +61,11 @@ class Store:
     def __init__(self, location: str | Path, *, clock: Clock = utc_now) -> None:
         self.database = Database(location)
         self.keys = Keys(self.database, clock=clock)
-        self.meter = Meter(self.database, clock=clock)
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -137,7 +77,7 @@ class Store:
         return self.keys.create(tier, cap=cap, label=label)
 
     def usage(self, key: str) -> int:
-        """The requests a key spent this month; 0 for a key that opens nothing."""
+        """The requests a key spent this month; 0 for a key that is not valid."""
         record = self.keys.find(key)
         return 0 if record is None else record.used
 
@@ -146,15 +86,15 @@ class Store:
         with self.database.reading() as connection:
             return connection.execute(select(signals.c.id).limit(1)).first() is None
 
-    def signals(self, *, limit: int, offset: int, category: str | None = None) -> RecordPage:
+    def signals(self, *, limit: int, offset: int, category: str | None = None) -> Page[Record]:
         """The catalogue in the order of its slugs."""
         found = [] if category is None else [signals.c.category == _text(category)]
-        question = select(signals.c.record).where(*found).order_by(signals.c.slug).limit(limit).offset(offset)
+        query = select(signals.c.record).where(*found).order_by(signals.c.slug).limit(limit).offset(offset)
         with self.database.reading() as connection:
             total = connection.execute(select(func.count()).select_from(signals).where(*found)).scalar_one()
-            return RecordPage(_records(connection, question), total)
+            return Page(_records(connection, query), total)
 
-    def signal(self, slug: str, *, history: int) -> SignalDetail | None:
+    def signal(self, slug: str, *, history: int) -> StoredSignal | None:
         """A signal with its newest `history` observations, or None when there is no such signal."""
         with self.database.reading() as connection:
             found = _find_signal(connection, slug)
@@ -168,11 +108,11 @@ class Store:
             )
             rows = [_observation(row) for row in connection.execute(newest)]
         latest = rows[0] if rows else None
-        return SignalDetail(orjson.loads(found.record), latest, rows[:history][::-1])
+        return StoredSignal(orjson.loads(found.record), latest, rows[:history][::-1])
 
     def observations(
         self, slug: str, *, start: datetime | None, before: datetime | None, limit: int, offset: int
-    ) -> ObservationPage | None:
+    ) -> Page[Observation] | None:
         """Observations from `start` on and before `before`, oldest first, or None when there is no such signal."""
         at = observations.c.observed_at_us
         with self.database.reading() as connection:
@@ -184,44 +124,55 @@ class Store:
             window += [] if before is None else [at < microseconds(before)]
             total = connection.execute(select(func.count()).select_from(observations).where(*window)).scalar_one()
             page = select(at, observations.c.value).where(*window).order_by(at).limit(limit).offset(offset)
-            return ObservationPage([_observation(row) for row in connection.execute(page)], total)
+            return Page([_observation(row) for row in connection.execute(page)], total)
 
     def indices(self) -> list[Record]:
         """Every index, in the order of their slugs."""
-        return self._all(indices)
+        return self._records(select(indices.c.record).order_by(indices.c.slug))
 
     def currents(self) -> list[Record]:
         """Every current, in the order of their slugs."""
-        return self._all(currents)
+        return self._records(select(currents.c.record).order_by(currents.c.slug))
 
-    def posts(self, wanted: PostFilter, *, limit: int) -> list[Record]:
-        """Research posts, newest first."""
-        conditions = _equal((posts.c.handle, wanted.handle), (posts.c.beat, wanted.beat))
-        conditions += _equal((posts.c.story_type, wanted.story_type))
-        if wanted.since is not None:
-            conditions.append(posts.c.published_at_us >= microseconds(wanted.since))
+    def posts(
+        self,
+        *,
+        limit: int,
+        since: datetime | None = None,
+        handle: str | None = None,
+        beat: str | None = None,
+        story_type: str | None = None,
+    ) -> list[Record]:
+        """Research posts, newest first; None leaves a filter out."""
+        conditions = _published(posts, since, handle=handle, beat=beat, story_type=story_type)
         order = (posts.c.published_at_us.desc(), posts.c.slug)
-        with self.database.reading() as connection:
-            return _records(connection, select(posts.c.record).where(*conditions).order_by(*order).limit(limit))
+        return self._records(select(posts.c.record).where(*conditions).order_by(*order).limit(limit))
 
-    def wire(self, wanted: WireFilter, *, limit: int) -> list[Record]:
-        """Wire items, newest first."""
+    def wire(
+        self,
+        *,
+        limit: int,
+        since: datetime | None = None,
+        min_importance: int = 0,
+        kind: str | None = None,
+        beat: str | None = None,
+        ticker: str | None = None,
+        source: str | None = None,
+    ) -> list[Record]:
+        """Wire items, newest first; None leaves a filter out."""
         items = wire_items.c
-        conditions = _equal((items.kind, wanted.kind), (items.beat, wanted.beat), (items.source, wanted.source))
-        if wanted.since is not None:
-            conditions.append(items.published_at_us >= microseconds(wanted.since))
-        if wanted.min_importance > 0:
-            conditions.append(items.importance_score >= wanted.min_importance)
-        if wanted.ticker is not None:
-            named = (wire_tickers.c.wire_item_id == items.id) & (wire_tickers.c.ticker == _text(wanted.ticker))
+        conditions = _published(wire_items, since, kind=kind, beat=beat, source=source)
+        if min_importance > 0:
+            conditions.append(items.importance_score >= min_importance)
+        if ticker is not None:
+            named = (wire_tickers.c.wire_item_id == items.id) & (wire_tickers.c.ticker == _text(ticker))
             conditions.append(exists().where(named))
         order = (items.published_at_us.desc(), items.uuid)
-        with self.database.reading() as connection:
-            return _records(connection, select(items.record).where(*conditions).order_by(*order).limit(limit))
+        return self._records(select(items.record).where(*conditions).order_by(*order).limit(limit))
 
-    def _all(self, table: Table) -> list[Record]:
+    def _records(self, query: Select[tuple[str]]) -> list[Record]:
         with self.database.reading() as connection:
-            return _records(connection, select(table.c.record).order_by(table.c.slug))
+            return _records(connection, query)
 
 
 def _text(value: str) -> str:
@@ -229,16 +180,17 @@ def _text(value: str) -> str:
     return value.replace("\0", "\ufffd")
 
 
-def _equal(*pairs: tuple[Any, str | None]) -> list[ColumnElement[bool]]:
-    return [column == _text(value) for column, value in pairs if value is not None]
+def _published(table: Table, since: datetime | None, **equal: str | None) -> list[ColumnElement[bool]]:
+    conditions = [table.c[name] == _text(value) for name, value in equal.items() if value is not None]
+    return conditions if since is None else [*conditions, table.c.published_at_us >= microseconds(since)]
 
 
 def _find_signal(connection: Connection, slug: str) -> Any:
     return connection.execute(select(signals.c.id, signals.c.record).where(signals.c.slug == _text(slug))).first()
 
 
-def _records(connection: Connection, question: Any) -> list[Record]:
-    return [Record(text) for text in connection.execute(question).scalars()]
+def _records(connection: Connection, query: Select[tuple[str]]) -> list[Record]:
+    return [Record(text) for text in connection.execute(query).scalars()]
 
 
 def _observation(row: Any) -> Observation:

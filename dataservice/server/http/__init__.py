@@ -1,1 +1,1 @@
-"""The HTTP side of the service: middleware, routes, responses, OpenAPI."""
+"""The HTTP side of the service: middleware, routes, responses."""

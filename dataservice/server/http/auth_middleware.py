@@ -1,4 +1,4 @@
-"""The door: who calls, may they, what is left, and the three headers (contract: Authentication, Limits)."""
+"""Authentication and quota of every request, and the three headers (contract: Authentication, Limits)."""
 
 import logging
 from collections.abc import Mapping
@@ -21,13 +21,13 @@ REMAINING_HEADER = "X-Service-RateLimit-Remaining"
 NO_KEY = "an API key is needed: send the header Authorization: Bearer <API_KEY>"
 UNKNOWN_KEY = "the API key is not valid"
 
-# Descriptions of the service, which one reads before one has a key.
 OPEN_PATHS = frozenset({"/openapi.json", "/.well-known/ai-plugin.json"})
+"""Descriptions of the service, readable without a key."""
 
 
 @dataclass(frozen=True)
 class Admission:
-    """What the door decided: who the caller is, what is left for them, and the refusal if there is one."""
+    """Who the caller is, how many requests they have left, and the refusal if there is one."""
 
     caller: KeyRecord | None = None
     remaining: int = 0
@@ -44,31 +44,41 @@ class Admission:
 
 
 class AuthMiddleware:
-    """ASGI middleware around the whole API: counts a request of an accepted key before anything else looks at it."""
+    """ASGI middleware around the whole API: counts a request of a valid key before it is parsed."""
 
     def __init__(self, app: ASGIApp, *, store: Store) -> None:
         self._app = app
         self._store = store
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a refused request; pass on an admitted one."""
+        """Refuse a request, or pass it on."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        answer = _Answer(send)
+        admission = Admission()
+        started = False
+
+        async def send_with_headers(message: Message) -> None:
+            nonlocal started
+            if message["type"] == "http.response.start":
+                started = True
+                added = [(name.lower().encode(), value.encode()) for name, value in admission.headers.items()]
+                message = {**message, "headers": [*message["headers"], *added]}
+            await send(message)
+
         try:
             admission = await run_in_threadpool(self._admit, scope["path"], Headers(scope=scope))
-            answer.headers = admission.headers
             scope["caller"] = admission.caller
             app = self._app if admission.refusal is None else error_answer(*admission.refusal)
             # HEAD is GET without the body, which the HTTP server leaves out by itself.
             method = "GET" if scope["method"] == "HEAD" else scope["method"]
-            await app({**scope, "method": method}, receive, answer)
+            await app({**scope, "method": method}, receive, send_with_headers)
         except Exception:
             log.exception("%s %s failed", scope["method"], scope["path"])
-            if answer.started:
+            if started:
                 raise
-            await error_answer(500, "the service failed to answer; its log says why")(scope, receive, answer)
+            failed = error_answer(500, "the service failed to answer; its log says why")
+            await failed(scope, receive, send_with_headers)
 
     def _admit(self, path: str, headers: Mapping[str, str]) -> Admission:
         key = _bearer_token(headers.get("authorization", ""))
@@ -77,27 +87,11 @@ class AuthMiddleware:
             return Admission(caller, max(caller.cap - caller.used, 0) if caller else 0)
         if caller is None:
             return Admission(refusal=(401, UNKNOWN_KEY if key else NO_KEY))
-        remaining = self._store.meter.spend(caller)
+        remaining = self._store.keys.spend(caller)
         if remaining is None:
             spent = f"the {caller.cap:,} requests of this month are used up; the next begins on the first, 00:00 UTC"
             return Admission(caller, 0, (429, spent))
         return Admission(caller, remaining)
-
-
-class _Answer:
-    """`send`, adding the headers to the start of the answer."""
-
-    def __init__(self, send: Send) -> None:
-        self._send = send
-        self.headers = Admission().headers
-        self.started = False
-
-    async def __call__(self, message: Message) -> None:
-        if message["type"] == "http.response.start":
-            self.started = True
-            added = [(name.lower().encode(), value.encode()) for name, value in self.headers.items()]
-            message = {**message, "headers": [*message["headers"], *added]}
-        await self._send(message)
 
 
 def _bearer_token(authorization: str) -> str:

@@ -1,23 +1,11 @@
 """Answers as JSON, and errors as `{"error": …}` (contract: Errors)."""
 
-from typing import Annotated, Any
+from typing import Any
 
 import orjson
 from fastapi import Request, Response
 from fastapi.exceptions import RequestValidationError
-from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
-
-from dataservice.server.records import (
-    CodexPost,
-    Current,
-    Index,
-    Pagination,
-    Signal,
-    SignalDetail,
-    SignalObservation,
-    WireItem,
-)
 
 ALLOWED_METHODS = "GET, HEAD, OPTIONS"
 
@@ -63,47 +51,3 @@ def _complaint(problem: dict[str, Any]) -> str:
     given = str(problem.get("input", ""))[:80]
     reason = reason if reason.startswith("must be") else f"must be {reason}"
     return f"{name}: {reason}, not {given!r}"
-
-
-class SignalList(BaseModel):
-    """Part of the signals catalogue."""
-
-    data: Annotated[list[Signal], Field(max_length=500)]
-    pagination: Pagination
-
-
-class SignalAnswer(BaseModel):
-    """One signal."""
-
-    data: SignalDetail
-
-
-class ObservationList(BaseModel):
-    """Part of a window of observations, oldest first."""
-
-    data: Annotated[list[SignalObservation], Field(max_length=1_000)]
-    pagination: Pagination
-
-
-class IndexList(BaseModel):
-    """All indices."""
-
-    data: list[Index]
-
-
-class CurrentList(BaseModel):
-    """All currents."""
-
-    data: list[Current]
-
-
-class PostList(BaseModel):
-    """Research posts, newest first."""
-
-    data: Annotated[list[CodexPost], Field(max_length=200)]
-
-
-class WireList(BaseModel):
-    """Wire items, newest first."""
-
-    data: Annotated[list[WireItem], Field(max_length=200)]

@@ -4,19 +4,11 @@ from datetime import date, datetime, timedelta
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, HTTPException, Path, Query, Request, Response
-from pydantic import BeforeValidator, WithJsonSchema
+from pydantic import BaseModel, BeforeValidator, Field, WithJsonSchema
 
-from dataservice.server.db.repository import PostFilter, Store, WireFilter
-from dataservice.server.http.responses import (
-    CurrentList,
-    IndexList,
-    ObservationList,
-    PostList,
-    SignalAnswer,
-    SignalList,
-    WireList,
-    json_answer,
-)
+from dataservice.server import records
+from dataservice.server.db.repository import Store
+from dataservice.server.http.responses import json_answer
 from dataservice.server.records import StoryType, WireKind
 from dataservice.server.timestamps import midnight, parse_date, parse_instant
 
@@ -25,7 +17,8 @@ HISTORY, HISTORY_MAX = 30, 365
 OBSERVATIONS_PAGE = 1_000
 POSTS_LIMIT, POSTS_LIMIT_MAX = 50, 200
 WIRE_LIMIT, WIRE_LIMIT_MAX = 50, 200
-OFFSET_MAX = 2**31 - 1  # no list is longer, and every database can count to it
+OFFSET_MAX = 2**31 - 1
+"""No list is longer, and every database can count to it."""
 
 
 def _parsed(parse: Any) -> BeforeValidator:
@@ -54,6 +47,50 @@ SinceDay = Annotated[
 ]
 StoryTypeFilter = Annotated[StoryType | None, Query(description="only posts of this type")]
 KindFilter = Annotated[WireKind | None, Query(description="only items of this kind")]
+
+
+class SignalList(BaseModel):
+    """Part of the signals catalogue."""
+
+    data: Annotated[list[records.Signal], Field(max_length=SIGNALS_LIMIT_MAX)]
+    pagination: records.Pagination
+
+
+class SignalAnswer(BaseModel):
+    """One signal."""
+
+    data: records.SignalDetail
+
+
+class ObservationList(BaseModel):
+    """Part of a window of observations, oldest first."""
+
+    data: Annotated[list[records.SignalObservation], Field(max_length=OBSERVATIONS_PAGE)]
+    pagination: records.Pagination
+
+
+class IndexList(BaseModel):
+    """All indices."""
+
+    data: list[records.Index]
+
+
+class CurrentList(BaseModel):
+    """All currents."""
+
+    data: list[records.Current]
+
+
+class PostList(BaseModel):
+    """Research posts, newest first."""
+
+    data: Annotated[list[records.CodexPost], Field(max_length=POSTS_LIMIT_MAX)]
+
+
+class WireList(BaseModel):
+    """Wire items, newest first."""
+
+    data: Annotated[list[records.WireItem], Field(max_length=WIRE_LIMIT_MAX)]
 
 
 router = APIRouter(prefix="/v1")
@@ -141,8 +178,7 @@ def list_posts(
     story_type: StoryTypeFilter = None,
 ) -> Response:
     """Published research posts with bylines and citations, newest first."""
-    wanted = PostFilter(since=since, handle=handle, story_type=story_type)
-    return json_answer({"data": store.posts(wanted, limit=limit)})
+    return json_answer({"data": store.posts(limit=limit, since=since, handle=handle, story_type=story_type)})
 
 
 @router.get("/almanac", response_model=PostList)
@@ -155,8 +191,8 @@ def list_almanac(
     story_type: StoryTypeFilter = None,
 ) -> Response:
     """The posts of the codex, which can also be filtered by their author's beat."""
-    wanted = PostFilter(since=since, handle=handle, beat=beat, story_type=story_type)
-    return json_answer({"data": store.posts(wanted, limit=limit)})
+    posts = store.posts(limit=limit, since=since, handle=handle, beat=beat, story_type=story_type)
+    return json_answer({"data": posts})
 
 
 @router.get("/wire", response_model=WireList, dependencies=[Depends(_needs_pro)])
@@ -171,8 +207,10 @@ def list_wire(
     source: Annotated[str | None, Query(description="only items of this upstream feed")] = None,
 ) -> Response:
     """Wire items, newest first (Pro tier and above)."""
-    wanted = WireFilter(since=since, min_importance=min_importance, kind=kind, beat=beat, ticker=ticker, source=source)
-    return json_answer({"data": store.wire(wanted, limit=limit)})
+    items = store.wire(
+        limit=limit, since=since, min_importance=min_importance, kind=kind, beat=beat, ticker=ticker, source=source
+    )
+    return json_answer({"data": items})
 
 
 def _after(end: date | None) -> datetime | None:

@@ -15,8 +15,19 @@ from dataservice.server.imports.file_readers import OnBytes, Place, csv_table, j
 from dataservice.server.records import CodexPost, Current, Index, Open, Signal, WireItem
 from dataservice.server.timestamps import microseconds, parse_instant
 
-# Enough of a wrong value to find it by.
 _SHOWN_CHARACTERS = 80
+"""Enough of a wrong value to find it by."""
+
+SIGNALS = "signals.csv"
+OBSERVATIONS = "observations"
+INDICES = "indices.json"
+CURRENTS = "currents.json"
+POSTS = "codex.jsonl"
+WIRE = "wire.jsonl"
+
+_CATALOGUE_COLUMNS = {"slug", "name", "category", "signal_type", "source", "is_premium"}
+_COMPUTED_FIELDS = {"latest", "history"}
+_DATA_SUFFIXES = {".csv", ".json", ".jsonl"}
 
 
 @dataclass(frozen=True)
@@ -30,58 +41,6 @@ class CheckedRecord:
     def json(self) -> str:
         """The record as the API returns it."""
         return orjson.dumps(self.fields).decode()
-
-
-def checked(model: type[Open], place: Place, text: str) -> CheckedRecord:
-    """The record of a JSON text; `ImportRefusedError` at its place when it does not fit the model."""
-    try:
-        orjson.loads(text)  # stricter than pydantic: NaN and infinities are no JSON
-        record = model.model_validate_json(text)
-    except orjson.JSONDecodeError as error:
-        raise place.refuse(f"is not JSON: {error}") from error
-    except ValidationError as error:
-        raise place.refuse(_first_problem(error)) from error
-    if "\\u0000" in text:  # PostgreSQL cannot hold it
-        raise place.refuse("holds a NUL character")
-    published_at = getattr(record, "published_at", None)
-    return CheckedRecord(record.model_dump(mode="json"), 0 if published_at is None else microseconds(published_at))
-
-
-def checked_records(model: type[Open], texts: Iterator[tuple[Place, str]], *, identity: str) -> list[CheckedRecord]:
-    """The records of JSON texts; one that repeats the identity of another, in whatever case, is refused."""
-    first: dict[str, int] = {}
-    records = []
-    for place, text in texts:
-        record = checked(model, place, text)
-        name = str(record.fields[identity]).lower()
-        if name in first:
-            raise place.refuse(f"{identity}: {name} stands on line {first[name]} already")
-        first[name] = place.line
-        records.append(record)
-    return records
-
-
-def shown(value: Any) -> str:
-    """A wrong value in a message: quoted, and short."""
-    return repr(str(value)[:_SHOWN_CHARACTERS])
-
-
-def _first_problem(error: ValidationError) -> str:
-    problem = error.errors()[0]
-    where = ".".join(str(part) for part in problem["loc"]) or "the record"
-    return f"{where}: {problem['msg'].removeprefix('Value error, ')}, not {shown(problem['input'])}"
-
-
-SIGNALS = "signals.csv"
-OBSERVATIONS = "observations"
-INDICES = "indices.json"
-CURRENTS = "currents.json"
-POSTS = "codex.jsonl"
-WIRE = "wire.jsonl"
-
-_CATALOGUE_COLUMNS = {"slug", "name", "category", "signal_type", "source", "is_premium"}
-_COMPUTED_FIELDS = {"latest", "history"}
-_DATA_SUFFIXES = {".csv", ".json", ".jsonl"}
 
 
 @dataclass(frozen=True)
@@ -133,15 +92,15 @@ def read_directory(directory: Path, *, on_bytes: OnBytes = lambda _: None) -> Da
         if path in files:
             yield from (json_array if path.suffix == ".json" else json_lines)(path, on_bytes)
 
-    signals = checked_records(Signal, _catalogue(directory / SIGNALS, on_bytes), identity="slug")
+    signals = _checked_records(Signal, _catalogue(directory / SIGNALS, on_bytes), identity="slug")
     known = {record.fields["slug"] for record in signals}
     return DataSet(
         signals=signals,
         series={path.stem: _read_series(path, known, on_bytes) for path in _series_files(directory)},
-        indices=checked_records(Index, texts(INDICES), identity="slug"),
-        currents=checked_records(Current, texts(CURRENTS), identity="slug"),
-        posts=checked_records(CodexPost, texts(POSTS), identity="slug"),
-        wire=checked_records(WireItem, texts(WIRE), identity="id"),
+        indices=_checked_records(Index, texts(INDICES), identity="slug"),
+        currents=_checked_records(Current, texts(CURRENTS), identity="slug"),
+        posts=_checked_records(CodexPost, texts(POSTS), identity="slug"),
+        wire=_checked_records(WireItem, texts(WIRE), identity="id"),
         ignored=sorted(p.name for p in directory.iterdir() if p.suffix in _DATA_SUFFIXES and p not in files),
     )
 
@@ -155,7 +114,7 @@ def _catalogue(path: Path, on_bytes: OnBytes) -> Iterator[tuple[Place, str]]:
     for place, row in csv_table(path, on_bytes, required=_CATALOGUE_COLUMNS, forbidden=_COMPUTED_FIELDS):
         premium = row["is_premium"].lower()
         if premium not in {"true", "false"}:
-            raise place.refuse(f"is_premium: must be true or false, not {shown(row['is_premium'])}")
+            raise place.refuse(f"is_premium: must be true or false, not {_shown(row['is_premium'])}")
         fields: dict[str, Any] = {name: text or None for name, text in row.items()}
         yield place, orjson.dumps({**fields, "is_premium": premium == "true"}).decode()
 
@@ -178,7 +137,7 @@ def _checked_time(place: Place, text: str) -> int:
     try:
         return microseconds(parse_instant(text))
     except ValueError as error:
-        raise place.refuse(f"observed_at: {error}, not {shown(text)}") from None
+        raise place.refuse(f"observed_at: {error}, not {_shown(text)}") from None
 
 
 def _checked_value(place: Place, text: str) -> float:
@@ -187,5 +146,45 @@ def _checked_value(place: Place, text: str) -> float:
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
-        raise place.refuse(f"value: must be a finite number, not {shown(text)} (leave the row out for a gap)")
+        raise place.refuse(f"value: must be a finite number, not {_shown(text)} (leave the row out for a gap)")
     return value
+
+
+def _checked(model: type[Open], place: Place, text: str) -> CheckedRecord:
+    """The record of a JSON text; `ImportRefusedError` at its place when it does not fit the model."""
+    try:
+        orjson.loads(text)  # stricter than pydantic: NaN and infinities are no JSON
+        record = model.model_validate_json(text)
+    except orjson.JSONDecodeError as error:
+        raise place.refuse(f"is not JSON: {error}") from error
+    except ValidationError as error:
+        raise place.refuse(_first_problem(error)) from error
+    if "\\u0000" in text:  # PostgreSQL cannot hold it
+        raise place.refuse("holds a NUL character")
+    published_at = getattr(record, "published_at", None)
+    return CheckedRecord(record.model_dump(mode="json"), 0 if published_at is None else microseconds(published_at))
+
+
+def _checked_records(model: type[Open], texts: Iterator[tuple[Place, str]], *, identity: str) -> list[CheckedRecord]:
+    """The records of JSON texts; one that repeats the identity of another, in whatever case, is refused."""
+    first: dict[str, int] = {}
+    records = []
+    for place, text in texts:
+        record = _checked(model, place, text)
+        name = str(record.fields[identity]).lower()
+        if name in first:
+            raise place.refuse(f"{identity}: {name} stands on line {first[name]} already")
+        first[name] = place.line
+        records.append(record)
+    return records
+
+
+def _shown(value: Any) -> str:
+    """A wrong value in a message: quoted, and short."""
+    return repr(str(value)[:_SHOWN_CHARACTERS])
+
+
+def _first_problem(error: ValidationError) -> str:
+    problem = error.errors()[0]
+    where = ".".join(str(part) for part in problem["loc"]) or "the record"
+    return f"{where}: {problem['msg'].removeprefix('Value error, ')}, not {_shown(problem['input'])}"

@@ -9,13 +9,13 @@ from pathlib import Path
 
 from dataservice.server.errors import ImportRefusedError
 
-# A post's whole text fits many times; a file without line ends is refused before it fills the memory.
 MAX_LINE_BYTES = 8 * 2**20
+"""A post's whole text fits many times; a file without line ends is refused before it fills the memory."""
 
 _WHITE_SPACE = re.compile(r"[ \t\r\n]*")
 
 OnBytes = Callable[[int], None]
-"""Told how many more bytes were read."""
+"""Called with the number of further bytes read."""
 
 
 @dataclass(frozen=True)

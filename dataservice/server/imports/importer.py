@@ -8,33 +8,25 @@ from typing import Any
 
 from sqlalchemy import Connection, Table, delete, insert
 
+from dataservice.server.db import database as db
 from dataservice.server.db.repository import Store
-from dataservice.server.db.schema import (
-    DATA_TABLES,
-    currents,
-    indices,
-    observations,
-    posts,
-    signals,
-    wire_items,
-    wire_tickers,
-)
-from dataservice.server.imports.dataset import DataSet, data_files, read_directory
+from dataservice.server.imports.dataset import CheckedRecord, DataSet, data_files, read_directory
 
-# Rows a statement: few enough to show progress and keep memory flat, enough that the statement's cost vanishes.
 BATCH_ROWS = 10_000
+"""Rows a statement: few enough to show progress and keep memory flat, enough that the statement's cost vanishes."""
 
-PROGRESS_BYTES = 2**18  # telling it of every line would take longer than reading it
+PROGRESS_BYTES = 2**18
+"""Progress is reported in steps of this size: reporting every line would take longer than reading it."""
 
 OnProgress = Callable[[str, int, int], None]
-"""Told the step (`reading` in bytes, `writing` in rows), how much of it is done, and how much there is."""
+"""Called with the step (`reading` in bytes, `writing` in rows), how much of it is done, and how much there is."""
 
 Rows = Iterator[dict[str, Any]]
 
 
 @dataclass(frozen=True)
 class ImportSummary:
-    """How much was imported, and which data files had no place in the layout."""
+    """How much was imported, and which data files were ignored."""
 
     signals: int
     observations: int
@@ -48,21 +40,21 @@ class ImportSummary:
 def import_directory(
     store: Store, directory: str | Path, *, on_progress: OnProgress = lambda _step, _done, _total: None
 ) -> ImportSummary:
-    """Replace all data of a store by what a directory holds; keys and their counts stay.
+    """Replace all data of a store by what a directory holds; keys and their usage are kept.
 
-    The layout: `signals.csv`, and where there is something to say `observations/<slug>.csv`, `indices.json`,
+    The layout: `signals.csv`, and optionally `observations/<slug>.csv`, `indices.json`,
     `currents.json`, `codex.jsonl`, `wire.jsonl`. Raises `ImportRefusedError` with file and line at the first row that
-    does not fit; the store then keeps what it had. Callers see the old data until all of the new is there.
+    does not fit; the store is then unchanged. Callers see the old data until all of the new is there.
     """
     directory = Path(directory)
     total = sum(path.stat().st_size for path in data_files(directory))
-    read = told = 0
+    read = reported = 0
 
     def on_bytes(count: int) -> None:
-        nonlocal read, told
+        nonlocal read, reported
         read += count
-        if read - told >= PROGRESS_BYTES or read == total:
-            told = read
+        if read - reported >= PROGRESS_BYTES or read == total:
+            reported = read
             on_progress("reading", read, total)
 
     dataset = read_directory(directory, on_bytes=on_bytes)
@@ -80,32 +72,39 @@ def import_directory(
 
 
 def _replace(connection: Connection, dataset: DataSet, on_progress: OnProgress) -> None:
-    for table in reversed(DATA_TABLES):
+    for table in reversed(db.DATA_TABLES):
         connection.execute(delete(table))
     total = dataset.observation_count
     written = 0
     for table, rows in _tables(dataset):
         while batch := list(islice(rows, BATCH_ROWS)):
             connection.execute(insert(table), batch)
-            if table is observations:
+            if table is db.observations:
                 written += len(batch)
                 on_progress("writing", written, total)
 
 
 def _tables(dataset: DataSet) -> Iterator[tuple[Table, Rows]]:
-    yield signals, _signal_rows(dataset)
-    yield observations, _observation_rows(dataset)
-    for table, records in ((indices, dataset.indices), (currents, dataset.currents)):
-        yield table, ({"slug": record.fields["slug"], "record": record.json} for record in records)
-    yield posts, _post_rows(dataset)
-    yield wire_items, _wire_rows(dataset)
-    yield wire_tickers, _ticker_rows(dataset)
+    """Every table with its rows, a table after those it refers to."""
+    signals, wire = list(enumerate(dataset.signals, start=1)), list(enumerate(dataset.wire, start=1))
+    yield db.signals, ({"id": number, **_columns(record, "slug", "category")} for number, record in signals)
+    yield db.observations, _observation_rows(dataset)
+    yield db.indices, (_columns(record, "slug") for record in dataset.indices)
+    yield db.currents, (_columns(record, "slug") for record in dataset.currents)
+    yield db.posts, (_post_row(record) for record in dataset.posts)
+    yield db.wire_items, ({"id": number, **_wire_row(record)} for number, record in wire)
+    yield (
+        db.wire_tickers,
+        (
+            {"ticker": ticker, "wire_item_id": number}
+            for number, record in wire
+            for ticker in dict.fromkeys(record.fields["tickers"])
+        ),
+    )
 
 
-def _signal_rows(dataset: DataSet) -> Rows:
-    for number, record in enumerate(dataset.signals, start=1):
-        fields = record.fields
-        yield {"id": number, "slug": fields["slug"], "category": fields["category"], "record": record.json}
+def _columns(record: CheckedRecord, *names: str) -> dict[str, Any]:
+    return {**{name: record.fields[name] for name in names}, "record": record.json}
 
 
 def _observation_rows(dataset: DataSet) -> Rows:
@@ -116,32 +115,12 @@ def _observation_rows(dataset: DataSet) -> Rows:
                 yield {"signal_id": number, "observed_at_us": at, "value": value}
 
 
-def _post_rows(dataset: DataSet) -> Rows:
-    for record in dataset.posts:
-        fields = record.fields
-        yield {
-            "slug": fields["slug"],
-            "published_at_us": record.published_at_us,
-            "handle": fields["byline"]["handle"],
-            "beat": fields["byline"].get("topic_beat"),
-            "story_type": fields["story_type"],
-            "record": record.json,
-        }
+def _post_row(record: CheckedRecord) -> dict[str, Any]:
+    byline = record.fields["byline"]
+    author = {"handle": byline["handle"], "beat": byline.get("topic_beat")}
+    return {"published_at_us": record.published_at_us, **author, **_columns(record, "slug", "story_type")}
 
 
-def _wire_rows(dataset: DataSet) -> Rows:
-    for number, record in enumerate(dataset.wire, start=1):
-        fields = record.fields
-        yield {
-            "id": number,
-            "uuid": fields["id"],
-            "published_at_us": record.published_at_us,
-            **{name: fields[name] for name in ("kind", "beat", "source", "importance_score")},
-            "record": record.json,
-        }
-
-
-def _ticker_rows(dataset: DataSet) -> Rows:
-    for number, record in enumerate(dataset.wire, start=1):
-        for ticker in dict.fromkeys(record.fields["tickers"]):
-            yield {"ticker": ticker, "wire_item_id": number}
+def _wire_row(record: CheckedRecord) -> dict[str, Any]:
+    columns = _columns(record, "kind", "beat", "source", "importance_score")
+    return {"uuid": record.fields["id"], "published_at_us": record.published_at_us, **columns}

@@ -10,10 +10,12 @@ import orjson
 
 from dataservice.server.imports.dataset import CURRENTS, INDICES, OBSERVATIONS, POSTS, WIRE
 from dataservice.server.imports.dataset import SIGNALS as CATALOGUE
-from dataservice.server.sample.catalogue import COLUMNS, SIGNALS
+from dataservice.server.sample.signals import COLUMNS, SIGNALS, Walk, walk
 from dataservice.server.sample.stories import posts, wire
-from dataservice.server.sample.walks import Walk, walk
 from dataservice.server.timestamps import utc_now
+
+SEED = 297
+"""Of some hundreds the one whose walks look most like what they are named after."""
 
 _INDICES: dict[str, tuple[str, str, dict[str, float]]] = {
     "pressure-gauge": (
@@ -36,7 +38,27 @@ _CURRENTS: list[tuple[str, str, str | None, str | None, float | None, float | No
 ]
 
 
-def indices(walks: dict[str, Walk]) -> list[dict[str, Any]]:
+def write_sample(directory: str | Path, *, as_of: date | None = None, seed: int = SEED) -> None:
+    """Write a made-up data set whose newest observations are of `as_of` (today in UTC): the same for the same day.
+
+    15 signals, 4 indices, 6 currents, 152 wire items and 12 posts, all of them named as made up.
+    """
+    directory = Path(directory)
+    as_of = as_of or utc_now().date()
+    walks = {signal.slug: walk(signal, as_of=as_of, seed=seed) for signal in SIGNALS}
+    items = wire(walks, as_of=as_of, seed=seed)
+    (directory / OBSERVATIONS).mkdir(parents=True, exist_ok=True)
+    _write_csv(directory / CATALOGUE, COLUMNS, (signal.row for signal in SIGNALS))
+    for slug, series in walks.items():
+        rows = ((f"{day}T00:00:00Z", value) for day, value in zip(series.days, series.values, strict=True))
+        _write_csv(directory / OBSERVATIONS / f"{slug}.csv", ["observed_at", "value"], rows)
+    _write_array(directory / INDICES, _indices(walks))
+    _write_array(directory / CURRENTS, _currents())
+    _write_lines(directory / WIRE, items)
+    _write_lines(directory / POSTS, posts(items))
+
+
+def _indices(walks: dict[str, Walk]) -> list[dict[str, Any]]:
     """Composite indices: 100 plus the weighted change of the components over twelve months, in percent."""
     return [_index(slug, name, category, weights, walks) for slug, (name, category, weights) in _INDICES.items()]
 
@@ -60,35 +82,11 @@ def _index(slug: str, name: str, category: str, weights: dict[str, float], walks
     }
 
 
-def currents() -> list[dict[str, Any]]:
+def _currents() -> list[dict[str, Any]]:
     """Currents of every family and stage, and one of which nothing is known yet."""
     fields = ("slug", "name", "family", "phrase", "momentum_score", "belief_score", "maturity_stage")
     rows = [dict(zip(fields, row, strict=True)) for row in _CURRENTS]
     return [{**row, "name": f"{row['name']} (made up)"} for row in rows]
-
-
-# Of some hundreds the one whose walks look most like what they are named after.
-SEED = 297
-
-
-def write_sample(directory: str | Path, *, as_of: date | None = None, seed: int = SEED) -> None:
-    """Write a made-up data set whose newest observations are of `as_of` (today in UTC): the same for the same day.
-
-    15 signals, 4 indices, 6 currents, 152 wire items and 12 posts, all of them named as made up.
-    """
-    directory = Path(directory)
-    as_of = as_of or utc_now().date()
-    walks = {signal.slug: walk(signal, as_of=as_of, seed=seed) for signal in SIGNALS}
-    items = wire(walks, as_of=as_of, seed=seed)
-    (directory / OBSERVATIONS).mkdir(parents=True, exist_ok=True)
-    _write_csv(directory / CATALOGUE, COLUMNS, (signal.row for signal in SIGNALS))
-    for slug, series in walks.items():
-        rows = ((f"{day}T00:00:00Z", value) for day, value in zip(series.days, series.values, strict=True))
-        _write_csv(directory / OBSERVATIONS / f"{slug}.csv", ["observed_at", "value"], rows)
-    _write_array(directory / INDICES, indices(walks))
-    _write_array(directory / CURRENTS, currents())
-    _write_lines(directory / WIRE, items)
-    _write_lines(directory / POSTS, posts(items))
 
 
 def _write_csv(path: Path, header: list[str], rows: Iterable[Iterable[Any]]) -> None:

@@ -1,15 +1,16 @@
 """The made-up wire items of every kind, and the made-up posts that cite them."""
 
-from collections.abc import Callable
 from datetime import UTC, date, datetime, time, timedelta
 from random import Random
 from typing import Any
 from uuid import UUID
 
 from dataservice.server.records import StoryType, WireKind
-from dataservice.server.sample.walks import Walk
+from dataservice.server.sample.signals import Walk
 
-WIRE_ITEMS = 152  # nineteen of each kind
+WIRE_ITEMS = 152
+"""Nineteen of each kind."""
+
 POSTS = 12
 WIRE_DAYS = 60
 _CURRENT_OF = {
@@ -24,64 +25,6 @@ _BYLINES = [
     {"handle": "tidewatch", "display_name": "Tidewatch (made up)", "agent_role": None, "topic_beat": None,
      "avatar_url": None},
 ]  # fmt: skip
-
-Story = tuple[str, dict[str, Any] | None]
-"""A headline and the payload that goes with it."""
-
-
-def _news(walk: Walk, random: Random) -> Story:
-    direction = "up" if walk.change_pct(1) >= 0 else "down"
-    payload = {"region": random.choice(["US", "EU", "APAC"])}
-    return f"{_short(walk)} drifts {direction} as readers make up their minds", payload
-
-
-def _filing(walk: Walk, random: Random) -> Story:
-    form = random.choice(["10-Q", "10-K", "8-K"])
-    return f"Example Corp files {form}, names {_short(walk)} among its risks", {"form": form, "company": "Example Corp"}
-
-
-def _press_release(walk: Walk, random: Random) -> Story:
-    return f"Example Corp hedges {_short(walk)} for {random.randint(3, 18)} months", None
-
-
-def _data_release(walk: Walk, _random: Random) -> Story:
-    value, previous = walk.values[-1], walk.values[-2]
-    change = round(value - previous, 6)
-    payload = {"value": value, "previous": previous, "change": change, "unit": walk.signal.unit}
-    return f"{_short(walk)}: {value:,} {walk.signal.unit} ({change:+})", payload
-
-
-def _fund_flow(walk: Walk, random: Random) -> Story:
-    flow = round(random.gauss(0, 400), 1)
-    verb = "take in" if flow >= 0 else "lose"
-    payload = {"net_flow_usd_m": flow, "week": random.randint(1, 52)}
-    return f"Funds on {_short(walk)} {verb} {abs(flow):,} million USD", payload
-
-
-def _analyst_rating(walk: Walk, random: Random) -> Story:
-    before, after = random.sample(["sell", "hold", "buy"], 2)
-    payload = {"firm": "Example Research", "from": before, "to": after, "target": round(walk.values[-1] * 1.1, 2)}
-    return f"Example Research moves {_short(walk)} from {before} to {after}", payload
-
-
-def _social_post(walk: Walk, random: Random) -> Story:
-    return f"“{_short(walk)} has only one way to go”", {"likes": random.randint(0, 9_000), "platform": "example"}
-
-
-def _breaking(walk: Walk, random: Random) -> Story:
-    return f"{_short(walk)} moves {random.randint(2, 9)} % within the hour", {"minutes": random.randint(1, 59)}
-
-
-_TELL: dict[WireKind, Callable[[Walk, Random], Story]] = {
-    WireKind.NEWS: _news,
-    WireKind.FILING: _filing,
-    WireKind.PRESS_RELEASE: _press_release,
-    WireKind.DATA_RELEASE: _data_release,
-    WireKind.FUND_FLOW: _fund_flow,
-    WireKind.ANALYST_RATING: _analyst_rating,
-    WireKind.SOCIAL_POST: _social_post,
-    WireKind.BREAKING: _breaking,
-}
 
 
 def wire(walks: dict[str, Walk], *, as_of: date, seed: int) -> list[dict[str, Any]]:
@@ -102,7 +45,7 @@ def wire(walks: dict[str, Walk], *, as_of: date, seed: int) -> list[dict[str, An
 
 
 def _wire_item(kind: WireKind, walk: Walk, published_at: datetime, random: Random) -> dict[str, Any]:
-    headline, payload = _TELL[kind](walk, random)
+    headline, payload = _story(kind, walk, random)
     identity = UUID(int=random.getrandbits(128), version=4)
     category = walk.signal.category
     importance = random.triangular(60, 100, 85) if kind is WireKind.BREAKING else random.triangular(0, 100, 25)
@@ -122,6 +65,41 @@ def _wire_item(kind: WireKind, walk: Walk, published_at: datetime, random: Rando
         "importance_score": round(importance, 1),
         "payload": payload,
     }
+
+
+def _story(kind: WireKind, walk: Walk, random: Random) -> tuple[str, dict[str, Any] | None]:
+    """A headline, and the payload that goes with it."""
+    name = _short(walk)
+    match kind:
+        case WireKind.NEWS:
+            direction = "up" if walk.change_pct(1) >= 0 else "down"
+            payload = {"region": random.choice(["US", "EU", "APAC"])}
+            return f"{name} drifts {direction} as readers make up their minds", payload
+        case WireKind.FILING:
+            form = random.choice(["10-Q", "10-K", "8-K"])
+            payload = {"form": form, "company": "Example Corp"}
+            return f"Example Corp files {form}, names {name} among its risks", payload
+        case WireKind.PRESS_RELEASE:
+            return f"Example Corp hedges {name} for {random.randint(3, 18)} months", None
+        case WireKind.DATA_RELEASE:
+            value, previous, unit = walk.values[-1], walk.values[-2], walk.signal.unit
+            change = round(value - previous, 6)
+            release = {"value": value, "previous": previous, "change": change, "unit": unit}
+            return f"{name}: {value:,} {unit} ({change:+})", release
+        case WireKind.FUND_FLOW:
+            flow = round(random.gauss(0, 400), 1)
+            verb = "take in" if flow >= 0 else "lose"
+            flows = {"net_flow_usd_m": flow, "week": random.randint(1, 52)}
+            return f"Funds on {name} {verb} {abs(flow):,} million USD", flows
+        case WireKind.ANALYST_RATING:
+            before, after = random.sample(["sell", "hold", "buy"], 2)
+            target = round(walk.values[-1] * 1.1, 2)
+            rating = {"firm": "Example Research", "from": before, "to": after, "target": target}
+            return f"Example Research moves {name} from {before} to {after}", rating
+        case WireKind.SOCIAL_POST:
+            return f"“{name} has only one way to go”", {"likes": random.randint(0, 9_000), "platform": "example"}
+        case WireKind.BREAKING:
+            return f"{name} moves {random.randint(2, 9)} % within the hour", {"minutes": random.randint(1, 59)}
 
 
 def posts(items: list[dict[str, Any]]) -> list[dict[str, Any]]:

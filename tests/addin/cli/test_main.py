@@ -6,8 +6,9 @@ import stat
 
 import orjson
 import pytest
+import typer
 
-from addin.cli.command_table import COMMANDS, command_of
+from addin.cli.main import COMMANDS, app
 from tests.addin.commands import addin, environment
 
 KEY = "ds_" + "0123456789abcdef" * 2 + "01234567"
@@ -21,7 +22,7 @@ def test_help_lists_every_command_with_its_line():
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_the_line_in_the_list_is_the_first_of_the_commands_own_help(name):
-    command = command_of(name)
+    command = typer.main.get_command(app).commands[name]
     target = inspect.cleandoc(command.help or "")
     assert " ".join(target.partition("\n\n")[0].split()) == COMMANDS[name].help
 

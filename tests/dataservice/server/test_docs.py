@@ -6,7 +6,7 @@ import pytest
 import typer
 from typer.core import TyperGroup
 
-from dataservice.cli import app
+from dataservice.cli.main import app
 from dataservice.server import Tier
 from dataservice.server.http.app import DATABASE_VARIABLE
 from dataservice.server.http.auth_middleware import CAP_HEADER, OPEN_PATHS, REMAINING_HEADER, TIER_HEADER

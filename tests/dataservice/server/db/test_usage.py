@@ -77,22 +77,22 @@ def test_a_new_month_brings_a_new_allowance(tmp_path):
     clock = Clock(datetime(2026, 8, 31, 23, 59, 59, tzinfo=UTC))
     with Store(tmp_path / "service.db", clock=clock) as store:
         record = store.keys.find(store.create_key(cap=1))
-        assert [store.meter.spend(record), store.meter.spend(record)] == [0, None]
+        assert [store.keys.spend(record), store.keys.spend(record)] == [0, None]
         clock.now = datetime(2026, 9, 1, tzinfo=UTC)
-        assert [store.meter.spend(record), store.meter.spend(record)] == [0, None]
+        assert [store.keys.spend(record), store.keys.spend(record)] == [0, None]
 
 
 def test_keys_have_allowances_of_their_own(tmp_path):
     with Store(tmp_path / "service.db") as store:
         one, other = (store.keys.find(store.create_key(cap=2)) for _ in range(2))
-        assert [store.meter.spend(one), store.meter.spend(one), store.meter.spend(one)] == [1, 0, None]
-        assert store.meter.spend(other) == 1
+        assert [store.keys.spend(one), store.keys.spend(one), store.keys.spend(one)] == [1, 0, None]
+        assert store.keys.spend(other) == 1
 
 
 def test_counts_survive_a_restart(tmp_path):
     with Store(tmp_path / "service.db") as store:
         key = store.create_key()
-        store.meter.spend(store.keys.find(key))
+        store.keys.spend(store.keys.find(key))
     with Store(tmp_path / "service.db") as store:
         assert store.usage(key) == 1
 

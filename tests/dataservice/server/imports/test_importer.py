@@ -8,7 +8,6 @@ import orjson
 import pytest
 
 from dataservice.server import ImportRefusedError, Store, import_directory
-from dataservice.server.db.repository import PostFilter, WireFilter
 from dataservice.server.timestamps import parse_instant
 
 SIGNALS = "slug,shortcode,name,category,signal_type,source,description,unit,is_premium\n"
@@ -102,7 +101,7 @@ def test_what_a_directory_no_longer_holds_is_gone_after_an_import(store, folder)
 
 def test_keys_and_counts_stay_when_data_are_replaced(store, folder):
     key = store.create_key()
-    store.meter.spend(store.keys.find(key))
+    store.keys.spend(store.keys.find(key))
     import_directory(store, folder)
     assert store.usage(key) == 1
 
@@ -129,7 +128,7 @@ def test_nullable_fields_left_out_are_null_and_times_are_in_utc(store, folder):
     import_directory(store, folder)
     [item] = wire(store)
     assert (item["summary"], item["payload"], item["published_at"]) == (None, None, "2026-08-01T08:00:00Z")
-    [post] = loaded(store.posts(PostFilter(handle="a"), limit=1))
+    [post] = loaded(store.posts(handle="a", limit=1))
     assert post["byline"]["agent_role"] is None
 
 
@@ -183,7 +182,7 @@ def window(store, slug, start):
 
 
 def wire(store):
-    return loaded(store.wire(WireFilter(ticker="CPI"), limit=10))
+    return loaded(store.wire(ticker="CPI", limit=10))
 
 
 def loaded(records):

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from typing import TYPE_CHECKING
 
 import typer
 
-from addin.cli.command_table import new_app
+from addin.config.api_key import ApiKey, KeySource, KeyStore, find_key
+from addin.config.connect import key_store
+from addin.config.settings import PREFIX, config_file, load_settings
+from dataservice.cli.command_group import new_group
 
-if TYPE_CHECKING:
-    from addin.config.api_key import ApiKey, KeyStore
-
-app = new_app("Keep the API key in the system's keychain, show where it is, or forget it.")
+app = new_group("Keep the API key in the system's keychain, show where it is, or forget it.")
 
 
 @app.command("set")
 def set_key() -> None:
     """Keep a key: asks for it without showing it, or reads it from a pipe."""
-    from addin.config.api_key import KeySource
-
     text = typer.prompt("API key", hide_input=True) if sys.stdin.isatty() else sys.stdin.readline()
     store = _store()
     key = store.save(text)
@@ -32,8 +30,6 @@ def set_key() -> None:
 @app.command("show")
 def show_key() -> None:
     """Say where the key in use comes from, and its last four characters."""
-    from addin.config.api_key import find_key
-
     store = _store()
     key = find_key(store)
     if key is None:
@@ -50,16 +46,10 @@ def forget_key() -> None:
 
 
 def _store() -> KeyStore:
-    from addin.config.connect import key_store
-    from addin.config.settings import load_settings
-
     return key_store(load_settings())
 
 
 def _place(key: ApiKey, store: KeyStore) -> str:
-    from addin.config.api_key import KeySource
-    from addin.config.settings import PREFIX, config_file
-
     places = {
         KeySource.ENVIRONMENT: f"the environment variable {PREFIX}API_KEY",
         KeySource.KEYCHAIN: "the system's keychain",
@@ -70,9 +60,5 @@ def _place(key: ApiKey, store: KeyStore) -> str:
 
 
 def _warn_of_environment() -> None:
-    import os
-
-    from addin.config.settings import PREFIX
-
     if os.environ.get(f"{PREFIX}API_KEY", "").strip():
         typer.echo(f"Note: {PREFIX}API_KEY is set in the environment and is used before any kept key.", err=True)

@@ -4,32 +4,29 @@ from __future__ import annotations
 
 import asyncio
 import datetime as dt
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Sequence
+from typing import Annotated
 
 import typer
+from rich.console import Console
+from rich.text import Text
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from addin.excel.doctor import Finding
+from addin.cli.output import plain_table, print_json
+from addin.config.settings import load_settings
+from addin.excel.doctor import Finding, State, examine
+from addin.tls.certificates import certificates
 
 
 def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
-    """Look at every link from Excel to the service, and say what to do.
+    """Check every link from Excel to the service, and say what to do.
 
     The exit code is 1 when a link is broken. It asks the service for at most one request.
 
     Example: addin doctor
     """
-    from addin.config.settings import load_settings
-    from addin.excel.doctor import State, examine
-    from addin.tls.certificates import certificates
-
     findings = asyncio.run(examine(load_settings(), certificates(), dt.datetime.now(dt.UTC)))
     if as_json:
-        import msgspec
-
-        typer.echo(msgspec.json.format(msgspec.json.encode(findings), indent=2).decode())
+        print_json(findings)
     else:
         _print(findings)
     if any(finding.state is State.BROKEN for finding in findings):
@@ -37,12 +34,8 @@ def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] 
 
 
 def _print(findings: Sequence[Finding]) -> None:
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    marks = {"good": ("✓", "green"), "warning": ("!", "yellow"), "broken": ("✗", "red")}
-    table = Table(box=None, pad_edge=False, show_header=False)
+    marks = {State.GOOD: ("✓", "green"), State.WARNING: ("!", "yellow"), State.BROKEN: ("✗", "red")}
+    table = plain_table()
     for finding in findings:
         mark, style = marks[finding.state]
         lines = Text(finding.text)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-if TYPE_CHECKING:
-    from addin.config.settings import Settings
-    from addin.tls.certificates import Certificate
+from addin.backend import create_app, serving
+from addin.config.settings import load_settings
+from addin.tls.certificates import local_certificate
 
 
 def serve(
@@ -24,24 +24,13 @@ def serve(
       addin serve --port 8766
       addin serve --http
     """
-    from addin.backend import create_app
-    from addin.backend.serving import listen
-    from addin.backend.serving import serve as serve_app
-    from addin.config.settings import load_settings
-
     settings = load_settings()
     app = create_app(settings)
-    certificate = None if http else _certificate(settings)
-    listener = listen(host or settings.host, settings.port if port is None else port, certificate)
+    certificate = None if http else local_certificate(settings)
+    listener = serving.listen(host or settings.host, settings.port if port is None else port, certificate)
     typer.echo(f"Answering {settings.namespace} functions at {listener.url} from {settings.base_url}")
     if app.state.backend.key is None:
         typer.echo("No API key is set yet: cells will say so. Keep one with: addin key set", err=True)
     typer.echo("Ctrl-C ends it.")
-    serve_app(app, listener)
+    serving.serve(app, listener)
     typer.echo("Stopped.")
-
-
-def _certificate(settings: Settings) -> Certificate:
-    from addin.tls.certificates import local_certificate
-
-    return local_certificate(settings)

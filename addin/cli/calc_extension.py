@@ -9,7 +9,10 @@ from urllib.parse import urlsplit
 
 import typer
 
+from addin.calc.extension import Extension, oxt
+from addin.config.settings import load_settings
 from addin.errors import AddinError
+from addin.tls.certificates import certificates
 
 
 def calc_extension(
@@ -22,9 +25,6 @@ def calc_extension(
 
     Example: addin calc-extension dataservice.oxt, then Tools ▸ Extensions ▸ Add in Calc
     """
-    from addin.calc.extension import Extension, oxt
-    from addin.config.settings import load_settings
-
     settings = load_settings()
     address = url or settings.public_url or f"{'http' if http else 'https'}://localhost:{settings.port}"
     authority = _read(ca) if ca else _own_authority() if _is_served_here(address) else None
@@ -43,8 +43,6 @@ def _is_served_here(address: str) -> bool:
 
 
 def _own_authority() -> bytes:
-    from addin.tls.certificates import certificates
-
     own = certificates()
     own.ensure(datetime.now(UTC))
     return own.authority.read_bytes()

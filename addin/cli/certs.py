@@ -3,42 +3,40 @@
 from __future__ import annotations
 
 import datetime as dt
+import shlex
+import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from addin.cli.command_table import new_app
+from addin.errors import AddinError
+from addin.tls.certificates import AUTHORITY_NAME, certificates
+from addin.tls.trust import NSS_DATABASE, Step, platform, run, trust_steps, untrust_steps
+from dataservice.cli.command_group import new_group
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from addin.tls.trust import Step
-
-app = new_app("Make, show or remove the certificate that Excel needs to reach the backend on this machine.")
+app = new_group("Make, show or remove the certificate that Excel needs to reach the backend on this machine.")
 
 
 @app.command()
 def install(
     trust: Annotated[bool, typer.Option("--trust", help="Also tell the system to trust it, without asking.")] = False,
 ) -> None:
-    """Make the certificate, and tell how the system comes to trust it.
+    """Make the certificate, and show how to make the system trust it.
 
     \b
     Examples:
       addin certs install
       addin certs install --trust
     """
-    from addin.tls.certificates import certificates
-    from addin.tls.trust import NSS_DATABASE, platform, trust_steps
-
     own = certificates()
     own.ensure(dt.datetime.now(dt.UTC))
     typer.echo(f"Certificates for localhost are in {own.folder}, good until {_day(own.ends())}.")
     system = platform()
     steps = trust_steps(system, own.authority, home=Path.home())
-    _tell(steps)
-    if trust or _agreed("Tell the system to trust it now?"):
+    _print(steps)
+    if trust or _confirmed("Tell the system to trust it now?"):
         if system == "linux":
             (Path.home() / NSS_DATABASE).mkdir(parents=True, exist_ok=True)
         _run(steps)
@@ -49,9 +47,7 @@ def install(
 
 @app.command()
 def show() -> None:
-    """Tell where the certificate is, how long it is good, and what the system calls its authority."""
-    from addin.tls.certificates import AUTHORITY_NAME, certificates
-
+    """Show where the certificate is, how long it is valid, and what the system calls its authority."""
     own = certificates()
     if own.ends() is None:
         typer.echo("There is no certificate. Make one with: addin certs install")
@@ -66,45 +62,35 @@ def show() -> None:
 def remove(
     trust: Annotated[bool, typer.Option("--trust", help="Also tell the system to forget it, without asking.")] = False,
 ) -> None:
-    """Delete the certificate and its authority, and tell how the system forgets it.
+    """Delete the certificate and its authority, and show how to make the system forget it.
 
     \b
     Examples:
       addin certs remove
       addin certs remove --trust
     """
-    from addin.tls.certificates import certificates
-    from addin.tls.trust import platform, untrust_steps
-
     own = certificates()
     fingerprint = own.fingerprint()
     if fingerprint is not None:
         steps = untrust_steps(platform(), fingerprint, home=Path.home())
-        _tell(steps)
-        if trust or _agreed("Tell the system to forget it now?"):
+        _print(steps)
+        if trust or _confirmed("Tell the system to forget it now?"):
             _run(steps)
     typer.echo(f"Deleted from {own.folder}." if own.remove() else "There was no certificate.")
 
 
-def _tell(steps: Sequence[Step]) -> None:
-    import shlex
-
+def _print(steps: Sequence[Step]) -> None:
     for step in steps:
         typer.echo(f"\n  {shlex.join(step.command)}\n      {step.purpose}")
     typer.echo("")
 
 
-def _agreed(question: str) -> bool:
-    """Whether a person says yes; nobody is asked where nobody can answer."""
-    import sys
-
+def _confirmed(question: str) -> bool:
+    """Whether a person says yes; without a terminal nobody is asked."""
     return sys.stdin.isatty() and typer.confirm(question)
 
 
 def _run(steps: Sequence[Step]) -> None:
-    from addin.errors import AddinError
-    from addin.tls.trust import run
-
     wrong = run(steps)
     if wrong is not None:
         raise AddinError(f"the system was not told: {wrong}; run the commands above yourself")

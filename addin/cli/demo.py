@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import signal
+import threading
+from contextlib import ExitStack
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
+from rich.rule import Rule
+from rich.text import Text
+
+from addin.cli.output import Cells, cell_text, cells_in, requests_text, table_of
 
 if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
-
     from addin.cli.demo_server import Demo, Sent
-    from addin.cli.output import Cells
 
 SHOWN_ROWS = 6
-"""Of a table in the demo so many rows are printed."""
+"""How many rows of a table are printed."""
 
 
 def demo(
@@ -21,17 +28,12 @@ def demo(
     port: Annotated[int, typer.Option(min=0, max=65_535, help="The backend's port; 0 takes a free one.")] = 0,
 ) -> None:
     """Try everything on made-up data: no account, no network."""
-    import signal
-    from contextlib import ExitStack
-
-    from rich.console import Console
-
-    # A demo that is told to end removes its folder, as it does after Ctrl-C.
+    # SIGTERM ends the demo as Ctrl-C does, so its folder is removed.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     console = Console()
     with ExitStack() as stack:
         with console.status("Making up data and starting the service and the backend …"):
-            from addin.cli.demo_server import running_demo
+            from addin.cli.demo_server import running_demo  # takes seconds to load: say so first
 
             running = stack.enter_context(running_demo(port=port))
         _show(running, console)
@@ -49,8 +51,6 @@ def _show(demo: Demo, console: Console) -> None:
 
 
 def _keep_serving(demo: Demo, console: Console) -> None:
-    import threading
-
     console.print(
         f"""
 [bold]Backend[/bold]     {demo.url}
@@ -72,13 +72,6 @@ Ctrl-C ends it and removes everything.""",
 
 def _page(formulas: tuple[str, ...], sent: Sent) -> RenderableType:
     """Each formula with its result below it, so that a table has the whole width."""
-    from rich.console import Group
-    from rich.padding import Padding
-    from rich.rule import Rule
-    from rich.text import Text
-
-    from addin.cli.output import cells_in
-
     parts: list[RenderableType] = [Rule("Formulas on made-up data")]
     for formula, answer in zip(formulas, sent.answers, strict=True):
         parts += [Text(formula, style="cyan"), Padding(_shown(cells_in(answer)), (0, 0, 1, 4))]
@@ -86,15 +79,8 @@ def _page(formulas: tuple[str, ...], sent: Sent) -> RenderableType:
 
 
 def _shown(cells: Cells) -> RenderableType:
-    from dataclasses import replace
-
-    from rich.console import Group
-    from rich.text import Text
-
-    from addin.cli.output import cell_of, table_of
-
     if not cells.is_table:
-        value = cell_of(cells.rows[0][0])
+        value = cell_text(cells.rows[0][0])
         return Group(value, *(Text(error.message, style="dim") for error in cells.errors))
     shown = table_of(replace(cells, rows=cells.rows[:SHOWN_ROWS]))
     more = len(cells.rows) - SHOWN_ROWS
@@ -102,7 +88,7 @@ def _shown(cells: Cells) -> RenderableType:
 
 
 def _spending(formulas: int, sent: Sent) -> str:
-    requests = "1 request" if sent.requests == 1 else f"{sent.requests} requests"
+    requests = requests_text(sent.requests)
     hits = max(0, formulas - sent.requests)
     quota = f"{sent.quota['remaining']:,} of {sent.quota['cap']:,} left this month"
     return f"{formulas} formulas, {requests}, {hits} from the cache, {sent.seconds * 1000:.0f} ms; {quota}"

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from addin.backend.serving import listen, serve
+from addin.config.settings import Settings, load_settings
 from addin.errors import AddinError
-
-if TYPE_CHECKING:
-    from addin.config.settings import Settings
 
 PORT = 8766
 """One beside the backend's, so that both run at the same time."""
@@ -21,20 +20,18 @@ def mcp(
     ] = False,
     port: Annotated[int, typer.Option(min=0, max=65_535, help="The port for --http; 0 takes a free one.")] = PORT,
 ) -> None:
-    """Serve agents over MCP: seven read tools, with the same key, cache and allowance as the cells.
+    """Serve agents over MCP: seven read tools, with the same key, cache and quota as the cells.
 
     An MCP client starts it by itself: give it the command `addin` with the argument `mcp`.
     """
-    from addin.config.settings import load_settings
-
     try:
         import addin.mcp.server as server
     except ModuleNotFoundError as error:
         if (error.name or "").split(".")[0] not in ("mcp", "mcp_types"):
             raise
-        raise AddinError("the MCP server needs one package more: pip install 'dataservice-addin[mcp]'") from None
+        raise AddinError("the MCP server needs one more package: pip install 'dataservice-addin[mcp]'") from None
     settings = load_settings()
-    settings.base_url  # noqa: B018 - says now what is missing, and not when a client asks
+    settings.base_url  # noqa: B018 - reports now what is missing, not when a client asks
     if http:
         _serve_http(settings, port)
     else:
@@ -42,7 +39,6 @@ def mcp(
 
 
 def _serve_http(settings: Settings, port: int) -> None:
-    from addin.backend.serving import listen, serve
     from addin.mcp.server import http_app
 
     listener = listen("127.0.0.1", port)

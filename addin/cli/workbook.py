@@ -1,4 +1,4 @@
-"""`addin template`: write the workbook template."""
+"""`addin freeze` and `addin template`: workbooks to pass on, with values only, and workbooks to begin with."""
 
 from __future__ import annotations
 
@@ -9,10 +9,27 @@ from typing import Annotated
 
 import typer
 
+NamespaceOption = Annotated[str, typer.Option(help="The functions' namespace in the workbook.")]
+
+
+def freeze(
+    book: Annotated[Path, typer.Argument(help="An .xlsx or .xlsm workbook.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The file to write.")],
+    namespace: NamespaceOption = "DS",
+) -> None:
+    """Write a copy of a workbook with values in place of our formulas, for readers without the add-in.
+
+    Example: addin freeze report.xlsx -o for-the-board.xlsx
+    """
+    from addin.workbook.freeze import freeze_book
+
+    frozen = freeze_book(book, output, namespace=namespace)
+    typer.echo(f"{output}: {frozen:,} formulas became values; the copy needs no add-in")
+
 
 def template(
     output: Annotated[Path, typer.Option("--output", "-o", help="The file to write.")] = Path("workbook_template.xlsx"),
-    namespace: Annotated[str, typer.Option(help="The functions' namespace in the workbook.")] = "DS",
+    namespace: NamespaceOption = "DS",
 ) -> None:
     """Write the workbook template, with example values from made-up data.
 
