@@ -6,7 +6,7 @@ from pathlib import Path
 
 from lxml import etree
 
-from addin.formulas.parser import mentions
+from addin.formulas import mentions
 from addin.workbook.ooxml.book import Book
 from addin.workbook.ooxml.package import Package
 from addin.workbook.ooxml.webextension import without_webextension

@@ -163,7 +163,7 @@ def _find(posts: Page[Post], name: str) -> Post | None:
 
 async def _citations(name: str, client: AsyncClient) -> Table:
     """The citations of a post; the wire is asked with the posts, at once, unless it is known to be locked."""
-    locked = client.quota_now is not None and client.quota_now.tier.casefold() == "free"
+    locked = client.quota_now is not None and client.quota_now.is_free
     lists: list[Resource[Page[Any]]] = [PostsResource(), *([] if locked else [WireResource()])]
     wire = [answer.value for answer in (await need_all(lists))[1:] if not isinstance(answer, Exception)]
     post, _ = await _post(name)

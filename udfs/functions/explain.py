@@ -68,7 +68,7 @@ async def with_pages(name: str, resource: Resource[T], client: AsyncClient) -> t
     Raises what kept the answer away; what keeps a page away is said in its place.
     """
     quota = client.quota_now
-    locked = quota is not None and quota.tier.casefold() == "free"
+    locked = quota is not None and quota.is_free
     wanted: list[Resource[Page[Any]]] = [PostsResource(), *([] if locked else [WireResource()])]
     found: dict[Resource[Any], Any] = {each: await have(each, max_age_s=EVIDENCE_AGE_S) for each in wanted}
     missing = [each for each in wanted if found[each] is None]

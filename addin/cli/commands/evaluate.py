@@ -42,14 +42,17 @@ def evaluate_formulas(
 
 
 async def _answers(formulas: list[str], settings: Settings) -> list[dict[str, Any]]:
+    import orjson
+
     from addin.config.connect import connected
-    from addin.formulas.evaluate import evaluate
-    from addin.protocol.batch import Batches
-    from addin.protocol.response_cache import Memo
+    from addin.formulas import call_text
+    from addin.protocol.batch import Batches, ResponseCache
 
     async with connected(settings) as session:
-        batches = Batches(session, Memo(settings.memo_bytes), deadline_s=settings.deadline_s)
-        return await evaluate(batches, formulas, settings.namespace)
+        batches = Batches(session, ResponseCache(settings.memo_bytes), deadline_s=settings.deadline_s)
+        answers = await batches.answer([call_text(formula, settings.namespace) for formula in formulas])
+    answered: list[dict[str, Any]] = orjson.loads(answers.text)
+    return answered
 
 
 def _print(cells: Cells) -> None:

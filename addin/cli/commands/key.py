@@ -10,7 +10,7 @@ import typer
 from addin.cli.command_table import new_app
 
 if TYPE_CHECKING:
-    from addin.config.api_key import ApiKey, KeyStore
+    from addin.config.api_key import ConfiguredKey, KeyStore
 
 app = new_app("Keep the API key in the system's keychain, show where it is, or forget it.")
 
@@ -56,7 +56,7 @@ def _store() -> KeyStore:
     return key_store(load_settings())
 
 
-def _place(key: ApiKey, store: KeyStore) -> str:
+def _place(key: ConfiguredKey, store: KeyStore) -> str:
     from addin.config.api_key import KeySource
     from addin.config.settings import PREFIX, config_file
 

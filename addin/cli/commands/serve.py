@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from addin.config.settings import Settings
     from addin.tls.certificates import Certificate
 
 
@@ -31,7 +30,7 @@ def serve(
 
     settings = load_settings()
     app = create_app(settings)
-    certificate = None if http else _certificate(settings)
+    certificate = None if http else _certificate()
     listener = listen(host or settings.host, settings.port if port is None else port, certificate)
     typer.echo(f"Answering {settings.namespace} functions at {listener.url} from {settings.base_url}")
     if app.state.backend.key is None:
@@ -41,7 +40,9 @@ def serve(
     typer.echo("Stopped.")
 
 
-def _certificate(settings: Settings) -> Certificate:
-    from addin.tls.certificates import local_certificate
+def _certificate() -> Certificate:
+    from datetime import UTC, datetime
 
-    return local_certificate(settings)
+    from addin.tls.certificates import certificates
+
+    return certificates().ensure(datetime.now(UTC))

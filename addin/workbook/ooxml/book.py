@@ -8,7 +8,7 @@ from typing import Any
 
 from lxml import etree
 
-from addin.formulas.parser import Area, Named, Unworkable, references
+from addin.formulas import Area, Named, Unworkable, references
 from addin.workbook.ooxml.package import Package, WorkbookError
 from addin.workbook.ooxml.sheet import MAIN, Sheet
 

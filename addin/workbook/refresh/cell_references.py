@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from addin.formulas.parser import Area, references
+from addin.formulas import Area, references
 
 
 @dataclass(frozen=True, slots=True)

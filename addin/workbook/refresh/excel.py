@@ -11,7 +11,7 @@ from typing import Any
 
 from addin.config.settings import Settings
 from addin.errors import AddinError
-from addin.formulas.parser import mentions
+from addin.formulas import mentions
 from addin.workbook.refresh.refresh import refuse_if_open
 
 POLL_S = 0.25

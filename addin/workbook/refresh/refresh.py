@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from addin.formulas.parser import Unworkable
+from addin.formulas import Unworkable
 from addin.workbook.ooxml.book import Book
 from addin.workbook.ooxml.package import Package, WorkbookError
 from addin.workbook.refresh.cell_references import Copy
