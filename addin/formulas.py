@@ -170,7 +170,9 @@ def _argument(part: list[Token]) -> Argument:
         case [Token.ARRAY, *_], _ if part[-1].subtype == Token.CLOSE:
             return _array(part[1:-1])
         case [Token.FUNC, Token.OPERAND, Token.FUNC], [name, cell, _] if _ANCHOR.match(name):
-            return Spill(_area(cell))
+            if not isinstance(anchor := _reference(cell), Area):
+                raise Unworkable(f"{cell[:60]} is not a reference to a cell")
+            return Spill(anchor)
         case [Token.OPERAND], [value] if part[0].subtype == Token.RANGE:
             if (reference := _reference(value)) is not None:
                 return reference
@@ -209,13 +211,6 @@ def _array(part: list[Token]) -> list[list[Any]]:
         else:
             rows[-1].append([])
     return [[_constant(cell) for cell in row] for row in rows]
-
-
-def _area(text: str) -> Area:
-    reference = _reference(text)
-    if not isinstance(reference, Area):
-        raise Unworkable(f"{text[:60]} is not a reference to a cell")
-    return reference
 
 
 def _reference(text: str) -> Area | Named | None:

@@ -7,8 +7,10 @@ import logging
 import math
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from typing import Any
+
+import anyio
 
 from addin.backend.state import BackendState, Tenant, quota_shortfall
 from addin.config.settings import Settings
@@ -28,13 +30,10 @@ async def background_refresh(
     if not backend.settings.background_refresh:
         yield
         return
-    task = asyncio.create_task(_refresh_forever(backend, sleep))
-    try:
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(_refresh_forever, backend, sleep)
         yield
-    finally:
-        task.cancel()
-        with suppress(asyncio.CancelledError):
-            await task
+        tasks.cancel_scope.cancel()
 
 
 async def _refresh_forever(backend: BackendState, sleep: Callable[[float], Awaitable[Any]]) -> None:

@@ -8,7 +8,6 @@ of another site cannot send without a preflight request).
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -24,23 +23,16 @@ OFFICE_JS = "https://appsforoffice.microsoft.com"
 """Where Microsoft serves office.js from; add-ins must load it there."""
 
 
-@dataclass(frozen=True, slots=True)
 class Policy:
-    """The names the backend answers to and the pages that may call it."""
+    """The names the backend answers to and the pages that may call it: its own, and those in the settings."""
 
-    hosts: frozenset[str]
-    origins: frozenset[str]
-
-    @classmethod
-    def of(cls, settings: Settings) -> Policy:
-        """Loopback names, the public address and what the settings add."""
-        hosts = {*LOOPBACK, *map(str.lower, settings.allowed_hosts)}
-        origins = {*map(str.lower, settings.allowed_origins)}
+    def __init__(self, settings: Settings) -> None:
+        self.hosts = {*LOOPBACK, *map(str.lower, settings.allowed_hosts)}
+        self.origins = {*map(str.lower, settings.allowed_origins)}
         if settings.public_url:
             public = urlsplit(settings.public_url.lower())
-            hosts.add(public.hostname or "")
-            origins.add(f"{public.scheme}://{public.netloc}")
-        return cls(frozenset(hosts), frozenset(origins))
+            self.hosts.add(public.hostname or "")
+            self.origins.add(f"{public.scheme}://{public.netloc}")
 
     def check(self, method: str, scheme: str, headers: Headers) -> None:
         """Raise `HTTPException` for a request that must not be served."""
@@ -64,7 +56,7 @@ class SecurityMiddleware:
 
     def __init__(self, app: ASGIApp, settings: Settings) -> None:
         self._app = app
-        self._policy = Policy.of(settings)
+        self._policy = Policy(settings)
         self._headers = security_headers(settings)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

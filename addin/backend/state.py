@@ -20,8 +20,9 @@ from addin.config.api_key import ConfiguredKey, KeyStore
 from addin.config.connect import open_client, open_store
 from addin.config.settings import Settings
 from addin.protocol.batch import Batches, ResponseCache
-from dataservice.client import AsyncClient, Quota
+from dataservice.client import Quota
 from dataservice.client.async_client import MEMORY_BYTES
+from dataservice.stores import Store
 from udfs.engine.session import Session
 
 RECENT_S = 3_600.0
@@ -51,13 +52,13 @@ class RecentCalls:
 
 
 class Tenant:
-    """One key's client and everything that depends on its answers."""
+    """One key's client and everything that depends on its answers, within one `share`-th of the memory."""
 
-    def __init__(self, client: AsyncClient, settings: Settings, *, max_cache_bytes: int, generation: int) -> None:
-        self.client = client
-        self.session = Session(client)
-        deadline_s = settings.deadline_s + DEADLINE_MARGIN_S
-        self.batches = Batches(self.session, ResponseCache(max_cache_bytes), deadline_s=deadline_s)
+    def __init__(self, settings: Settings, key: str | None, store: Store, *, generation: int, share: int) -> None:
+        self.client = open_client(settings, key, store, max_memory_bytes=MEMORY_BYTES // share)
+        self.session = Session(self.client)
+        cache = ResponseCache(settings.memo_bytes // share)
+        self.batches = Batches(self.session, cache, deadline_s=settings.deadline_s + DEADLINE_MARGIN_S)
         self.generation = generation
         """A different number means that every earlier answer may be different now."""
         self.users = 0
@@ -70,8 +71,13 @@ class Tenant:
             return None
         return {name: value for name, value in asdict(quota).items() if name != "seen_at"}
 
+    async def retire(self) -> None:
+        """Close the client as soon as the last batch has ended."""
+        self.retired = True
+        await self.close_if_done()
+
     async def close_if_done(self) -> None:
-        """Close the client of a retired tenant once its last batch has ended."""
+        """Close the client of a retired tenant if no batch uses it any more."""
         if self.retired and not self.users:
             await self.client.aclose()
 
@@ -110,7 +116,8 @@ class BackendState:
         tenant.users += 1  # before the first await: from here on nobody else can close it
         try:
             while len(self._by_key) > self.settings.max_users:
-                await _retire(self._by_key.popitem(last=False)[1])
+                _, unused = self._by_key.popitem(last=False)
+                await unused.retire()
             yield tenant
         finally:
             tenant.users -= 1
@@ -120,7 +127,7 @@ class BackendState:
         """Use `key` as the backend's own from now on."""
         self.key = key
         before, self.own = self.own, self._open(key.value if key else None)
-        await _retire(before)
+        await before.retire()
 
     async def refresh(self, tenant: Tenant, *, force: bool) -> None:
         """Let `tenant` send requests again after errors; `force`: nothing counts as fresh. No value is lost."""
@@ -148,15 +155,7 @@ class BackendState:
         return self._by_key[key]
 
     def _open(self, key: str | None, *, share: int = 1) -> Tenant:
-        """A tenant with one `share`-th of the memory that the settings allow."""
-        client = open_client(self.settings, key, self._store, max_memory_bytes=MEMORY_BYTES // share)
-        max_cache_bytes = self.settings.memo_bytes // share
-        return Tenant(client, self.settings, max_cache_bytes=max_cache_bytes, generation=next(self._generations))
-
-
-async def _retire(tenant: Tenant) -> None:
-    tenant.retired = True
-    await tenant.close_if_done()
+        return Tenant(self.settings, key, self._store, generation=next(self._generations), share=share)
 
 
 def quota_shortfall(requests: int, quota: Quota | None, settings: Settings) -> str | None:

@@ -23,7 +23,7 @@ PREFIX = "DATA_SERVICE_"
 """What the environment variable of every setting begins with: `ttl_s` is `DATA_SERVICE_TTL_S`."""
 
 SECRETS = frozenset({"api_key"})
-"""What may stand in the same places but is no setting: `addin.config.api_key` reads it, nothing shows it."""
+"""What is looked up in the same places but is not a setting: `addin.config.api_key` reads it, nothing shows it."""
 
 _Positive = Annotated[float, msgspec.Meta(gt=0)]
 _Count = Annotated[int, msgspec.Meta(ge=0)]
@@ -96,7 +96,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
     @property
     def base_url(self) -> str:
-        """The Data Service's address without a slash at the end; raises `SettingsError` where none is set."""
+        """The Data Service's address without a slash at the end; raises `SettingsError` if none is set."""
         if not self.url:
             raise SettingsError(
                 f'no address of the Data Service is set; put it into {PREFIX}URL or as url = "https://…" into '
@@ -114,7 +114,7 @@ def config_dir() -> Path:
 
 
 def config_file() -> Path:
-    """The user's config file, there or not; DATA_SERVICE_CONFIG names another one."""
+    """The user's config file, whether or not it exists; DATA_SERVICE_CONFIG names another one."""
     named = os.environ.get(f"{PREFIX}CONFIG")
     return Path(named) if named else config_dir() / "config.toml"
 
@@ -132,7 +132,7 @@ def write_private(file: Path, content: bytes) -> None:
 def load_settings(environ: Mapping[str, str] | None = None, file: Path | None = None) -> Settings:
     """The settings in `environ` (the process's own when None), over those in `file`, over the defaults.
 
-    Raises `SettingsError` naming the setting, its place, and the closest known one where there is none of that name.
+    Raises `SettingsError` with the setting, where it was set, and the closest known one if there is none of that name.
     """
     file = config_file() if file is None else file
     given = {name: (value, str(file)) for name, value in read_config(file).items() if name not in SECRETS}
@@ -144,7 +144,7 @@ def load_settings(environ: Mapping[str, str] | None = None, file: Path | None = 
 
 
 def read_config(file: Path) -> dict[str, Any]:
-    """What the config file sets, `api_key` too; nothing where there is no file."""
+    """What the config file sets, including `api_key`; nothing if there is no file."""
     try:
         content = tomllib.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError:

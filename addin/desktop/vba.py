@@ -16,9 +16,6 @@ from addin.desktop.functions import functions
 from addin.desktop.sync_session import SyncSession
 from addin.errors import SettingsError
 
-CATEGORY = "Data Service"
-"""Where Excel's function wizard lists them."""
-
 
 def recalculate(book: Any, prefix: str) -> int:
     """Recalculate the cells of `book` that call a function of ours, and what depends on them; how many there were."""
@@ -70,6 +67,6 @@ _PREFIX = f"{_namespace()}_"
 # Never closed: it lives as long as Excel keeps this process, and the cache is always on disk.
 _session = SyncSession()
 
-# xlwings looks for marked functions among the names of the module.
-globals().update(functions(_session.answer, prefix=_PREFIX, category=CATEGORY))
+# xlwings looks for marked functions among the names of the module; Excel's wizard lists them by their category.
+globals().update(functions(_session.answer, prefix=_PREFIX, category="Data Service"))
 globals()[f"{_PREFIX}REFRESH"] = _refresh_macro(_session, _PREFIX)

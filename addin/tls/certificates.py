@@ -100,7 +100,7 @@ def _authority(key: Key, now: dt.datetime) -> x509.Certificate:
     subtrees: list[x509.GeneralName] = [x509.DNSName(dns) for dns in DNS_NAMES]
     subtrees += [x509.IPAddress(ipaddress.ip_network(address)) for address in ADDRESSES]
     return (
-        _builder(name, name, key, now, dt.timedelta(days=365 * AUTHORITY_YEARS), signs_certificates=True)
+        _builder(name, name, key, now, ca=True)
         .add_extension(x509.NameConstraints(permitted_subtrees=subtrees, excluded_subtrees=None), critical=True)
         .sign(key, hashes.SHA256())
     )
@@ -111,26 +111,18 @@ def _leaf(key: Key, authority: x509.Certificate, authority_key: Key, now: dt.dat
     names: list[x509.GeneralName] = [*map(x509.DNSName, DNS_NAMES), *map(x509.IPAddress, ADDRESSES)]
     issuer_key = x509.AuthorityKeyIdentifier.from_issuer_public_key(authority_key.public_key())
     return (
-        _builder(subject, authority.subject, key, now, dt.timedelta(days=LEAF_DAYS), signs_certificates=False)
+        _builder(subject, authority.subject, key, now, ca=False)
         .add_extension(x509.SubjectAlternativeName(names), critical=False)
         .add_extension(issuer_key, critical=False)
         .sign(authority_key, hashes.SHA256())
     )
 
 
-def _builder(
-    subject: x509.Name,
-    issuer: x509.Name,
-    key: Key,
-    now: dt.datetime,
-    lifetime: dt.timedelta,
-    *,
-    signs_certificates: bool,
-) -> x509.CertificateBuilder:
+def _builder(subject: x509.Name, issuer: x509.Name, key: Key, now: dt.datetime, *, ca: bool) -> x509.CertificateBuilder:
     usage = x509.KeyUsage(
-        digital_signature=not signs_certificates,
-        key_cert_sign=signs_certificates,
-        crl_sign=signs_certificates,
+        digital_signature=not ca,
+        key_cert_sign=ca,
+        crl_sign=ca,
         content_commitment=False,
         key_encipherment=False,
         data_encipherment=False,
@@ -138,7 +130,8 @@ def _builder(
         encipher_only=False,
         decipher_only=False,
     )
-    constraints = x509.BasicConstraints(ca=signs_certificates, path_length=0 if signs_certificates else None)
+    constraints = x509.BasicConstraints(ca=ca, path_length=0 if ca else None)
+    lifetime = dt.timedelta(days=365 * AUTHORITY_YEARS if ca else LEAF_DAYS)
     return (
         x509.CertificateBuilder()
         .subject_name(subject)
