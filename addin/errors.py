@@ -4,11 +4,11 @@ from __future__ import annotations
 
 
 class AddinError(Exception):
-    """Something the user can put right; the message says what happened and what to do.
+    """A problem that the user can solve; the message says what happened and what to do.
 
     Every command prints the message to stderr and ends with exit code 1, without a traceback.
     """
 
 
 class SettingsError(AddinError, ValueError):
-    """A setting cannot be used: which one, from where, what was given and what is allowed."""
+    """A setting cannot be used; the message says which, where it was set, its value and what is allowed."""

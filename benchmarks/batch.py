@@ -12,8 +12,7 @@ import httpx
 import orjson
 
 from addin.config.connect import open_client, open_store
-from addin.protocol.batch import Batches
-from addin.protocol.response_cache import Memo
+from addin.protocol.batch import Batches, ResponseCache
 from benchmarks.measuring import REPEATS, Row, alternating, report
 from benchmarks.served import LONG_ROWS, LONG_SLUG, backend, bare_server, connection_to, service_settings
 from udfs.cells import serial
@@ -97,7 +96,7 @@ def _table_rows() -> list[Row]:
     with service_settings() as (settings, key), closing(loop):
         store = open_store(settings)
         client = open_client(settings, key, store)
-        batches = Batches(Session(client), Memo(2**27), deadline_s=60)
+        batches = Batches(Session(client), ResponseCache(2**27), deadline_s=60)
         columns = orjson.loads(loop.run_until_complete(batches.answer([call])).text)[0]["columns"]
         assert len(columns[0]["values"]) == LONG_ROWS
 

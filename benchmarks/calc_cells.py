@@ -25,7 +25,7 @@ from addin.backend import create_app
 from addin.backend.serving import listen, running
 from addin.calc.extension import Extension
 from addin.calc.soffice import convert
-from addin.config.api_key import ApiKey, KeySource, KeyStore, no_keychain
+from addin.config.api_key import ConfiguredKey, KeySource, KeyStore, no_keychain
 from addin.config.settings import Settings
 from benchmarks.measuring import Row, report
 from dataservice.server import Store, import_directory
@@ -170,7 +170,7 @@ def _service(folder: Path) -> Iterator[Service]:
 def _backend(service: Service, cache: Path) -> Iterator[tuple[str, Counted]]:
     keys = KeyStore(service.url, open_keychain=no_keychain, file=cache / "keys.json")
     settings = Settings(url=service.url, cache_dir=cache)
-    counted = Counted(create_app(settings, keys=keys, key=ApiKey(service.key, KeySource.CONFIG)))
+    counted = Counted(create_app(settings, keys=keys, key=ConfiguredKey(service.key, KeySource.CONFIG)))
     with running(counted, listen("127.0.0.1", 0)) as url:
         yield url, counted
 

@@ -15,7 +15,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from addin.backend import create_app
 from addin.backend.serving import listen, running
-from addin.config.api_key import ApiKey, KeySource, KeyStore, no_keychain
+from addin.config.api_key import ConfiguredKey, KeySource, KeyStore, no_keychain
 from addin.config.settings import Settings
 from dataservice.server import Store, import_directory, write_sample
 from dataservice.server import running as running_service
@@ -43,7 +43,7 @@ def backend() -> Iterator[httpx.Client]:
     """A connection to a backend with an empty cache."""
     with service_settings() as (settings, key):
         keys = KeyStore(settings.url, open_keychain=no_keychain, file=settings.cache_dir / "keys.json")  # type: ignore[operator]
-        with connection_to(create_app(settings, keys=keys, key=ApiKey(key, KeySource.CONFIG))) as http:
+        with connection_to(create_app(settings, keys=keys, key=ConfiguredKey(key, KeySource.CONFIG))) as http:
             yield http
 
 

@@ -1,4 +1,4 @@
-"""The backend on a port: of this process until it is told to stop, or beside what else the process does."""
+"""The backend on a port: until the process is told to stop, or in a thread of its own."""
 
 from __future__ import annotations
 
@@ -19,49 +19,42 @@ if TYPE_CHECKING:
     from addin.tls.certificates import Certificate  # cryptography takes long to load: only with a certificate
 
 GRACE_S = 2
-"""After the signal to stop, requests under way have so long to end, in seconds."""
+"""How long requests under way may take after the signal to stop, in seconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Listener:
-    """A bound port, and how it is spoken to."""
+    """A bound port, and the certificate to use on it."""
 
     socket: socket.socket
     certificate: Certificate | None = None
 
     @property
     def url(self) -> str:
-        """The address for users: localhost for the loopback address, which certificates are made for."""
+        """The address for users: localhost in place of the loopback address, because certificates are made for it."""
         host, port = self.socket.getsockname()[:2]
         name = "localhost" if host in ("127.0.0.1", "::1") else f"[{host}]" if ":" in host else host
         return f"{'https' if self.certificate else 'http'}://{name}:{port}"
 
 
 def listen(host: str, port: int, certificate: Certificate | None = None) -> Listener:
-    """Take a port, 0 for a free one; raises `AddinError` where it is taken or not ours to take."""
+    """Bind a port, 0 for a free one; raises `AddinError` if it is in use or may not be used."""
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP)
         family, kind, protocol, _, address = found[0]
-        # The protocol is named because asyncio turns Nagle off only then; with it some answers wait 40 ms.
-        bound = socket.socket(family, kind, protocol)
-        try:
-            bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            bound.bind(address)
-            bound.listen()
-        except OSError:
-            bound.close()
-            raise
+        bound = socket.create_server(address, family=family, dualstack_ipv6=family == socket.AF_INET6)
     except OSError as error:
         raise AddinError(
             f"cannot listen on {host} port {port}: {error.strerror}. "
             "Is the backend running already? Choose another port with --port."
         ) from None
-    return Listener(bound, certificate)
+    # The protocol is named because asyncio turns off Nagle's algorithm only then; with it some answers wait 40 ms.
+    return Listener(socket.socket(family, kind, protocol, fileno=bound.detach()), certificate)
 
 
 def serve(app: ASGIApp, listener: Listener) -> None:
-    """Answer requests until Ctrl-C or SIGTERM, then end those under way and close."""
-    # Half a second that the first table would have to wait for.
+    """Answer requests until Ctrl-C or SIGTERM, then finish those under way and close."""
+    # This takes half a second, for which the first table would have to wait.
     threading.Thread(target=import_module, args=("pandas",), name="load pandas", daemon=True).start()
     try:
         uvicorn.Server(_config(app, listener)).run(sockets=[listener.socket])
@@ -71,7 +64,7 @@ def serve(app: ASGIApp, listener: Listener) -> None:
 
 @contextmanager
 def running(app: ASGIApp, listener: Listener) -> Iterator[str]:
-    """The address of a backend that answers inside the block, in a thread of its own."""
+    """Run a backend in a thread inside the block, and yield its address."""
     server = _Server(_config(app, listener))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener.socket]}, daemon=True)
     thread.start()
@@ -84,7 +77,7 @@ def running(app: ASGIApp, listener: Listener) -> Iterator[str]:
 
 
 class _Server(uvicorn.Server):
-    """A server that says when it listens."""
+    """A server that signals when it listens."""
 
     def __init__(self, config: uvicorn.Config) -> None:
         super().__init__(config)

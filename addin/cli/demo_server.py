@@ -14,9 +14,9 @@ import orjson
 
 from addin.backend import create_app
 from addin.backend.serving import listen, running
-from addin.config.api_key import ApiKey, KeySource, KeyStore, no_keychain
+from addin.config.api_key import ConfiguredKey, KeySource, KeyStore, no_keychain
 from addin.config.settings import Settings
-from addin.formulas.evaluate import call_text
+from addin.formulas import call_text
 from addin.tls.certificates import Certificate
 from dataservice.server import Store, import_directory, write_sample
 from dataservice.server import running as running_service
@@ -79,7 +79,7 @@ def running_demo(*, port: int = 0, certificate: Certificate | None = None) -> It
         service = stack.enter_context(running_service(store))
         settings = Settings(url=service.url, cache_dir=folder / "cache")
         keys = KeyStore(service.url, open_keychain=no_keychain, file=folder / "keys.json")
-        app = create_app(settings, keys=keys, key=ApiKey(key, KeySource.CONFIG))
+        app = create_app(settings, keys=keys, key=ConfiguredKey(key, KeySource.CONFIG))
         url = stack.enter_context(running(app, listener))
         # The certificate is made for this machine and may not be trusted yet; nothing leaves the loopback address.
         http = stack.enter_context(httpx.Client(base_url=url, timeout=60, verify=certificate is None, trust_env=False))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Annotated, Any
 
+import orjson
 import typer
 from rich.console import Console
 from rich.text import Text
@@ -13,10 +14,9 @@ from addin.cli import output
 from addin.config.connect import connected
 from addin.config.settings import Settings, load_settings
 from addin.errors import AddinError
-from addin.formulas.evaluate import evaluate
-from addin.protocol.batch import Batches
+from addin.formulas import call_text
+from addin.protocol.batch import Batches, ResponseCache
 from addin.protocol.describe import describe
-from addin.protocol.response_cache import Memo
 from udfs import REGISTRY
 from udfs.engine.registry import find
 from udfs.errors import ArgumentError
@@ -101,8 +101,10 @@ def _explained(item: dict[str, Any]) -> str:
 
 async def _answers(formulas: list[str], settings: Settings) -> list[dict[str, Any]]:
     async with connected(settings) as session:
-        batches = Batches(session, Memo(settings.memo_bytes), deadline_s=settings.deadline_s)
-        return await evaluate(batches, formulas, settings.namespace)
+        batches = Batches(session, ResponseCache(settings.memo_bytes), deadline_s=settings.deadline_s)
+        answers = await batches.answer([call_text(formula, settings.namespace) for formula in formulas])
+    answered: list[dict[str, Any]] = orjson.loads(answers.text)
+    return answered
 
 
 def _print_cells(cells: output.Cells) -> None:

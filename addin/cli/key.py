@@ -7,7 +7,7 @@ import sys
 
 import typer
 
-from addin.config.api_key import ApiKey, KeySource, KeyStore, find_key
+from addin.config.api_key import ConfiguredKey, KeySource, KeyStore, find_key
 from addin.config.connect import key_store
 from addin.config.settings import PREFIX, config_file, load_settings
 from dataservice.cli.command_group import new_group
@@ -49,7 +49,7 @@ def _store() -> KeyStore:
     return key_store(load_settings())
 
 
-def _place(key: ApiKey, store: KeyStore) -> str:
+def _place(key: ConfiguredKey, store: KeyStore) -> str:
     places = {
         KeySource.ENVIRONMENT: f"the environment variable {PREFIX}API_KEY",
         KeySource.KEYCHAIN: "the system's keychain",

@@ -72,7 +72,7 @@ def root(
     version: VersionOption = False,  # noqa: ARG001 - acted on by its callback
 ) -> None:
     """Put a data service into spreadsheet cells: serve Excel and Calc, refresh workbooks, try formulas."""
-    from addin.config.logs import configure_logging
+    from addin.config.api_key import configure_logging
 
     configure_logging(verbose=verbose)
 

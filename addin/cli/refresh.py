@@ -15,7 +15,7 @@ from rich.progress import Progress
 from addin.cli.output import plain_table, print_json, requests_text
 from addin.config.connect import connected
 from addin.config.settings import load_settings
-from addin.workbook.refresh.plan import Skipped
+from addin.workbook.refresh.dependencies import CellNote
 from addin.workbook.refresh.refresh import BookCost, Refreshed, book_cost, refresh_book
 
 BookArgument = Annotated[Path, typer.Argument(help="An .xlsx or .xlsm workbook.")]
@@ -132,7 +132,7 @@ def _print_report(report: Refreshed, target: Path, *, as_json: bool) -> None:
         typer.echo("  other formulas depend on these values: Excel recalculates them when it opens the book")
 
 
-def _as_json(items: Sequence[Skipped]) -> list[dict[str, str]]:
+def _as_json(items: Sequence[CellNote]) -> list[dict[str, str]]:
     return [{"cell": item.where, "formula": item.formula, "why": item.why} for item in items]
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Annotated
 
 import typer
 
 from addin.backend import create_app, serving
 from addin.config.settings import load_settings
-from addin.tls.certificates import local_certificate
+from addin.tls.certificates import certificates
 
 
 def serve(
@@ -26,7 +27,7 @@ def serve(
     """
     settings = load_settings()
     app = create_app(settings)
-    certificate = None if http else local_certificate(settings)
+    certificate = None if http else certificates().ensure(datetime.now(UTC))
     listener = serving.listen(host or settings.host, settings.port if port is None else port, certificate)
     typer.echo(f"Answering {settings.namespace} functions at {listener.url} from {settings.base_url}")
     if app.state.backend.key is None:

@@ -1,7 +1,7 @@
-"""The API key: where it is found, and where it is kept.
+"""The API key: where it is found, where it is stored, and how it stays out of the logs.
 
-Order: the environment (`DATA_SERVICE_API_KEY`), the system's keychain, the file that stands in for a keychain, the
-config file. A kept key belongs to one address of a service and is never sent to another.
+It is looked up in the environment (`DATA_SERVICE_API_KEY`), the system's keychain, the file used without a keychain,
+and the config file, in this order. A stored key belongs to the address of one service and is never sent to another.
 """
 
 from __future__ import annotations
@@ -10,20 +10,24 @@ import json
 import logging
 import os
 import re
-import stat
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TypeVar
 
-from addin.config.settings import APP, PREFIX, config_dir, config_file, read_config
+from addin.config.settings import APP, PREFIX, config_dir, config_file, read_config, write_private
 from addin.errors import SettingsError
+
+T = TypeVar("T")
 
 _log = logging.getLogger(__name__)
 
-_FORM = re.compile(r"[A-Za-z][A-Za-z0-9]*_[0-9a-fA-F]{40}")
+_KEY = re.compile(r"\b([A-Za-z][A-Za-z0-9]*)_[0-9a-fA-F]{40}")
+"""The contract's form of a key: a prefix, an underscore, 40 hexadecimal digits ("Authentication")."""
+
+_BEARER = re.compile(r"(bearer\s+)\S+", re.IGNORECASE)
 
 
 class KeySource(StrEnum):
@@ -36,7 +40,7 @@ class KeySource(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class ApiKey:
+class ConfiguredKey:
     """A key and where it was found; its value appears in no repr."""
 
     value: str = field(repr=False)
@@ -48,23 +52,10 @@ class ApiKey:
         return self.value[-4:]
 
 
-class Keychain(Protocol):
-    """What we use of the system's keychain, as the package keyring offers it."""
-
-    def get_password(self, service: str, username: str) -> str | None:
-        """The secret, None where there is none."""
-
-    def set_password(self, service: str, username: str, password: str) -> None:
-        """Keep the secret."""
-
-    def delete_password(self, service: str, username: str) -> None:
-        """Forget the secret."""
-
-
 def checked_key(text: str) -> str:
-    """The key in `text`; raises `SettingsError` where it has not the form of one (contract: "Authentication")."""
+    """The key in `text`; raises `SettingsError` if it does not have the form of one (contract: "Authentication")."""
     key = text.strip()
-    if not _FORM.fullmatch(key):
+    if not _KEY.fullmatch(key):
         raise SettingsError(
             "this is not an API key: a key is a prefix, an underscore and 40 hexadecimal digits, "
             f"but {len(key)} characters of another form were given"
@@ -72,12 +63,51 @@ def checked_key(text: str) -> str:
     return key
 
 
+def redacted(text: str) -> str:
+    """The text with every API key replaced by its prefix and three dots.
+
+    >>> redacted("asked with ds_" + "0" * 40)
+    'asked with ds_…'
+    """
+    return _BEARER.sub(r"\1…", _KEY.sub(r"\1_…", text))
+
+
+class RedactingFormatter(logging.Formatter):
+    """Removes keys from the finished line, including its arguments and traceback."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The line for `record`."""
+        return redacted(super().format(record))
+
+
+def configure_logging(*, verbose: bool) -> None:
+    """Log to stderr: warnings only, or with `verbose` everything of ours and every request to the service."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(RedactingFormatter("%(asctime)s %(levelname)s %(name)s: %(message)s", "%H:%M:%S"))
+    logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
+    for name in ("addin", "udfs", "dataservice"):
+        logging.getLogger(name).setLevel(logging.DEBUG if verbose else logging.WARNING)
+
+
+class Keychain(Protocol):
+    """What we use of the system's keychain, as the package keyring offers it."""
+
+    def get_password(self, service: str, username: str) -> str | None:
+        """The secret, None if there is none."""
+
+    def set_password(self, service: str, username: str, password: str) -> None:
+        """Store the secret."""
+
+    def delete_password(self, service: str, username: str) -> None:
+        """Forget the secret."""
+
+
 def no_keychain() -> None:
-    """No keychain at all: keys lie in the file."""
+    """No keychain at all: keys are stored in the file."""
 
 
 def system_keychain() -> Keychain | None:
-    """The system's keychain; None where there is none, such as on a server without a desktop."""
+    """The system's keychain; None if there is none, such as on a server without a desktop."""
     import keyring
     import keyring.backends.fail
     import keyring.backends.null
@@ -87,8 +117,17 @@ def system_keychain() -> Keychain | None:
     return None if absent else backend
 
 
+def _tried(action: str, step: Callable[[], T]) -> T | None:
+    """What `step` returns; None, and a line in the log, if the keychain fails."""
+    try:
+        return step()
+    except Exception as error:  # noqa: BLE001 - each system's keychain has errors of its own
+        _log.warning("the keychain cannot be %s (%s)", action, type(error).__name__)
+        return None
+
+
 class KeyStore:
-    """Keeps one key for each service, in the keychain, or where there is none in a file only its owner can read.
+    """Stores one key for each service: in the keychain, or without one in a file that only its owner can read.
 
     `open_keychain` is called when the keychain is first needed; a key in the environment needs none.
     """
@@ -96,91 +135,85 @@ class KeyStore:
     def __init__(
         self, service_url: str, *, open_keychain: Callable[[], Keychain | None], file: Path | None = None
     ) -> None:
-        self._account = service_url.rstrip("/") or "default"
+        self._service = service_url.rstrip("/") or "default"
         self._open_keychain = open_keychain
         self.file = file or config_dir() / "keys.json"
 
     @cached_property
     def _keychain(self) -> Keychain | None:
-        try:
-            return self._open_keychain()
-        except Exception as error:  # noqa: BLE001 - each system's keychain has errors of its own
-            _log.warning("the keychain cannot be opened (%s)", type(error).__name__)
-            return None
+        return _tried("opened", self._open_keychain)
 
-    def load(self) -> ApiKey | None:
-        """The kept key."""
+    def load(self) -> ConfiguredKey | None:
+        """The stored key."""
         if key := self._from_keychain():
-            return ApiKey(key, KeySource.KEYCHAIN)
-        if key := self._in_file().get(self._account):
-            return ApiKey(key, KeySource.FILE)
+            return ConfiguredKey(key, KeySource.KEYCHAIN)
+        if key := self._in_file().get(self._service):
+            return ConfiguredKey(key, KeySource.FILE)
         return None
 
-    def save(self, text: str) -> ApiKey:
-        """Keep the key in `text`; the answer's source says where. Raises `SettingsError` for what is not a key."""
+    def save(self, text: str) -> ConfiguredKey:
+        """Store the key in `text`; the result's source says where. Raises `SettingsError` for what is not a key."""
         key = checked_key(text)
         if self._into_keychain(key):
-            self._write({account: kept for account, kept in self._in_file().items() if account != self._account})
-            return ApiKey(key, KeySource.KEYCHAIN)
-        self._write({**self._in_file(), self._account: key})
-        return ApiKey(key, KeySource.FILE)
+            self._write(None)
+            return ConfiguredKey(key, KeySource.KEYCHAIN)
+        self._write(key)
+        return ConfiguredKey(key, KeySource.FILE)
 
     def forget(self) -> bool:
-        """Remove the kept key from everywhere; whether there was one."""
+        """Remove the stored key from everywhere; whether there was one."""
         found = self.load() is not None
         if self._from_keychain() and self._keychain is not None:
-            self._keychain.delete_password(APP, self._account)
-        self._write({account: kept for account, kept in self._in_file().items() if account != self._account})
+            self._keychain.delete_password(APP, self._service)
+        self._write(None)
         return found
 
     def _from_keychain(self) -> str | None:
-        try:
-            return self._keychain.get_password(APP, self._account) if self._keychain else None
-        except Exception as error:  # noqa: BLE001 - each system's keychain has errors of its own
-            _log.warning("the keychain cannot be read (%s)", type(error).__name__)
-            return None
+        keychain = self._keychain
+        return _tried("read", lambda: keychain.get_password(APP, self._service)) if keychain else None
 
     def _into_keychain(self, key: str) -> bool:
-        """Whether the keychain holds the key now; some take a secret and drop it."""
-        try:
-            if self._keychain is None:
-                return False
-            self._keychain.set_password(APP, self._account, key)
-        except Exception as error:  # noqa: BLE001 - each system's keychain has errors of its own
-            _log.warning("the keychain cannot be written (%s)", type(error).__name__)
+        """Whether the keychain holds the key now; some accept a secret and drop it."""
+        keychain = self._keychain
+        if keychain is None:
             return False
-        return self._from_keychain() == key
+
+        def write() -> bool:
+            keychain.set_password(APP, self._service, key)
+            return self._from_keychain() == key
+
+        return bool(_tried("written", write))
 
     def _in_file(self) -> dict[str, str]:
         try:
-            kept = json.loads(self.file.read_text(encoding="utf-8"))
+            stored = json.loads(self.file.read_text(encoding="utf-8"))
         except FileNotFoundError:
             return {}
         except (OSError, ValueError):
-            _log.warning("%s cannot be read; a key kept there is not used", self.file)
+            _log.warning("%s cannot be read; a key stored there is not used", self.file)
             return {}
-        return {k: v for k, v in kept.items() if isinstance(v, str)} if isinstance(kept, dict) else {}
+        return {k: v for k, v in stored.items() if isinstance(v, str)} if isinstance(stored, dict) else {}
 
-    def _write(self, keys: Mapping[str, str]) -> None:
-        """Write the file anew, readable by its owner only from its first byte on; remove it when nothing is left."""
-        if not keys:
+    def _write(self, key: str | None) -> None:
+        """Put the key into the file in place of the one of this service; remove a file without keys."""
+        others = {service: other for service, other in self._in_file().items() if service != self._service}
+        keys = others if key is None else {**others, self._service: key}
+        if keys:
+            write_private(self.file, json.dumps(keys).encode())
+        else:
             self.file.unlink(missing_ok=True)
-            return
-        self.file.parent.mkdir(parents=True, exist_ok=True)
-        new = self.file.with_suffix(".new")
-        new.unlink(missing_ok=True)
-        owner_only = stat.S_IRUSR | stat.S_IWUSR
-        with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, owner_only), "w", encoding="utf-8") as stream:
-            json.dump(dict(keys), stream)
-        new.replace(self.file)
 
 
-def find_key(store: KeyStore, environ: Mapping[str, str] | None = None, file: Path | None = None) -> ApiKey | None:
-    """The key to use: from the environment, else the kept one, else `api_key` in the config file, else None."""
+def find_key(
+    store: KeyStore, environ: Mapping[str, str] | None = None, file: Path | None = None
+) -> ConfiguredKey | None:
+    """The key to use: from the environment, else the stored one, else `api_key` in the config file, else None."""
     named = (os.environ if environ is None else environ).get(f"{PREFIX}API_KEY", "").strip()
     if named:
-        return ApiKey(named, KeySource.ENVIRONMENT)
-    if kept := store.load():
-        return kept
+        return ConfiguredKey(named, KeySource.ENVIRONMENT)
+    if stored := store.load():
+        return stored
     configured = read_config(config_file() if file is None else file).get("api_key")
-    return ApiKey(configured.strip(), KeySource.CONFIG) if isinstance(configured, str) and configured.strip() else None
+    if isinstance(configured, str) and configured.strip():
+        return ConfiguredKey(configured.strip(), KeySource.CONFIG)
+    return None

@@ -1,4 +1,4 @@
-"""From settings to a client: where answers are kept, and under which rules requests are spent."""
+"""From settings to a client: where answers are stored, and under which rules requests are spent."""
 
 from __future__ import annotations
 
@@ -9,17 +9,15 @@ from addin.config.api_key import KeyStore, find_key, system_keychain
 from addin.config.settings import Settings, load_settings
 from addin.errors import SettingsError
 from dataservice.client import AsyncClient, Budget
+from dataservice.client.async_client import MEMORY_BYTES
 from dataservice.stores import SqliteStore, Store, default_shelf_path
 from udfs.engine.session import Session
 
-MEMORY_BYTES = 128 * 1024**2
-"""Memory for the answers of one client."""
-
 
 def open_store(settings: Settings) -> Store:
-    """Where answers survive a restart: Redis where it is set, else a file in the cache folder.
+    """Where answers survive a restart: Redis if it is set, else a file in the cache folder.
 
-    Raises `SettingsError` where Redis is set and cannot be used from here.
+    Raises `SettingsError` if Redis is set and cannot be used from here.
     """
     if settings.redis_url:
         try:
@@ -34,9 +32,9 @@ def open_store(settings: Settings) -> Store:
 def open_client(
     settings: Settings, key: str | None, store: Store | None, *, max_memory_bytes: int = MEMORY_BYTES
 ) -> AsyncClient:
-    """A client for one key, or for none; without a store its answers end with it.
+    """A client for one key, or for none; without a store its answers are lost when it is closed.
 
-    Raises `SettingsError` where the service's address is missing or not safe.
+    Raises `SettingsError` if the service's address is missing or not safe.
     """
     try:
         return AsyncClient(
@@ -53,7 +51,7 @@ def open_client(
 
 
 def key_store(settings: Settings) -> KeyStore:
-    """Where the key of the service in `settings` is kept on this machine."""
+    """Where the key of the service in `settings` is stored on this machine."""
     return KeyStore(settings.url, open_keychain=system_keychain)
 
 

@@ -23,7 +23,7 @@ PREFIX = "DATA_SERVICE_"
 """What the environment variable of every setting begins with: `ttl_s` is `DATA_SERVICE_TTL_S`."""
 
 SECRETS = frozenset({"api_key"})
-"""What may stand in the same places but is no setting: `addin.config.api_key` reads it, nothing shows it."""
+"""What is looked up in the same places but is not a setting: `addin.config.api_key` reads it, nothing shows it."""
 
 _Positive = Annotated[float, msgspec.Meta(gt=0)]
 _Count = Annotated[int, msgspec.Meta(ge=0)]
@@ -96,7 +96,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
     @property
     def base_url(self) -> str:
-        """The Data Service's address without a slash at the end; raises `SettingsError` where none is set."""
+        """The Data Service's address without a slash at the end; raises `SettingsError` if none is set."""
         if not self.url:
             raise SettingsError(
                 f'no address of the Data Service is set; put it into {PREFIX}URL or as url = "https://…" into '
@@ -105,33 +105,46 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         return self.url.rstrip("/")
 
 
+_DEFAULTS = Settings()
+
+
 def config_dir() -> Path:
     """The user's folder for our config file."""
     return platformdirs.user_config_path(APP, appauthor=False)
 
 
 def config_file() -> Path:
-    """The user's config file, there or not; DATA_SERVICE_CONFIG names another one."""
+    """The user's config file, whether or not it exists; DATA_SERVICE_CONFIG names another one."""
     named = os.environ.get(f"{PREFIX}CONFIG")
     return Path(named) if named else config_dir() / "config.toml"
+
+
+def write_private(file: Path, content: bytes) -> None:
+    """Write a file all at once; only its owner can read it, from its first byte on."""
+    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    draft = file.with_name(f"{file.name}.{os.getpid()}")
+    draft.unlink(missing_ok=True)
+    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as stream:
+        stream.write(content)
+    draft.replace(file)
 
 
 def load_settings(environ: Mapping[str, str] | None = None, file: Path | None = None) -> Settings:
     """The settings in `environ` (the process's own when None), over those in `file`, over the defaults.
 
-    Raises `SettingsError` naming the setting, its place, and the closest known one where there is none of that name.
+    Raises `SettingsError` with the setting, where it was set, and the closest known one if there is none of that name.
     """
     file = config_file() if file is None else file
     given = {name: (value, str(file)) for name, value in read_config(file).items() if name not in SECRETS}
     for variable, text in (os.environ if environ is None else environ).items():
         name = variable.removeprefix(PREFIX).lower()
         if variable.startswith(PREFIX) and name in Settings.__struct_fields__ and text.strip():
-            given[name] = (_split(name, text.strip()), variable)
+            given[name] = (_split(text) if isinstance(getattr(_DEFAULTS, name), tuple) else text.strip(), variable)
     return _checked(given)
 
 
 def read_config(file: Path) -> dict[str, Any]:
-    """What the config file sets, `api_key` too; nothing where there is no file."""
+    """What the config file sets, including `api_key`; nothing if there is no file."""
     try:
         content = tomllib.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -148,13 +161,11 @@ def read_config(file: Path) -> dict[str, Any]:
 
 def _checked(given: Mapping[str, tuple[Any, str]]) -> Settings:
     """The settings, each value converted and checked by itself so that an error can say where it came from."""
-    types = {field.name: field.type for field in msgspec.structs.fields(Settings)}
     values: dict[str, Any] = {}
     for name, (value, place) in given.items():
         try:
-            values[name] = msgspec.convert(value, types[name], strict=False, dec_hook=_path)
-            Settings(**{name: values[name]})
-        except (msgspec.ValidationError, SettingsError) as error:
+            values[name] = getattr(msgspec.convert({name: value}, Settings, strict=False, dec_hook=_path), name)
+        except msgspec.ValidationError as error:
             raise SettingsError(f"{name} = {value!r} in {place} cannot be used: {_worded(error)}") from None
     return Settings(**values)
 
@@ -165,10 +176,9 @@ def _path(kind: type, text: Any) -> Path:
     return Path(text).expanduser()
 
 
-def _split(name: str, text: str) -> Any:
-    """Environment text for a setting of several values is separated by commas."""
-    several = isinstance(msgspec.structs.fields(Settings)[Settings.__struct_fields__.index(name)].default, tuple)
-    return tuple(part.strip() for part in text.split(",") if part.strip()) if several else text
+def _split(text: str) -> tuple[str, ...]:
+    """The values of a setting that has several; in the environment they are separated by commas."""
+    return tuple(part.strip() for part in text.split(",") if part.strip())
 
 
 def _is_web_address(text: str) -> bool:
@@ -181,7 +191,7 @@ def _is_web_address(text: str) -> bool:
 
 def _worded(error: Exception) -> str:
     """The reason in the words of a config file."""
-    text = re.sub(r", got `\w+`$", "", str(error))
+    text = re.sub(r"(, got `\w+`)?( - at `\$\.\w+`)?$", "", str(error))
     for word, meaning in (("float", "a number"), ("int", "a whole number"), ("bool", "true or false"), ("str", "text")):
         text = text.replace(f"`{word}`", meaning)
     return text.replace("Expected", "expected").replace("array", "list")

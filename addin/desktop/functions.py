@@ -1,15 +1,15 @@
-"""The functions of the library as xlwings wants them, made from the registry by its decorators `func` and `arg`.
+"""The functions of the library for xlwings, made from the registry with its decorators `func` and `arg`.
 
-Whatever loads functions that these decorators marked can load them: xlwings' classic UDFs on Windows
+Whatever loads functions with these decorators can load them: xlwings' classic UDFs on Windows
 (`addin.desktop.vba`), or a firm's own xlwings Server (`addin.desktop.xlwings_server`).
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from datetime import date
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import xlwings
 
@@ -32,48 +32,30 @@ true type typeof unlock until variant wend while with write xor
 """
 
 VBA_KEYWORDS = frozenset(_KEYWORDS.split())
-"""Names that no argument of a VBA function can have; xlwings writes one for every function."""
+"""Names that no argument of a VBA function can have; xlwings writes a VBA function for every function."""
 
 CELL_ERRORS = ("#DIV/0!", "#N/A", "#NAME?", "#NULL!", "#NUM!", "#REF!", "#VALUE!")
-"""How xlwings gives the error of another cell, and how our own texts of errors begin."""
+"""How xlwings passes the error of another cell, and how our own error texts begin."""
 
 
 def functions(answer: Callable[[Call], Outcome], *, prefix: str = "", **marks: Any) -> dict[str, Function]:
     """Every function of the library by its name in a formula: `prefix` and its id.
 
-    `answer` works a call out; `marks` go to `xlwings.func`.
+    `answer` evaluates a call; `marks` go to `xlwings.func`.
     """
-    return {
-        f"{prefix}{each.id}": function_of(each, f"{prefix}{each.id}", answer, **marks) for each in REGISTRY.values()
-    }
-
-
-def function_of(function: Udf, name: str, answer: Callable[[Call], Outcome], **marks: Any) -> Function:
-    """One function, marked with its arguments and their help."""
-
-    def cell(*args: Any) -> Plain | list[list[Plain]]:
-        given = [_given(raw) for raw in args]
-        for argument in given:
-            if _is_error(argument):
-                return str(argument)
-        return shown(answer(Call(function.id, given)).result)
-
-    cell.__name__ = cell.__qualname__ = name
-    cell.__doc__ = function.summary
-    cell.__annotations__ = {}  # xlwings would take the type that is returned for a converter
-    cell.__signature__ = inspect.Signature([_signed(each) for each in function.parameters])  # type: ignore[attr-defined]
-    return _marked(cell, function.parameters, marks)
+    named = {f"{prefix}{each.id}": each for each in REGISTRY.values()}
+    return {name: _function(each, name, answer, marks) for name, each in named.items()}
 
 
 def argument_name(parameter: Parameter) -> str:
-    """The argument's name, with an underscore behind where VBA has another use for it."""
+    """The argument's name, with an underscore appended if VBA has another use for it."""
     return f"{parameter.name}_" if parameter.name.casefold() in VBA_KEYWORDS else parameter.name
 
 
-def shown(result: Any) -> Plain | list[list[Plain]]:
-    """What a cell shows of a result: a value, or rows that spill, the header first where it has one.
+def cell_value(result: Any) -> Plain | list[list[Plain]]:
+    """What a cell shows of a result: a value, or rows that spill, beginning with the header if there is one.
 
-    Dates stay dates. An error is its text behind its code, because VBA lets a function of xlwings give no error value.
+    Dates stay dates. An error is its code followed by its text, because xlwings cannot return error values to VBA.
     """
     cells = cells_of(result)
     if not isinstance(cells, Grid):
@@ -81,13 +63,26 @@ def shown(result: Any) -> Plain | list[list[Plain]]:
     return [[_plain(cell) for cell in row] for row in cells.rows()] or None
 
 
-def _marked(cell: Function, parameters: Sequence[Parameter], marks: Mapping[str, Any]) -> Function:
-    for parameter in parameters:
-        # Always rows, so that a row and a column differ; errors as text, so that they are not taken for blanks.
-        cell = xlwings.arg(argument_name(parameter), ndim=2, err_to_str=True, doc=parameter.kind.help)(cell)
-    # Last, as on top of a written function: every other mark resets the category.
-    marked: Function = xlwings.func(**marks)(cell)
-    return marked
+def _function(function: Udf, name: str, answer: Callable[[Call], Outcome], marks: Mapping[str, Any]) -> Function:
+    """One function, marked with its arguments and their help."""
+
+    def cell(*args: Any) -> Plain | list[list[Plain]]:
+        given = [_given(raw) for raw in args]
+        for argument in given:
+            if _is_error(argument):
+                return str(argument)
+        return cell_value(answer(Call(function.id, given)).result)
+
+    cell.__name__ = cell.__qualname__ = name
+    cell.__doc__ = function.summary
+    cell.__annotations__ = {}  # xlwings would use the return type as a converter
+    cell.__signature__ = inspect.Signature([_signed(each) for each in function.parameters])  # type: ignore[attr-defined]
+    marked: Function = cell
+    for parameter in function.parameters:
+        # Always rows, so that a row and a column differ; errors as text, so that they are not mistaken for blanks.
+        marked = xlwings.arg(argument_name(parameter), ndim=2, err_to_str=True, doc=parameter.kind.help)(marked)
+    # Last, like the topmost of written decorators, because every other mark resets the category.
+    return cast("Function", xlwings.func(**marks)(marked))
 
 
 def _signed(parameter: Parameter) -> inspect.Parameter:
@@ -108,17 +103,12 @@ def _plain(cell: Scalar) -> Plain:
 
 
 def _given(raw: Any) -> Any:
-    """An argument as the library takes it: the value of one cell, or the rows of several, errors in them as blanks."""
-    rows = _rows(raw)
-    if rows is None:
+    """An argument as the library accepts it: the value of one cell, or the rows of several, with errors as blanks."""
+    if not (isinstance(raw, list | tuple) and raw and isinstance(raw[0], list | tuple)):
         return raw
-    if len(rows) == 1 and len(rows[0]) == 1:
-        return rows[0][0]
-    return [[None if _is_error(item) else item for item in row] for row in rows]
-
-
-def _rows(raw: Any) -> Sequence[Sequence[Any]] | None:
-    return raw if isinstance(raw, list | tuple) and raw and isinstance(raw[0], list | tuple) else None
+    if len(raw) == 1 and len(raw[0]) == 1:
+        return raw[0][0]
+    return [[None if _is_error(item) else item for item in row] for row in raw]
 
 
 def _is_error(value: Any) -> bool:

@@ -1,4 +1,4 @@
-"""A session for hosts that wait: calls from any thread, worked out on one event loop with one client behind."""
+"""A session for synchronous hosts: calls from any thread, evaluated on one event loop with one client."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from udfs.engine.session import Call, Outcome, Session
 from udfs.errors import CellError, ErrorCode, error_cell
 
 GRACE_S = 5.0
-"""Longer than the deadline a cell waits for what no reader bounds: opening the cache, the keychain, working it out."""
+"""A cell waits this much beyond the deadline for what no reader bounds: the cache, the keychain, the evaluation."""
 
 
-class WaitingSession:
-    """Answers one call at a time for who has no event loop; it connects at the first call, with the user's settings.
+class SyncSession:
+    """Answers one call at a time without an event loop of the caller; it connects with the first call.
 
-    Every call ends in an `Outcome` within the deadline of the settings, also where the settings themselves are wrong.
+    Every call ends in an `Outcome` within the deadline of the settings, even if the settings themselves are wrong.
     """
 
     def __init__(
@@ -35,28 +35,28 @@ class WaitingSession:
         self._connect = connect
         self._load = settings
         self._loop = BackgroundLoop("dataservice-cells")
-        self._opening: asyncio.Lock | None = None
+        self._opening = asyncio.Lock()
         self._stack = AsyncExitStack()
         self._session: Session | None = None
         self._settings: Settings | None = None
         self._grace_s = grace_s
 
     def answer(self, call: Call) -> Outcome:
-        """The outcome of a call; nothing is raised."""
+        """The outcome of a call; it raises nothing."""
         try:
             return self._loop.run(self._answer(call))
         except Exception as error:  # noqa: BLE001 - whatever it is, it becomes this one cell's error
             return _failed(error, call)
 
     def refresh(self, *, force: bool = False) -> None:
-        """Connect anew, with the key and the settings of now, and ask again for what is not fresh; `force`: for all.
+        """Connect again with the current key and settings, and ask again for what is stale; `force`: for everything.
 
-        Raises `AddinError` where the settings cannot be used.
+        Raises `AddinError` if the settings cannot be used.
         """
         self._loop.run(self._refresh(force=force))
 
     def close(self) -> None:
-        """End the connection and the thread; may be called twice."""
+        """Close the connection and the thread; may be called twice."""
         if not self._loop.closed:
             self._loop.run(self._disconnect())
             self._loop.close()
@@ -79,8 +79,7 @@ class WaitingSession:
         await session.client.refresh(force=force)
 
     async def _connected(self, settings: Settings) -> Session:
-        """The session; calls that come while it is being opened share it."""
-        self._opening = self._opening or asyncio.Lock()
+        """The session; calls that arrive while it is being opened wait for it."""
         async with self._opening:
             if self._session is None:
                 self._session = await self._stack.enter_async_context(self._connect(settings))
@@ -92,7 +91,7 @@ class WaitingSession:
 
 
 def _failed(error: Exception, call: Call) -> Outcome:
-    """An error outside of any function: what the user can put right in its own words."""
+    """An error outside of any function; one that the user can correct keeps its own words."""
     if isinstance(error, AddinError):
         return Outcome(CellError(ErrorCode.NA, str(error)), 0.0)
     return Outcome(error_cell(error, call.function_id), 0.0)

@@ -13,15 +13,12 @@ import xlwings
 
 from addin.config.settings import Settings, load_settings
 from addin.desktop.functions import functions
-from addin.desktop.sync_session import WaitingSession
+from addin.desktop.sync_session import SyncSession
 from addin.errors import SettingsError
-
-CATEGORY = "Data Service"
-"""Where Excel's function wizard lists them."""
 
 
 def recalculate(book: Any, prefix: str) -> int:
-    """Work out anew the cells of `book` that call a function of ours, and what rests on them; how many there were."""
+    """Recalculate the cells of `book` that call a function of ours, and what depends on them; how many there were."""
     count = 0
     for sheet in book.sheets:
         used = sheet.used_range
@@ -48,28 +45,28 @@ def ours(formulas: str | Sequence[Sequence[str]], prefix: str) -> Iterator[tuple
 
 
 def _namespace() -> str:
-    """The prefix of all names; where the settings cannot be read the cells will say why, under the usual names."""
+    """The prefix of all names; if the settings cannot be read, the cells say why, under the usual names."""
     try:
         return load_settings().namespace
     except SettingsError:
         return Settings().namespace
 
 
-def _refresh_macro(session: WaitingSession, prefix: str) -> Callable[[], None]:
+def _refresh_macro(session: SyncSession, prefix: str) -> Callable[[], None]:
     def refresh() -> None:
         session.refresh()
         recalculate(xlwings.books.active, prefix)
 
     refresh.__name__ = refresh.__qualname__ = f"{prefix}REFRESH"
-    refresh.__doc__ = "Ask again for what is no longer fresh, and work out the formulas of the active book anew."
+    refresh.__doc__ = "Ask again for what is stale, and recalculate the formulas of the active book."
     macro: Callable[[], None] = xlwings.sub(refresh)
     return macro
 
 
 _PREFIX = f"{_namespace()}_"
-# Open for as long as Excel keeps this process; what the cache holds is on disk already when it ends.
-_session = WaitingSession()
+# Never closed: it lives as long as Excel keeps this process, and the cache is always on disk.
+_session = SyncSession()
 
-# xlwings looks for marked functions among the names of the module.
-globals().update(functions(_session.answer, prefix=_PREFIX, category=CATEGORY))
+# xlwings looks for marked functions among the names of the module; Excel's wizard lists them by their category.
+globals().update(functions(_session.answer, prefix=_PREFIX, category="Data Service"))
 globals()[f"{_PREFIX}REFRESH"] = _refresh_macro(_session, _PREFIX)

@@ -6,11 +6,7 @@ The server's namespace makes `DS.SIGNAL` of `SIGNAL`. Only the decorators of the
 from __future__ import annotations
 
 from addin.desktop.functions import functions
-from addin.desktop.sync_session import WaitingSession
-
-_session = WaitingSession()
-
-_functions = functions(_session.answer)
+from addin.desktop.sync_session import SyncSession
 
 # xlwings looks for marked functions among the names of the module.
-globals().update(_functions)
+globals().update(functions(SyncSession().answer))

@@ -1,7 +1,7 @@
 """A batch: many calls in, their encoded answers out, in order.
 
-Calls stay the raw text of their JSON until they have to be worked out: a call that was answered before is found by
-that text, and equal calls of a batch are worked out once.
+A call stays the raw text of its JSON until it has to be evaluated: the answer to an earlier call is found by that text,
+and equal calls of a batch are evaluated once.
 """
 
 from __future__ import annotations
@@ -10,19 +10,22 @@ import json
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
+from cachetools import LRUCache
 
 from addin.protocol.deadline import WithinDeadline
 from addin.protocol.encoding import encode, encode_error, finish
-from addin.protocol.response_cache import Memo, Ready
 from udfs.engine.batch import in_turns
-from udfs.engine.session import Call, Outcome, Session
+from udfs.engine.session import Call, Session
 from udfs.errors import CellError, ErrorCode
 
-BAD_CALL_KEEP_S = 60.0
-"""How long hosts may keep the answer to what is no call at all."""
+INVALID_CALL_TTL_S = 60.0
+"""How long hosts may cache the answer to something that is not a call."""
+
+_OVERHEAD_BYTES = 200
+"""What a cache entry needs besides its text: objects, hash table and list links."""
 
 
 class BadBatchError(ValueError):
@@ -48,16 +51,16 @@ def calls_in(body: bytes) -> list[bytes]:
     except RecursionError:
         raise BadBatchError("the batch is nested too deeply") from None
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        calls = _calls_apart(body)
+        calls = _lenient_calls_in(body)
         if calls is None:
             raise BadBatchError(f'the batch is not of the form {{"calls": [[id, argument, …], …]}}: {error}') from None
         return calls
 
 
-def _calls_apart(body: bytes) -> list[bytes] | None:
-    """The calls of a batch some of which hold what JSON has no form for, so that those alone fail; None without calls.
+def _lenient_calls_in(body: bytes) -> list[bytes] | None:
+    """The calls of a batch if some contain what JSON cannot express, so that only those fail; None without calls.
 
-    Hosts write not-a-number and half a character (a lone surrogate) as their cells have them.
+    Hosts send not-a-number and half a character (a lone surrogate) as they stand in their cells.
     """
     try:
         batch = json.loads(body)
@@ -78,6 +81,37 @@ def read_call(text: bytes) -> Call | CellError:
     return Call(parts[0], parts[1:])
 
 
+def valid_calls(texts: Iterable[bytes]) -> list[Call]:
+    """The calls in `texts`, without those that cannot be read."""
+    return [call for call in map(read_call, texts) if isinstance(call, Call)]
+
+
+class Ready(NamedTuple):
+    """An encoded answer up to its `fresh_s`, and until when it may be sent (seconds since the epoch)."""
+
+    head: bytes
+    fresh_until: float
+
+
+class ResponseCache(LRUCache[bytes, Ready]):
+    """Encoded answers by the raw text of their call, at most `maxsize` bytes; the least recently used go first."""
+
+    @staticmethod
+    def getsizeof(value: Ready) -> int:
+        """The bytes of one entry."""
+        return len(value.head) + _OVERHEAD_BYTES
+
+    def fresh(self, call: bytes, now: float) -> Ready | None:
+        """The answer to a call, None if there is no fresh one."""
+        ready = self.get(call)
+        return ready if ready is not None and now < ready.fresh_until else None
+
+    def put(self, call: bytes, ready: Ready) -> None:
+        """Cache an answer; one larger than the whole cache is skipped."""
+        if self.getsizeof(ready) <= self.maxsize:
+            self[call] = ready
+
+
 @dataclass(frozen=True, slots=True)
 class Answers:
     """The answers of a batch as the text of a JSON list, and the requests they cost."""
@@ -87,67 +121,58 @@ class Answers:
 
 
 class Batches:
-    """Answers batches through one session, out of a memo where it can."""
+    """Answers batches through one session, from the response cache where possible."""
 
     def __init__(
-        self, session: Session, memo: Memo, *, deadline_s: float, clock: Callable[[], float] = time.time
+        self, session: Session, cache: ResponseCache, *, deadline_s: float, clock: Callable[[], float] = time.time
     ) -> None:
         self._session = session
-        self._memo = memo
+        self._cache = cache
         self._deadline_s = deadline_s
         self._clock = clock
-        self._forgotten = 0
+        self._refreshes = 0
 
     async def answer(self, calls: Sequence[bytes]) -> Answers:
-        """The answers to `calls` in their order; it ends within the deadline, and no call harms another."""
+        """The answers to `calls` in their order, within the deadline; no call can harm another."""
         now = self._clock()
-        ready = {call: self._memo.get(call, now) for call in calls}
-        missing = [call for call, found in ready.items() if found is None]
+        ready = {call: found for call in calls if (found := self._cache.fresh(call, now)) is not None}
+        missing = [call for call in dict.fromkeys(calls) if call not in ready]
         requests = 0
         if missing:
-            worked_out, requests = await self._work_out(missing)
-            ready.update(worked_out)
+            evaluated, requests = await self._evaluate(missing)
+            ready.update(evaluated)
             now = self._clock()
         return Answers(_joined((ready[call] for call in calls), now), requests)
 
     def forget(self) -> None:
-        """Work everything out anew from now on."""
-        self._memo.clear()
-        self._forgotten += 1
+        """Evaluate every call again from now on."""
+        self._cache.clear()
+        self._refreshes += 1
 
-    async def _work_out(self, texts: Sequence[bytes]) -> tuple[dict[bytes, Ready], int]:
-        forgotten = self._forgotten
+    async def _evaluate(self, texts: Sequence[bytes]) -> tuple[dict[bytes, Ready], int]:
+        refreshes = self._refreshes
         read = {text: read_call(text) async for text in in_turns(texts)}
-        asked = {text: call for text, call in read.items() if isinstance(call, Call)}
+        valid = {text: call for text, call in read.items() if isinstance(call, Call)}
         reader = WithinDeadline(self._session.client, deadline_s=self._deadline_s)
-        outcomes = await self._session.answer(list(asked.values()), reader=reader)
+        outcomes = await self._session.answer(list(valid.values()), reader=reader)
         now = self._clock()
-        ready = {text: _bad(call, now) for text, call in read.items() if isinstance(call, CellError)}
-        async for (text, call), outcome in in_turns(zip(asked.items(), outcomes, strict=True)):
-            ready[text] = _ready(call, outcome, now)
-        if forgotten == self._forgotten:  # else a refresh came in between, and these answers are of before
+        invalid_until = now + INVALID_CALL_TTL_S
+        ready = {text: Ready(encode_error(e), invalid_until) for text, e in read.items() if isinstance(e, CellError)}
+        async for (text, call), outcome in in_turns(zip(valid.items(), outcomes, strict=True)):
+            fresh_for_s = 0.0 if outcome.stale is not None else outcome.fresh_for_s
+            ready[text] = Ready(encode(outcome, call.function_id), now + fresh_for_s)
+        if refreshes == self._refreshes:  # else these answers predate a refresh
             for text, answer in ready.items():
                 if answer.fresh_until > now:
-                    self._memo.put(text, answer)
+                    self._cache.put(text, answer)
         return ready, sum(outcome.requests for outcome in outcomes)
 
 
-def _ready(call: Call, outcome: Outcome, now: float) -> Ready:
-    kept_s = 0.0 if outcome.stale is not None else outcome.fresh_for_s
-    return Ready(encode(outcome, call.function_id), now + kept_s)
-
-
-def _bad(error: CellError, now: float) -> Ready:
-    return Ready(encode_error(error), now + BAD_CALL_KEEP_S)
-
-
-def _joined(answers: Iterable[Ready | None], now: float) -> bytes:
-    # Most answers of a batch share a few times of freshness: each is written as text once.
+def _joined(answers: Iterable[Ready], now: float) -> bytes:
+    # Most answers of a batch share a few times of freshness: each is formatted once.
     tails: dict[float, bytes] = {}
     parts: list[bytes] = []
-    for answer in answers:
-        assert answer is not None  # noqa: S101 - for the type checker; every call was answered
-        head, fresh_until = answer
+    for head, fresh_until in answers:
         tail = tails.get(fresh_until)
         if tail is None:
             tail = tails[fresh_until] = finish(b"", fresh_until - now)

@@ -1,4 +1,4 @@
-"""A reader that ends: what is not there by the deadline of a batch is answered with the last known value."""
+"""A reader with a deadline: what has not arrived by then is answered with the last known value."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ class WithinDeadline:
     async def read(self, resource: Resource[T]) -> Answer[T]:
         """The answer; when time is up the last known one, marked stale, or `DeadlineExceededError`.
 
-        A read that is late goes on behind, so that the next batch finds its answer in the cache.
+        A late read continues in the background, so that the next batch finds its answer in the cache.
         """
         reading = asyncio.ensure_future(self._reader.read(resource))
         done, _ = await asyncio.wait({reading}, timeout=max(0.0, self._ends - self._timer()))
         if done:
             return reading.result()
-        reading.add_done_callback(_seen)
+        reading.add_done_callback(_retrieve_failure)
         late = DeadlineExceededError(f"no answer within {self._deadline_s:g} s")
         known = await self._reader.have(resource, max_age_s=math.inf)
         if known is None:
@@ -48,7 +48,7 @@ class WithinDeadline:
         return known.stale(late)
 
 
-def _seen(reading: asyncio.Future[Any]) -> None:
-    """Take note of a late failure, which nobody waits for any more."""
+def _retrieve_failure(reading: asyncio.Future[Any]) -> None:
+    """Retrieve a late failure, which nobody awaits any more, so that asyncio does not report it."""
     if not reading.cancelled():
         reading.exception()

@@ -1,4 +1,4 @@
-"""The registry as plain data: what the wizard, Calc, the reference and `addin functions` show of every function."""
+"""The registry as plain data: what the wizard, Calc and `addin functions` show of every function."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from udfs.engine.registry import Udf
 
 
 def describe(function: Udf) -> dict[str, Any]:
-    """One function as JSON can hold it: id, group, help, result shape, examples and parameters with their options."""
+    """One function as JSON can express it: id, group, help, shape, examples and parameters with their options."""
     return {
         "id": function.id,
         "group": function.group,

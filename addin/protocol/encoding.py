@@ -1,6 +1,6 @@
 """Outcomes as JSON for every host: the ANSWER of the backend's protocol, up to its remaining freshness.
 
-An answer is kept as the bytes before the number after `"fresh_s":`, so that sending it again costs no encoding.
+An answer is cached as the bytes before the number after `"fresh_s":`, so that sending it again costs no encoding.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import orjson
 
-from udfs.cells import Column, Grid, Kind, cells_of, serial, serials
+from udfs.cells import Column, Grid, Kind, Scalar, cells_of, serial, serials
 from udfs.engine.session import Outcome
 from udfs.errors import CellError, error_cell
 
@@ -36,7 +36,7 @@ def encode_error(error: CellError) -> bytes:
 
 
 def finish(head: bytes, fresh_s: float) -> bytes:
-    """The whole JSON object: `head` with the seconds the host may keep it, cut to tenths."""
+    """The whole JSON object: `head` with the seconds for which the host may cache it, cut to tenths."""
     return b"%b%.1f}" % (head, max(0.0, math.floor(fresh_s * 10) / 10))
 
 
@@ -48,17 +48,23 @@ def _head(members: dict[str, Any], outcome: Outcome | None) -> bytes:
 
 def _members(result: Any) -> dict[str, Any]:
     cells = cells_of(result)
-    match cells:
-        case Grid():
-            header = list(cells.header) if cells.header is not None else None
-            rows = cells.height - (header is not None)
-            return {"rows": rows, "header": header, "columns": [_column(column) for column in cells.columns]}
+    if not isinstance(cells, Grid):
+        return _cell(cells)
+    header = list(cells.header) if cells.header is not None else None
+    rows = cells.height - (header is not None)
+    return {"rows": rows, "header": header, "columns": [_column(column) for column in cells.columns]}
+
+
+def _cell(cell: Scalar) -> dict[str, Any]:
+    match cell:
         case CellError():
-            return _error(cells)
+            return _error(cell)
+        case datetime():
+            return {"value": serial(cell), "type": "datetime"}
         case date():
-            return _day(cells)
+            return {"value": int(serial(cell)), "type": "date"}
         case _:
-            return {"value": cells}
+            return {"value": cell}
 
 
 def _column(column: Column) -> dict[str, Any]:
@@ -77,21 +83,10 @@ def _serials(column: Column) -> Any:
 
 
 def _extra(value: Any) -> Any:
-    """What JSON has no form for, inside a mixed column."""
-    match value:
-        case CellError():
-            return _error(value)
-        case date():
-            return _day(value)
-        case _:
-            raise TypeError(f"a {type(value).__name__} cannot be shown in a cell")
-
-
-def _day(day: date) -> dict[str, Any]:
-    number = serial(day)
-    if isinstance(day, datetime):
-        return {"value": number, "type": "datetime"}
-    return {"value": int(number), "type": "date"}
+    """What JSON cannot express, inside a mixed column."""
+    if isinstance(value, CellError | date):
+        return _cell(value)
+    raise TypeError(f"a {type(value).__name__} cannot be shown in a cell")
 
 
 def _error(error: CellError) -> dict[str, Any]:

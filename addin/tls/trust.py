@@ -1,4 +1,4 @@
-"""How each system is told to trust our authority, to forget it, and asked whether it does."""
+"""The commands by which each system trusts our authority, forgets it, and says whether it trusts it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def platform() -> Platform:
 
 
 def trust_steps(system: Platform, authority: Path, *, home: Path) -> list[Step]:
-    """The commands that make `system` trust the authority, for this user where the system can.
+    """The commands that make `system` trust the authority, for this user only if the system can do that.
 
     >>> [step.command[0] for step in trust_steps("windows", Path("authority.pem"), home=Path())]
     ['certutil']
@@ -47,11 +47,10 @@ def trust_steps(system: Platform, authority: Path, *, home: Path) -> list[Step]:
             added = ("security", "add-trusted-cert", "-r", "trustRoot", "-k", str(keychain), str(authority))
             return [Step(added, "trust it in the login keychain")]
         case "linux":
-            database = home / NSS_DATABASE
-            new = Step(("certutil", "-d", f"sql:{database}", "-N", "--empty-password"), "make Chromium's list")
-            add = ("certutil", "-d", f"sql:{database}", "-A", "-t", "C,,", "-n", AUTHORITY_NAME, "-i", str(authority))
+            new = Step(_nss(home, "-N", "--empty-password"), "make Chromium's list")
+            add = _nss(home, "-A", "-t", "C,,", "-n", AUTHORITY_NAME, "-i", str(authority))
             trusted = Step(add, f"trust it in Chromium {CERTUTIL_NOTE}")
-            return [trusted] if (database / "cert9.db").exists() else [new, trusted]
+            return [trusted] if (home / NSS_DATABASE / "cert9.db").exists() else [new, trusted]
 
 
 def untrust_steps(system: Platform, fingerprint: str, *, home: Path) -> list[Step]:
@@ -62,24 +61,26 @@ def untrust_steps(system: Platform, fingerprint: str, *, home: Path) -> list[Ste
         case "mac":
             return [Step(("security", "delete-certificate", "-Z", fingerprint, "-t"), "trust it no longer")]
         case "linux":
-            database = f"sql:{home / NSS_DATABASE}"
-            return [Step(("certutil", "-d", database, "-D", "-n", AUTHORITY_NAME), "trust it no longer in Chromium")]
+            return [Step(_nss(home, "-D", "-n", AUTHORITY_NAME), "trust it no longer in Chromium")]
 
 
 def trust_check(system: Platform, authority: Path, fingerprint: str, *, home: Path) -> Step:
-    """The command that ends well where `system` trusts the authority."""
+    """The command that succeeds if `system` trusts the authority."""
     match system:
         case "windows":
             return Step(("certutil", "-user", "-verifystore", "Root", fingerprint), "whether it is trusted")
         case "mac":
             return Step(("security", "verify-cert", "-L", "-c", str(authority)), "whether it is trusted")
         case "linux":
-            database = f"sql:{home / NSS_DATABASE}"
-            return Step(("certutil", "-d", database, "-L", "-n", AUTHORITY_NAME), "whether Chromium trusts it")
+            return Step(_nss(home, "-L", "-n", AUTHORITY_NAME), "whether Chromium trusts it")
+
+
+def _nss(home: Path, *arguments: str) -> tuple[str, ...]:
+    return ("certutil", "-d", f"sql:{home / NSS_DATABASE}", *arguments)
 
 
 def distrust(own: Certificates) -> str | None:
-    """Why this system is not known to trust our authority; None where it does."""
+    """Why this system is not known to trust our authority; None if it does."""
     fingerprint = own.fingerprint()
     if fingerprint is None:
         return "there is none"
@@ -87,7 +88,7 @@ def distrust(own: Certificates) -> str | None:
 
 
 def run(steps: Sequence[Step]) -> str | None:
-    """Run the commands; None when all went well, else what went wrong."""
+    """Run the commands; None if all succeeded, else what went wrong."""
     for step in steps:
         program = shutil.which(step.command[0])
         if program is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from addin.formulas.parser import mentions
+from addin.formulas import mentions
 from addin.workbook.ooxml.book import Book
 from addin.workbook.ooxml.package import Package
 from addin.workbook.ooxml.webextension import without_webextension

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import orjson
 
-from addin.formulas.evaluate import call_text
+from addin.formulas import call_text
 from addin.workbook.template.build import example_session
 from udfs import Call, Session
 from udfs.cells import Grid, Scalar, cells_of

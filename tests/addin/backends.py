@@ -13,7 +13,7 @@ import pytest
 
 from addin.backend import create_app
 from addin.backend.serving import listen, running
-from addin.config.api_key import ApiKey, KeySource, KeyStore, no_keychain
+from addin.config.api_key import ConfiguredKey, KeySource, KeyStore, no_keychain
 from addin.config.settings import Settings
 from tests.embedded import EmbeddedService
 
@@ -52,7 +52,7 @@ def backend_of(
     """A backend inside the block, with its cache and its key file in `folder`; the Pro key unless another is given."""
     chosen = Settings(url=service.url, cache_dir=folder / "cache", **settings)
     keys = KeyStore(service.url, open_keychain=no_keychain, file=folder / "keys.json")
-    in_use = ApiKey(service.key if key is None else key, KeySource.CONFIG) if key != "" else None
+    in_use = ConfiguredKey(service.key if key is None else key, KeySource.CONFIG) if key != "" else None
     app = create_app(chosen, keys=keys, key=in_use)
     with running(app, listen("127.0.0.1", 0)) as url, httpx.Client(base_url=url, timeout=60) as http:
         yield RunningBackend(http, keys)

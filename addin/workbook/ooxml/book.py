@@ -7,7 +7,7 @@ from functools import cached_property
 
 from lxml import etree
 
-from addin.formulas.parser import Area, Named, Unworkable, references
+from addin.formulas import Area, Named, Unworkable, references
 from addin.workbook.ooxml.package import Package, WorkbookError, xml_bytes
 from addin.workbook.ooxml.sheet import MAIN, Sheet, text_of
 

@@ -14,7 +14,7 @@ from lxml import etree
 from openpyxl.formula.translate import Translator
 from openpyxl.utils.cell import column_index_from_string, get_column_letter
 
-from addin.formulas.parser import Area
+from addin.formulas import Area
 from addin.workbook.ooxml.package import xml_bytes
 from udfs.cells import Scalar, serial
 from udfs.errors import CellError, ErrorCode

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from addin.formulas.parser import Area, Named, ParsedCall, Spill, Unworkable, mentions, references
+from addin.formulas import Area, Named, ParsedCall, Spill, Unworkable, mentions, references
 from addin.workbook.ooxml.book import Book
 from addin.workbook.ooxml.sheet import Formula, Sheet, Spot
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
-from addin.formulas.parser import (
+from addin.formulas import (
     MAX_COLUMN,
     MAX_ROW,
     Area,

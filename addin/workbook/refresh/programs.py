@@ -16,7 +16,7 @@ from addin.calc.extension import Extension
 from addin.calc.soffice import convert
 from addin.config.settings import Settings
 from addin.errors import AddinError
-from addin.formulas.parser import mentions
+from addin.formulas import mentions
 from addin.workbook.ooxml.package import WorkbookError
 from addin.workbook.refresh.refresh import refuse_if_open
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from addin.formulas.parser import Unworkable
+from addin.formulas import Unworkable
 from addin.workbook.ooxml.book import Book
 from addin.workbook.ooxml.package import Package, WorkbookError
 from addin.workbook.refresh.dependencies import CellNote, CellReference, OurCell, Place

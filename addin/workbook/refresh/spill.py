@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from addin.formulas.parser import MAX_COLUMN, MAX_ROW, Area
+from addin.formulas import MAX_COLUMN, MAX_ROW, Area
 from addin.workbook.ooxml.sheet import Sheet, Spot, same_value
 from addin.workbook.refresh.dependencies import OurCell
 from udfs.cells import Grid, Scalar

@@ -28,6 +28,11 @@ class Quota:
     seen_at: float
     used_here: int = 0
 
+    @property
+    def is_free(self) -> bool:
+        """Whether the key is on the Free tier, for which the service locks the wire."""
+        return self.tier.casefold() == "free"
+
     def to_frame(self) -> pd.DataFrame:
         """One row with a column a field."""
         import pandas as pd

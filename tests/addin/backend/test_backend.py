@@ -1,4 +1,4 @@
-"""The backend in its good and bad hours: shared flights, outages, spent allowances, tiers."""
+"""The backend in its good and bad hours: single flight, outages, used-up quotas, tiers."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -117,7 +117,7 @@ def test_with_three_requests_left_three_values_come_and_the_others_say_why(servi
         assert service.running.request_count == asked
 
 
-def test_a_batch_that_the_allowance_cannot_pay_is_told_before(service, tmp_path):
+def test_a_batch_beyond_the_quota_is_reported_beforehand(service, tmp_path):
     key = service.store.create_key("free", cap=4)
     with backend_of(service, tmp_path, key=key, reserve=1) as backend:
         backend.batch(["SIGNAL", "us-cpi"])

@@ -11,7 +11,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from addin.backend import create_app
 from addin.backend.serving import listen, running
-from addin.config.api_key import ApiKey, KeySource, KeyStore, no_keychain
+from addin.config.api_key import ConfiguredKey, KeySource, KeyStore, no_keychain
 from addin.config.settings import Settings
 from addin.tls.certificates import Certificate
 from tests.embedded import EmbeddedService
@@ -43,7 +43,7 @@ def counted_backend(
     """A backend with a cold cache inside the block."""
     chosen = Settings(url=service.url, cache_dir=folder / "backend-cache", **settings)
     keys = KeyStore(service.url, open_keychain=no_keychain, file=folder / "keys.json")
-    counted = Counted(create_app(chosen, keys=keys, key=ApiKey(service.key, KeySource.CONFIG)))
+    counted = Counted(create_app(chosen, keys=keys, key=ConfiguredKey(service.key, KeySource.CONFIG)))
     with running(counted, listen("127.0.0.1", 0, certificate)) as url:
         counted.url = url
         yield counted

@@ -11,7 +11,7 @@ from addin.calc.component.calls import json_of
 from addin.calc.component.values import value_of
 from addin.calc.extension import Extension
 from addin.calc.soffice import convert
-from addin.formulas.parser import Area, Unworkable, parse
+from addin.formulas import Area, Unworkable, parse
 from tests.addin.calc.books import calculated, column, write_book
 from tests.addin.calc.counting import counted_backend
 from tests.addin.calc.office import require_soffice

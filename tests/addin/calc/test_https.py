@@ -7,7 +7,7 @@ import pytest
 
 from addin.calc.extension import Extension
 from addin.calc.soffice import convert
-from addin.tls.certificates import certificates
+from addin.tls.certificates import Certificates
 from tests.addin.calc.books import write_book
 from tests.addin.calc.counting import counted_backend
 from tests.addin.calc.office import require_soffice
@@ -17,7 +17,7 @@ from tests.addin.calc.office import require_soffice
 def own(tmp_path):
     """Return certificates made for this test."""
     require_soffice()
-    made = certificates(tmp_path / "certificates")
+    made = Certificates(tmp_path / "certificates")
     made.ensure(datetime.now(UTC))
     return made
 

@@ -4,7 +4,7 @@ import stat
 
 import pytest
 
-from addin.config.api_key import ApiKey, KeySource, KeyStore, checked_key, find_key, no_keychain
+from addin.config.api_key import ConfiguredKey, KeySource, KeyStore, checked_key, find_key, no_keychain
 from addin.errors import SettingsError
 
 KEY = "ds_" + "0123456789abcdef" * 2 + "01234567"
@@ -64,7 +64,7 @@ def test_anything_else_is_refused_without_showing_it(text):
 def test_a_kept_key_is_found_again_in_the_keychain(file):
     keychain = MemoryKeychain()
     assert KeyStore(URL, open_keychain=lambda: keychain, file=file).save(KEY).source is KeySource.KEYCHAIN
-    assert KeyStore(URL, open_keychain=lambda: keychain, file=file).load() == ApiKey(KEY, KeySource.KEYCHAIN)
+    assert KeyStore(URL, open_keychain=lambda: keychain, file=file).load() == ConfiguredKey(KEY, KeySource.KEYCHAIN)
     assert not file.exists()
 
 
@@ -73,7 +73,7 @@ def test_without_a_working_keychain_the_key_lies_in_a_file_for_its_owner_only(fi
     store = KeyStore(URL, open_keychain=lambda: keychain, file=file)
     assert store.save(KEY).source is KeySource.FILE
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
-    assert store.load() == ApiKey(KEY, KeySource.FILE)
+    assert store.load() == ConfiguredKey(KEY, KeySource.FILE)
 
 
 def test_a_kept_key_belongs_to_one_service(file):
@@ -108,10 +108,10 @@ def test_the_environment_wins_over_the_kept_key_and_that_over_the_config_file(fi
     config = tmp_path / "config.toml"
     config.write_text(f'api_key = "{OTHER}"')
     store = KeyStore(URL, open_keychain=no_keychain, file=file)
-    assert find_key(store, {}, config) == ApiKey(OTHER, KeySource.CONFIG)
+    assert find_key(store, {}, config) == ConfiguredKey(OTHER, KeySource.CONFIG)
     store.save(KEY)
-    assert find_key(store, {}, config) == ApiKey(KEY, KeySource.FILE)
-    assert find_key(store, {"DATA_SERVICE_API_KEY": OTHER}, config) == ApiKey(OTHER, KeySource.ENVIRONMENT)
+    assert find_key(store, {}, config) == ConfiguredKey(KEY, KeySource.FILE)
+    assert find_key(store, {"DATA_SERVICE_API_KEY": OTHER}, config) == ConfiguredKey(OTHER, KeySource.ENVIRONMENT)
 
 
 def test_no_key_anywhere_is_none(file, tmp_path):
@@ -119,7 +119,7 @@ def test_no_key_anywhere_is_none(file, tmp_path):
 
 
 def test_a_key_shows_its_last_four_characters_at_most():
-    key = ApiKey(KEY, KeySource.KEYCHAIN)
+    key = ConfiguredKey(KEY, KeySource.KEYCHAIN)
     assert key.id == "4567"
     assert KEY not in repr(key)
     assert "4567" not in repr(key)

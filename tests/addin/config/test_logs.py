@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from addin.config.logs import Redaction, redacted
+from addin.config.api_key import RedactingFormatter, redacted
 
 KEYS = st.from_regex(r"[a-z]{1,8}_[0-9a-fA-F]{40}", fullmatch=True)
 
@@ -36,7 +36,7 @@ def test_a_record_is_redacted_in_every_part(place):
         raise ValueError(key if place == "traceback" else "fine")
     except ValueError:
         record = logging.LogRecord("addin", logging.ERROR, __file__, 1, message, arguments, sys.exc_info())
-    line = Redaction().format(record)
+    line = RedactingFormatter().format(record)
     assert "asked" in line
     assert "ValueError" in line
     assert key not in line

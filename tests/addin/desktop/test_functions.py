@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from addin.desktop.functions import VBA_KEYWORDS, argument_name, functions, shown
+from addin.desktop.functions import VBA_KEYWORDS, argument_name, cell_value, functions
 from addin.desktop.vba import ours
 from udfs import REGISTRY
 from udfs.engine.session import Outcome
@@ -43,18 +43,18 @@ def called_with(*args):
     ],
 )
 def test_a_result_becomes_what_a_cell_can_hold(result, cell):
-    assert shown(result) == cell
-    assert type(shown(result)) is type(cell)
+    assert cell_value(result) == cell
+    assert type(cell_value(result)) is type(cell)
 
 
 def test_a_frame_becomes_rows_with_its_header_unless_that_is_hidden():
     times = [datetime.fromisoformat(text) for text in ("2026-05-01T00:00", "2026-05-02T12:00")]
     frame = pd.DataFrame({"date": times, "value": [1.5, None]})
     rows = [[times[0], 1.5], [times[1], None]]
-    assert shown(frame) == [["date", "value"], *rows]
+    assert cell_value(frame) == [["date", "value"], *rows]
     frame.attrs["header"] = False
-    assert shown(frame) == rows
-    assert shown(frame.iloc[:0]) is None
+    assert cell_value(frame) == rows
+    assert cell_value(frame.iloc[:0]) is None
 
 
 def test_one_cell_arrives_as_its_value_and_left_out_ones_as_none():

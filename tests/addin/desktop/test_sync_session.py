@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from addin.config.settings import Settings
-from addin.desktop.sync_session import WaitingSession
+from addin.desktop.sync_session import SyncSession
 from addin.errors import SettingsError
 from dataservice.client import AsyncClient
 from udfs.engine.session import Call, Session
@@ -29,7 +29,7 @@ def waiting_for(service, **settings):
         async with AsyncClient(settings.url, service.key, deadline_s=settings.deadline_s) as client:
             yield Session(client)
 
-    return WaitingSession(connect, settings=lambda: Settings(url=service.url, **settings))
+    return SyncSession(connect, settings=lambda: Settings(url=service.url, **settings))
 
 
 def test_many_threads_share_one_client_and_one_request(waiting, service):
@@ -54,7 +54,7 @@ def test_a_connection_that_never_opens_ends_too(service):
         await asyncio.get_running_loop().run_in_executor(None, opened.wait)
         yield None
 
-    session = WaitingSession(stuck, settings=lambda: Settings(url=service.url, deadline_s=0.05), grace_s=0.05)
+    session = SyncSession(stuck, settings=lambda: Settings(url=service.url, deadline_s=0.05), grace_s=0.05)
     try:
         assert "no answer within 0.05 s" in session.answer(Call("SIGNAL", ["us-cpi"])).result.message
     finally:
@@ -76,7 +76,7 @@ def test_settings_that_cannot_be_used_are_the_message_of_the_cell_until_they_can
         async with AsyncClient(settings.url, service.key) as client:
             yield Session(client)
 
-    session = WaitingSession(connect, settings=settings)
+    session = SyncSession(connect, settings=settings)
     call = Call("SIGNAL", ["us-cpi"])
     assert session.answer(call).result == CellError(ErrorCode.NA, "ttl_s = 'x' cannot be used")
     assert isinstance(session.answer(call).result, float)

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.addin.excel.chromium import Chromium, Tab, chromium
+from tests.addin.excel.chromium import Chromium, Tab
 from tests.addin.excel.scripted_backend import ScriptedBackend, scripted, stage
 
-__all__ = ["chromium", "page", "scripted", "stage"]
+__all__ = ["page", "scripted", "stage"]
 
 
 @pytest.fixture

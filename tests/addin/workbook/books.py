@@ -7,7 +7,7 @@ from typing import Any
 import openpyxl
 from openpyxl.worksheet.formula import ArrayFormula
 
-from addin.formulas.parser import MAX_COLUMN, MAX_ROW, Area
+from addin.formulas import MAX_COLUMN, MAX_ROW, Area
 from addin.workbook.ooxml.book import Book
 from addin.workbook.ooxml.package import Package
 

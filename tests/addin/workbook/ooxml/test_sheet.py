@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
-from addin.formulas.parser import Area
+from addin.formulas import Area
 from addin.workbook.ooxml.sheet import MAIN, Sheet, same_value
 from tests.addin.workbook.books import WHOLE_SHEET
 from udfs.errors import CellError, ErrorCode

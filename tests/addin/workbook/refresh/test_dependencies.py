@@ -2,7 +2,7 @@
 
 import pytest
 
-from addin.formulas.parser import Area
+from addin.formulas import Area
 from addin.workbook.refresh.dependencies import CellReference, cell_reference
 
 B5 = Area(5, 2, 5, 2)

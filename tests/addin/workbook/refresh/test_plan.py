@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from addin.formulas.parser import ParsedCall
+from addin.formulas import ParsedCall
 from addin.workbook.ooxml.book import Book
 from addin.workbook.ooxml.package import Package
 from addin.workbook.refresh.plan import Plan, arguments, make_plan

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from lxml import etree
 
-from addin.formulas.parser import mentions
+from addin.formulas import mentions
 from addin.workbook.freeze import freeze_book
 from addin.workbook.ooxml.book import Book
 from addin.workbook.ooxml.package import Package

@@ -1,8 +1,8 @@
-"""Formulas of ours as text: which function they call, and with what arguments.
+"""Formulas as text: which of our functions they call, and with which arguments.
 
-Understood are a formula that is one call of ours, in the form typed (`=DS.SIGNAL("us-cpi")`) or stored by Excel
-(`_xldudf_DS_SIGNAL("us-cpi")`), with constants, array constants, references, spill references and defined names as
-arguments. Everything else is `Unworkable`: only a spreadsheet program can work it out.
+A formula can be read if it is one call of ours, as typed (`=DS.SIGNAL("us-cpi")`) or as Excel stores it
+(`_xldudf_DS_SIGNAL("us-cpi")`), and its arguments are constants, array constants, references, spill references or
+defined names. Everything else is `Unworkable`: only a spreadsheet program can evaluate it.
 """
 
 from __future__ import annotations
@@ -12,15 +12,22 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+import msgspec
 from openpyxl.formula.tokenizer import Token, Tokenizer, TokenizerError
-from openpyxl.utils.cell import column_index_from_string, get_column_letter
+from openpyxl.utils.cell import get_column_letter, range_boundaries
+
+from addin.errors import AddinError
 
 MAX_ROW, MAX_COLUMN = 1_048_576, 16_384
 """The last row and column of a sheet."""
 
 
+class FormulaError(AddinError, ValueError):
+    """The formula cannot be evaluated outside of a workbook; the message says why."""
+
+
 class Unworkable(ValueError):  # noqa: N818 - it names a state of the formula, not a failure of ours
-    """The formula holds a call of ours, but only a spreadsheet program can work it out; the message says why."""
+    """The formula contains a call of ours, but only a spreadsheet program can evaluate it; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +81,6 @@ class ParsedCall:
     args: tuple[Argument, ...]
 
 
-_AREA = re.compile(r"\$?([A-Za-z]{1,3})\$?(\d{1,7})(?::\$?([A-Za-z]{1,3})\$?(\d{1,7}))?")
-_COLUMNS = re.compile(r"\$?([A-Za-z]{1,3}):\$?([A-Za-z]{1,3})")
-_ROWS = re.compile(r"\$?(\d{1,7}):\$?(\d{1,7})")
 _NAME = re.compile(r"[^\W\d][\w.]*")
 _ANCHOR = re.compile(r"_xlfn\.ANCHORARRAY", re.IGNORECASE)
 
@@ -93,75 +97,70 @@ def mentions(formula: str, namespace: str = "DS") -> bool:
 
 def parse(formula: str, namespace: str = "DS") -> ParsedCall:
     """The one call that the formula (with or without its `=`) consists of; raises `Unworkable` for anything else."""
-    tokens = _tokens(formula)
-    head = tokens.next()
+    tokens = iter(_tokens(formula))
+    head = next(tokens, None)
+    if head is None:
+        raise Unworkable("the formula is not complete")
     match = re.fullmatch(rf"@?{_prefix(namespace)}(\w+)\s*\(", head.value, re.IGNORECASE)
     if not (head.type == Token.FUNC and match):
         raise Unworkable("our function stands inside another formula")
     args = _arguments(tokens)
-    if tokens.more():
+    if next(tokens, None) is not None:
         raise Unworkable("our function stands inside another formula")
     return ParsedCall(match[1].upper(), args)
+
+
+def call_text(formula: str, namespace: str = "DS") -> bytes:
+    """The call in the formula as a batch contains it; raises `FormulaError`.
+
+    >>> call_text('=DS.SIGNAL("us-cpi", , -1)')
+    b'["SIGNAL","us-cpi",null,-1.0]'
+    """
+    try:
+        parsed = parse(formula, namespace)
+    except Unworkable as error:
+        raise FormulaError(f"{formula[:80]}: {error}; expected one call such as ={namespace}.SIGNAL(…)") from None
+    for argument in parsed.args:
+        if isinstance(argument, Area | Spill | Named):
+            shown = argument.name if isinstance(argument, Named) else "a reference to cells"
+            raise FormulaError(f"{formula[:80]}: {shown} means nothing outside of a workbook; give the value itself")
+    return msgspec.json.encode([parsed.function_id, *parsed.args])
 
 
 def references(formula: str) -> list[Area | Named]:
     """Every area and defined name that any formula refers to."""
     try:
-        items = _tokens(formula).items
+        tokens = _tokens(formula)
     except Unworkable:
         return []
-    found = [_reference(token.value) for token in items if token.type == Token.OPERAND and token.subtype == Token.RANGE]
+    found = [
+        _reference(token.value) for token in tokens if token.type == Token.OPERAND and token.subtype == Token.RANGE
+    ]
     return [reference for reference in found if reference is not None]
 
 
-class _Tokens:
-    """The tokens of a formula, read from left to right, white space left out."""
-
-    def __init__(self, items: list[Token]) -> None:
-        self.items = [token for token in items if token.type != Token.WSPACE]
-        self._at = 0
-
-    def next(self) -> Token:
-        if not self.more():
-            raise Unworkable("the formula is not complete")
-        self._at += 1
-        return self.items[self._at - 1]
-
-    def peek(self) -> Token | None:
-        return self.items[self._at] if self.more() else None
-
-    def more(self) -> bool:
-        return self._at < len(self.items)
-
-    def until_closed(self) -> Iterator[Token]:
-        """The tokens up to the matching close, which is taken too."""
-        depth = 1
-        while True:
-            token = self.next()
-            depth += (token.subtype == Token.OPEN) - (token.subtype == Token.CLOSE)
-            if depth == 0:
-                return
-            yield token
-
-
-def _tokens(formula: str) -> _Tokens:
+def _tokens(formula: str) -> list[Token]:
+    """The tokens of a formula from left to right, without white space."""
     try:
-        return _Tokens(Tokenizer(formula if formula.startswith("=") else f"={formula}").items)
+        items = Tokenizer(formula if formula.startswith("=") else f"={formula}").items
     except (TokenizerError, IndexError) as error:
         raise Unworkable("the formula cannot be read") from error
+    return [token for token in items if token.type != Token.WSPACE]
 
 
-def _arguments(tokens: _Tokens) -> tuple[Argument, ...]:
-    """The arguments up to the closing bracket."""
+def _arguments(tokens: Iterator[Token]) -> tuple[Argument, ...]:
+    """The arguments up to the closing bracket, which is consumed too."""
     parts: list[list[Token]] = [[]]
     depth = 0
-    for token in tokens.until_closed():
+    for token in tokens:
         depth += (token.subtype == Token.OPEN) - (token.subtype == Token.CLOSE)
+        if depth < 0:
+            return () if parts == [[]] else tuple(_argument(part) for part in parts)
         if depth == 0 and token.type == Token.SEP and token.subtype == Token.ARG:
             parts.append([])
         else:
             parts[-1].append(token)
-    return () if parts == [[]] else tuple(_argument(part) for part in parts)
+    raise Unworkable("the formula is not complete")
 
 
 def _argument(part: list[Token]) -> Argument:
@@ -171,7 +170,9 @@ def _argument(part: list[Token]) -> Argument:
         case [Token.ARRAY, *_], _ if part[-1].subtype == Token.CLOSE:
             return _array(part[1:-1])
         case [Token.FUNC, Token.OPERAND, Token.FUNC], [name, cell, _] if _ANCHOR.match(name):
-            return Spill(_area(cell))
+            if not isinstance(anchor := _reference(cell), Area):
+                raise Unworkable(f"{cell[:60]} is not a reference to a cell")
+            return Spill(anchor)
         case [Token.OPERAND], [value] if part[0].subtype == Token.RANGE:
             if (reference := _reference(value)) is not None:
                 return reference
@@ -212,13 +213,6 @@ def _array(part: list[Token]) -> list[list[Any]]:
     return [[_constant(cell) for cell in row] for row in rows]
 
 
-def _area(text: str) -> Area:
-    reference = _reference(text)
-    if not isinstance(reference, Area):
-        raise Unworkable(f"{text[:60]} is not a reference to a cell")
-    return reference
-
-
 def _reference(text: str) -> Area | Named | None:
     """The area or name in `text`; None for what is neither (`Table1[Column]`, other workbooks, several sheets)."""
     sheet, bang, cells = text.rpartition("!")
@@ -228,20 +222,17 @@ def _reference(text: str) -> Area | Named | None:
         return None
     corners = _corners(cells)
     if corners is not None:
-        return Area(*corners, sheet=sheet or None) if corners[2] <= MAX_ROW and corners[3] <= MAX_COLUMN else None
+        return Area(*corners, sheet=sheet or None) if corners[3] <= MAX_COLUMN else None
     return Named(cells) if not bang and _NAME.fullmatch(cells) else None
 
 
 def _corners(cells: str) -> tuple[int, int, int, int] | None:
-    if match := _AREA.fullmatch(cells):
-        letters, digits, last_letters, last_digits = match.groups()
-        rows = sorted((int(digits), int(last_digits or digits)))
-        columns = sorted((column_index_from_string(letters), column_index_from_string(last_letters or letters)))
-        return rows[0], columns[0], rows[1], columns[1]
-    if match := _COLUMNS.fullmatch(cells):
-        columns = sorted(column_index_from_string(letters) for letters in match.groups())
-        return 1, columns[0], MAX_ROW, columns[1]
-    if match := _ROWS.fullmatch(cells):
-        rows = sorted(int(digits) for digits in match.groups())
-        return rows[0], 1, rows[1], MAX_COLUMN
-    return None
+    """The first row and column and the last ones; None for what is no area, such as the name `Q20240331`."""
+    try:
+        left, top, right, bottom = range_boundaries(cells)
+    except ValueError:
+        return None
+    if ":" not in cells and (left is None or top is None):
+        return None
+    (top, bottom), (left, right) = sorted((top or 1, bottom or MAX_ROW)), sorted((left or 1, right or MAX_COLUMN))
+    return (top, left, bottom, right) if bottom <= MAX_ROW else None

@@ -1,0 +1,198 @@
+"""The routes of the backend's protocol: batches of calls, refreshes, and the backend's status, key and functions."""
+
+from __future__ import annotations
+
+import time
+from contextlib import AbstractAsyncContextManager
+from functools import cache
+from importlib.metadata import version
+
+import orjson
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from addin.backend.http import JsonResponse, read_body, read_members, user_key
+from addin.backend.state import BackendState, Tenant, quota_shortfall
+from addin.config.api_key import checked_key
+from addin.config.connect import open_client
+from addin.protocol.batch import calls_in, valid_calls
+from addin.protocol.describe import describe
+from dataservice.client import ResourceState
+from dataservice.errors import DataServiceError
+from udfs import REGISTRY
+from udfs.errors import error_kind, reason
+from udfs.functions.status import label
+
+
+async def answer_calls(request: Request) -> Response:
+    """POST /functions/call: the answers to many calls, in order."""
+    backend = BackendState.of(request)
+    calls = await _read_calls(request, backend)
+    user = user_key(request, backend.settings)
+    if backend.settings.background_refresh and user is None:
+        backend.recent_calls.add(calls, time.time())
+    async with backend.tenant(user) as tenant:
+        answers = await tenant.batches.answer(calls)
+        backend.requests_total += answers.requests
+        return JsonResponse(
+            b'{"answers":%b,"requests":%d,"quota":%b,"generation":%d}'
+            % (answers.text, answers.requests, orjson.dumps(tenant.quota_members()), tenant.generation)
+        )
+
+
+async def preview_cost(request: Request) -> Response:
+    """POST /functions/cost: what the same batch would spend now; sends nothing."""
+    backend = BackendState.of(request)
+    texts = await _read_calls(request, backend)
+    calls = valid_calls(texts)
+    async with _tenant(request, backend) as tenant:
+        preview = await tenant.session.cost(calls)
+        shortfall = quota_shortfall(preview.requests, tenant.client.quota_now, backend.settings)
+        return JsonResponse(
+            {
+                "requests": preview.requests,
+                "calls": len(texts),
+                "fresh_calls": preview.fresh_calls + len(texts) - len(calls),
+                "quota": tenant.quota_members(),
+                "allowed": shortfall is None,
+                "reason": shortfall,
+            }
+        )
+
+
+async def refresh(request: Request) -> Response:
+    """POST /refresh: ask again for what is stale, or with mode "force" for everything."""
+    backend = BackendState.of(request)
+    mode = (await read_members(request, backend.settings)).get("mode", "stale")
+    if mode not in ("stale", "force"):
+        raise HTTPException(400, 'mode is "stale" or "force"')
+    async with _tenant(request, backend) as tenant:
+        await backend.refresh(tenant, force=mode == "force")
+        return JsonResponse({"generation": tenant.generation, "quota": tenant.quota_members()})
+
+
+async def status(request: Request) -> Response:
+    """GET /status: version, key, quota, budget, and the state of every resource that was requested."""
+    backend = BackendState.of(request)
+    settings = backend.settings
+    async with _tenant(request, backend) as tenant:
+        now = time.time()
+        return JsonResponse(
+            {
+                "version": version("dataservice-addin"),
+                "service": settings.url,
+                "namespace": settings.namespace,
+                "ttl_s": settings.ttl_s,
+                "shared": settings.per_user_keys,
+                "key": backend.key_members(),
+                "quota": tenant.quota_members(),
+                "budget": {"reserve": settings.reserve, "monthly": settings.monthly_budget},
+                "resources": [_resource(state, now) for state in tenant.client.states()],
+                "generation": tenant.generation,
+                "requests_total": backend.requests_total,
+                "started_at": backend.started_at,
+            }
+        )
+
+
+async def set_key(request: Request) -> Response:
+    """POST /key: store a key and use it from now on."""
+    backend = _unshared(request)
+    given = (await read_members(request, backend.settings)).get("key")
+    await backend.use_key(backend.keys.save(_key_text(given)))
+    return _key_response(backend)
+
+
+async def forget_key(request: Request) -> Response:
+    """DELETE /key: forget the stored key and use none."""
+    backend = _unshared(request)
+    backend.keys.forget()
+    await backend.use_key(None)
+    return _key_response(backend)
+
+
+async def test_key(request: Request) -> Response:
+    """POST /key/test: ask the service once, with the key given or the one in use."""
+    backend = _unshared(request)
+    given = (await read_members(request, backend.settings)).get("key")
+    used = backend.key.value if backend.key else None
+    key = used if given is None else checked_key(_key_text(given))
+    async with open_client(backend.settings, key, None) as client:  # without a store nothing is found in a cache
+        try:
+            quota = await client.quota()
+        except DataServiceError as error:
+            refusal = {"message": reason(error, "This"), "kind": error_kind(error)}
+            return JsonResponse({"ok": False, "tier": None, **refusal})
+    left = f"{quota.remaining:,} of {quota.cap:,} requests are left this month"
+    return JsonResponse({"ok": True, "tier": quota.tier, "message": f"The key works ({quota.tier} tier): {left}."})
+
+
+async def registry(_: Request) -> Response:
+    """GET /registry.json: every function with its help, arguments and options."""
+    return JsonResponse(_registry())
+
+
+async def health(_: Request) -> Response:
+    """GET /health: whether the backend answers at all."""
+    return JsonResponse({"ok": True})
+
+
+ROUTES = (
+    Route("/functions/call", answer_calls, methods=["POST"]),
+    Route("/functions/cost", preview_cost, methods=["POST"]),
+    Route("/refresh", refresh, methods=["POST"]),
+    Route("/status", status),
+    Route("/key", set_key, methods=["POST"]),
+    Route("/key", forget_key, methods=["DELETE"]),
+    Route("/key/test", test_key, methods=["POST"]),
+    Route("/registry.json", registry),
+    Route("/health", health),
+)
+
+
+def _tenant(request: Request, backend: BackendState) -> AbstractAsyncContextManager[Tenant]:
+    return backend.tenant(user_key(request, backend.settings))
+
+
+async def _read_calls(request: Request, backend: BackendState) -> list[bytes]:
+    calls = calls_in(await read_body(request, backend.settings))
+    limit = backend.settings.max_calls
+    if len(calls) > limit:
+        raise HTTPException(413, f"{len(calls):,} calls are more than {limit:,} in one batch (setting max_calls)")
+    return calls
+
+
+def _unshared(request: Request) -> BackendState:
+    """The backend, if it belongs to one user, who may then change its key."""
+    backend = BackendState.of(request)
+    if backend.settings.per_user_keys:
+        raise HTTPException(403, "this backend is shared: each user sends a key along, none is stored here")
+    return backend
+
+
+def _key_text(given: object) -> str:
+    if not isinstance(given, str):
+        raise HTTPException(400, 'send {"key": "…"}')
+    return given
+
+
+def _key_response(backend: BackendState) -> Response:
+    return JsonResponse({"key": backend.key_members(), "generation": backend.own.generation})
+
+
+def _resource(state: ResourceState, now: float) -> dict[str, object]:
+    return {
+        "resource": label(state.resource),
+        "state": str(state.state),
+        "age_s": None if state.fetched_at is None else round(max(0.0, now - state.fetched_at), 1),
+        "source": None if state.source is None else str(state.source),
+        "last_error": None if state.last_error is None else reason(state.last_error, "This"),
+        "last_error_kind": None if state.last_error is None else error_kind(state.last_error),
+    }
+
+
+@cache
+def _registry() -> bytes:
+    return orjson.dumps([describe(function) for function in REGISTRY.values()])

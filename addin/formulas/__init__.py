@@ -1,1 +1,0 @@
-"""Formulas as text: finding our calls, and working them out."""
