@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from addin import cli as addin_cli
+from addin.cli import main as addin_cli
 from addin.cli.command_table import COMMANDS, command_of
 from dataservice import cli as dataservice_cli
 from docs.generate.markdown import code, prose, table

@@ -10,8 +10,9 @@ from docs.generate.markdown import code, plain, prose, table
 from udfs import REGISTRY
 from udfs.arguments.kinds import Choice, Kind
 from udfs.arguments.options import Options
+from udfs.arguments.parameters import Parameter
 from udfs.cells import Grid, Scalar
-from udfs.engine.registry import Parameter, Udf
+from udfs.engine.registry import Udf
 from udfs.errors import CellError
 
 __all__ = ["function_parts", "page_of"]
