@@ -52,7 +52,9 @@ def _section(words: tuple[str, ...], command: Any) -> str:
     records = [record for parameter in command.params if (record := parameter.get_help_record(context))]
     parts = [f"{'#' * (len(words) + 1)} {' '.join(words)}", told, f"```text\n{usage}\n```"]
     if records:
-        parts.append(table(("", "what it does"), [[code(names), prose(text)] for names, text in records]))
+        parts.append(
+            table(("argument or option", "what it does"), [[code(names), prose(text)] for names, text in records])
+        )
     if example:
         parts.append(f"```text\n{example}\n```")
     return "\n\n".join(parts)

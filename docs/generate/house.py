@@ -50,7 +50,7 @@ ADDIN = Card(
     "addin",
     "The ways in: from cells, workbooks, commands and agents to the functions.",
     {
-        "cli": "the command line: one file for each command",
+        "cli": "the command line, each command loaded when it runs",
         "workbook": "refresh, freeze and write workbook files",
         "mcp": "the tools that agents call",
         "backend": "HTTP routes, security, keys",
@@ -106,8 +106,8 @@ DATASERVICE = Card("dataservice", "The Data Service, seen from Python.", {}, MAR
 """The frame around the last three."""
 CARDS = {card.folder: card for card in (ADDIN, UDFS, CLIENT, STORES, SERVER)}
 
-OLD_NAMES = {"dataservice/cache": STORES.folder}
-"""A folder that only keeps an old import path working, and the one it stands for."""
+WITH_CARD = {"dataservice/cache": STORES.folder, "dataservice/cli": SERVER.folder}
+"""Folders that stand with a card: the stores' old name, and the server's command."""
 
 LEGEND = (
     "Each card is a package,",
@@ -128,7 +128,9 @@ class Drawing:
 
 
 def house() -> str:
-    """The picture as SVG; raises `ValueError` for a folder that no card names."""
+    """The picture as SVG; raises `ValueError` for a folder that no card names, and for a name without a folder."""
+    if gone := {f"{each.folder}/{name}" for each in CARDS.values() for name in each.rooms} - set(folders()):
+        raise ValueError(f"take out of docs/generate/house.py what is gone: {', '.join(sorted(gone))}")
     drawing = Drawing([text("every folder stands on what it imports", MARGIN, 46, "title", name="The house")])
     _draw(drawing, ADDIN, TOP)
     _draw(drawing, UDFS, drawing.cards[ADDIN.folder].bottom + BETWEEN)
@@ -152,7 +154,7 @@ def room_of(folder: str) -> str:
     >>> room_of("addin/workbook/refresh")
     'addin/workbook'
     """
-    folder = OLD_NAMES.get(folder, folder)
+    folder = WITH_CARD.get(folder, folder)
     card = next((each for each in CARDS.values() if f"{folder}/".startswith(f"{each.folder}/")), DATASERVICE)
     name = folder.removeprefix(card.folder).strip("/").partition("/")[0]
     if name and name not in card.rooms:

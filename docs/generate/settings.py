@@ -41,7 +41,7 @@ def settings_part() -> str:
         ]
         for field in msgspec.structs.fields(Settings)
     ]
-    return table(("in the file, in the environment", "takes", "default", "what it does"), rows)
+    return table(("in the file, in the environment", "type", "default", "what it does"), rows)
 
 
 def field_sentences(record: type) -> dict[str, str]:

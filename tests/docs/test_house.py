@@ -5,7 +5,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from docs.generate.house import CARDS, OLD_NAMES, PICTURE, house, room_of
+from docs.generate.house import CARDS, PICTURE, WITH_CARD, house, room_of
 from docs.generate.imports import reach, without_detours
 from tests.project.files import files_ending, imported_modules
 
@@ -78,7 +78,7 @@ def test_every_folder_is_named_in_the_picture(picture):
 
 
 def test_every_box_is_a_folder(picture):
-    assert set(boxes(picture)) <= code_folders() - set(OLD_NAMES)
+    assert set(boxes(picture)) <= code_folders() - set(WITH_CARD)
 
 
 def test_every_arrow_is_an_import_of_the_code(picture):

@@ -19,15 +19,15 @@ CURRENT_FIELDS = Fields(
     Current,
     (
         Choice("momentum_score", "how strongly it moves"),
-        Choice("belief_score", "how firmly it is believed in"),
-        Choice("maturity_stage", "how far it has come, such as building or fading"),
+        Choice("belief_score", "how strongly people believe in it"),
+        Choice("maturity_stage", "its stage, such as building or fading"),
         Choice("name", "the current's name"),
-        Choice("family", "the group it belongs to"),
-        Choice("phrase", "what it says, in a sentence"),
+        Choice("family", "its group"),
+        Choice("phrase", "the current in a sentence"),
     ),
 )
 
-COLUMN_CHOICES = (Choice("slug", "the current's own name in formulas"), *CURRENT_FIELDS.choices)
+COLUMN_CHOICES = (Choice("slug", "the current's name in formulas"), *CURRENT_FIELDS.choices)
 
 DEFAULT_FIELDS = "slug, name, family, momentum_score, belief_score, maturity_stage"
 
@@ -36,7 +36,7 @@ DEFAULT_SORT = "momentum_score"
 SLUG = Text(help="slug of a current, or a range of them; CURRENTS lists all", example="energy-repricing", lifted=True)
 
 FIELD = Text(
-    help="what to show; * is the whole row; any other field by name; a range of fields spills",
+    help="the field to show, also any other field by name; * shows the whole row; a range of fields spills",
     example="belief_score",
     choices=(*CURRENT_FIELDS.choices, Choice(ALL_FIELDS, "the whole row, without a header")),
     open_choices=True,
@@ -44,22 +44,22 @@ FIELD = Text(
 )
 
 COLUMNS = Names(
-    help="columns to show, as text with commas or as a range; * shows all",
+    help="the columns to show, separated by commas or as a range; * shows all",
     example="name, momentum_score",
     choices=COLUMN_CHOICES,
     open_choices=True,
 )
 
 SORT = Text(
-    help="the field to sort by: scores highest first, text from A to Z; a minus before it turns this round",
+    help="the field to sort by: scores highest first, text from A to Z; a leading minus reverses the order",
     choices=COLUMN_CHOICES,
     open_choices=True,
 )
 
 OPTIONS = Options(
-    help="sort= a field, top= how many rows",
+    help="sort= a field, top= the number of rows",
     example="sort=belief_score; top=5",
-    options=(Option("sort", SORT), Option("top", Count(help="show only so many rows from the top"))),
+    options=(Option("sort", SORT), Option("top", Count(help="the maximum number of rows"))),
 )
 
 
@@ -78,12 +78,11 @@ async def CURRENT(  # noqa: N802 - the id that workbooks store
 ) -> Any:
     """The momentum score of a current (a named macro motion), or one of its other fields.
 
-    A score that the service leaves open is a blank cell. `*` spills the whole record to the right in one row without
-    a header, in the order of the contract: slug, name, family, phrase, momentum_score, belief_score, maturity_stage,
-    then any further field.
+    A missing score is a blank cell. `*` spills the whole record to the right in one row without a header: slug, name,
+    family, phrase, momentum_score, belief_score, maturity_stage, then any other field.
 
-    All CURRENT and CURRENTS cells of a workbook together cost one request. An unknown current is `#N/A` and names the
-    nearest one.
+    All CURRENT and CURRENTS cells of a workbook together cost one request. An unknown current is `#N/A` with a
+    suggestion.
     """
     currents = (await need(CurrentsResource())).value
     current = find_record(currents, slug, "current")
@@ -107,10 +106,10 @@ async def CURRENTS(  # noqa: N802 - the id that workbooks store
     fields: Annotated[Sequence[str], COLUMNS] = DEFAULT_FIELDS,
     options: Annotated[Mapping[str, Any] | None, OPTIONS] = None,
 ) -> Table:
-    """A table of all currents with their scores, the strongest momentum first.
+    """A table of all currents with their scores, strongest momentum first.
 
-    `sort=belief_score` sorts by another field, `sort=-belief_score` the other way round; currents without a value come
-    last. `top=5` keeps the first five. Costs one request, shared with every CURRENT cell.
+    `sort=belief_score` sorts by another field, `sort=-belief_score` in reverse order; currents without a value come
+    last. `top=5` shows the first five. Costs one request, shared with every CURRENT cell.
     """
     wanted = options or {}
     currents = sorted((await need(CurrentsResource())).value, key=lambda current: current.slug)

@@ -164,13 +164,13 @@ async def EXPLAIN(  # noqa: N802 - the id that workbooks store
 ) -> Table:
     """Where a number comes from: a table of what, value and link.
 
-    Definition, unit and source; the value with its time; the request that gives it, when it was fetched, its age in
-    seconds, its state and what it cost; then the wire items that name it and the posts that cite those or name it, the
-    ten newest of each with links.
+    The table shows definition, unit and source; the value with its time; its request, when it was fetched, its age in
+    seconds, its state and its cost; then the wire items about it, and the posts that cite those items or mention it,
+    the ten newest of each with links.
 
-    Costs no request of its own for the number, which it shares with SIGNAL. The newest 200 wire items and posts are
-    taken from what is at hand if that is less than a day old, else they cost one request each, for all EXPLAIN cells
-    together. A locked wire is said in its row and fails nothing.
+    The number itself shares its request with SIGNAL. The newest 200 wire items and posts come from the cache if they
+    are less than a day old; otherwise they cost one request each, for all EXPLAIN cells together. If the wire is
+    locked, its row says so; the rest still works.
     """
     resource = await _resource_of(slug)
     answer, pages = await with_pages(slug, resource, client)

@@ -25,16 +25,16 @@ SIGNAL_FIELDS = Fields(
         Choice("name", "the signal's name"),
         Choice("unit", "the unit of the values"),
         Choice("category", "what the signal is about"),
-        Choice("signal_type", "what kind of series it is"),
-        Choice("source", "where the service has it from"),
+        Choice("signal_type", "the kind of series"),
+        Choice("source", "where the data comes from"),
         Choice("description", "what is measured, and how"),
         Choice("shortcode", "the short name"),
         Choice("is_premium", "TRUE for a premium signal"),
-        Choice("previous", "the value before"),
-        Choice("change", "value less previous"),
+        Choice("previous", "the previous value"),
+        Choice("change", "value minus previous"),
         Choice("pct_change", "change as a fraction of previous"),
-        Choice("age", "seconds since the service gave it"),
-        Choice("state", "fresh, or stale where it is the last known value"),
+        Choice("age", "seconds since the answer arrived"),
+        Choice("state", "fresh, or stale for a last known value"),
     ),
 )
 
@@ -50,7 +50,7 @@ SLUG = Text(
 )
 
 FIELD = Text(
-    help="what to show; any other field of the signal by name, too; a range of fields spills",
+    help="the field to show, also any other field by name; a range of fields spills",
     example="unit",
     choices=SIGNAL_FIELDS.choices,
     open_choices=True,
@@ -58,7 +58,7 @@ FIELD = Text(
 )
 
 AT = Day(
-    help="the value on or before this day: a date, or text such as 2024-12-31 or -1Y",
+    help="show the value on or before this day: a date, or text such as 2024-12-31 or -1Y",
     example="2024-12-31",
     lifted=True,
 )
@@ -84,13 +84,13 @@ async def SIGNAL(  # noqa: N802 - the id that workbooks store
 ) -> Any:
     """The latest value of a signal, its value on a day, or one of its fields.
 
-    With `at` the value is the observation on or before that day (UTC), and `observed_at`, `previous`, `change` and
-    `pct_change` are those of that observation; the other fields do not depend on it. `pct_change` is a fraction (0.02
-    is 2 %), and blank where the previous value is not positive. `previous` is the value before, nulls skipped.
+    With `at`, the value is the last observation on or before that day (UTC). `observed_at`, `previous`, `change` and
+    `pct_change` belong to that observation; the other fields do not depend on `at`. `pct_change` is a fraction (0.02
+    is 2 %), and blank if the previous value is not positive. `previous` is the previous observation with a value.
 
-    All cells about one signal share one request, which also brings its recent history. A day before that history costs
-    one more for some years around it. An unknown name is `#N/A` and names the nearest one; so is a day without any
-    observation on or before it.
+    All cells about one signal share one request, which also loads its recent history. An earlier day costs one more
+    request, which loads some years around it. An unknown name is `#N/A` with a suggestion; a day with no observation
+    on or before it is `#N/A` too.
     """
     answer = await need_detail(slug)
     detail = answer.value

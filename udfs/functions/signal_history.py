@@ -24,14 +24,16 @@ from udfs.timeseries.resample import FREQUENCIES, Agg, Freq
 from udfs.timeseries.table import Header, Labelled, Layout, TableOptions, history_table, rows_of, window_for
 from udfs.timeseries.transforms import TRANSFORMS
 
-SLUGS = Names(help="slugs or shortcodes of signals: one, several with commas, or a range", example="eia.wti.spot")
+SLUGS = Names(
+    help="slugs or shortcodes of signals: one, several separated by commas, or a range", example="eia.wti.spot"
+)
 
 START = Start(
     help="the first day: a date, text such as 2020-01-31, -5Y (back from the end), YTD, MAX, or N60 for the last 60",
     example="-5Y",
 )
 
-END = Day(help="the last day; left out: the newest observation", example="2024-12-31")
+END = Day(help="the last day; if omitted, the newest observation", example="2024-12-31")
 
 OPTIONS = Options(
     help="text such as freq=M; fill=prev, or a range of two columns",
@@ -44,31 +46,33 @@ OPTIONS = Options(
                 choices=FREQUENCIES,
             ),
         ),
-        Option("agg", Text(help="what stands for a period", choices=tuple(Choice(agg) for agg in Agg))),
+        Option(
+            "agg", Text(help="how the values within a period are combined", choices=tuple(Choice(agg) for agg in Agg))
+        ),
         Option(
             "fill",
             Text(
-                help="what stands where a series has no value",
+                help="how gaps are filled",
                 choices=(
-                    Choice("none", "a blank"),
-                    Choice("prev", "the value before, also one from before the start"),
-                    Choice("next", "the value after"),
-                    Choice("linear", "a value between, by time"),
-                    Choice("zero", "0"),
+                    Choice("none", "not at all"),
+                    Choice("prev", "with the previous value, even from before the start"),
+                    Choice("next", "with the next value"),
+                    Choice("linear", "by linear interpolation in time"),
+                    Choice("zero", "with 0"),
                 ),
             ),
         ),
         Option(
             "align",
             Text(
-                help="which rows several signals have",
-                choices=(Choice("union", "every date of any"), Choice("intersect", "dates on which all have a value")),
+                help="which rows to show for several signals",
+                choices=(Choice("union", "all dates"), Choice("intersect", "dates on which all have a value")),
             ),
         ),
         Option(
             "transform",
             Chain(
-                help="one or several, separated by |",
+                help="one or several, separated by | and applied in this order",
                 example="yoy|ma(3)",
                 choices=tuple(Choice(each.form, each.help) for each in TRANSFORMS.values()),
                 open_choices=True,
@@ -78,11 +82,11 @@ OPTIONS = Options(
         Option(
             "header",
             Text(
-                help="what stands above the columns",
+                help="the header of the columns",
                 choices=(Choice("slug", "slugs"), Choice("name", "names"), Choice("none", "no header row")),
             ),
         ),
-        Option("dates", Text(help="the column of dates", choices=(Choice("show"), Choice("hide")))),
+        Option("dates", Text(help="show or hide the column of dates", choices=(Choice("show"), Choice("hide")))),
         Option("limit", Count(help="only the newest n rows", example="12")),
         Option(
             "layout",
@@ -115,20 +119,20 @@ async def SIGNAL_HISTORY(  # noqa: N802 - the id that workbooks store
 ) -> Table:
     """The observations of one or several signals: a column of dates and a column of values for each, oldest first.
 
-    Both `start` and `end` are included; with a frequency the start moves to the first day of its period, so that no
-    value stands for a part of one. A relative start counts back from `end`, or from today (UTC); `N60` begins with
-    each signal's own 60th observation from the end. Columns are headed by slug, because that costs nothing; a header
-    also tells the aggregate where there is a frequency: `eia.wti.spot (mean)`.
+    Both `start` and `end` are included. With a frequency, the start moves to the first day of its period, so that the
+    first period is complete. A relative start counts back from `end`, or from today (UTC); `N60` starts at each signal's
+    own 60th observation from the end. Columns are headed by slug, because that costs no request. With a frequency,
+    the header also names the aggregate: `eia.wti.spot (mean)`.
 
-    Everything is computed on the spot, in this order: observations without a value are left out where anything is
-    computed; `freq` and `agg`; `transform` with what it needs from before the start, so its first rows are not blank;
-    `align`; `fill`; `limit`; `order`. A transform never sees filled values. The period under way counts with what
-    there is of it, and is dated today or by `end`. With a fill, every period between the first row and the last has a
-    row; without one, only those with an observation.
+    Everything is computed locally, in this order: observations without a value are dropped if anything is computed;
+    `freq` and `agg`; `transform`, which also uses values from before the start, so its first rows are not blank;
+    `align`; `fill`; `limit`; `order`. Transforms never use filled values. The current, incomplete period is included,
+    dated today (or `end`). With a fill, every period between the first and the last row has a row; without one, only
+    periods with an observation.
 
-    Costs no request where the recent history in hand (365 observations, shared with SIGNAL) or a stored one holds the
-    window; else one for the recent history, or one for every 1,000 observations. A signal that fails shows its error
-    in its column's first row, and the others still show; where all fail, so does the cell.
+    Costs no request if a cached history contains the window (the recent history of 365 observations is shared with
+    SIGNAL); otherwise one for the recent history, or one for every 1,000 observations. If one signal fails, the first
+    row of its column shows the error, and the others still show; if all fail, the cell shows the error.
     """
     shown = table_options(options or {})
     window = _window(start, end, today, shown)

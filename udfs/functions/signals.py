@@ -19,12 +19,12 @@ from udfs.records.search import corrected, ranked
 SIGNAL_COLUMNS = Fields(
     Signal,
     (
-        Choice("slug", "the signal's own name in formulas"),
-        Choice("shortcode", "a short name that formulas take as well"),
+        Choice("slug", "the signal's name in formulas"),
+        Choice("shortcode", "a short name that formulas also accept"),
         Choice("name", "the signal's name"),
         Choice("category", "what the signal is about"),
-        Choice("signal_type", "what kind of number it is"),
-        Choice("source", "where the service has it from"),
+        Choice("signal_type", "the kind of series"),
+        Choice("source", "where the data comes from"),
         Choice("description", "what is measured, and how"),
         Choice("unit", "the unit of the values"),
         Choice("is_premium", "TRUE for a premium signal"),
@@ -35,12 +35,12 @@ DEFAULT_FIELDS = "slug, shortcode, name, category, unit, source"
 
 
 SEARCH = Text(
-    help="words to find in slug, shortcode, name or description; all must be there",
+    help="words to find in slug, shortcode, name or description; all must match",
     example="oil price",
 )
 
 COLUMNS = Names(
-    help="columns to show, as text with commas or as a range; * shows all",
+    help="the columns to show, separated by commas or as a range; * shows all",
     example="slug, name",
     choices=SIGNAL_COLUMNS.choices,
     open_choices=True,
@@ -56,12 +56,12 @@ async def SIGNALS(  # noqa: N802 - the id that workbooks store
     search: Annotated[str | None, SEARCH] = None,
     category: Annotated[str | None, Text(help="only signals of this category", example="commodities")] = None,
     fields: Annotated[Sequence[str], COLUMNS] = DEFAULT_FIELDS,
-    limit: Annotated[int | None, Count(help="show at most so many signals", example="20")] = None,
+    limit: Annotated[int | None, Count(help="the maximum number of signals", example="20")] = None,
 ) -> Table:
-    """The catalogue of signals, or those that a search finds, the best match first.
+    """The catalogue of signals, or the signals that match a search, best match first.
 
-    Without a search the signals come in the order of their slugs. Searching happens on the spot and is free: the
-    catalogue costs one request for every 500 signals, once a day. A search that finds nothing is `#N/A`.
+    Without a search, signals are sorted by slug. Searching is local and free: the catalogue costs one request for every
+    500 signals, once a day. A search without a match is `#N/A`.
     """
     signals = sorted(await _catalogue(), key=lambda signal: signal.slug)
     listed = in_group(signals, category, lambda signal: signal.category, "category") if category else signals

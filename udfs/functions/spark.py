@@ -25,7 +25,7 @@ MOST_POINTS = 400
 
 SLUG = Text(help="slug or shortcode of a signal, or a range of them", example="us-cpi", lifted=True)
 START = Start(help="the first day: a date, or text such as -5Y, YTD, MAX or N60", example="-5Y", lifted=True)
-POINTS = Count(help="characters at most", example="40", least=2, most=MOST_POINTS)
+POINTS = Count(help="the maximum number of characters", example="40", least=2, most=MOST_POINTS)
 
 
 @udf(group="Signals", examples=('=DS.SPARK("us-cpi")', '=DS.SPARK("eia.wti.spot", "-5Y", 60)', "=DS.SPARK(A2:A9)"))
@@ -36,11 +36,11 @@ async def SPARK(  # noqa: N802 - the id that workbooks store
     *,
     today: date,
 ) -> str:
-    """A signal's course as a line of block characters, from the lowest value (▁) to the highest (█).
+    """A signal's history as a line of block characters, from the lowest value (▁) to the highest (█).
 
-    Observations are put into at most `points` groups of nearly the same size, and each group shows its last one, so
-    that the line ends with the newest value. Values that are missing are left out. Costs what SIGNAL_HISTORY of the
-    same window costs: nothing where the recent history is in hand.
+    Observations form at most `points` groups of nearly equal size. Each group shows its last observation, so the line
+    ends with the newest value. Missing values are skipped. Costs the same as SIGNAL_HISTORY for this window: nothing
+    if the recent history is already cached.
     """
     window = Window(first_day(start, today), None, start.count if isinstance(start, Last) else None)
     series = await known_series(slug, window, today)

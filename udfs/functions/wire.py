@@ -28,18 +28,18 @@ WIRE_FIELDS = Fields(
     (
         Choice("published_at", "when the item was published"),
         Choice("importance_score", "how important it is, 0 to 100"),
-        Choice("kind", "what kind of item it is"),
+        Choice("kind", "the kind of item"),
         Choice("headline", "the headline"),
         Choice("source", "the feed it comes from"),
         Choice("primary_url", "where to read the original"),
         Choice("summary", "the summary"),
-        Choice("tickers", "the tickers it names"),
+        Choice("tickers", "the tickers it mentions"),
         Choice("signal_slugs", "the signals it is about"),
-        Choice("current_slugs", "the currents it belongs to"),
+        Choice("current_slugs", "the currents it is about"),
         Choice("beat", "the topic"),
         Choice("image_url", "a picture"),
-        Choice("id", "the item's own id, which posts cite"),
-        Choice("payload", "all structured values of it; payload.<key> gives one"),
+        Choice("id", "the item's id, which posts cite"),
+        Choice("payload", "all its structured values; payload.<key> shows one"),
     ),
 )
 
@@ -47,8 +47,8 @@ KINDS = (
     Choice("news", "news"),
     Choice("filing", "a filing with a regulator"),
     Choice("press_release", "a company's press release"),
-    Choice("data_release", "new data of a statistical source"),
-    Choice("fund_flow", "money moving in or out of funds"),
+    Choice("data_release", "new data from a statistical source"),
+    Choice("fund_flow", "money flowing into or out of funds"),
     Choice("analyst_rating", "an analyst's rating"),
     Choice("social_post", "a post on a social network"),
     Choice("breaking", "breaking news"),
@@ -56,12 +56,12 @@ KINDS = (
 
 DEFAULT_FIELDS = "published_at, importance_score, kind, headline, source, primary_url"
 
-TICKER = Names(help="only items that name this ticker; several with commas or as a range", example="CPI")
+TICKER = Names(help="only items with this ticker; several separated by commas or as a range", example="CPI")
 
-IMPORTANCE = Count(help="only items at least so important, 0 to 100", example="60", least=0, most=100)
+IMPORTANCE = Count(help="the minimum importance, 0 to 100", example="60", least=0, most=100)
 
 COLUMNS = Names(
-    help="columns to show, as text with commas or as a range; payload.<key> too; * shows all",
+    help="the columns to show, separated by commas or as a range, also payload.<key>; * shows all",
     example="published_at, headline",
     choices=WIRE_FIELDS.choices,
     open_choices=True,
@@ -72,7 +72,7 @@ OPTIONS = Options(
     example="signal=us-cpi",
     options=(
         Option("signal", Text(help="only items about this signal (slug or shortcode)", example="us-cpi")),
-        Option("current", Text(help="only items that belong to this current", example="energy-repricing")),
+        Option("current", Text(help="only items about this current", example="energy-repricing")),
         Option("text", Text(help="only items with all these words in headline or summary", example="oil inventories")),
     ),
 )
@@ -91,22 +91,22 @@ async def WIRE(  # noqa: N802 - the id that workbooks store
     ticker: Annotated[tuple[str, ...] | None, TICKER] = None,
     kind: Annotated[str | None, Text(help="only items of this kind", example="news", choices=KINDS)] = None,
     min_importance: Annotated[int, IMPORTANCE] = 0,
-    since: Annotated[date | None, Day(help="only items from this day on: a date, or text such as -7D or MTD")] = None,
-    limit: Annotated[int, Count(help=f"show at most so many items, up to {PAGE}", example="20", most=PAGE)] = 20,
-    beat: Annotated[str | None, Text(help="only items of this topic", example="macro")] = None,
-    source: Annotated[str | None, Text(help="only items of this feed, in its own spelling")] = None,
+    since: Annotated[date | None, Day(help="only items since this day: a date, or text such as -7D or MTD")] = None,
+    limit: Annotated[int, Count(help=f"the maximum number of items, up to {PAGE}", example="20", most=PAGE)] = 20,
+    beat: Annotated[str | None, Text(help="only items on this topic", example="macro")] = None,
+    source: Annotated[str | None, Text(help="only items from this feed, exactly as it is spelled")] = None,
     fields: Annotated[Sequence[str], COLUMNS] = DEFAULT_FIELDS,
     options: Annotated[Mapping[str, Any] | None, OPTIONS] = None,
 ) -> Table:
     """The newest items of the wire: news, filings, press releases, data releases and more, newest first. Needs Pro.
 
-    The service gives the newest 200 items for a ticker, kind, importance, day, beat and source; `limit`, `fields` and
-    the options choose among these at no cost, so that a rare match may lie further back than they reach. Each new set
-    of filters costs one request; one that a complete answer at hand already holds costs none. Several tickers are
-    answered together, each item once.
+    The service returns the newest 200 items for a ticker, kind, importance, day, beat and source. `limit`, `fields` and
+    the options filter only these 200, at no cost, so an older match may be missed. Each new set of filters costs one
+    request, or none if a cached, complete answer already contains its items. Several tickers share one table, with
+    each item once.
 
-    Lists such as tickers are joined by commas, times are in UTC. A key below the Pro tier gets `#N/A` "WIRE needs the
-    Pro tier". Where nothing matches, only the header is shown.
+    Lists such as tickers are separated by commas; times are in UTC. A key below the Pro tier gets `#N/A` "WIRE needs
+    the Pro tier". If nothing matches, only the header is shown.
     """
     asked = WireResource(kind=kind, min_importance=min_importance, since=since, beat=beat, source=source)
     items = await _items(asked, [_spelled(name) for name in ticker or ()])

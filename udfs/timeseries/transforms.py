@@ -180,24 +180,26 @@ def _rows(extra: int = 0, factor: int = 1) -> Callable[[int], Lead]:
 TRANSFORMS = {
     transform.name: transform
     for transform in (
-        Transform(name="pct", help="change against the observation before, as a fraction", apply=_pct, lead=_rows(1)),
-        Transform(name="diff", help="difference from the observation before", apply=_diff, lead=_rows(1)),
+        Transform(name="pct", help="change from the previous observation, as a fraction", apply=_pct, lead=_rows(1)),
+        Transform(name="diff", help="difference from the previous observation", apply=_diff, lead=_rows(1)),
         Transform(name="log", help="natural logarithm; log|diff gives log returns", apply=_log),
         Transform(
             name="yoy",
-            help="change against the same day a year earlier",
+            help="change from the same day a year earlier, as a fraction",
             apply=_change_since(12),
             lead=lambda _: Lead(days=366 + STALE_DAYS),
         ),
         Transform(
             name="mom",
-            help="change against the same day a month earlier",
+            help="change from the same day a month earlier, as a fraction",
             apply=_change_since(1),
             lead=lambda _: Lead(days=31 + STALE_DAYS),
         ),
         Transform(name="ma", help="mean of the last n observations", apply=_ma, lead=_rows(-1), least=1),
-        Transform(name="ewm", help="exponential mean of span n", apply=_ewm, lead=_rows(factor=EWM_ROWS), least=1),
-        Transform(name="zscore", help="standard score among the last n", apply=_zscore, lead=_rows(-1), least=2),
+        Transform(
+            name="ewm", help="exponentially weighted mean of span n", apply=_ewm, lead=_rows(factor=EWM_ROWS), least=1
+        ),
+        Transform(name="zscore", help="z-score within the last n observations", apply=_zscore, lead=_rows(-1), least=2),
         Transform(
             name="index",
             help="scaled so that the first value shown is x",
@@ -207,8 +209,10 @@ TRANSFORMS = {
             whole=False,
             anchored=True,
         ),
-        Transform(name="cum", help="running sum over the rows shown", apply=_cum, anchored=True),
-        Transform(name="drawdown", help="change against the highest value so far", apply=_drawdown, anchored=True),
+        Transform(name="cum", help="running sum of the rows shown", apply=_cum, anchored=True),
+        Transform(
+            name="drawdown", help="change from the highest value so far, as a fraction", apply=_drawdown, anchored=True
+        ),
         Transform(name="lag", help="the value n observations earlier", apply=_lag, lead=_rows(), least=1, default=1),
     )
 }
