@@ -120,9 +120,9 @@ async def SIGNAL_HISTORY(  # noqa: N802 - the id that workbooks store
     """The observations of one or several signals: a column of dates and a column of values for each, oldest first.
 
     Both `start` and `end` are included. With a frequency, the start moves to the first day of its period, so that the
-    first period is complete. A relative start counts back from `end`, or from today (UTC); `N60` starts at each signal's
-    own 60th observation from the end. Columns are headed by slug, because that costs no request. With a frequency,
-    the header also names the aggregate: `eia.wti.spot (mean)`.
+    first period is complete. A relative start counts back from `end`, or from today (UTC); `N60` starts at each
+    signal's own 60th observation from the end. Columns are headed by slug, because that costs no request. With a
+    frequency, the header also names the aggregate: `eia.wti.spot (mean)`.
 
     Everything is computed locally, in this order: observations without a value are dropped if anything is computed;
     `freq` and `agg`; `transform`, which also uses values from before the start, so its first rows are not blank;
