@@ -1,4 +1,4 @@
-"""The reference of the command line, from the commands themselves."""
+"""The reference of the command line, generated from the commands."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ EXAMPLES = re.compile(r"^(?:Examples?|In three steps, with made-up data):\s*", r
 
 
 PLACE = re.compile(r"\{([^{}\s]+)\}(?:\.\.\.)?|\[(\[\w+\])\]")
-"""An argument in the usage line, with marks that say no more than its name does."""
+"""An argument in the usage line, with braces or brackets that add nothing to its name."""
 
 
 def command_parts() -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""The reference of the functions: what the registry says of each, and what its examples return."""
+"""The reference of the functions: the registry's description of each, and the results of its examples."""
 
 from __future__ import annotations
 

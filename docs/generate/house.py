@@ -116,6 +116,11 @@ LEGEND = (
     "all of them point down.",
     "Arrows that follow from",
     "others are left out.",
+    "",
+    "Files directly in a package,",
+    "such as errors and records,",
+    "serve all its folders and",
+    "are not drawn.",
 )
 
 

@@ -1,4 +1,4 @@
-"""What users can meet is named in the pages: functions, options, settings, commands, errors, headers, states."""
+"""The pages name everything that users meet: functions, options, settings, commands, errors, headers, states."""
 
 import re
 
