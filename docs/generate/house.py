@@ -118,9 +118,9 @@ LEGEND = (
     "others are left out.",
     "",
     "Files directly in a package,",
-    "such as errors and records,",
-    "serve all its folders and",
-    "are not drawn.",
+    "such as its errors or the",
+    "client's reader, belong to",
+    "all of it and are not drawn.",
 )
 
 

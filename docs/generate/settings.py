@@ -30,7 +30,7 @@ MEBIBYTE = 1024**2
 
 
 def settings_part() -> str:
-    """One row for each setting: its name in the config file, its environment variable, its type, its default, its use."""
+    """One row for each setting: its name in the config file, its environment variable, type, default and use."""
     sentences = field_sentences(Settings)
     rows = [
         [
