@@ -54,7 +54,7 @@ benchmarks: $(VENV)/dev.stamp ## Measure, and print each figure beside its floor
 	@$(BIN)/python -m benchmarks $(ARGS)
 
 .PHONY: reference
-reference: $(VENV)/dev.stamp ## Write the documentation's generated parts anew: functions, settings, commands
+reference: $(VENV)/dev.stamp ## Regenerate the documentation's generated parts: functions, settings, commands, the house
 	@$(BIN)/python -m docs.generate
 
 .PHONY: docs

@@ -48,43 +48,43 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     url: str = ""
     """The Data Service's base URL, without /v1."""
     namespace: Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z][A-Za-z0-9]{0,31}$")] = "DS"
-    """What a function's name begins with in Excel and Calc: DS.SIGNAL."""
+    """The prefix of function names in Excel and Calc: DS.SIGNAL."""
     ttl_s: _Positive = 900.0
     """How long an answer stays fresh, in seconds."""
     deadline_s: _Positive = 20.0
     """How long one batch of formulas may take before cells show their last known value, in seconds."""
     cache_dir: Path | None = None
-    """Where answers survive a restart; the user's cache folder when left out."""
+    """The folder where answers survive a restart; by default the user's cache folder."""
     redis_url: str | None = None
-    """A Redis or Valkey that several machines share, in place of the cache folder."""
+    """A Redis or Valkey that several machines share, instead of the cache folder."""
     reserve: _Count = 0
-    """Requests of the month that are never spent."""
+    """The last requests of the month, which are never spent."""
     monthly_budget: _AtLeastOne | None = None
-    """The most requests to spend in a month; the key's whole allowance when left out."""
+    """The maximum number of requests per month; by default the key's whole quota."""
     background_refresh: bool = False
-    """Whether the backend reads again what was asked for in the last hour as it goes stale; never with a Free key."""
+    """Whether the backend refreshes stale answers that were used in the last hour; never with a Free key."""
     host: str = "127.0.0.1"
     """The address the backend listens on."""
     port: Annotated[int, msgspec.Meta(ge=0, le=65_535)] = 8765
-    """The port the backend listens on; 0 takes a free one."""
+    """The port the backend listens on; 0 picks a free one."""
     public_url: str | None = None
     """The https address of a shared deployment, as users reach it."""
     allowed_hosts: tuple[str, ...] = ()
-    """Further names in the Host header that the backend answers to."""
+    """Further names that the backend accepts in the Host header."""
     allowed_origins: tuple[str, ...] = ()
     """Further pages (https://host) that may call the backend."""
     frame_ancestors: tuple[str, ...] = EXCEL_FRAMES
     """Pages that may show the task pane in a frame."""
     per_user_keys: bool = False
-    """Whether a request may bring its own API key (header X-Data-Service-Key, HTTPS only)."""
+    """Whether a request may carry its own API key (header X-Data-Service-Key, HTTPS only)."""
     max_users: _AtLeastOne = 200
-    """How many users' keys are held in memory at a time."""
+    """The maximum number of users' keys in memory."""
     max_calls: _AtLeastOne = 100_000
-    """The most formulas in one batch."""
+    """The maximum number of formulas in one batch."""
     max_body_bytes: _AtLeastOne = 32 * 1024**2
-    """The largest request that is read."""
+    """The maximum size of a request."""
     memo_bytes: _AtLeastOne = 128 * 1024**2
-    """Memory for answers that are ready to send."""
+    """Memory for encoded answers."""
 
     def __post_init__(self) -> None:
         for name, value in (("url", self.url), ("public_url", self.public_url)):

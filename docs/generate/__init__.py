@@ -1,8 +1,7 @@
-"""What the pages say of functions, settings and commands, made from the code that says it first.
+"""The parts of the pages that are generated from the code: functions, settings, commands, the picture of the house.
 
-A generated part stands in a page between two marks; everything around them is written by hand. The command
-`python -m docs.generate` writes all parts anew, and a test compares them with what is committed, so that the pages can
-be read without building them and are never out of date.
+A generated part stands between two marks in its page; people write the rest. `python -m docs.generate` regenerates all
+parts. A test compares them with what is committed, so the pages are never out of date and can be read without a build.
 """
 
 __all__: list[str] = []

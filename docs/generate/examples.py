@@ -1,6 +1,6 @@
-"""Formulas for the reference, worked out on the made-up data on a day that stands still.
+"""Formulas for the reference, computed from the made-up data of a fixed day.
 
-The outputs in the pages are never written by hand: a formula whose result changes shows up in the diff of its page.
+Outputs in the pages are never written by hand: a result that changes shows up in the diff of its page.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Shown = Scalar | Grid
 
 @dataclass(frozen=True, slots=True)
 class Examples:
-    """The formulas of one function's page: some that give a value, some that show what goes wrong."""
+    """The formulas on one function's page: some return a value, some show an error."""
 
     values: Sequence[str]
     errors: Sequence[str] = ()
@@ -123,7 +123,7 @@ EXAMPLES: Mapping[str, Examples] = {
 
 
 async def worked_out(examples: Mapping[str, Examples] = EXAMPLES) -> dict[str, Shown]:
-    """What every formula shows, asked one after the other in one session, the catalogue first."""
+    """What every formula shows, computed one after the other in one session, with the catalogue loaded first."""
     formulas = [formula for each in examples.values() for formula in (*each.values, *each.errors)]
     async with example_session() as session:
         await session.value("SIGNALS", [])

@@ -1,4 +1,4 @@
-"""The reference of the functions: what the registry says of each, and what its examples give."""
+"""The reference of the functions: the registry's description of each, and the results of its examples."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from docs.generate.markdown import code, plain, prose, table
 from udfs import REGISTRY
 from udfs.arguments.kinds import Choice, Kind
 from udfs.arguments.options import Options
+from udfs.arguments.parameters import Parameter
 from udfs.cells import Grid, Scalar
-from udfs.engine.registry import Parameter, Udf
+from udfs.engine.registry import Udf
 from udfs.errors import CellError
 
 __all__ = ["function_parts", "page_of"]
@@ -40,7 +41,7 @@ def _list() -> str:
     rows = [
         [f"[`{each.id}`](functions/{page_of(each.id)})", each.group, prose(each.summary)] for each in REGISTRY.values()
     ]
-    return table(("function", "group", "gives"), rows)
+    return table(("function", "group", "returns"), rows)
 
 
 def _page(function: Udf, shown: Mapping[str, Shown]) -> str:
@@ -50,7 +51,7 @@ def _page(function: Udf, shown: Mapping[str, Shown]) -> str:
 def _sections(function: Udf, shown: Mapping[str, Shown]) -> Iterator[str]:
     yield function.summary
     yield f"```text\n{NAMESPACE}.{function.id}({_signature(function)})\n```"
-    yield f"Gives {SHAPES[function.shape]}. On the desktop: `{NAMESPACE}_{function.id}`."
+    yield f"Returns {SHAPES[function.shape]}. In classic desktop Excel: `{NAMESPACE}_{function.id}`."
     yield from _arguments(function)
     yield from _options(function)
     if function.details:
@@ -58,16 +59,16 @@ def _sections(function: Udf, shown: Mapping[str, Shown]) -> Iterator[str]:
         yield function.details
     examples = EXAMPLES[function.id]
     yield "## Examples"
-    yield "Worked out on the made-up data of 31 August 2026."
+    yield "Computed from the made-up data of 31 August 2026."
     for formula in examples.values:
         yield f"```text\n{formula}\n```"
         yield _result(shown[formula])
-    yield "More formulas to take over:"
+    yield "More formulas to copy:"
     yield "```text\n" + "\n".join(function.examples) + "\n```"
     if examples.errors:
-        yield "## When it goes wrong"
-        yield table(("formula", "shows", "and says"), [_mistake(each, shown[each]) for each in examples.errors])
-        yield "Errors that every function can show are listed under [Errors and what to do](../errors.md)."
+        yield "## Errors"
+        yield table(("formula", "error", "message"), [_mistake(each, shown[each]) for each in examples.errors])
+        yield "[Errors and how to fix them](../errors.md) lists the errors that every function can show."
 
 
 def _signature(function: Udf) -> str:
@@ -77,12 +78,12 @@ def _signature(function: Udf) -> str:
 def _arguments(function: Udf) -> Iterator[str]:
     yield "## Arguments"
     if not function.parameters:
-        yield "It takes none."
+        yield "None."
         return
     rows = [[code(parameter.name), _told(parameter.kind), _default(parameter)] for parameter in function.parameters]
-    yield table(("argument", "what it is", "default"), rows)
+    yield table(("argument", "meaning", "default"), rows)
     if any(parameter.kind.vectorized for parameter in function.parameters):
-        yield "↕ takes a range as well, with one result for each of its cells."
+        yield "↕ also accepts a range, and returns one result for each cell."
     for parameter in function.parameters:
         if parameter.kind.choices:
             also = ", or any other field by name" if parameter.kind.open_choices else ""
@@ -94,7 +95,7 @@ def _options(function: Udf) -> Iterator[str]:
     kinds = [parameter.kind for parameter in function.parameters if isinstance(parameter.kind, Options)]
     for kind in kinds:
         yield "## Options"
-        yield "Given as text such as `name=value; name=value`, or as a range of two columns."
+        yield "Write options as text such as `name=value; name=value`, or as a range of two columns."
         rows = [[code(each.name), _told(each.kind), _values(each.kind.choices)] for each in kind.allowed]
         yield table(("option", "what it does", "values"), rows)
 
@@ -121,7 +122,7 @@ def _result(result: Shown) -> str:
     header, rows = result.header, list(result.rows())[result.header is not None :]
     right = [_is_of_numbers([row[place] for row in rows]) for place in range(result.width)]
     body = [[_cell(cell) for cell in row] for row in rows[:SHOWN_ROWS]]
-    more = f"\n\n… and {len(rows) - SHOWN_ROWS} rows more." if len(rows) > SHOWN_ROWS else ""
+    more = f"\n\n… and {len(rows) - SHOWN_ROWS} more rows." if len(rows) > SHOWN_ROWS else ""
     return table([plain(name) for name in header or [""] * result.width], body, right=right) + more
 
 
@@ -137,5 +138,5 @@ def _cell(cell: Scalar) -> str:
 
 def _mistake(formula: str, result: Shown) -> list[str]:
     if not isinstance(result, CellError):
-        raise ValueError(f"{formula} is to show an error, and gives {result}")
+        raise ValueError(f"{formula} should show an error, but returns {result}")
     return [code(formula), code(result.code), prose(result.message)]

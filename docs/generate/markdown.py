@@ -1,4 +1,4 @@
-"""Markdown from values: tables, and text that must not be taken for marks."""
+"""Markdown from values: tables, and escaped text."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ def code(text: str) -> str:
 
 
 def prose(text: str) -> str:
-    """A sentence of the code's own, inside a table's cell: its backticks mark code, all else is text."""
+    """A sentence from the code inside a table's cell: backticks mark code, everything else is text."""
     return " ".join(text.replace("|", "\\|").replace("<", "&lt;").split())
 
 
 def plain(text: str) -> str:
-    """Text as it is, inside a table's cell."""
+    """Text inside a table's cell, with every mark escaped."""
     for mark in "\\|*_<>[]#`$~":
         text = text.replace(mark, f"\\{mark}")
     return " ".join(text.split())

@@ -1,4 +1,4 @@
-"""The pages with their generated parts as they ought to be."""
+"""The pages with up-to-date generated parts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PART = re.compile(r"(<!-- generated: (?P<name>[^\n]+?) -->\n).*?(<!-- end of gen
 
 
 def renewed_pages() -> dict[Path, str]:
-    """Every page that has generated parts, with these as the code says them now."""
+    """Every page with generated parts, regenerated from the code."""
     pages = {path: path.read_text(encoding="utf-8") for path in sorted(DOCS.rglob("*.md"))}
     parts = all_parts()
     return {path: renewed(text, parts) for path, text in pages.items() if PART.search(text)}

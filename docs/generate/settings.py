@@ -1,4 +1,4 @@
-"""The table of settings, from the record and the sentences below its fields."""
+"""The table of settings, from the `Settings` record and the sentence below each field."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ MEBIBYTE = 1024**2
 
 
 def settings_part() -> str:
-    """One row a setting: its name in the config file, its environment variable, what it takes, its default, its use."""
+    """One row for each setting: its name in the config file, its environment variable, type, default and use."""
     sentences = field_sentences(Settings)
     rows = [
         [
@@ -41,7 +41,7 @@ def settings_part() -> str:
         ]
         for field in msgspec.structs.fields(Settings)
     ]
-    return table(("in the file, in the environment", "takes", "default", "what it does"), rows)
+    return table(("in the file, in the environment", "type", "default", "what it does"), rows)
 
 
 def field_sentences(record: type) -> dict[str, str]:

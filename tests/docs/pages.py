@@ -1,4 +1,4 @@
-"""The documentation as tests read it: pages, and the blocks of code in them."""
+"""The documentation for tests: pages, and the blocks of code in them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ REASONS = (
     "While ",
     "With ",
 )
-"""How the title of a block begins that says, visibly, why a test does not run it."""
+"""The beginnings of titles that tell the reader why a block is not run."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What stands in the pages can be done: Python runs, commands exist, those without a reason not to are executed."""
+"""What the pages show works: Python blocks run, commands exist, and shell blocks run unless they say why not."""
 
 import os
 import re
@@ -37,7 +37,7 @@ def by_id(block: Block) -> str:
 
 @pytest.fixture
 def environment(sample_service, tmp_path) -> dict[str, str]:
-    """A user's environment with the embedded service in the place of the hosted one."""
+    """A user's environment with the embedded service instead of the hosted one."""
     own = {name: value for name, value in os.environ.items() if not name.startswith("DATA_SERVICE_")}
     return own | {
         "PATH": f"{PROGRAMS}{os.pathsep}{os.environ['PATH']}",
@@ -84,7 +84,7 @@ def test_what_is_not_run_says_why(block):
 
 
 def words_of(line: str) -> list[str]:
-    """The words of a line as a shell splits them; nothing for text that is no command line."""
+    """The words of a line as a shell splits them; an empty list if it is not a command line."""
     lexer = shlex.shlex(line, posix=True, punctuation_chars=True)
     lexer.whitespace_split = True
     try:

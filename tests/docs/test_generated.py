@@ -1,4 +1,4 @@
-"""The generated parts of the pages are those that the code would make now."""
+"""The generated parts of the pages are up to date."""
 
 import difflib
 
@@ -21,7 +21,7 @@ def test_every_page_says_what_the_code_says(parts):
         difference = difflib.unified_diff(text.splitlines(), renewed(text, parts).splitlines(), lineterm="", n=0)
         if lines := list(difference):
             outdated += [str(page.relative_to(DOCS)), *lines[:10]]
-    assert outdated == [], "write them anew with: make reference"
+    assert outdated == [], "regenerate them with: make reference"
 
 
 def test_every_part_stands_in_a_page(parts):

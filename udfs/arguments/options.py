@@ -23,7 +23,7 @@ class Option:
 ERR = Option(
     "err",
     Text(
-        help="what a cell shows instead of an error",
+        help="what the cell shows for an error",
         choices=(Choice("code", "the error itself"), Choice("text", "its message"), Choice("blank", "nothing")),
     ),
 )
