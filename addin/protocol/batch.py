@@ -17,7 +17,7 @@ import msgspec
 from addin.protocol.deadline import WithinDeadline
 from addin.protocol.encoding import encode, encode_error, finish
 from addin.protocol.response_cache import Memo, Ready
-from udfs.engine.batch import in_turns
+from udfs.engine.batch import cooperative
 from udfs.engine.session import Call, Outcome, Session
 from udfs.errors import CellError, ErrorCode
 
@@ -117,13 +117,13 @@ class Batches:
 
     async def _work_out(self, texts: Sequence[bytes]) -> tuple[dict[bytes, Ready], int]:
         forgotten = self._forgotten
-        read = {text: read_call(text) async for text in in_turns(texts)}
+        read = {text: read_call(text) async for text in cooperative(texts)}
         asked = {text: call for text, call in read.items() if isinstance(call, Call)}
         reader = WithinDeadline(self._session.client, deadline_s=self._deadline_s)
         outcomes = await self._session.answer(list(asked.values()), reader=reader)
         now = self._clock()
         ready = {text: _bad(call, now) for text, call in read.items() if isinstance(call, CellError)}
-        async for (text, call), outcome in in_turns(zip(asked.items(), outcomes, strict=True)):
+        async for (text, call), outcome in cooperative(zip(asked.items(), outcomes, strict=True)):
             ready[text] = _ready(call, outcome, now)
         if forgotten == self._forgotten:  # else a refresh came in between, and these answers are of before
             for text, answer in ready.items():

@@ -10,7 +10,7 @@ from udfs.errors import ArgumentError, CellError, ErrorCode, NoDataError, error_
 
 LEAVES = [
     kind
-    for kind in map(vars(errors).get, errors.__all__)
+    for kind in vars(errors).values()
     if isinstance(kind, type) and not kind.__subclasses__() and issubclass(kind, errors.DataServiceError)
 ]
 

@@ -15,7 +15,7 @@ from udfs.arguments.dates import today_of
 from udfs.arguments.options import error_style
 from udfs.cells import restyled
 from udfs.engine import batch
-from udfs.engine.batch import Batch, Reader, Run, in_turns
+from udfs.engine.batch import Batch, Reader, Run, cooperative
 from udfs.engine.effects import EVER
 from udfs.engine.registry import REGISTRY, Udf, calls_go_through, find
 from udfs.errors import CellError, UdfError, error_cell, reason
@@ -76,12 +76,12 @@ class Session:
         """
         injected = self._injected()
         batch = Batch(reader or self.client, injected["now"])
-        begun = [None if _reports(call) else _begun(call, injected, batch) async for call in in_turns(calls)]
+        begun = [None if _reports(call) else _begun(call, injected, batch) async for call in cooperative(calls)]
         await batch.end()
         runs = [run or _begun(call, injected, batch) for call, run in zip(calls, begun, strict=True)]
         await batch.end()
         now = self._clock()
-        ended = in_turns(zip(calls, runs, strict=True))
+        ended = cooperative(zip(calls, runs, strict=True))
         return [_outcome(call, run, now) async for call, run in ended]
 
     async def value(self, function_id: str, args: Sequence[Any]) -> Any:
@@ -98,7 +98,7 @@ class Session:
         injected = self._injected()
         fresh = 0
         missing: set[Resource[Any]] = set()
-        async for call in in_turns(calls):
+        async for call in cooperative(calls):
             run = _bound(call, injected)
             needed = await batch.needed([run], self.client, injected["now"]) if isinstance(run, Run) else set()
             fresh += not needed

@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from dataservice.client import AsyncClient, HistoryResource, IndicesResource, SignalResource, WireResource
-from dataservice.client.network.retry import ATTEMPTS
+from dataservice.client.network.sender import ATTEMPTS
 from dataservice.errors import (
     AuthenticationError,
     ConnectionFailedError,
