@@ -29,6 +29,14 @@ from dataservice.client.network.sender import CallContext, RequestSender
 from dataservice.errors import DeadlineExceededError
 from dataservice.models import Signal
 
+DECODERS: dict[type[Resource[Any]], Callable[[bytes], Any]] = {
+    SignalResource: decode.signal_detail,
+    IndicesResource: decode.indices,
+    CurrentsResource: decode.currents,
+    PostsResource: decode.posts,
+    WireResource: decode.wire,
+}
+
 
 class Fetcher:
     """Fetches resources through `sender` and keeps what arrives in `cache`."""
@@ -51,7 +59,7 @@ class Fetcher:
             async for page in pages_of_catalogue(self._sender, context):
                 found.update((signal.slug, signal) for signal in page.signals)
             return Catalogue(tuple(found.values()))
-        return await self._sender.fetch(first_request(resource), context, _decoder(resource))
+        return await self._sender.fetch(first_request(resource), context, DECODERS[type(resource)])
 
     async def _history(self, resource: HistoryResource, context: CallContext) -> Answer[Any]:
         history = await self._cache.history_at_hand(resource)
@@ -110,19 +118,3 @@ async def pages_of_window(
 
 def _with_page(pulled: Pulled, body: bytes) -> Pulled:
     return pulled.with_page(decode.observations_page(body))
-
-
-def _decoder(resource: Resource[Any]) -> Callable[[bytes], Any]:
-    match resource:
-        case SignalResource():
-            return decode.signal_detail
-        case IndicesResource():
-            return decode.indices
-        case CurrentsResource():
-            return decode.currents
-        case PostsResource():
-            return decode.posts
-        case WireResource():
-            return decode.wire
-        case _:
-            raise TypeError(f"no request answers {resource!r}")

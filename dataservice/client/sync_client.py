@@ -15,7 +15,7 @@ import httpx
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 
 from dataservice.client.async_client import AsyncClient
-from dataservice.client.cache.answer import Answer
+from dataservice.client.cache.answer import Answer, Miss
 from dataservice.client.contract.quota import Quota
 from dataservice.client.contract.resources import Resource
 from dataservice.client.contract.results import Catalogue, Currents, Indices, Page, SignalDetail
@@ -148,9 +148,13 @@ class Client:
         """The answer in any cache, if it is not older than `max_age_s` seconds; never a request."""
         return self._loop.run(self._client.have(resource, max_age_s=max_age_s))
 
-    def read(self, resource: Resource[T]) -> Answer[T]:
+    def last_known(self, resource: Resource[T]) -> Answer[T] | None:
+        """The answer in any cache, fresh if any cache holds a fresh one, else the youngest; never a request."""
+        return self._loop.run(self._client.last_known(resource))
+
+    def read(self, resource: Resource[T], *, known_miss: Miss[T] | None = None) -> Answer[T]:
         """The answer: fresh from a cache, else from the service, else the last known one with `stale_because`."""
-        return self._loop.run(self._client.read(resource))
+        return self._loop.run(self._client.read(resource, known_miss=known_miss))
 
     def cost(self, resources: Iterable[Resource[Any]]) -> int:
         """How many requests reading all of `resources` now would spend at most."""
