@@ -56,6 +56,10 @@ class AnswerCache:
     def peek(self, resource: Resource[T], now: float, max_age_s: float | None = None) -> Answer[T] | None:
         """The answer in memory: a fresh one, or with `max_age_s` any that is not older; also out of a wider one."""
         answer = self.memory.get(resource)
+        if (
+            answer is not None and max_age_s is None and now < answer.fresh_until
+        ):  # the most common case, without a call
+            return answer
         if answer is not None and _serves(answer, now, max_age_s):
             return answer
         wide = self._narrowed_in_memory(resource, answer)  # a wider answer may hold a younger one
