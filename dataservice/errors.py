@@ -1,11 +1,11 @@
 """Every error that leaves the client, in one tree.
 
-    DataServiceError                  status, path, hint, retry_at
+    DataServiceError                  message, status, path
     ├── MissingKeyError               no API key is configured; nothing was sent
     ├── RejectedError                 the service answered, and the answer is no
     │   ├── InvalidRequestError       400, 405, 422: a parameter was refused
     │   ├── AuthenticationError       401: the key was refused
-    │   ├── TierError                 402: the key's tier is too low
+    │   ├── TierError                 402: the key's tier is too low; tier
     │   ├── NotFoundError             404: no such resource
     │   └── QuotaExceededError        429: the month's requests are used up
     ├── UnavailableError              the service could not answer; trying again may help
@@ -13,7 +13,7 @@
     │   ├── DeadlineExceededError     no whole answer within the deadline
     │   ├── ServerFailedError         5xx
     │   └── MalformedAnswerError      an answer that is not what the contract says
-    └── BudgetError                   we decided not to ask: budget or reserve reached
+    └── BudgetError                   not sent: budget or reserve reached
 
 No message, repr or log of these ever holds an API key.
 """
@@ -25,17 +25,13 @@ from typing import Self
 
 
 class DataServiceError(Exception):
-    """Something kept the Data Service from answering; `hint` says what to do about it."""
+    """Something kept the Data Service from answering; `status` and `path` are those of the request, if one was sent."""
 
-    def __init__(self, message: str, *, status: int | None = None, path: str = "", hint: str = "") -> None:
+    def __init__(self, message: str, *, status: int | None = None, path: str = "") -> None:
         super().__init__(message)
         self.message = message
         self.status = status
         self.path = path
-        self.hint = hint
-
-    def __str__(self) -> str:
-        return f"{self.message} {self.hint}".rstrip()
 
     def at(self, path: str) -> Self:
         """The same error with the path of the request that met it."""
@@ -44,7 +40,7 @@ class DataServiceError(Exception):
         return error
 
     def afresh(self) -> Self:
-        """The same error without a traceback: to be kept for long, or raised once more, without holding frames."""
+        """The same error without a traceback: kept for long or raised again, it holds no frames alive."""
         return copy(self)
 
 
@@ -65,7 +61,11 @@ class AuthenticationError(RejectedError):
 
 
 class TierError(RejectedError):
-    """The key's tier is too low for this resource (402, "AnswerCache")."""
+    """The key's tier is too low for this resource (402, "Tiers"); `tier` is the key's own, empty where not known."""
+
+    def __init__(self, message: str, *, status: int | None = None, path: str = "", tier: str = "") -> None:
+        super().__init__(message, status=status, path=path)
+        self.tier = tier
 
 
 class NotFoundError(RejectedError):

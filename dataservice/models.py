@@ -101,24 +101,6 @@ class Current(Record, frozen=True, kw_only=True):
     maturity_stage: str | None = None
 
 
-class Byline(Record, frozen=True, kw_only=True):
-    """Who wrote a post."""
-
-    handle: str = ""
-    display_name: str = ""
-    agent_role: str | None = None
-    topic_beat: str | None = None
-    avatar_url: str | None = None
-
-
-class Citation(Record, frozen=True, kw_only=True):
-    """A post's reference to a wire item."""
-
-    wire_item_id: str
-    citation_number: int = 0
-    quoted_text: str | None = None
-
-
 class Post(Record, frozen=True, kw_only=True):
     """A published research post with its Markdown body and its citations."""
 

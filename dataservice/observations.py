@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,20 +33,14 @@ class Observations:
         return cls(np.empty(0, "datetime64[us]"), np.empty(0, np.float64))
 
     @classmethod
-    def from_json(cls, rows: Iterable[Mapping[str, Any]]) -> Observations:
-        """The observations in `rows` of `{observed_at, value}`, sorted; of a time given twice the later row counts.
-
-        Raises `ValueError` or `KeyError` where a row is not an observation.
-        """
-        rows = list(rows)
-        return cls.from_columns([row["observed_at"] for row in rows], [row["value"] for row in rows])
-
-    @classmethod
     def from_columns(cls, times: Sequence[str], values: Sequence[float | None]) -> Observations:
-        """The observations of two columns, RFC 3339 texts and numbers; as `from_json` otherwise."""
+        """The observations of two columns, RFC 3339 texts and numbers, sorted; of a time given twice the later counts.
+
+        Raises `ValueError` where a text is no time.
+        """
         # The service's own form, in UTC with a Z, is cut in place: a call a row would take longer than all the rest.
-        instants = np.array([text[:-1] if text[-1:] == "Z" else _utc_text(text) for text in times], "datetime64[us]")
-        return cls(instants, np.array(values, np.float64)).sorted()
+        moments = np.array([text[:-1] if text[-1:] == "Z" else _utc_text(text) for text in times], "datetime64[us]")
+        return cls(moments, np.array(values, np.float64)).sorted()
 
     def sorted(self) -> Observations:
         """The same observations oldest first, of a time given twice the later one."""
@@ -68,10 +62,6 @@ class Observations:
         low = 0 if start is None else int(np.searchsorted(self.times, np.datetime64(start, "us")))
         high = len(self) if end is None else int(np.searchsorted(self.times, np.datetime64(end, "us") + _DAY))
         return self[low:high]
-
-    def on_or_before(self, day: date) -> Observations:
-        """The last observation up to the end of `day`, as a series of length 0 or 1."""
-        return self.between(end=day)[-1:]
 
     @property
     def first_day(self) -> date:

@@ -116,22 +116,18 @@ def reason(error: DataServiceError, function: str) -> str:
     """Why the service gave no (fresh) answer, in one sentence that begins with the state."""
     match error:
         case MissingKeyError():
-            return f"no API key: {error.hint or 'set one with `addin key set` or in the task pane'}"
+            return "no API key: set one with `addin key set` or in the task pane"
         case AuthenticationError():
-            return f"the key was refused: {error.hint or 'set a valid one with `addin key set` or in the task pane'}"
-        case TierError():
-            return f"{function} needs the Pro tier{_key_tier(error)}"
+            return "the key was refused: set a valid one with `addin key set` or in the task pane"
+        case TierError(tier=tier):
+            return f"{function} needs the Pro tier{f' (this key: {tier})' if tier else ''}"
         case QuotaExceededError():
-            return f"{error.message}; {error.hint or 'values come back in the new month, or with another key'}"
+            return f"{error.message}; values come back in the new month, or with another key"
         case NotFoundError():
             return error.message
         case BudgetError():
             return f"not asked: {error.message}"
         case UnavailableError():
-            return f"the service did not answer ({error.message}); {error.hint or 'try Refresh in a minute'}"
+            return f"the service did not answer ({error.message}); try Refresh in a minute"
         case _:
             return f"the service refused the request ({error.message})"
-
-
-def _key_tier(error: TierError) -> str:
-    return f" (this key: {error.hint})" if error.hint else ""

@@ -10,7 +10,7 @@ from addin.config.settings import Settings, load_settings
 from addin.errors import SettingsError
 from dataservice.client import AsyncClient, Budget
 from dataservice.client.async_client import MEMORY_BYTES
-from dataservice.stores import SqliteStore, Store, default_shelf_path
+from dataservice.stores import SqliteStore, Store, default_sqlite_path
 from udfs.engine.session import Session
 
 
@@ -26,7 +26,7 @@ def open_store(settings: Settings) -> Store:
             return RedisStore.from_url(settings.redis_url)
         except (ImportError, ValueError) as error:
             raise SettingsError(f"redis_url cannot be used: {error}") from None
-    return SqliteStore(settings.cache_dir / default_shelf_path().name if settings.cache_dir else None)
+    return SqliteStore(settings.cache_dir / default_sqlite_path().name if settings.cache_dir else None)
 
 
 def open_client(

@@ -10,7 +10,7 @@ from addin.config.connect import connected
 from addin.config.settings import Settings, load_settings
 from addin.errors import AddinError
 from addin.protocol.deadline import WithinDeadline
-from dataservice.client.event_loop import BackgroundLoop
+from dataservice.client.sync_client import EventLoopThread
 from dataservice.errors import DeadlineExceededError
 from udfs.engine.session import Call, Outcome, Session
 from udfs.errors import CellError, ErrorCode, error_cell
@@ -34,7 +34,7 @@ class SyncSession:
     ) -> None:
         self._connect = connect
         self._load = settings
-        self._loop = BackgroundLoop("dataservice-cells")
+        self._loop = EventLoopThread("dataservice-cells")
         self._opening = asyncio.Lock()
         self._stack = AsyncExitStack()
         self._session: Session | None = None

@@ -23,7 +23,7 @@ from addin.excel.manifest import local_url
 from addin.tls.certificates import Certificates
 from addin.tls.trust import distrust
 from dataservice.errors import DataServiceError
-from dataservice.stores import default_shelf_path
+from dataservice.stores import default_sqlite_path
 from udfs.errors import reason
 
 TIMEOUT_S = 5.0
@@ -92,7 +92,7 @@ def _key(settings: Settings) -> Finding:
 
 
 def _cache(settings: Settings) -> Finding:
-    folder = settings.cache_dir or default_shelf_path().parent
+    folder = settings.cache_dir or default_sqlite_path().parent
     place = next((path for path in (folder, *folder.parents) if path.exists()), folder)
     if os.access(place, os.W_OK):
         return Finding("cache", State.GOOD, str(folder))

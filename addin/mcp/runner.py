@@ -9,7 +9,7 @@ from typing import Any
 from addin.mcp.tool import Found, Tool
 from addin.protocol.deadline import WithinDeadline
 from dataservice.client import AsyncClient
-from dataservice.client.contract.timestamps import utc_day
+from dataservice.client.contract.windows import utc_day
 from udfs.engine import batch
 from udfs.engine.batch import Run
 from udfs.engine.effects import EVER

@@ -17,7 +17,7 @@ from cachetools import LRUCache
 
 from addin.protocol.deadline import WithinDeadline
 from addin.protocol.encoding import encode, encode_error, finish
-from udfs.engine.batch import in_turns
+from udfs.engine.batch import cooperative
 from udfs.engine.session import Call, Session
 from udfs.errors import CellError, ErrorCode
 
@@ -151,14 +151,14 @@ class Batches:
 
     async def _evaluate(self, texts: Sequence[bytes]) -> tuple[dict[bytes, Ready], int]:
         refreshes = self._refreshes
-        read = {text: read_call(text) async for text in in_turns(texts)}
+        read = {text: read_call(text) async for text in cooperative(texts)}
         valid = {text: call for text, call in read.items() if isinstance(call, Call)}
         reader = WithinDeadline(self._session.client, deadline_s=self._deadline_s)
         outcomes = await self._session.answer(list(valid.values()), reader=reader)
         now = self._clock()
         invalid_until = now + INVALID_CALL_TTL_S
         ready = {text: Ready(encode_error(e), invalid_until) for text, e in read.items() if isinstance(e, CellError)}
-        async for (text, call), outcome in in_turns(zip(valid.items(), outcomes, strict=True)):
+        async for (text, call), outcome in cooperative(zip(valid.items(), outcomes, strict=True)):
             fresh_for_s = 0.0 if outcome.stale is not None else outcome.fresh_for_s
             ready[text] = Ready(encode(outcome, call.function_id), now + fresh_for_s)
         if refreshes == self._refreshes:  # else these answers predate a refresh

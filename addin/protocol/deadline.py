@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from dataservice.client import Answer, Resource
+from dataservice.client import Answer, Miss, Resource
 from dataservice.errors import DeadlineExceededError
 from udfs.engine.batch import Reader
 
@@ -27,22 +27,22 @@ class WithinDeadline:
         """The answer in memory."""
         return self._reader.peek(resource, max_age_s=max_age_s)
 
-    async def have(self, resource: Resource[T], *, max_age_s: float) -> Answer[T] | None:
+    async def last_known(self, resource: Resource[T]) -> Answer[T] | None:
         """The answer in any cache."""
-        return await self._reader.have(resource, max_age_s=max_age_s)
+        return await self._reader.last_known(resource)
 
-    async def read(self, resource: Resource[T]) -> Answer[T]:
+    async def read(self, resource: Resource[T], *, known_miss: Miss[T] | None = None) -> Answer[T]:
         """The answer; when time is up the last known one, marked stale, or `DeadlineExceededError`.
 
         A late read continues in the background, so that the next batch finds its answer in the cache.
         """
-        reading = asyncio.ensure_future(self._reader.read(resource))
+        reading = asyncio.ensure_future(self._reader.read(resource, known_miss=known_miss))
         done, _ = await asyncio.wait({reading}, timeout=max(0.0, self._ends - self._timer()))
         if done:
             return reading.result()
         reading.add_done_callback(_retrieve_failure)
         late = DeadlineExceededError(f"no answer within {self._deadline_s:g} s")
-        known = await self._reader.have(resource, max_age_s=math.inf)
+        known = self._reader.peek(resource, max_age_s=math.inf) or await self._reader.last_known(resource)
         if known is None:
             raise late
         return known.stale(late)

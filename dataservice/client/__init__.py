@@ -4,7 +4,7 @@
 """
 
 from dataservice.client.async_client import AsyncClient
-from dataservice.client.cache.answer import Answer, Source
+from dataservice.client.cache.answer import Answer, Miss, Source
 from dataservice.client.contract.quota import Quota
 from dataservice.client.contract.resources import (
     CatalogueResource,
@@ -33,6 +33,7 @@ __all__ = [
     "HistoryResource",
     "Indices",
     "IndicesResource",
+    "Miss",
     "Page",
     "PostsResource",
     "Quota",

@@ -1,17 +1,23 @@
-"""What is known and what the rest would cost, without asking the service."""
+"""What is known, and how many requests the rest would cost, without asking the service."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from datetime import date
 from enum import StrEnum
 from typing import Any
 
-from dataservice.client.cache.answer import Answer, Source
+import numpy as np
+
+from dataservice.client.cache.answer import Answer, Freshness, Source
 from dataservice.client.cache.answer_cache import AnswerCache
-from dataservice.client.contract.requests import can_exist, first_request
+from dataservice.client.cache.history import History, pulls_needed, window_of
+from dataservice.client.contract.paging import pages_for
+from dataservice.client.contract.requests import CATALOGUE_LIMIT, can_exist, first_request
 from dataservice.client.contract.resources import CatalogueResource, HistoryResource, Resource, SignalResource
-from dataservice.client.cost import catalogue_cost, history_cost, uncovered
+from dataservice.client.contract.results import Catalogue, SignalDetail
+from dataservice.client.contract.windows import Window, utc_day
 from dataservice.client.network.breaker import CircuitBreaker
 from dataservice.errors import (
     AuthenticationError,
@@ -22,6 +28,18 @@ from dataservice.errors import (
     TierError,
     UnavailableError,
 )
+from dataservice.observations import Observations
+
+ASSUMED_START = date(1985, 1, 1)
+"""Where a series is taken to begin when nobody knows: the long daily ones in common use begin in 1986."""
+
+ASSUMED_SLOW_START = date(1830, 1, 1)
+"""The same for one observed every `SLOW_DAYS` or more rarely: gold is known by months since 1833."""
+
+SLOW_DAYS = 25.0
+
+DAYS_PER_OBSERVATION = 1.4
+"""How far apart observations are taken to lie when nobody knows: every working day, the costliest common case."""
 
 
 class State(StrEnum):
@@ -50,11 +68,11 @@ class ResourceState:
     revised_at: float | None = None
 
 
-def state_of(answer: Answer[Any] | None, closed: DataServiceError | None, now: float) -> State:
-    """The state of a resource with this last known `answer`, while `closed` keeps the service from being asked."""
+def state_of(answer: Answer[Any] | None, blocking: DataServiceError | None, now: float) -> State:
+    """The state of a resource with this last known `answer`, while `blocking` keeps the service from being asked."""
     if answer is not None and answer.is_fresh(now):
         return State.FRESH
-    match closed:
+    match blocking:
         case MissingKeyError() | AuthenticationError() | TierError():
             return State.LOCKED
         case QuotaExceededError() | BudgetError():
@@ -79,37 +97,79 @@ class Overview:
 
     def states(self, last_errors: Mapping[Resource[Any], DataServiceError]) -> list[ResourceState]:
         """The state of every resource with an answer in memory, and of those that have only an error."""
-        resources = {**self._cache.known.by_resource, **last_errors}
+        resources = dict.fromkeys([*self._cache.memory.resources(), *last_errors])
         return [self._state(resource, last_errors.get(resource)) for resource in resources]
 
     async def _cost(self, resource: Resource[Any]) -> int:
         now = self._clock()
-        if not can_exist(resource) or self._closed(resource, now) is not None:
+        if not can_exist(resource) or self._blocking_error(resource, now) is not None:
             return 0
-        known = await self._cache.find(resource, now)
+        known = await self._cache.last_known(resource, now)
         if known is not None and known.is_fresh(now):
             return 0
         match resource:
             case CatalogueResource():
                 return catalogue_cost(known)
             case HistoryResource(slug):
-                detail = await self._cache.find(SignalResource(slug), now)
-                history = await self._cache.history(resource)
+                detail = await self._cache.last_known(SignalResource(slug), now)
+                history = await self._cache.history_at_hand(resource)
                 return history_cost(resource, history, detail.value if detail else None, now, self._cache.rules)
             case _:
                 return 1
 
     def _state(self, resource: Resource[Any], last_error: DataServiceError | None) -> ResourceState:
-        now, answer = self._clock(), self._cache.known.by_resource.get(resource)
-        closed = self._closed(resource, now)
+        now, answer = self._clock(), self._cache.memory.get(resource)
+        blocking = self._blocking_error(resource, now)
         return ResourceState(
             resource,
-            state_of(answer, closed, now),
+            state_of(answer, blocking, now),
             None if answer is None else answer.fetched_at,
             None if answer is None else answer.source,
-            closed or last_error,
+            blocking or last_error,
             self._cache.revised.get(resource.slug) if isinstance(resource, HistoryResource) else None,
         )
 
-    def _closed(self, resource: Resource[Any], now: float) -> DataServiceError | None:
-        return self._breaker.closed(resource, first_request(resource).endpoint, now)
+    def _blocking_error(self, resource: Resource[Any], now: float) -> DataServiceError | None:
+        return self._breaker.blocking_error(resource, first_request(resource).endpoint, now)
+
+
+def uncovered(resources: Iterable[Resource[Any]]) -> list[Resource[Any]]:
+    """The resources without histories whose window lies inside another's: one pull brings both."""
+    distinct = list(dict.fromkeys(resources))
+    histories = [one for one in distinct if isinstance(one, HistoryResource)]
+    return [one for one in distinct if not any(wide != one and wide.covers(one) for wide in histories)]
+
+
+def catalogue_cost(known: Answer[Catalogue] | None) -> int:
+    """The pages of the catalogue as it was last seen; 1 where it never was."""
+    return 1 if known is None else max(1, -(-len(known.value) // CATALOGUE_LIMIT))
+
+
+def history_cost(
+    resource: HistoryResource, history: History, detail: SignalDetail | None, now: float, rules: Freshness
+) -> int:
+    """The pages of all pulls that the window needs, from how often the series is observed."""
+    today = utc_day(now)
+    wanted = window_of(resource.start, resource.end, today)
+    known = history.observations if len(history.observations) > 1 or detail is None else detail.history
+    return sum(pages_for(_expected(known, pull, today)) for pull in pulls_needed(history, wanted, now, rules))
+
+
+def _expected(known: Observations, pull: Window, today: date) -> float:
+    """How many observations a pull is likely to bring."""
+    step_days = _step_days(known)
+    start = pull.start if pull.start > date.min else _assumed_start(known, step_days)
+    days = (min(pull.end, today) - start).days + 1
+    return max(0.0, days / step_days)
+
+
+def _assumed_start(known: Observations, step_days: float) -> date:
+    assumed = ASSUMED_SLOW_START if step_days >= SLOW_DAYS else ASSUMED_START
+    return min(known.first_day, assumed) if len(known) else assumed
+
+
+def _step_days(known: Observations) -> float:
+    if len(known) < 2:
+        return DAYS_PER_OBSERVATION
+    days = float((known.times[-1] - known.times[0]) / np.timedelta64(1, "D"))
+    return max(days / (len(known) - 1), 1e-6)

@@ -2,22 +2,93 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import threading
+import weakref
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Iterator, Sequence
+from concurrent.futures import Future
+from contextlib import ExitStack
 from datetime import date
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, Self, TypedDict, TypeVar, Unpack
+
+import httpx
+from anyio.from_thread import BlockingPortal, start_blocking_portal
 
 from dataservice.client.async_client import AsyncClient
-from dataservice.client.cache.answer import Answer
+from dataservice.client.cache.answer import Answer, Miss
 from dataservice.client.contract.quota import Quota
 from dataservice.client.contract.resources import Resource
 from dataservice.client.contract.results import Catalogue, Currents, Indices, Page, SignalDetail
-from dataservice.client.event_loop import BackgroundLoop
+from dataservice.client.network.budget import Budget
 from dataservice.client.status import ResourceState
 from dataservice.models import Post, Signal, WireItem
 from dataservice.observations import Observations
+from dataservice.stores import Store
 
 T = TypeVar("T")
+
+
+class Options(TypedDict, total=False):
+    """The options of `AsyncClient`."""
+
+    store: Store | None
+    ttl_s: float
+    deadline_s: float
+    budget: Budget | None
+    max_memory_bytes: int
+    allow_plain_http: bool
+    transport: httpx.AsyncBaseTransport | None
+    user_agent: str | None
+    clock: Callable[[], float]
+    sleep: Callable[[float], Awaitable[Any]]
+    jitter: Callable[[], float]
+
+
+class EventLoopThread:
+    """An event loop in a thread of its own, for callers without one; it starts with the first call."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._starting = threading.Lock()
+        self._portal: BlockingPortal | None = None
+        self._running = ExitStack()
+        self._stop = weakref.finalize(self, self._running.close)  # also where nobody calls `close`
+
+    @property
+    def closed(self) -> bool:
+        """Whether `close` was called."""
+        return not self._stop.alive
+
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """The result of `work`; raises what it raises, and `RuntimeError` after `close`."""
+        try:
+            future: Future[T] = self._started().start_task_soon(lambda: work)
+        except RuntimeError:
+            work.close()
+            raise
+        try:
+            return future.result()
+        except BaseException:
+            future.cancel()  # a caller that is interrupted leaves no work behind
+            raise
+
+    def call(self, work: Callable[[], T]) -> T:
+        """The result of `work`, done in the loop's own thread, where nothing else changes meanwhile."""
+        return self._started().call(work)
+
+    def close(self) -> None:
+        """Stop the loop and its thread; may be called twice."""
+        with self._starting:
+            self._stop()
+
+    def _started(self) -> BlockingPortal:
+        with self._starting:
+            if self.closed:
+                raise RuntimeError("this client is closed")
+            if self._portal is None:
+                self._portal = self._running.enter_context(start_blocking_portal(name=self._name))
+                self._running.callback(self._portal.call, self._portal.stop, True)  # noqa: FBT003 - cancel what is left
+            return self._portal
 
 
 class Client:
@@ -28,9 +99,9 @@ class Client:
     True
     """
 
-    def __init__(self, base_url: str | None = None, api_key: str | None = None, **options: Any) -> None:
+    def __init__(self, base_url: str | None = None, api_key: str | None = None, **options: Unpack[Options]) -> None:
         self._client = AsyncClient(base_url, api_key, **options)
-        self._loop = BackgroundLoop("dataservice-client")
+        self._loop = EventLoopThread("dataservice-client")
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.base_url!r}, key_id={self.key_id!r})"
@@ -61,12 +132,12 @@ class Client:
 
     @property
     def quota_now(self) -> Quota | None:
-        """The quota as the headers of the last answer told it."""
+        """The quota in the headers of the last answer."""
         return self._client.quota_now
 
     @property
     def requests_sent(self) -> int:
-        """The requests this client spent so far."""
+        """The requests this client has spent so far."""
         return self._client.requests_sent
 
     def peek(self, resource: Resource[T], *, max_age_s: float | None = None) -> Answer[T] | None:
@@ -74,12 +145,16 @@ class Client:
         return self._client.peek(resource, max_age_s=max_age_s)
 
     def have(self, resource: Resource[T], *, max_age_s: float) -> Answer[T] | None:
-        """The answer in any cache tier, if it is not older than `max_age_s` seconds; never a request."""
+        """The answer in any cache, if it is not older than `max_age_s` seconds; never a request."""
         return self._loop.run(self._client.have(resource, max_age_s=max_age_s))
 
-    def read(self, resource: Resource[T]) -> Answer[T]:
+    def last_known(self, resource: Resource[T]) -> Answer[T] | None:
+        """The answer in any cache, fresh if any cache holds a fresh one, else the youngest; never a request."""
+        return self._loop.run(self._client.last_known(resource))
+
+    def read(self, resource: Resource[T], *, known_miss: Miss[T] | None = None) -> Answer[T]:
         """The answer: fresh from a cache, else from the service, else the last known one with `stale_because`."""
-        return self._loop.run(self._client.read(resource))
+        return self._loop.run(self._client.read(resource, known_miss=known_miss))
 
     def cost(self, resources: Iterable[Resource[Any]]) -> int:
         """How many requests reading all of `resources` now would spend at most."""
@@ -90,18 +165,18 @@ class Client:
         self._loop.run(self._client.refresh(force=force))
 
     def forget(self) -> int:
-        """Forget everything kept for this key at this service, in every tier; how many entries there were."""
+        """Forget everything kept for this key at this service, in memory and store; returns the number of entries."""
         return self._loop.run(self._client.forget())
 
     def signal_pages(self, category: str | None = None) -> Iterator[Sequence[Signal]]:
         """The catalogue page by page, past all caches: one request a page of up to 500."""
-        return self._loop.iterate(self._client.signal_pages(category))
+        return self._items(self._client.signal_pages(category))
 
     def observation_pages(
         self, slug: str, start: date | None = None, end: date | None = None
     ) -> Iterator[Observations]:
         """A signal's observations page by page, past all caches: one request a page of up to 1,000, none twice."""
-        return self._loop.iterate(self._client.observation_pages(slug, start, end))
+        return self._items(self._client.observation_pages(slug, start, end))
 
     def states(self) -> list[ResourceState]:
         """What this process knows of every resource it was asked for."""
@@ -159,7 +234,17 @@ class Client:
         source: str | None = None,
     ) -> Page[WireItem]:
         """The newest 200 wire items that pass the filters (GET /v1/wire, Pro and above)."""
-        asked = self._client.wire(
+        page = self._client.wire(
             ticker=ticker, kind=kind, min_importance=min_importance, since=since, beat=beat, source=source
         )
-        return self._loop.run(asked)
+        return self._loop.run(page)
+
+    def _items(self, source: AsyncIterator[T]) -> Iterator[T]:
+        """The items of `source`, each fetched when it is asked for."""
+        while (item := self._loop.run(_next(source))) is not None:
+            yield item
+
+
+async def _next(source: AsyncIterator[T]) -> T | None:
+    """The next item, or None behind the last."""
+    return await anext(source, None)

@@ -1,4 +1,4 @@
-"""Where answers are kept: in the process, on the user's shelf, or in a Redis that machines share.
+"""Where answers are kept: in the process, in the user's SQLite file, or in a Redis that machines share.
 
 `RedisStore` needs the extra `redis` and is imported by its own name: `from dataservice.stores.redis import RedisStore`.
 """
@@ -6,6 +6,6 @@
 from dataservice.stores.base import Entry, Store
 from dataservice.stores.memory import MemoryStore
 from dataservice.stores.resilient import ResilientStore
-from dataservice.stores.sqlite import SqliteStore, default_shelf_path
+from dataservice.stores.sqlite import SqliteStore, default_sqlite_path
 
-__all__ = ["Entry", "MemoryStore", "ResilientStore", "SqliteStore", "Store", "default_shelf_path"]
+__all__ = ["Entry", "MemoryStore", "ResilientStore", "SqliteStore", "Store", "default_sqlite_path"]

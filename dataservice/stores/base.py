@@ -1,6 +1,6 @@
-"""What every tier behind the process's own memory can do: keep bytes with their age, lend leases, count.
+"""What every store behind the decoded answers can do: keep bytes with their age, grant leases, count.
 
-A store knows nothing of keys, resources or HTTP. Whoever uses it puts an API key's fingerprint into every name.
+A store knows nothing of keys, resources or HTTP. Its user puts the API key's fingerprint into every name.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ class Entry:
 
 @runtime_checkable
 class Store(Protocol):
-    """One cache tier. Any method may raise; `ResilientStore` turns that into a miss and one warning."""
+    """One place to keep answers. Any method may raise; `ResilientStore` turns that into a miss and one warning."""
 
     @property
     def tier(self) -> str:
-        """What users call this tier: memory, shelf, redis."""
+        """What users call this store: memory, shelf, redis."""
 
     @property
     def shared(self) -> bool:
@@ -36,7 +36,7 @@ class Store(Protocol):
         """The entry kept as `name`, however old; None where there is none."""
 
     async def put(self, name: str, entry: Entry) -> None:
-        """Keep `entry` as `name`, instead of what was there."""
+        """Keep `entry` as `name`, replacing what was there."""
 
     async def clear(self, prefix: str = "") -> int:
         """Forget every entry whose name begins with `prefix`; how many there were. Counters and leases stay."""
@@ -51,4 +51,4 @@ class Store(Protocol):
         """The value of `counter` after adding `amount`; 0 only reads it."""
 
     async def aclose(self) -> None:
-        """Let go of files and connections; what was kept stays."""
+        """Close files and connections; what was kept stays."""

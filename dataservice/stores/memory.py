@@ -1,4 +1,4 @@
-"""The tier inside the process: what is kept ends with it."""
+"""The store inside the process: what is kept ends with it."""
 
 from __future__ import annotations
 
@@ -12,20 +12,6 @@ from cachetools import LRUCache
 
 from dataservice.stores.base import Entry
 
-
-@dataclass(frozen=True, slots=True)
-class Lease:
-    """`owner` may work until `expires_at`."""
-
-    owner: str
-    expires_at: float
-
-
-def may_take(held: Lease | None, owner: str, now: float) -> bool:
-    """Whether `owner` may take a lease that is `held`: free, expired, or its own."""
-    return held is None or held.owner == owner or now >= held.expires_at
-
-
 DEFAULT_MEMORY_BYTES = 64 * 2**20
 """Room for four million observations, or for a catalogue of 100,000 signals."""
 
@@ -33,7 +19,7 @@ ENTRY_BYTES = 200  # of objects around a payload: the entry, its number, the nam
 
 
 class MemoryStore:
-    """Keeps up to `max_bytes` of entries; the least recently used go first.
+    """Keeps up to `max_bytes` of entries; the least recently used are evicted first.
 
     >>> MemoryStore(max_bytes=1_000_000).tier
     'memory'
@@ -92,7 +78,20 @@ class MemoryStore:
         return self._counters[counter]
 
     async def aclose(self) -> None:
-        """Nothing to let go of."""
+        """Nothing to close."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """`owner` may work until `expires_at`."""
+
+    owner: str
+    expires_at: float
+
+
+def may_take(held: Lease | None, owner: str, now: float) -> bool:
+    """Whether `owner` may take a lease that is `held`: free, expired, or its own."""
+    return held is None or held.owner == owner or now >= held.expires_at
 
 
 def _size(entry: Entry) -> int:

@@ -1,4 +1,4 @@
-"""The tier that several machines share: Redis or Valkey (extra `redis`)."""
+"""The store that several machines share: Redis or Valkey (extra `redis`)."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any, Self
 try:
     from redis.asyncio import Redis
 except ImportError as error:  # pragma: no cover - depends on what is installed
-    raise ImportError("the Redis tier needs the extra `redis`: pip install 'dataservice-addin[redis]'") from error
+    raise ImportError("the Redis store needs the extra `redis`: pip install 'dataservice-addin[redis]'") from error
 
 from dataservice.stores.base import Entry
 
 KEEP_S = 90 * 86_400
 """The last known value is kept for a quarter: longer than the longest gap between two readings of common series."""
 
-COUNTER_KEEP_S = 400 * 86_400  # counters are by month: a year of them, and they go by themselves
+COUNTER_KEEP_S = 400 * 86_400  # counters are by month: a year of them, then they expire
 TIMEOUT_S = 1.0  # a cache that takes longer than this is slower than the service
 
 _AGE = struct.Struct("<d")
@@ -53,7 +53,7 @@ class RedisStore:
         return cls(client, prefix=prefix)
 
     async def salt(self) -> bytes:
-        """The salt of this prefix, made by whoever came first."""
+        """The salt of this prefix, made by its first user."""
         name = f"{self._prefix}salt"
         await self._redis.set(name, secrets.token_bytes(16), nx=True)
         return bytes(await self._redis.get(name))

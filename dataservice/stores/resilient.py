@@ -1,4 +1,4 @@
-"""A store that cannot fail its user: an error becomes a miss and one warning, and the tier rests for a while."""
+"""A store that cannot fail its user: an error becomes a miss and one warning, and the store is paused for a while."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from dataservice.stores.base import Entry, Store
 T = TypeVar("T")
 
 TIMEOUT_S = 5.0
-"""A tier that takes longer, such as a file on a network that is gone, has failed: the service would be faster."""
+"""A store that takes longer, such as a file on a network that is gone, has failed: the service would be faster."""
 
 AT_A_TIME = 32
-"""Operations under way on one tier: ten thousand cells must not open ten thousand connections, nor wait in its time."""
+"""Operations under way on one store: ten thousand cells must not open as many connections, nor time out waiting."""
 
 PAUSE_S = 30.0
-"""A tier that failed is not asked for half a minute: a dead Redis would otherwise cost a time-out a cell."""
+"""A store that failed is not used for half a minute: a dead Redis would otherwise cost every cell a time-out."""
 
 _logger = logging.getLogger("dataservice.stores")
 
@@ -33,18 +33,18 @@ class ResilientStore:
         self._store = store
         self._timeout_s = timeout_s
         self._clock = clock
-        self._places = asyncio.Semaphore(AT_A_TIME)
+        self._slots = asyncio.Semaphore(AT_A_TIME)
         self._paused_until = float("-inf")
         self._warned = False
 
     @property
     def tier(self) -> str:
-        """The tier's own name."""
+        """The store's own name."""
         return self._store.tier
 
     @property
     def shared(self) -> bool:
-        """Whether other processes use the tier too."""
+        """Whether other processes use the store too."""
         return self._store.shared
 
     async def salt(self) -> bytes | None:
@@ -64,7 +64,7 @@ class ResilientStore:
         return await self._tried(lambda: self._store.clear(prefix), 0)
 
     async def lease(self, name: str, owner: str, ttl_s: float) -> bool:
-        """Whether the lease was given; a tier that fails holds nobody back."""
+        """Whether the lease was given; a store that fails holds nobody back."""
         return await self._tried(lambda: self._store.lease(name, owner, ttl_s), True)  # noqa: FBT003 - the fallback
 
     async def release(self, name: str, owner: str) -> None:
@@ -76,17 +76,17 @@ class ResilientStore:
         return await self._tried(lambda: self._store.add(counter, amount), None)
 
     async def aclose(self) -> None:
-        """Let go of the tier."""
+        """Close the store."""
         await self._tried(self._store.aclose, None)
 
     async def _tried(self, operation: Callable[[], Awaitable[T]], otherwise: T) -> T:
-        async with self._places:
+        async with self._slots:
             if self._clock() < self._paused_until:
                 return otherwise
             try:
                 async with asyncio.timeout(self._timeout_s):
                     result = await operation()
-            except Exception as error:  # noqa: BLE001 - whatever a tier raises, no cell may fail for it
+            except Exception as error:  # noqa: BLE001 - whatever a store raises, no cell may fail for it
                 self._failed(error)
                 return otherwise
         self._warned = False
@@ -95,5 +95,5 @@ class ResilientStore:
     def _failed(self, error: Exception) -> None:
         self._paused_until = self._clock() + PAUSE_S
         level = logging.DEBUG if self._warned else logging.WARNING
-        _logger.log(level, "the cache tier %r failed and is left out for now: %s", self.tier, type(error).__name__)
+        _logger.log(level, "the cache store %r failed and is skipped for now: %s", self.tier, type(error).__name__)
         self._warned = True

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from dataservice.client import Answer, Resource, Source
+from dataservice.client import Answer, Miss, Resource, Source
 from dataservice.errors import NotFoundError
 
 NOW = 1_000_000.0
@@ -12,22 +12,22 @@ TTL_S = 900.0
 
 @dataclass
 class MemoryReader:
-    """Answers from `memory`, then `shelf`, then by "fetching" from `service`, where an exception is raised."""
+    """Answers from `memory`, then `store`, then by "fetching" from `service`, where an exception is raised."""
 
     service: dict[Resource[Any], Any] = field(default_factory=dict)
     memory: dict[Resource[Any], Answer[Any]] = field(default_factory=dict)
-    shelf: dict[Resource[Any], Answer[Any]] = field(default_factory=dict)
+    store: dict[Resource[Any], Answer[Any]] = field(default_factory=dict)
     reads: list[Resource[Any]] = field(default_factory=list)
-    haves: list[Resource[Any]] = field(default_factory=list)
+    look_ups: list[Resource[Any]] = field(default_factory=list)
 
     def peek(self, resource: Resource[Any], *, max_age_s: float | None = None) -> Answer[Any] | None:
         return _fitting(self.memory.get(resource), max_age_s)
 
-    async def have(self, resource: Resource[Any], *, max_age_s: float) -> Answer[Any] | None:
-        self.haves.append(resource)
-        return _fitting(self.memory.get(resource) or self.shelf.get(resource), max_age_s)
+    async def last_known(self, resource: Resource[Any]) -> Answer[Any] | None:
+        self.look_ups.append(resource)
+        return self.memory.get(resource) or self.store.get(resource)
 
-    async def read(self, resource: Resource[Any]) -> Answer[Any]:
+    async def read(self, resource: Resource[Any], *, known_miss: Miss[Any] | None = None) -> Answer[Any]:
         self.reads.append(resource)
         found = self.service.get(resource, NotFoundError("no such resource"))
         if isinstance(found, Exception):

@@ -59,7 +59,7 @@ async def test_a_service_that_is_gone_is_said_not_to_answer(service):
 
 @pytest.mark.parametrize("kind", LEAVES)
 def test_every_error_of_the_client_is_no_data_with_a_sentence(kind):
-    shown = error_cell(kind("something happened", status=400, hint="do this"), "SIGNAL")
+    shown = error_cell(kind("something happened", status=400), "SIGNAL")
     assert shown.code is ErrorCode.NA
     assert 10 < len(shown.message) < 200
 

@@ -1,8 +1,7 @@
-"""The drivers: they answer what functions ask (`udfs.engine.effects`), and keep account of what each of them was told.
+"""A batch answers what functions ask for (`udfs.engine.effects`), and notes what the result of each rests on.
 
-A `Batch` fetches what is not at hand: it runs its functions side by side, round by round; every round collects the
-questions of all, asks each resource once, and goes on. What memory holds is answered at once, without a round.
-`needed` only counts.
+A `Batch` runs its functions side by side, round by round: every round collects the questions of all, asks each resource
+once, and goes on. What memory holds is answered at once, without a round. `needed` only counts.
 """
 
 from __future__ import annotations
@@ -13,42 +12,42 @@ from collections.abc import AsyncIterator, Callable, Hashable, Iterable, Sequenc
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
-from dataservice.client import Answer, Resource
+from dataservice.client import Answer, Miss, Resource
 from udfs.engine.effects import EVER, FRESH, Asking, Question, Reply
 
 T = TypeVar("T")
 
-TURN_S = 0.01
-"""Work for so long, then let others go first: no one notices a hundredth of a second."""
+YIELD_AFTER_S = 0.01
+"""Work for so long, then let other tasks go first: no one notices a hundredth of a second."""
 
 
-async def in_turns(items: Iterable[T], *, timer: Callable[[], float] = time.perf_counter) -> AsyncIterator[T]:
-    """The items one by one; whenever a turn is over, all other tasks of the loop go first.
+async def cooperative(items: Iterable[T], *, timer: Callable[[], float] = time.perf_counter) -> AsyncIterator[T]:
+    """The items one by one; every hundredth of a second all other tasks of the loop go first.
 
     >>> async def total(numbers):
-    ...     return sum([number async for number in in_turns(numbers)])
+    ...     return sum([number async for number in cooperative(numbers)])
     >>> asyncio.run(total(range(10)))
     45
     """
-    ends = timer() + TURN_S
+    ends = timer() + YIELD_AFTER_S
     for item in items:
         if timer() > ends:
             await asyncio.sleep(0)
-            ends = timer() + TURN_S
+            ends = timer() + YIELD_AFTER_S
         yield item
 
 
 class Reader(Protocol):
-    """What a driver needs of a client."""
+    """What a batch needs of a client."""
 
     def peek(self, resource: Resource[T], *, max_age_s: float | None = None) -> Answer[T] | None:
         """The answer in memory: a fresh one, or with `max_age_s` one that is not older."""
 
-    async def have(self, resource: Resource[T], *, max_age_s: float) -> Answer[T] | None:
-        """The answer in any cache that is not older than `max_age_s`."""
+    async def last_known(self, resource: Resource[T]) -> Answer[T] | None:
+        """The answer in any cache, however old."""
 
-    async def read(self, resource: Resource[T]) -> Answer[T]:
-        """The answer, from the service if need be."""
+    async def read(self, resource: Resource[T], *, known_miss: Miss[T] | None = None) -> Answer[T]:
+        """The answer, from the service if need be; with `known_miss` no store is looked into again."""
 
 
 @dataclass(slots=True, eq=False)
@@ -61,11 +60,11 @@ class Run:
     error: Exception | None = None
     questions: Sequence[Question] = ()
     fresh_until: float = EVER
-    """Until when all that it was told counts as fresh: what it took at any age, up to that age."""
+    """Until when all its answers count as fresh; one that was accepted at any age, up to that age."""
     stale: Answer[Any] | None = None
-    """The oldest last known value that it was told in place of a fresh one."""
+    """The oldest last known value that it received in place of a fresh one."""
     requests: int = 0
-    """Requests that were made for this function; for a shared answer the first one that took it is charged."""
+    """Requests that were made for this function; a shared answer is charged to the first function that used it."""
 
     def step(self, replies: Sequence[Reply] | None) -> None:
         """Go on with `replies` up to the next questions or the end."""
@@ -81,7 +80,7 @@ class Run:
         self.asking, self.questions = None, ()
 
     def note(self, question: Question, answer: Answer[Any]) -> None:
-        """Take account of an answer before going on with it."""
+        """Note what the result rests on, before going on with `answer`."""
         fresh_until = answer.fresh_until
         if question.cached_max_age_s is not None:
             fresh_until = max(fresh_until, answer.fetched_at + question.cached_max_age_s)
@@ -91,19 +90,21 @@ class Run:
             self.fresh_until = fresh_until
 
     def close(self) -> None:
-        """Leave the function where it stands."""
+        """End the function where it stands."""
         if self.asking is not None:
             self.asking.close()
         self.asking, self.questions = None, ()
 
 
 class Batch:
-    """Functions side by side, begun at `now`: each resource is asked at most once, the widest first."""
+    """Functions side by side, begun at `now`: each resource is looked up and read at most once, the widest first."""
 
     def __init__(self, reader: Reader, now: float) -> None:
         self._reader = reader
         self._now = now
         self._replies: dict[Question, Reply] = {}
+        self._misses: dict[Resource[Any], Miss[Any]] = {}
+        """What no cache holds a fresh answer to: looked up once, and then read without another look."""
         self._uncharged: dict[Question, int] = {}
         """The requests of each answer that no function was charged with yet."""
         self._waiting: list[Run] = []
@@ -120,15 +121,15 @@ class Batch:
         while self._waiting:
             missing = {q: None for run in self._waiting for q in run.questions if q not in self._replies}
             for part in _widest_first(missing):
-                replies = await asyncio.gather(*(_reply(question, self._reader, self._now) for question in part))
+                replies = await asyncio.gather(*(self._reply(question) for question in part))
                 for question, reply in zip(part, replies, strict=True):
                     self._learn(question, reply)
-            async for run in in_turns(self._waiting):
+            async for run in cooperative(self._waiting):
                 self._advance(run)
             self._waiting = [run for run in self._waiting if run.questions]
 
     def _advance(self, run: Run) -> None:
-        """Go on as far as what is known and memory can answer."""
+        """Go on as far as the replies so far and memory can answer."""
         replies = self._replies
         while run.questions:
             for question in run.questions:
@@ -137,18 +138,37 @@ class Batch:
                     if found is None:
                         return
                     self._learn(question, found)
-            told = [replies[question] for question in run.questions]
-            for question, reply in zip(run.questions, told, strict=True):
+            received = [replies[question] for question in run.questions]
+            for question, reply in zip(run.questions, received, strict=True):
                 if isinstance(reply, Answer):
                     run.note(question, reply)
             if self._uncharged:
                 run.requests += sum(self._uncharged.pop(question, 0) for question in run.questions)
-            run.step(told)
+            run.step(received)
 
     def _learn(self, question: Question, reply: Reply) -> None:
         self._replies[question] = reply
         if isinstance(reply, Answer) and reply.requests:
             self._uncharged[question] = reply.requests
+
+    async def _reply(self, question: Question) -> Reply:
+        """The reader's answer; an exception is one too, so that one bad resource never harms the batch."""
+        try:
+            if question.cached_max_age_s is None:
+                return await self._reader.read(question.resource, known_miss=self._misses.get(question.resource))
+            return _accepted(question, await self._last_known(question), self._now)
+        except Exception as error:  # noqa: BLE001 - it becomes the error of the cells that asked
+            return error if question.cached_max_age_s is None else None
+
+    async def _last_known(self, question: Question) -> Answer[Any] | None:
+        """The answer in any cache; a miss is remembered for the length of the batch."""
+        miss = self._misses.get(question.resource)
+        if miss is not None:
+            return _peek(question, self._reader) or miss.last_known  # the batch itself may have fetched it meanwhile
+        found = await self._reader.last_known(question.resource)
+        if found is None or not found.is_fresh(self._now):
+            self._misses[question.resource] = Miss(found)
+        return found
 
 
 async def answer(runs: Sequence[Run], reader: Reader, now: float) -> None:
@@ -168,7 +188,7 @@ async def needed(runs: Sequence[Run], reader: Reader, now: float) -> set[Resourc
     for run in runs:
         run.step(None)
         while run.questions:
-            replies = [await _at_hand(question, reader, now) for question in run.questions]
+            replies = [await _cached(question, reader, now) for question in run.questions]
             asked = [(q, r) for q, r in zip(run.questions, replies, strict=True) if q.cached_max_age_s is None]
             missing.update(q.resource for q, r in asked if r is None or not r.is_fresh(now))
             if any(r is None for _, r in asked):
@@ -178,13 +198,19 @@ async def needed(runs: Sequence[Run], reader: Reader, now: float) -> set[Resourc
     return missing
 
 
-async def _at_hand(question: Question, reader: Reader, now: float) -> Answer[Any] | None:
+async def _cached(question: Question, reader: Reader, now: float) -> Answer[Any] | None:
     """The answer in a cache that the question accepts; any one for a question that would else be fetched."""
+    found = _peek(question, reader) or reader.peek(question.resource, max_age_s=question.cached_max_age_s or EVER)
+    return _accepted(question, found or await reader.last_known(question.resource), now)
+
+
+def _accepted(question: Question, found: Answer[Any] | None, now: float) -> Answer[Any] | None:
+    """What was found, if it is not older than the question allows."""
     max_age_s = question.cached_max_age_s
-    found = _peek(question, reader)
-    if found is None:
-        found = await reader.have(question.resource, max_age_s=max_age_s or EVER)
-    return None if found is not None and max_age_s == FRESH and not found.is_fresh(now) else found
+    if found is None or max_age_s is None:
+        return found
+    fits = found.is_fresh(now) if max_age_s == FRESH else found.age_s(now) <= max_age_s
+    return found if fits else None
 
 
 def _peek(question: Question, reader: Reader) -> Answer[Any] | None:
@@ -205,13 +231,3 @@ def _widest_first(questions: Iterable[Question]) -> tuple[list[Question], list[Q
         held = any(other is not question and other.resource.covers(question.resource) for other in others)
         (narrow if held else wide).append(question)
     return wide, narrow
-
-
-async def _reply(question: Question, reader: Reader, now: float) -> Reply:
-    """The reader's answer; an exception is one too, so that one bad resource never harms the batch."""
-    try:
-        if question.cached_max_age_s is not None:
-            return await _at_hand(question, reader, now)
-        return await reader.read(question.resource)
-    except Exception as error:  # noqa: BLE001 - it becomes the error of the cells that asked
-        return error if question.cached_max_age_s is None else None

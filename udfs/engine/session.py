@@ -9,12 +9,12 @@ from typing import Any
 import msgspec
 
 from dataservice.client import Answer, AsyncClient, Resource
-from dataservice.client.contract.timestamps import utc_day
+from dataservice.client.contract.windows import utc_day
 from dataservice.errors import DataServiceError
 from udfs.arguments.options import error_style
 from udfs.cells import restyled
 from udfs.engine import batch
-from udfs.engine.batch import Batch, Reader, Run, in_turns
+from udfs.engine.batch import Batch, Reader, Run, cooperative
 from udfs.engine.effects import EVER
 from udfs.engine.registry import REGISTRY, find
 from udfs.errors import CellError, UdfError, error_cell, reason
@@ -81,12 +81,12 @@ class Session:
         """
         injected = self._injected()
         batch = Batch(reader or self.client, injected["now"])
-        begun = [None if _runs_last(call) else _begun(call, injected, batch) async for call in in_turns(calls)]
+        begun = [None if _runs_last(call) else _begun(call, injected, batch) async for call in cooperative(calls)]
         await batch.end()
         runs = [run or _begun(call, injected, batch) for call, run in zip(calls, begun, strict=True)]
         await batch.end()
         now = self._clock()
-        ended = in_turns(zip(calls, runs, strict=True))
+        ended = cooperative(zip(calls, runs, strict=True))
         return [_outcome(call, run, now) async for call, run in ended]
 
     async def value(self, function_id: str, args: Sequence[Any]) -> Any:
@@ -103,7 +103,7 @@ class Session:
         injected = self._injected()
         fresh = 0
         missing: set[Resource[Any]] = set()
-        async for call in in_turns(calls):
+        async for call in cooperative(calls):
             run = _bound(call, injected)
             needed = await batch.needed([run], self.client, injected["now"]) if isinstance(run, Run) else set()
             fresh += not needed

@@ -45,7 +45,7 @@ POST_FIELDS = Fields(
         Choice("display_name", "the author's name"),
         Choice("agent_role", "the author's role"),
         Choice("topic_beat", "the author's topic"),
-        Choice("slug", "the post's own name in formulas"),
+        Choice("slug", "the post's name in formulas"),
         Choice("url", "where to read the post"),
         Choice("view_count", "how often it was read"),
         Choice("body_md", "the whole text (Markdown)"),
@@ -61,13 +61,13 @@ CITATION_COLUMNS = ("citation_number", "quoted_text", "wire_item_id", "headline"
 
 STORY_TYPE = Text(help="only posts of this type", example="report", choices=STORY_TYPES)
 
-LIMIT = Count(help=f"show at most so many posts, up to {LIST_LIMIT}", example="20", most=LIST_LIMIT)
+LIMIT = Count(help=f"the maximum number of posts, up to {LIST_LIMIT}", example="20", most=LIST_LIMIT)
 
 SLUG = Text(
     help="slug or address of a post, or a range of them; CODEX lists them", example="what-moved-001", vectorized=True
 )
 
-FIELD = POST_FIELDS.one("what to show; byline.<key> or any other field by name; a range of fields spills", "title")
+FIELD = POST_FIELDS.one("the field to show, also byline.<key> or any other field by name; a range of fields spills", "title")
 
 
 @udf(
@@ -78,15 +78,15 @@ FIELD = POST_FIELDS.one("what to show; byline.<key> or any other field by name; 
 async def CODEX(  # noqa: N802 - the id that workbooks store
     story_type: Annotated[str | None, STORY_TYPE] = None,
     handle: Annotated[str | None, Text(help="only posts by this author (handle)", example="meridian")] = None,
-    since: Annotated[date | None, Day(help="only posts from this day on: a date, or text such as -3M or YTD")] = None,
+    since: Annotated[date | None, Day(help="only posts since this day: a date, or text such as -3M or YTD")] = None,
     limit: Annotated[int, LIMIT] = 20,
-    beat: Annotated[str | None, Text(help="only posts of authors with this topic", example="macro")] = None,
+    beat: Annotated[str | None, Text(help="only posts by authors on this topic", example="macro")] = None,
     fields: Annotated[Sequence[str], POST_FIELDS.columns("published_at, title")] = DEFAULT_FIELDS,
 ) -> Table:
     """The newest research posts, newest first.
 
-    The service gives the newest 200 posts for a type, author, day and beat; `limit` and `fields` choose among these.
-    Each new set of filters costs one request; one that a complete answer at hand already holds costs none. Where
+    The service returns the newest 200 posts for a type, author, day and beat; `limit` and `fields` select from these.
+    Each new set of filters costs one request, or none if a cached, complete answer already contains its posts. If
     nothing matches, only the header is shown. CODEX_POST shows the text of one post.
     """
     posts = await posts_of(story_type, handle, since, beat)
@@ -103,11 +103,11 @@ async def CODEX_POST(  # noqa: N802 - the id that workbooks store
 ) -> Any:
     """The text of one research post (Markdown), or one of its other fields.
 
-    `citations` spills a table: number, quoted text, wire item, and its headline and link. The last two need the wire:
-    they are blank for a key below the Pro tier, and for items older than the newest 200.
+    `citations` spills a table: number, quoted text, wire item, and its headline and link. The last two come from the
+    wire: they are blank for a key below the Pro tier, and for items older than the newest 200.
 
-    The service cannot be asked for a single post, so it is looked up among the newest 200: one request for all
-    CODEX_POST cells together. An older post is found as well once a CODEX cell asks for its story type.
+    The service has no request for a single post, so the post is looked up among the newest 200: one request for all
+    CODEX_POST cells together. To find an older post, use a CODEX cell with its story type.
     """
     if field.casefold() == CITATIONS:
         return await _citations(slug, client)

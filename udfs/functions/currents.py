@@ -19,15 +19,15 @@ CURRENT_FIELDS = Fields(
     Current,
     (
         Choice("momentum_score", "how strongly it moves"),
-        Choice("belief_score", "how firmly it is believed in"),
-        Choice("maturity_stage", "how far it has come, such as building or fading"),
+        Choice("belief_score", "how strongly people believe in it"),
+        Choice("maturity_stage", "its stage, such as building or fading"),
         Choice("name", "the current's name"),
-        Choice("family", "the group it belongs to"),
-        Choice("phrase", "what it says, in a sentence"),
+        Choice("family", "its group"),
+        Choice("phrase", "the current in a sentence"),
     ),
 )
 
-COLUMN_CHOICES = (Choice("slug", "the current's own name in formulas"), *CURRENT_FIELDS.choices)
+COLUMN_CHOICES = (Choice("slug", "the current's name in formulas"), *CURRENT_FIELDS.choices)
 
 DEFAULT_FIELDS = "slug, name, family, momentum_score, belief_score, maturity_stage"
 
@@ -38,21 +38,21 @@ SLUG = Text(
 )
 
 FIELD = CURRENT_FIELDS.one(
-    "what to show; * is the whole row; any other field by name; a range of fields spills",
+    "the field to show, also any other field by name; * shows the whole row; a range of fields spills",
     "belief_score",
     also=[Choice(ALL_FIELDS, "the whole row, without a header")],
 )
 
 SORT = Text(
-    help="the field to sort by: scores highest first, text from A to Z; a minus before it turns this round",
+    help="the field to sort by: scores highest first, text from A to Z; a leading minus reverses the order",
     choices=COLUMN_CHOICES,
     open_choices=True,
 )
 
 OPTIONS = Options(
-    help="sort= a field, top= how many rows",
+    help="sort= a field, top= the number of rows",
     example="sort=belief_score; top=5",
-    options=(Option("sort", SORT), Option("top", Count(help="show only so many rows from the top"))),
+    options=(Option("sort", SORT), Option("top", Count(help="the maximum number of rows"))),
 )
 
 
@@ -70,12 +70,11 @@ async def CURRENT(  # noqa: N802 - the id that workbooks store
 ) -> Any:
     """The momentum score of a current (a named macro motion), or one of its other fields.
 
-    A score that the service leaves open is a blank cell. `*` spills the whole record to the right in one row without
-    a header, in the order of the contract: slug, name, family, phrase, momentum_score, belief_score, maturity_stage,
-    then any further field.
+    A missing score is a blank cell. `*` spills the whole record to the right in one row without a header: slug, name,
+    family, phrase, momentum_score, belief_score, maturity_stage, then any other field.
 
-    All CURRENT and CURRENTS cells of a workbook together cost one request. An unknown current is `#N/A` and names the
-    nearest one.
+    All CURRENT and CURRENTS cells of a workbook together cost one request. An unknown current is `#N/A` with a
+    suggestion.
     """
     currents = (await need(CurrentsResource())).value
     current = find_record(currents, slug, "current")
@@ -99,10 +98,10 @@ async def CURRENTS(  # noqa: N802 - the id that workbooks store
     fields: Annotated[Sequence[str], CURRENT_FIELDS.columns("name, momentum_score", COLUMN_CHOICES)] = DEFAULT_FIELDS,
     options: Annotated[Mapping[str, Any] | None, OPTIONS] = None,
 ) -> Table:
-    """A table of all currents with their scores, the strongest momentum first.
+    """A table of all currents with their scores, strongest momentum first.
 
-    `sort=belief_score` sorts by another field, `sort=-belief_score` the other way round; currents without a value come
-    last. `top=5` keeps the first five. Costs one request, shared with every CURRENT cell.
+    `sort=belief_score` sorts by another field, `sort=-belief_score` in reverse order; currents without a value come
+    last. `top=5` shows the first five. Costs one request, shared with every CURRENT cell.
     """
     given = options or {}
     currents = by_slug((await need(CurrentsResource())).value)

@@ -29,7 +29,7 @@ INDEX_FIELDS = Fields(
         Choice("summary", "what the index measures, in a sentence"),
         Choice("category", "what the index is about"),
         Choice("scale", "how to read the number"),
-        Choice("baseline_window_months", "months that the index is compared with"),
+        Choice("baseline_window_months", "the months that the index is compared with"),
         Choice(COMPONENTS, "the components with weights and transforms"),
     ),
     {"value": lambda index: index.reading()[0], "observed_at": lambda index: index.reading()[1]},
@@ -40,10 +40,10 @@ DEFAULT_FIELDS = "slug, name, value, observed_at, category, scale"
 SLUG = Text(help="slug of an index, or a range of them; INDICES lists all", example="pressure-gauge", vectorized=True)
 
 FIELD = INDEX_FIELDS.one(
-    "what to show; also weight: and a component's name, or any other field; a range of fields spills", "components"
+    "the field to show, also weight: with a component's name, or any other field; a range of fields spills", "components"
 )
 
-COLUMN_CHOICES = (*INDEX_FIELDS.choices, Choice("slug", "the index's own name in formulas"))
+COLUMN_CHOICES = (*INDEX_FIELDS.choices, Choice("slug", "the index's name in formulas"))
 
 
 @udf(
@@ -60,12 +60,12 @@ async def INDEX(  # noqa: N802 - the id that workbooks store
 ) -> Any:
     """The current reading of a composite index, or one of its fields.
 
-    `components` spills a table with one row a component and one column a field of it: its signal, weight, transform
-    and whatever else the service tells. `weight:` and a component's name give that one weight (of a component that
-    occurs twice, the sum).
+    `components` spills a table with one row for each component and one column for each of its fields: signal, weight,
+    transform and any others. `weight:` with a component's name returns its weight (the sum, if the component occurs
+    twice).
 
-    All INDEX and INDICES cells of a workbook together cost one request. An unknown index is `#N/A` and names the
-    nearest one; so is an index that has no reading yet.
+    All INDEX and INDICES cells of a workbook together cost one request. An unknown index is `#N/A` with a suggestion;
+    an index without a reading is `#N/A` too.
     """
     indices = (await need(IndicesResource())).value
     index = find_record(indices, slug, "index")
@@ -85,8 +85,8 @@ async def INDICES(  # noqa: N802 - the id that workbooks store
 ) -> Table:
     """A table of all composite indices with their current readings.
 
-    One row an index, in the order of their slugs. An index without a reading has a blank in its place; `components`
-    names them in one cell, separated by commas. Costs one request, shared with every INDEX cell.
+    One row for each index, sorted by slug. A missing reading is blank; `components` lists the components in one cell,
+    separated by commas. Costs one request, shared with every INDEX cell.
     """
     return INDEX_FIELDS.table(fields, by_slug((await need(IndicesResource())).value))
 

@@ -27,28 +27,28 @@ SIGNAL_FIELDS = Fields(
         Choice("name", "the signal's name"),
         Choice("unit", "the unit of the values"),
         Choice("category", "what the signal is about"),
-        Choice("signal_type", "what kind of series it is"),
-        Choice("source", "where the service has it from"),
+        Choice("signal_type", "the kind of series"),
+        Choice("source", "where the data comes from"),
         Choice("description", "what is measured, and how"),
         Choice("shortcode", "the short name"),
         Choice("is_premium", "TRUE for a premium signal"),
-        Choice("previous", "the value before"),
-        Choice("change", "value less previous"),
+        Choice("previous", "the previous value"),
+        Choice("change", "value minus previous"),
         Choice("pct_change", "change as a fraction of previous"),
-        Choice("age", "seconds since the service gave it"),
-        Choice("state", "fresh, or stale where it is the last known value"),
+        Choice("age", "seconds since the answer arrived"),
+        Choice("state", "fresh, or stale for a last known value"),
     ),
 )
 
 SIGNAL_COLUMNS = Fields(
     Signal,
     (
-        Choice("slug", "the signal's own name in formulas"),
-        Choice("shortcode", "a short name that formulas take as well"),
+        Choice("slug", "the signal's name in formulas"),
+        Choice("shortcode", "a short name that formulas also accept"),
         Choice("name", "the signal's name"),
         Choice("category", "what the signal is about"),
-        Choice("signal_type", "what kind of number it is"),
-        Choice("source", "where the service has it from"),
+        Choice("signal_type", "the kind of series"),
+        Choice("source", "where the data comes from"),
         Choice("description", "what is measured, and how"),
         Choice("unit", "the unit of the values"),
         Choice("is_premium", "TRUE for a premium signal"),
@@ -68,14 +68,14 @@ SLUG = Text(
     help="slug or shortcode of a signal, or a range of them; =DS.SIGNALS() lists all", example="us-cpi", vectorized=True
 )
 
-FIELD = SIGNAL_FIELDS.one("what to show; any other field of the signal by name, too; a range of fields spills", "unit")
+FIELD = SIGNAL_FIELDS.one("the field to show, also any other field by name; a range of fields spills", "unit")
 
-SEARCH = Text(help="words to find in slug, shortcode, name or description; all must be there", example="oil price")
+SEARCH = Text(help="words to find in slug, shortcode, name or description; all must match", example="oil price")
 
 CATEGORY = Text(help="only signals of this category", example="commodities")
 
 AT = Day(
-    help="the value on or before this day: a date, or text such as 2024-12-31 or -1Y",
+    help="show the value on or before this day: a date, or text such as 2024-12-31 or -1Y",
     example="2024-12-31",
     vectorized=True,
 )
@@ -101,13 +101,13 @@ async def SIGNAL(  # noqa: N802 - the id that workbooks store
 ) -> Any:
     """The latest value of a signal, its value on a day, or one of its fields.
 
-    With `at` the value is the observation on or before that day (UTC), and `observed_at`, `previous`, `change` and
-    `pct_change` are those of that observation; the other fields do not depend on it. `pct_change` is a fraction (0.02
-    is 2 %), and blank where the previous value is not positive. `previous` is the value before, nulls skipped.
+    With `at`, the value is the last observation on or before that day (UTC). `observed_at`, `previous`, `change` and
+    `pct_change` belong to that observation; the other fields do not depend on `at`. `pct_change` is a fraction (0.02
+    is 2 %), and blank if the previous value is not positive. `previous` is the previous observation with a value.
 
-    All cells about one signal share one request, which also brings its recent history. A day before that history costs
-    one more for some years around it. An unknown name is `#N/A` and names the nearest one; so is a day without any
-    observation on or before it.
+    All cells about one signal share one request, which also loads its recent history. An earlier day costs one more
+    request, which loads some years around it. An unknown name is `#N/A` with a suggestion; a day with no observation
+    on or before it is `#N/A` too.
     """
     answer = await need_detail(slug)
     detail = answer.value
@@ -145,12 +145,12 @@ async def SIGNALS(  # noqa: N802 - the id that workbooks store
     search: Annotated[str | None, SEARCH] = None,
     category: Annotated[str | None, CATEGORY] = None,
     fields: Annotated[Sequence[str], SIGNAL_COLUMNS.columns("slug, name")] = DEFAULT_COLUMNS,
-    limit: Annotated[int | None, Count(help="show at most so many signals", example="20")] = None,
+    limit: Annotated[int | None, Count(help="the maximum number of signals", example="20")] = None,
 ) -> Table:
-    """The catalogue of signals, or those that a search finds, the best match first.
+    """The catalogue of signals, or the signals that match a search, best match first.
 
-    Without a search the signals come in the order of their slugs. Searching happens on the spot and is free: the
-    catalogue costs one request for every 500 signals, once a day. A search that finds nothing is `#N/A`.
+    Without a search, signals are sorted by slug. Searching is local and free: the catalogue costs one request for every
+    500 signals, once a day. A search without a match is `#N/A`.
     """
     signals = by_slug(await need_catalogue())
     listed = in_group(signals, category, lambda signal: signal.category, "category")

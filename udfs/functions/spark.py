@@ -36,11 +36,11 @@ async def SPARK(  # noqa: N802 - the id that workbooks store
     *,
     today: date,
 ) -> str:
-    """A signal's course as a line of block characters, from the lowest value (▁) to the highest (█).
+    """A signal's history as a line of block characters, from the lowest value (▁) to the highest (█).
 
-    Observations are put into at most `points` groups of nearly the same size, and each group shows its last one, so
-    that the line ends with the newest value. Values that are missing are left out. Costs what SIGNAL_HISTORY of the
-    same window costs: nothing where the recent history is in hand.
+    Observations form at most `points` groups of nearly equal size. Each group shows its last observation, so the line
+    ends with the newest value. Missing values are skipped. Costs the same as SIGNAL_HISTORY for this window: nothing
+    if the recent history is already cached.
     """
     window = window_for(start, None, today, TableOptions())
     series = await known_series(slug, window, today)

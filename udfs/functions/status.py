@@ -35,11 +35,11 @@ KEEP_S = 5.0
 QUOTA_FIELDS = (
     Choice("remaining", "requests left this month"),
     Choice("tier", "the key's tier: free, pro or enterprise"),
-    Choice("cap", "requests that the tier has a month"),
-    Choice("used_here", "requests made from this installation this month"),
+    Choice("cap", "requests per month"),
+    Choice("used_here", "requests sent by this installation this month"),
 )
 
-FIELD = Text(help="what to show; a range of fields spills", example="tier", choices=QUOTA_FIELDS, vectorized=True)
+FIELD = Text(help="the field to show; a range of fields spills", example="tier", choices=QUOTA_FIELDS, vectorized=True)
 
 STATUS_COLUMNS = ("resource", "state", "age", "source", "last_error", "revised_at")
 
@@ -48,10 +48,10 @@ STATUS_COLUMNS = ("resource", "state", "age", "source", "last_error", "revised_a
 async def QUOTA(  # noqa: N802 - the id that workbooks store
     field: Annotated[str, FIELD] = "remaining", *, client: AsyncClient
 ) -> Any:
-    """The requests that are left this month, or the key's tier, its cap, or what was spent from here.
+    """The requests left this month, or the key's tier, its cap, or the requests sent by this installation.
 
-    Read from the last answer of the service, whatever it was about. Only when there was none yet is one request spent,
-    on the indices, so that it is of use.
+    The values come from the last answer of the service, whatever it was about. If there was no answer yet, one request
+    is spent: it loads the indices, which other cells can use.
     """
     if client.quota_now is None:
         await have(IndicesResource(), max_age_s=EVER)  # opens the store, which other processes share
@@ -65,16 +65,16 @@ async def QUOTA(  # noqa: N802 - the id that workbooks store
 
 @udf(group="Account", shape="table", keep_s=KEEP_S, runs_last=True, examples=("=DS.STATUS()", '=DS.STATUS("us-cpi")'))
 async def STATUS(  # noqa: N802 - the id that workbooks store
-    name: Annotated[str | None, Text(help="only resources with this in their name", example="us-cpi")] = None,
+    name: Annotated[str | None, Text(help="only resources with this text in their name", example="us-cpi")] = None,
     *,
     now: float,
     client: AsyncClient,
 ) -> Table:
-    """A table of everything that was asked: resource, state, age in seconds, source tier, last error, revision.
+    """A table of every resource read so far: name, state, age in seconds, source, last error, revision.
 
     The state is fresh, stale (the last known value is shown), missing, locked (the key's tier is too low), spent (the
-    month's requests are used up) or offline. The source is memory, shelf, redis or network; `revised_at` is when the
-    service was last seen to have changed the past of a history. Costs no request.
+    month's requests are used up) or offline. The source is memory, shelf (the file on disk), redis or network.
+    `revised_at` is when a change in the past of a history was last seen. Costs no request.
     """
     states = sorted(client.states(), key=lambda state: label(state.resource))
     rows = [_row(state, now) for state in states if name is None or name.casefold() in label(state.resource).casefold()]

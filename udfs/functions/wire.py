@@ -25,18 +25,18 @@ WIRE_FIELDS = Fields(
     (
         Choice("published_at", "when the item was published"),
         Choice("importance_score", "how important it is, 0 to 100"),
-        Choice("kind", "what kind of item it is"),
+        Choice("kind", "the kind of item"),
         Choice("headline", "the headline"),
         Choice("source", "the feed it comes from"),
         Choice("primary_url", "where to read the original"),
         Choice("summary", "the summary"),
-        Choice("tickers", "the tickers it names"),
+        Choice("tickers", "the tickers it mentions"),
         Choice("signal_slugs", "the signals it is about"),
-        Choice("current_slugs", "the currents it belongs to"),
+        Choice("current_slugs", "the currents it is about"),
         Choice("beat", "the topic"),
         Choice("image_url", "a picture"),
-        Choice("id", "the item's own id, which posts cite"),
-        Choice("payload", "all structured values of it; payload.<key> gives one"),
+        Choice("id", "the item's id, which posts cite"),
+        Choice("payload", "all its structured values; payload.<key> shows one"),
     ),
 )
 
@@ -44,8 +44,8 @@ KINDS = (
     Choice("news", "news"),
     Choice("filing", "a filing with a regulator"),
     Choice("press_release", "a company's press release"),
-    Choice("data_release", "new data of a statistical source"),
-    Choice("fund_flow", "money moving in or out of funds"),
+    Choice("data_release", "new data from a statistical source"),
+    Choice("fund_flow", "money flowing into or out of funds"),
     Choice("analyst_rating", "an analyst's rating"),
     Choice("social_post", "a post on a social network"),
     Choice("breaking", "breaking news"),
@@ -53,11 +53,11 @@ KINDS = (
 
 DEFAULT_FIELDS = "published_at, importance_score, kind, headline, source, primary_url"
 
-TICKER = Names(help="only items that name this ticker; several with commas or as a range", example="CPI")
+TICKER = Names(help="only items with this ticker; several separated by commas or as a range", example="CPI")
 
-IMPORTANCE = Count(help="only items at least so important, 0 to 100", example="60", least=0, most=100)
+IMPORTANCE = Count(help="the minimum importance, 0 to 100", example="60", least=0, most=100)
 
-LIMIT = Count(help=f"show at most so many items, up to {LIST_LIMIT}", example="20", most=LIST_LIMIT)
+LIMIT = Count(help=f"the maximum number of items, up to {LIST_LIMIT}", example="20", most=LIST_LIMIT)
 
 COLUMNS = WIRE_FIELDS.columns("published_at, headline", also="payload.<key> too; ")
 
@@ -66,7 +66,7 @@ OPTIONS = Options(
     example="signal=us-cpi",
     options=(
         Option("signal", Text(help="only items about this signal (slug or shortcode)", example="us-cpi")),
-        Option("current", Text(help="only items that belong to this current", example="energy-repricing")),
+        Option("current", Text(help="only items about this current", example="energy-repricing")),
         Option("text", Text(help="only items with all these words in headline or summary", example="oil inventories")),
     ),
 )
@@ -85,10 +85,10 @@ async def WIRE(  # noqa: N802 - the id that workbooks store
     ticker: Annotated[tuple[str, ...] | None, TICKER] = None,
     kind: Annotated[str | None, Text(help="only items of this kind", example="news", choices=KINDS)] = None,
     min_importance: Annotated[int, IMPORTANCE] = 0,
-    since: Annotated[date | None, Day(help="only items from this day on: a date, or text such as -7D or MTD")] = None,
+    since: Annotated[date | None, Day(help="only items since this day: a date, or text such as -7D or MTD")] = None,
     limit: Annotated[int, LIMIT] = 20,
     beat: Annotated[str | None, Text(help="only items of this topic", example="macro")] = None,
-    source: Annotated[str | None, Text(help="only items of this feed, in its own spelling")] = None,
+    source: Annotated[str | None, Text(help="only items from this feed, exactly as it is spelled")] = None,
     fields: Annotated[Sequence[str], COLUMNS] = DEFAULT_FIELDS,
     options: Annotated[Mapping[str, Any] | None, OPTIONS] = None,
 ) -> Table:

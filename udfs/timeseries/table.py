@@ -36,7 +36,7 @@ class Fill(Explained):
     """How gaps are filled."""
 
     NONE = "none", "a blank"
-    PREV = "prev", "the value before, also one from before the start"
+    PREV = "prev", "with the previous value, even from before the start"
     NEXT = "next", "the value after"
     LINEAR = "linear", "a value between, by time"
     ZERO = "zero", "0"

@@ -182,14 +182,14 @@ def _days(days: int) -> Callable[[int], Lead]:
 TRANSFORMS = {
     transform.name: transform
     for transform in (
-        Transform("pct", "change against the observation before, as a fraction", _pct, _rows(1)),
-        Transform("diff", "difference from the observation before", _diff, _rows(1)),
+        Transform("pct", "change from the previous observation, as a fraction", _pct, _rows(1)),
+        Transform("diff", "difference from the previous observation", _diff, _rows(1)),
         Transform("log", "natural logarithm; log|diff gives log returns", _log),
-        Transform("yoy", "change against the same day a year earlier", _change_since(12), _days(366)),
-        Transform("mom", "change against the same day a month earlier", _change_since(1), _days(31)),
+        Transform("yoy", "change from the same day a year earlier, as a fraction", _change_since(12), _days(366)),
+        Transform("mom", "change from the same day a month earlier, as a fraction", _change_since(1), _days(31)),
         Transform("ma", "mean of the last n observations", _ma, _rows(-1), least=1),
-        Transform("ewm", "exponential mean of span n", _ewm, _rows(factor=EWM_ROWS), least=1),
-        Transform("zscore", "standard score among the last n", _zscore, _rows(-1), least=2),
+        Transform("ewm", "exponentially weighted mean of span n", _ewm, _rows(factor=EWM_ROWS), least=1),
+        Transform("zscore", "z-score within the last n observations", _zscore, _rows(-1), least=2),
         Transform(
             "index",
             "scaled so that the first value shown is x",
@@ -199,8 +199,8 @@ TRANSFORMS = {
             whole=False,
             anchored=True,
         ),
-        Transform("cum", "running sum over the rows shown", _cum, anchored=True),
-        Transform("drawdown", "change against the highest value so far", _drawdown, anchored=True),
+        Transform("cum", "running sum of the rows shown", _cum, anchored=True),
+        Transform("drawdown", "change from the highest value so far, as a fraction", _drawdown, anchored=True),
         Transform("lag", "the value n observations earlier", _lag, _rows(), least=1, default=1),
     )
 }

@@ -1,4 +1,4 @@
-"""An answer: a value, and all that a careful reader wants to know about it."""
+"""Answers: a value with its age and source, and the rule for how long it stays fresh."""
 
 from __future__ import annotations
 
@@ -11,9 +11,15 @@ from dataservice.errors import DataServiceError
 
 T_co = TypeVar("T_co", covariant=True)
 
+DEFAULT_TTL_S = 900.0
+"""A quarter of an hour from arrival: the age that users of the contract's own add-in are used to."""
+
+CLOCK_SKEW_S = 60.0
+"""Clocks of machines that share a cache may differ by so much; later times come from a wrong clock."""
+
 
 class Source(StrEnum):
-    """Where an answer was taken from, nearest first."""
+    """Where an answer came from, nearest first."""
 
     MEMORY = "memory"
     SHELF = "shelf"
@@ -53,11 +59,11 @@ class Answer(Generic[T_co]):
         return replace(self, stale_because=because, requests=0)
 
 
-DEFAULT_TTL_S = 900.0
-"""Quarter of an hour from arrival, the age that users of the contract's own add-in are used to."""
+@dataclass(frozen=True, slots=True)
+class Miss(Generic[T_co]):
+    """No cache holds a fresh answer; `last_known` is the old one, if there is any."""
 
-CLOCK_SKEW_S = 60.0
-"""Machines that share a cache may differ by so much; what comes from further in the future had a wrong clock."""
+    last_known: Answer[T_co] | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable
 from datetime import date
 from typing import Any
 
@@ -24,6 +25,8 @@ from dataservice.client.contract.windows import Window
 from dataservice.models import Current, Index, Observation, Post, Signal, WireItem
 from dataservice.observations import Observations
 
+LENGTH = struct.Struct("<q")  # of one column of a history, in bytes, at the very end
+
 
 class _Detail(msgspec.Struct, array_like=True):
     signal: Signal
@@ -32,23 +35,29 @@ class _Detail(msgspec.Struct, array_like=True):
     values: bytes
 
 
-class _Posts(msgspec.Struct, array_like=True):
-    items: tuple[Post, ...]
-    complete: bool
+class _Span(msgspec.Struct, array_like=True):
+    start: date
+    end: date
+    pulled_at: float
+    checked_at: float
+    revised: bool
 
 
-class _Items(msgspec.Struct, array_like=True):
-    items: tuple[WireItem, ...]
-    complete: bool
+class _Facts(msgspec.Struct, array_like=True):
+    """What is known of a history beside its columns."""
+
+    spans: tuple[_Span, ...]
+    revised_at: float | None
 
 
 _encode = msgspec.msgpack.Encoder().encode
-_catalogue = msgspec.msgpack.Decoder(tuple[Signal, ...]).decode
 _detail = msgspec.msgpack.Decoder(_Detail).decode
+_facts = msgspec.msgpack.Decoder(_Facts).decode
+_catalogue = msgspec.msgpack.Decoder(tuple[Signal, ...]).decode
 _indices = msgspec.msgpack.Decoder(tuple[Index, ...]).decode
 _currents = msgspec.msgpack.Decoder(tuple[Current, ...]).decode
-_posts = msgspec.msgpack.Decoder(_Posts).decode
-_items = msgspec.msgpack.Decoder(_Items).decode
+_posts = msgspec.msgpack.Decoder(tuple[tuple[Post, ...], bool]).decode
+_items = msgspec.msgpack.Decoder(tuple[tuple[WireItem, ...], bool]).decode
 
 
 def pack(value: Any) -> bytes:
@@ -68,24 +77,22 @@ def pack(value: Any) -> bytes:
 
 def unpack(resource: Resource[Any], payload: bytes) -> Any:
     """The value of `resource` in `payload`; raises `msgspec.MsgspecError` or `ValueError` for other bytes."""
-    match resource:
-        case CatalogueResource():
-            return Catalogue(_catalogue(payload))
-        case SignalResource():
-            found = _detail(payload)
-            return SignalDetail(found.signal, found.latest, unpack_columns(found.times, found.values))
-        case IndicesResource():
-            return Indices(_indices(payload))
-        case CurrentsResource():
-            return Currents(_currents(payload))
-        case PostsResource():
-            posts = _posts(payload)
-            return Page(posts.items, posts.complete, Post)
-        case WireResource():
-            items = _items(payload)
-            return Page(items.items, items.complete, WireItem)
-        case _:
-            raise TypeError(f"no cache keeps {resource!r}")
+    return UNPACKERS[type(resource)](payload)
+
+
+def _unpack_detail(payload: bytes) -> SignalDetail:
+    found = _detail(payload)
+    return SignalDetail(found.signal, found.latest, unpack_columns(found.times, found.values))
+
+
+UNPACKERS: dict[type[Resource[Any]], Callable[[bytes], Any]] = {
+    CatalogueResource: lambda payload: Catalogue(_catalogue(payload)),
+    SignalResource: _unpack_detail,
+    IndicesResource: lambda payload: Indices(_indices(payload)),
+    CurrentsResource: lambda payload: Currents(_currents(payload)),
+    PostsResource: lambda payload: Page(*_posts(payload), Post),
+    WireResource: lambda payload: Page(*_items(payload), WireItem),
+}
 
 
 def pack_columns(observations: Observations) -> tuple[bytes, bytes]:
@@ -100,25 +107,6 @@ def unpack_columns(times: bytes | memoryview, values: bytes | memoryview) -> Obs
     return Observations(np.frombuffer(times, "<M8[us]"), np.frombuffer(values, "<f8"))
 
 
-_LENGTH = struct.Struct("<q")  # of one column, in bytes, at the very end
-
-
-class _Span(msgspec.Struct, array_like=True):
-    start: date
-    end: date
-    pulled_at: float
-    checked_at: float
-    revised: bool
-
-
-class _Facts(msgspec.Struct, array_like=True):
-    spans: tuple[_Span, ...]
-    revised_at: float | None
-
-
-_decode = msgspec.msgpack.Decoder(_Facts).decode
-
-
 def pack_history(history: History) -> bytes:
     """The bytes of `history`."""
     times, values = pack_columns(history.observations)
@@ -126,17 +114,17 @@ def pack_history(history: History) -> bytes:
         _Span(span.window.start, span.window.end, span.pulled_at, span.checked_at, span.revised)
         for span in history.spans
     )
-    return b"".join([times, values, _encode(_Facts(spans, history.revised_at)), _LENGTH.pack(len(times))])
+    return b"".join([times, values, _encode(_Facts(spans, history.revised_at)), LENGTH.pack(len(times))])
 
 
 def unpack_history(payload: bytes) -> History:
     """The history in `payload`, its columns a view of it; raises `ValueError` or `msgspec.MsgspecError` otherwise."""
-    if len(payload) < _LENGTH.size:
+    if len(payload) < LENGTH.size:
         raise ValueError("too short for a history")
-    (length,) = _LENGTH.unpack_from(payload, len(payload) - _LENGTH.size)
-    body = memoryview(payload)[: -_LENGTH.size]
+    (length,) = LENGTH.unpack_from(payload, len(payload) - LENGTH.size)
+    body = memoryview(payload)[: -LENGTH.size]
     if not 0 <= 2 * length <= len(body):
         raise ValueError("columns longer than the whole")
-    facts = _decode(body[2 * length :])
+    facts = _facts(body[2 * length :])
     spans = tuple(Span(Window(s.start, s.end), s.pulled_at, s.checked_at, s.revised) for s in facts.spans)
     return History(unpack_columns(body[:length], body[length : 2 * length]), spans, facts.revised_at)

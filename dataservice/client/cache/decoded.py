@@ -1,9 +1,9 @@
-"""The decoded answers of this process, bounded by size: what a cell is answered from in well under a microsecond."""
+"""The decoded answers of this process, bounded by size: cells are answered from here in well under a microsecond."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -22,27 +22,33 @@ class _Sized:
 
 
 class MemoryCache:
-    """The last known answer to each resource; the least recently fetched go first when `max_bytes` are held.
+    """The last known answer to each resource; the least recently fetched are evicted when `max_bytes` are held.
 
     Reading takes no lock and may happen in any thread: it is one look into a plain dictionary.
     """
 
     def __init__(self, max_bytes: int) -> None:
-        self.by_resource: dict[Resource[Any], Answer[Any]] = {}
+        self._answers: dict[Resource[Any], Answer[Any]] = {}
         self._families: dict[Hashable, dict[Resource[Any], None]] = {}
-        self._order = _Order(max_bytes, self)
+        self._by_age = _ByAge(max_bytes, self._evicted)
         self._lock = threading.Lock()
+        self.get: Callable[[Resource[Any]], Answer[Any] | None] = self._answers.get
+        """The last known answer to a resource, or None."""
+
+    def resources(self) -> list[Resource[Any]]:
+        """The resources with an answer."""
+        return list(self._answers)
 
     def put(self, resource: Resource[Any], answer: Answer[Any], size: int) -> None:
         """Keep `answer`, whose value takes about `size` bytes; one larger than the whole memory is not kept."""
         with self._lock:
-            self._order.pop(resource, None)
+            self._by_age.pop(resource, None)
             sized = _Sized(answer, size + ANSWER_BYTES)
-            if sized.size > self._order.maxsize:
-                self._dropped(resource)
+            if sized.size > self._by_age.maxsize:
+                self._evicted(resource)
                 return
-            self._order[resource] = sized
-            self.by_resource[resource] = answer
+            self._by_age[resource] = sized
+            self._answers[resource] = answer
             if resource.family != resource:
                 self._families.setdefault(resource.family, {})[resource] = None
 
@@ -50,32 +56,32 @@ class MemoryCache:
         """The answers that could hold the one to `resource`."""
         with self._lock:
             members = self._families.get(resource.family, {})
-            return [(member, self.by_resource[member]) for member in members]
+            return [(member, self._answers[member]) for member in members]
 
     def drop_family(self, resource: Resource[Any]) -> None:
         """Forget all answers of the family of `resource`."""
         with self._lock:
             for member in list(self._families.get(resource.family, {})):
-                del self._order[member]
-                self._dropped(member)
+                del self._by_age[member]
+                self._evicted(member)
 
     def expire(self, now: float) -> None:
         """Let no answer be fresh any more; none is lost."""
         with self._lock:
-            for resource, sized in list(self._order.items()):
+            for resource, sized in list(self._by_age.items()):
                 answer = replace(sized.answer, fresh_until=min(sized.answer.fresh_until, now))
-                self.by_resource[resource] = answer
-                self._order[resource] = replace(sized, answer=answer)
+                self._answers[resource] = answer
+                self._by_age[resource] = replace(sized, answer=answer)
 
     def clear(self) -> None:
         """Forget all answers."""
         with self._lock:
-            self._order.clear()
-            self.by_resource.clear()
+            self._by_age.clear()
+            self._answers.clear()
             self._families.clear()
 
-    def _dropped(self, resource: Resource[Any]) -> None:
-        self.by_resource.pop(resource, None)
+    def _evicted(self, resource: Resource[Any]) -> None:
+        self._answers.pop(resource, None)
         members = self._families.get(resource.family)
         if members is not None:
             members.pop(resource, None)
@@ -83,14 +89,14 @@ class MemoryCache:
                 del self._families[resource.family]
 
 
-class _Order(LRUCache[Resource[Any], _Sized]):
-    """Who goes next; tells its owner who went."""
+class _ByAge(LRUCache[Resource[Any], _Sized]):
+    """Evicts the least recently fetched entry, and reports which one that was."""
 
-    def __init__(self, max_bytes: int, owner: MemoryCache) -> None:
+    def __init__(self, max_bytes: int, evicted: Callable[[Resource[Any]], None]) -> None:
         super().__init__(max_bytes, getsizeof=lambda sized: sized.size)
-        self._owner = owner
+        self._report = evicted
 
     def popitem(self) -> tuple[Resource[Any], _Sized]:
         resource, sized = super().popitem()
-        self._owner._dropped(resource)  # noqa: SLF001 - the two are one concept
+        self._report(resource)
         return resource, sized

@@ -15,8 +15,7 @@ from datetime import date
 import numpy as np
 
 from dataservice.client.cache.answer import Freshness
-from dataservice.client.contract.timestamps import utc_day
-from dataservice.client.contract.windows import Window, day_before, joined, missing
+from dataservice.client.contract.windows import Window, day_before, joined, missing, utc_day
 from dataservice.observations import Observations
 
 OVERLAP = 30
@@ -74,15 +73,16 @@ def window_of(start: date | None, end: date | None, today: date) -> Window:
     return Window(start or date.min, date.max if end is None or end >= today else end)
 
 
+def gaps(history: History, wanted: Window, now: float) -> list[Window]:
+    """The days of `wanted` that were never pulled, were pulled too long ago, or were revised since."""
+    return missing((span.window for span in history.spans if _is_trusted(span, now)), wanted) if wanted else []
+
+
 def pulls_needed(history: History, wanted: Window, now: float, rules: Freshness) -> list[Window]:
-    """The windows to ask the service for before `wanted` can be answered afresh; empty when it can be now."""
-    trusted = [span for span in history.spans if _is_trusted(span, now)]
-    pulls = missing((span.window for span in trusted), wanted) if wanted else []
-    for span in trusted:
-        if span.window.meets(wanted):
-            check = _check(history, span, wanted, now, rules)
-            pulls += [check] if check else []
-    return joined(pulls)
+    """The windows to pull before `wanted` can be answered afresh: its gaps, and live parts that need a check."""
+    near = [span for span in history.spans if _is_trusted(span, now) and span.window.meets(wanted)]
+    checks = [_check(history, span, wanted, now, rules) for span in near]
+    return joined([*gaps(history, wanted, now), *(check for check in checks if check)])
 
 
 def findings(history: History, wanted: Window, now: float, rules: Freshness) -> Findings | None:
@@ -90,8 +90,8 @@ def findings(history: History, wanted: Window, now: float, rules: Freshness) -> 
     if not wanted:
         return Findings(Observations.empty(), now, now + rules.ttl_s)
     spans = [span for span in history.spans if span.window.meets(wanted)]
-    gaps = missing((span.window for span in spans), wanted)
-    if not spans or any(gap.start == wanted.start or gap.end != wanted.end for gap in gaps):
+    holes = missing((span.window for span in spans), wanted)
+    if not spans or any(hole.start == wanted.start or hole.end != wanted.end for hole in holes):
         return None
     live = [span for span in spans if wanted.end >= live_from(history, span)]
     fetched_at = min(span.checked_at for span in live) if live else min(span.pulled_at for span in spans)
@@ -190,8 +190,7 @@ def _union(united: Span, span: Span, pulled: Window) -> Span:
 
 def _outside(span: Span, pulled: Window) -> Sequence[Span]:
     """The parts of `span` before and behind `pulled`."""
-    gaps = missing([pulled], span.window)
-    return [replace(span, window=gap) for gap in gaps]
+    return [replace(span, window=rest) for rest in missing([pulled], span.window)]
 
 
 def _merge(history: History, earlier: Span, later: Span) -> bool:

@@ -9,8 +9,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from dataservice.client.contract.requests import LIST_LIMIT
-from dataservice.client.contract.results import Currents, Indices, Page, SignalDetail
-from dataservice.client.contract.timestamps import instant
+from dataservice.client.contract.results import Currents, Indices, Page, SignalDetail, published
 from dataservice.errors import MalformedAnswerError
 from dataservice.models import Current, Index, Observation, Post, Record, Signal, WireItem
 from dataservice.observations import Observations
@@ -114,8 +113,7 @@ def wire(body: bytes) -> Page[WireItem]:
 
 def _page(body: bytes, kind: type[R]) -> Page[R]:
     items = _records(_envelope(body), kind)
-    newest_first = sorted(items, key=lambda item: instant(item.field("published_at")), reverse=True)
-    return Page(tuple(newest_first), complete=len(items) < LIST_LIMIT, kind=kind)
+    return Page(tuple(sorted(items, key=published, reverse=True)), complete=len(items) < LIST_LIMIT, kind=kind)
 
 
 def _newest(history: Observations) -> Observation | None:

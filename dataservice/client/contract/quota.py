@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dataservice.client.contract.timestamps import utc_day
+from dataservice.client.contract.windows import utc_day
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -1,17 +1,18 @@
-"""The resources of the service, as values: what can be asked, and what equal questions share.
+"""The resources of the service, as values: what can be requested, and which answer holds which other one.
 
 A request is what costs, so the client thinks in resources: two cells that need the same resource share one answer,
-whichever fields they show. A resource says nothing of keys, caches or HTTP.
+whichever fields they show. A resource knows nothing of keys, caches or HTTP.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass, fields
 from datetime import date
-from typing import ClassVar, Generic, TypeVar
+from itertools import combinations
+from typing import Any, ClassVar, Generic, TypeVar
 
-from dataservice.client.contract.results import Catalogue, Page, SignalDetail
+from dataservice.client.contract.results import Catalogue, Page, SignalDetail, published_since
 from dataservice.models import Current, Index, Post, WireItem
 from dataservice.observations import Observations
 
@@ -23,7 +24,7 @@ class Resource(Generic[T_co]):
     """Something the service can be asked whose answer is a `T_co`; equal resources share one answer."""
 
     priority: ClassVar[int] = 0
-    """Who goes first when requests are short: values (0), histories (1), posts (2), the wire (3)."""
+    """What goes first when requests are short: values (0), histories (1), posts (2), the wire (3)."""
 
     @property
     def family(self) -> Hashable:
@@ -111,6 +112,15 @@ class PostsResource(Resource[Page[Post]]):
             and _from(self.since) <= _from(other.since)
         )
 
+    def selects(self, post: Post) -> bool:
+        """Whether the service's filters let `post` pass."""
+        return (
+            self.story_type in (None, post.story_type)
+            and self.handle in (None, post.byline.get("handle"))
+            and self.beat in (None, post.byline.get("topic_beat"))
+            and published_since(post, self.since)
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class WireResource(Resource[Page[WireItem]]):
@@ -141,6 +151,41 @@ class WireResource(Resource[Page[WireItem]]):
             and self.min_importance <= other.min_importance
             and _from(self.since) <= _from(other.since)
         )
+
+    def selects(self, item: WireItem) -> bool:
+        """Whether the service's filters let `item` pass."""
+        return (
+            self.kind in (None, item.kind)
+            and self.beat in (None, item.beat)
+            and self.source in (None, item.source)
+            and (self.ticker is None or self.ticker in item.tickers)
+            and (item.importance_score or 0.0) >= self.min_importance
+            and published_since(item, self.since)
+        )
+
+
+def narrowed(resource: Resource[Any], wide: Resource[Any], value: Any) -> Any | None:
+    """The value of `resource` taken from the `value` of `wide`; None where that does not hold all of it."""
+    if not wide.covers(resource):
+        return None
+    match resource, value:
+        case HistoryResource(_, start, end), Observations():
+            return value.between(start, end)
+        case ((PostsResource() | WireResource()), Page(complete=True)):
+            return value.selected(resource.selects)
+        case _:
+            return None
+
+
+def wider(resource: Resource[Any]) -> Iterator[Resource[Any]]:
+    """The selections without some of the filters of `resource`, those without the most first."""
+    if not isinstance(resource, PostsResource | WireResource):
+        return
+    filters = {field.name: getattr(resource, field.name) for field in fields(resource)}
+    given = [field.name for field in fields(resource) if filters[field.name] != field.default]
+    for count in range(len(given)):
+        for names in combinations(given, count):
+            yield type(resource)(**{name: filters[name] for name in names})
 
 
 def _from(start: date | None) -> date:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import UTC, date, datetime, time
 from difflib import get_close_matches
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Generic, TypeVar
@@ -104,9 +105,30 @@ class Page(Generic[R_co]):
     def __iter__(self) -> Iterator[R_co]:
         return iter(self.items)
 
+    def selected(self, passes: Callable[[R_co], bool]) -> Page[R_co]:
+        """The same page with only the records that pass."""
+        return replace(self, items=tuple(record for record in self.items if passes(record)))
+
     def to_frame(self) -> pd.DataFrame:
         """One row a record, one column a field of the contract, newest first."""
         return frame_of(self.items, type(self.items[0]) if self.items else self.kind)
+
+
+def published(record: Record) -> datetime:
+    """When a post or wire item was published; the beginning of time where its text is no time: it sorts as oldest."""
+    try:
+        moment = datetime.fromisoformat(record.field("published_at"))
+    except ValueError:
+        return datetime.min.replace(tzinfo=UTC)
+    return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def published_since(record: Record, since: date | None) -> bool:
+    """Whether a post or wire item is from `since` on: a day or a time, in UTC where it names no zone."""
+    if since is None:
+        return True
+    first = since if isinstance(since, datetime) else datetime.combine(since, time.min)
+    return published(record) >= (first if first.tzinfo else first.replace(tzinfo=UTC))
 
 
 class Indices(tuple[Index, ...]):

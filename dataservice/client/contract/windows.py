@@ -1,10 +1,10 @@
-"""Interval arithmetic on calendar days: both ends included, `date.min` and `date.max` are the open ends."""
+"""Calendar days in UTC and windows of them: both ends included, `date.min` and `date.max` are the open ends."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta
 
 _DAY = timedelta(days=1)
 
@@ -33,6 +33,18 @@ class Window:
     def within(self, other: Window) -> Window:
         """The days the two share; empty where there are none."""
         return Window(max(self.start, other.start), min(self.end, other.end))
+
+
+def utc_day(seconds: float) -> date:
+    """The calendar day in UTC of a time in seconds since the epoch."""
+    return datetime.fromtimestamp(seconds, UTC).date()
+
+
+def utc_day_of(moment: date | None) -> date | None:
+    """The UTC day of a day or time: resources go by days, so that a minute makes no new resource."""
+    if not isinstance(moment, datetime):
+        return moment
+    return (moment.astimezone(UTC) if moment.tzinfo else moment).date()
 
 
 def day_after(day: date) -> date:

@@ -1,6 +1,6 @@
-"""What not to ask again for a while: refusals of the key, of an endpoint, of one resource, and outages.
+"""The circuit breaker: what not to ask again for a while, after refusals of a key, endpoint or resource, and outages.
 
-Nothing here touches a known value: a latched question is answered with the last known one, or with the error.
+Nothing here touches a known value: what is blocked is answered with the last known one, or with the error.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from cachetools import LRUCache
 
 from dataservice.client.contract.requests import Endpoint
 from dataservice.client.contract.resources import HistoryResource, Resource, SignalResource
-from dataservice.client.contract.timestamps import utc_day
+from dataservice.client.contract.windows import utc_day
 from dataservice.errors import (
     AuthenticationError,
     ConnectionFailedError,
@@ -30,19 +30,19 @@ from dataservice.errors import (
 )
 
 NEGATIVE_TTL_S = 300.0
-"""A name the service does not know may be made any time: five minutes spare the requests of a hundred equal cells."""
+"""An unknown name may be created any time: five minutes save the requests of a hundred equal cells."""
 
 OUTAGE_S = 5.0
-"""So long after a failed call the next ones answer at once from what is known; it doubles at every further failure."""
+"""For so long after a failed call the service is not asked; the time doubles with every further failure."""
 
 MAX_OUTAGE_S = 60.0
 FAILING_IN_A_ROW = 3  # resources: one or two may be broken by themselves
 
-MAX_RESOURCES = 10_000  # breaker of single resources kept; the least recently used go first
+MAX_RESOURCES = 10_000  # with an open breaker of their own; the least recently used are dropped first
 
 
 @dataclass(frozen=True, slots=True)
-class Latch:
+class OpenBreaker:
     """An error that stands for the service's answer until a time; `strikes` counts failures in a row."""
 
     error: DataServiceError
@@ -51,26 +51,26 @@ class Latch:
 
 
 class CircuitBreaker:
-    """The breaker of one client; one without a key stays latched for ever."""
+    """The breaker of one client; without a key it stays open for ever."""
 
     def __init__(self, *, has_key: bool = True) -> None:
-        self._no_key = None if has_key else Latch(MissingKeyError("no API key is configured"), float("inf"))
-        self._key: Latch | None = None
-        self._outage: Latch | None = None
-        self._endpoints: dict[Endpoint, Latch] = {}
+        self._no_key = None if has_key else OpenBreaker(MissingKeyError("no API key is configured"), float("inf"))
+        self._key: OpenBreaker | None = None
+        self._outage: OpenBreaker | None = None
+        self._endpoints: dict[Endpoint, OpenBreaker] = {}
         self._failing: set[Resource[Any] | None] = set()
-        self._resources: LRUCache[Resource[Any], Latch] = LRUCache(MAX_RESOURCES)
+        self._resources: LRUCache[Resource[Any], OpenBreaker] = LRUCache(MAX_RESOURCES)
 
-    def closed(self, resource: Resource[Any] | None, endpoint: Endpoint, now: float) -> DataServiceError | None:
+    def blocking_error(self, resource: Resource[Any] | None, endpoint: Endpoint, now: float) -> DataServiceError | None:
         """The error that stands for the answer now, the widest first; None when the service may be asked."""
         wide = (self._no_key, self._key, self._endpoints.get(endpoint), self._outage)
-        for latch in (*wide, *self._narrow(resource)):
-            if latch is not None and now < latch.until:
-                return latch.error
+        for found in (*wide, *self._of_resource(resource)):
+            if found is not None and now < found.until:
+                return found.error
         return None
 
-    def _narrow(self, resource: Resource[Any] | None) -> Iterator[Latch | None]:
-        """The breaker that touch one resource; a signal that does not exist has no history either."""
+    def _of_resource(self, resource: Resource[Any] | None) -> Iterator[OpenBreaker | None]:
+        """The breakers that concern one resource; a signal that does not exist has no history either."""
         if resource is None:
             return
         yield self._resources.get(resource)
@@ -84,15 +84,15 @@ class CircuitBreaker:
         error = error.afresh()
         match error:
             case AuthenticationError() | QuotaExceededError():
-                self._key = Latch(error, next_utc_day(now))
+                self._key = OpenBreaker(error, next_utc_day(now))
             case TierError():
-                self._endpoints[endpoint] = Latch(error, next_utc_day(now))
+                self._endpoints[endpoint] = OpenBreaker(error, next_utc_day(now))
             case ConnectionFailedError() | DeadlineExceededError():
                 self._outage = _struck(self._outage, error, now)
             case NotFoundError() if isinstance(resource, HistoryResource):
-                self._resources[HistoryResource(resource.slug)] = Latch(error, now + NEGATIVE_TTL_S)
+                self._resources[HistoryResource(resource.slug)] = OpenBreaker(error, now + NEGATIVE_TTL_S)
             case NotFoundError() | InvalidRequestError() if resource is not None:
-                self._resources[resource] = Latch(error, now + NEGATIVE_TTL_S)
+                self._resources[resource] = OpenBreaker(error, now + NEGATIVE_TTL_S)
             case UnavailableError() if resource is not None:
                 self._resources[resource] = _struck(self._resources.get(resource), error, now)
             case _:
@@ -115,21 +115,22 @@ class CircuitBreaker:
         if resource is not None:
             self._resources.pop(resource, None)
 
-    def lift(self) -> None:
-        """Forget every latch."""
+    def reset(self) -> None:
+        """Let everything be asked again."""
         self._key = self._outage = None
         self._failing.clear()
         self._endpoints.clear()
         self._resources.clear()
 
 
-def _struck(latch: Latch | None, error: DataServiceError, now: float) -> Latch:
-    """The latch after one more failure; those of calls under way together count once."""
-    if latch is None:
-        return Latch(error, now + OUTAGE_S)
-    if now < latch.until:
-        return replace(latch, error=error)
-    return Latch(error, now + min(MAX_OUTAGE_S, OUTAGE_S * 2.0**latch.strikes), latch.strikes + 1)
+def _struck(before: OpenBreaker | None, error: DataServiceError, now: float) -> OpenBreaker:
+    """The open breaker after one more failure; those of calls under way together count once."""
+    if before is None:
+        return OpenBreaker(error, now + OUTAGE_S)
+    if now < before.until:
+        return replace(before, error=error)
+    outage_s = min(MAX_OUTAGE_S, OUTAGE_S * 2.0**before.strikes)
+    return OpenBreaker(error, now + outage_s, before.strikes + 1)
 
 
 def next_utc_day(now: float) -> float:

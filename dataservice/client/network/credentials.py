@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import ipaddress
+import os
+import secrets
 from typing import NoReturn
 from urllib.parse import urlsplit
 
+URL_VARIABLE = "DATA_SERVICE_URL"
+KEY_VARIABLE = "DATA_SERVICE_API_KEY"
+
+_PROCESS_SALT = secrets.token_bytes(16)
+
 
 class ApiKey:
-    """An API key that no repr, log or error can show; only `reveal` gives it out, to the transport."""
+    """An API key that no repr, log or error can show; only `reveal` returns it, to the transport."""
 
     __slots__ = ("_text",)
 
@@ -37,6 +44,25 @@ class ApiKey:
         """A name for this key at this service (32 hexadecimal characters) that does not give the key away."""
         named = f"{base_url}\0{self._text}".encode()
         return hashlib.blake2b(named, key=salt[:64], digest_size=16).hexdigest()
+
+
+def configured_key(given: str | None) -> ApiKey | None:
+    """The key that was given, or else the one in the environment; None for an empty one."""
+    text = os.environ.get(KEY_VARIABLE, "") if given is None else given
+    return ApiKey(text) if text.strip() else None
+
+
+def key_id(key: ApiKey | None, base_url: str) -> str:
+    """A name for `key` in this process, never the key; empty without one."""
+    return "" if key is None else key.fingerprint(_PROCESS_SALT, base_url)[:12]
+
+
+def configured_url(given: str | None, *, allow_plain_http: bool = False) -> str:
+    """The base URL that was given, or else the one in the environment, checked as `service_url` does."""
+    text = given or os.environ.get(URL_VARIABLE, "")
+    if not text.strip():
+        raise ValueError(f"no service address: give base_url or set {URL_VARIABLE}")
+    return service_url(text, allow_plain_http=allow_plain_http)
 
 
 def service_url(text: str, *, allow_plain_http: bool = False) -> str:

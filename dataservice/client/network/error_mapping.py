@@ -91,7 +91,7 @@ def _tier_error(request: Request, quota: Quota | None) -> TierError:
     needs = f"{'the wire' if request.endpoint is Endpoint.WIRE else request.path} needs a higher tier"
     if quota is None:
         return TierError(needs, status=402, path=request.path)
-    return TierError(f"{needs}; the key's tier is", status=402, path=request.path, hint=quota.tier)
+    return TierError(f"{needs}; the key's tier is {quota.tier}", status=402, path=request.path, tier=quota.tier)
 
 
 def _said(response: httpx.Response) -> str:

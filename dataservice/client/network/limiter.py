@@ -1,4 +1,4 @@
-"""A limit on requests under way: who waits goes in the order of priority, then of arrival."""
+"""A limit on requests under way: those that wait pass in the order of priority, then of arrival."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ class PriorityLimiter:
         return self._under_way
 
     def resize(self, places: int) -> None:
-        """Let at most so many pass from now on; those who hold a place keep it."""
+        """Let at most so many pass from now on; callers that hold a place keep it."""
         if places < 1:
-            raise ValueError(f"a gate needs at least one place, not {places}")
+            raise ValueError(f"a limiter needs at least one place, not {places}")
         self._places = places
         self._let_pass()
 
@@ -36,20 +36,20 @@ class PriorityLimiter:
         if self._under_way < self._places:
             self._under_way += 1
         else:
-            await self._turn(priority)
+            await self._wait(priority)
         try:
             yield
         finally:
             self._leave()
 
-    async def _turn(self, priority: int) -> None:
-        turn = asyncio.get_running_loop().create_future()
-        heapq.heappush(self._waiting, (priority, next(self._arrivals), turn))
+    async def _wait(self, priority: int) -> None:
+        place = asyncio.get_running_loop().create_future()
+        heapq.heappush(self._waiting, (priority, next(self._arrivals), place))
         try:
-            await turn
+            await place
         except asyncio.CancelledError:
-            if turn.done() and not turn.cancelled():
-                self._leave()  # the place was given in the moment of the cancellation: hand it on
+            if place.done() and not place.cancelled():
+                self._leave()  # the place was granted at the moment of the cancellation: hand it on
             raise
 
     def _leave(self) -> None:
@@ -58,7 +58,7 @@ class PriorityLimiter:
 
     def _let_pass(self) -> None:
         while self._waiting and self._under_way < self._places:
-            _, _, turn = heapq.heappop(self._waiting)
-            if not turn.done():
+            _, _, place = heapq.heappop(self._waiting)
+            if not place.done():
                 self._under_way += 1
-                turn.set_result(None)
+                place.set_result(None)

@@ -1,4 +1,4 @@
-"""Brings the body that answers a request: waits its turn, asks, tries again where that may help, and keeps account."""
+"""Sends requests under the rules of circuit breaker, budget, limiter and retries, and counts what they spend."""
 
 from __future__ import annotations
 
@@ -12,20 +12,42 @@ from dataservice.client.contract.quota import requests_at_once
 from dataservice.client.contract.requests import Request
 from dataservice.client.contract.resources import Resource
 from dataservice.client.network.breaker import CircuitBreaker
-from dataservice.client.network.budget import Budget
+from dataservice.client.network.budget import Budget, UsageTracker
 from dataservice.client.network.error_mapping import Failure, month_spent
 from dataservice.client.network.limiter import PriorityLimiter
-from dataservice.client.network.retry import RetryPolicy
 from dataservice.client.network.transport import CONNECTIONS, Exchange, Transport
-from dataservice.client.network.usage import UsageTracker
 from dataservice.errors import DataServiceError, DeadlineExceededError, MalformedAnswerError
 
 T = TypeVar("T")
 
+BASE_S = 0.25
+CAP_S = 4.0
+ATTEMPTS = 5  # with the doubling above, the fifth comes on average 2 s after the first
+
+
+@dataclass(frozen=True, slots=True)
+class RetryPolicy:
+    """When to try again: full-jitter backoff within `limit_s` seconds in all and at most `attempts` requests."""
+
+    limit_s: float
+    attempts: int = ATTEMPTS
+
+    def wait_s(self, attempt: int, elapsed_s: float, chance: float, retry_after_s: float | None = None) -> float | None:
+        """The seconds to wait after failed `attempt` (1 is the first), or None to give up.
+
+        `chance` is uniform in [0, 1): callers that failed together do not come back together. A wait the service asked
+        for is never cut short; if it does not fit into the limit, the call gives up at once.
+        """
+        if attempt >= self.attempts:
+            return None
+        backoff_s = chance * min(CAP_S, BASE_S * 2.0 ** (attempt - 1))
+        wait_s = max(backoff_s, retry_after_s or 0.0)
+        return wait_s if elapsed_s + wait_s < self.limit_s else None
+
 
 @dataclass(slots=True)
 class CallContext:
-    """One call's dealings with the service: what it is about, how long it may take, and what it spent so far."""
+    """One call of the client: what it is about, how long it may take, and what it has spent so far."""
 
     resource: Resource[Any] | None
     began_at: float
@@ -33,7 +55,7 @@ class CallContext:
     retry_policy: RetryPolicy
     requests: int = 0
     before_request: Callable[[], Awaitable[None]] | None = None
-    """Awaited before each request: who works on one context for long has to say that it is still alive."""
+    """Awaited before each request: a call of many requests has to renew its lease."""
 
     def left_s(self, now: float) -> float:
         """Seconds until the deadline."""
@@ -46,7 +68,7 @@ class RequestSender:
     def __init__(
         self,
         transport: Transport,
-        account: UsageTracker,
+        usage: UsageTracker,
         breaker: CircuitBreaker,
         budget: Budget,
         *,
@@ -55,7 +77,7 @@ class RequestSender:
         jitter: Callable[[], float],
     ) -> None:
         self._transport = transport
-        self._usage = account
+        self._usage = usage
         self._breaker = breaker
         self._budget = budget
         self._clock = clock
@@ -64,7 +86,7 @@ class RequestSender:
         self._limiter = PriorityLimiter(CONNECTIONS)
 
     async def fetch(self, request: Request, context: CallContext, decode: Callable[[bytes], T]) -> T:
-        """What `decode` makes of the body of a 200; raises the `DataServiceError` that kept it away."""
+        """What `decode` makes of the body of a 200; raises `DataServiceError` where there is none."""
         outcome = await self._last_outcome(request, context)
         if not isinstance(outcome, Failure):
             try:
@@ -84,7 +106,7 @@ class RequestSender:
             raise refusal
 
     def late(self, request: Request, context: CallContext) -> DataServiceError:
-        """The error of an context that was ended from outside; it counts as an outage like any other."""
+        """The error of a call that was cancelled from outside; it counts as an outage like any other."""
         failure = Failure(DeadlineExceededError(f"no answer within {context.deadline_s:g} s", path=request.path))
         self._note(failure, request, context)
         return failure.error
@@ -101,22 +123,22 @@ class RequestSender:
     async def _send(self, request: Request, context: CallContext) -> Exchange:
         if context.before_request is not None:
             await context.before_request()
-        self._fit_gate()
+        self._limit_to_quota()
         async with self._limiter.pass_through(request.priority):
             now = self._clock()
             refusal = self._refusal(request, context, now, under_way=self._limiter.under_way - 1)
             if refusal is not None:
                 raise refusal
             exchange = await self._transport.send(request, now, within_s=context.left_s(now))
-            self._take_down(exchange, request, context)  # before the next one passes the gate
-        await asyncio.sleep(0)  # whose turn comes now sends first; this answer is worked on while that is under way
+            self._record(exchange, request, context)  # before the limiter lets the next one pass
+        await asyncio.sleep(0)  # the next request is sent first; this answer is worked on while that one is under way
         await self._usage.save(self._clock())
         return exchange
 
-    def _take_down(self, exchange: Exchange, request: Request, context: CallContext) -> None:
+    def _record(self, exchange: Exchange, request: Request, context: CallContext) -> None:
         context.requests += exchange.spent
         self._usage.spent(exchange.quota, self._clock(), requests=int(exchange.spent))
-        self._fit_gate()
+        self._limit_to_quota()
         if exchange.quota is not None and exchange.quota.remaining == 0:
             self._note(Failure(month_spent(exchange.quota)), request, context)  # the next one would be refused
         match exchange.outcome:
@@ -127,7 +149,7 @@ class RequestSender:
             case _:
                 pass
 
-    def _fit_gate(self) -> None:
+    def _limit_to_quota(self) -> None:
         """Let no more requests be under way than are known to be left."""
         now = self._clock()
         self._limiter.resize(requests_at_once(self._usage.quota(now), now, most=CONNECTIONS))
@@ -135,12 +157,12 @@ class RequestSender:
     def _refusal(
         self, request: Request, context: CallContext, now: float, *, under_way: int
     ) -> DataServiceError | None:
-        """Why the request must not be sent now; asked again at the gate, because others may have failed meanwhile."""
+        """Why the request must not be sent now; others may have failed while it waited for the limiter."""
         if context.left_s(now) <= 0:
             return DeadlineExceededError("no turn in time", path=request.path)
-        closed = self._breaker.closed(context.resource, request.endpoint, now)
-        if closed is not None:
-            return closed.afresh()
+        blocking = self._breaker.blocking_error(context.resource, request.endpoint, now)
+        if blocking is not None:
+            return blocking.afresh()
         quota, used = self._usage.quota(now), self._usage.used_here(now)
         return self._budget.refusal(quota, used_here=used, under_way=under_way, now=now)
 

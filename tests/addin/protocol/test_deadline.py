@@ -23,10 +23,10 @@ class Reader:
     def peek(self, resource, *, max_age_s=None):
         return self.known
 
-    async def have(self, resource, *, max_age_s):
+    async def last_known(self, resource):
         return self.known
 
-    async def read(self, resource):
+    async def read(self, resource, *, known_miss=None):
         await self.may_answer.wait()
         self.answered.set()
         if self.error is not None:
@@ -82,6 +82,6 @@ def test_what_is_at_hand_needs_no_time():
     async def asked():
         within = WithinDeadline(Reader(KNOWN), deadline_s=0)
         assert within.peek(IndicesResource()) is KNOWN
-        assert await within.have(IndicesResource(), max_age_s=1.0) is KNOWN
+        assert await within.last_known(IndicesResource()) is KNOWN
 
     asyncio.run(asked())

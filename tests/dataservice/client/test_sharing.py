@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from dataservice.client import AsyncClient, HistoryResource, IndicesResource, SignalResource, Source, WireResource
-from dataservice.client.reader import LEASE_S
+from dataservice.client.single_flight import LEASE_S
 from dataservice.errors import DeadlineExceededError, TierError
 from dataservice.stores import MemoryStore, SqliteStore
 from dataservice.stores.redis import RedisStore

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from dataservice.stores import Entry, SqliteStore, default_shelf_path
+from dataservice.stores import Entry, SqliteStore, default_sqlite_path
 
 WRITER = """
 import asyncio, sys
@@ -189,8 +189,8 @@ async def test_a_folder_that_cannot_be_made_is_an_error_of_the_tier(tmp_path):
 
 
 def test_the_usual_place_is_in_the_users_cache_folder_and_names_its_format():
-    assert default_shelf_path().name == "shelf-1.sqlite"
-    assert SqliteStore().path == default_shelf_path()
+    assert default_sqlite_path().name == "shelf-1.sqlite"
+    assert SqliteStore().path == default_sqlite_path()
 
 
 def test_a_shelf_without_room_is_refused(tmp_path):

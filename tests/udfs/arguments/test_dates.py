@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from dataservice.client.contract.timestamps import utc_day
+from dataservice.client.contract.windows import utc_day
 from tests.udfs.refusals import refusal_of
 from udfs.arguments.dates import Back, Day, Last, Max, Start, ToDate, first_day, months_before
 from udfs.cells import serial

@@ -46,7 +46,7 @@ async def test_equal_questions_of_a_batch_cost_one_read():
 async def test_what_memory_holds_is_neither_read_nor_looked_up():
     reader = MemoryReader(memory={A: answered(1)})
     assert await results(reader, value_of(A), at_hand(A)) == [1, 1]
-    assert reader.reads == reader.haves == []
+    assert reader.reads == reader.look_ups == []
 
 
 async def test_a_second_question_may_rest_on_the_first_answer():
@@ -71,19 +71,19 @@ async def test_a_mistake_in_the_reader_is_an_error_of_the_cell_too():
 
 
 async def test_what_is_only_wanted_at_hand_is_never_read():
-    reader = MemoryReader({A: 1}, shelf={B: answered(2)})
+    reader = MemoryReader({A: 1}, store={B: answered(2)})
     assert await results(reader, at_hand(A), at_hand(B)) == [None, 2]
     assert reader.reads == []
 
 
 async def test_an_old_answer_is_at_hand_up_to_the_age_that_is_asked_for():
-    reader = MemoryReader(shelf={A: answered(1, age_s=5_000)})
+    reader = MemoryReader(store={A: answered(1, age_s=5_000)})
     assert await results(reader, at_hand(A), at_hand(A, 4_999), at_hand(A, 5_000)) == [None, None, 1]
 
 
 async def test_an_answer_that_stays_fresh_longer_is_fresh_at_any_age():
     settled = answered(1, age_s=5_000)
-    reader = MemoryReader(shelf={A: type(settled)(1, settled.fetched_at, NOW + 1, settled.source)})
+    reader = MemoryReader(store={A: type(settled)(1, settled.fetched_at, NOW + 1, settled.source)})
     assert await results(reader, at_hand(A)) == [1]
 
 
@@ -168,12 +168,12 @@ async def test_counting_goes_on_with_the_last_known_value():
     async def chained():
         return await value_of(SignalResource((await need(A)).value))
 
-    reader = MemoryReader(shelf={A: answered("b", age_s=5_000)})
+    reader = MemoryReader(store={A: answered("b", age_s=5_000)})
     assert await needed(reader, chained()) == {A, B}
 
 
 async def test_counting_takes_a_fresh_answer_from_the_shelf():
-    assert await needed(MemoryReader(shelf={A: answered(1)}), value_of(A)) == set()
+    assert await needed(MemoryReader(store={A: answered(1)}), value_of(A)) == set()
 
 
 async def test_counting_leaves_a_function_that_cannot_go_on():

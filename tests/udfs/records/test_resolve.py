@@ -31,7 +31,7 @@ async def told(reader, asking):
 @pytest.mark.parametrize("name", ["us-cpi", "CPI", "US-CPI", "cpi"])
 @pytest.mark.parametrize("age_s", [0, DAY_S - 1, 30 * DAY_S])
 async def test_a_name_that_a_catalogue_at_hand_knows_costs_nothing_however_old_it_is(name, age_s):
-    reader = MemoryReader(shelf={CATALOGUE: answered(SIGNALS, age_s=age_s)})
+    reader = MemoryReader(store={CATALOGUE: answered(SIGNALS, age_s=age_s)})
     assert await told(reader, slug_of(name)) == "us-cpi"
     assert reader.reads == []
 
@@ -90,4 +90,4 @@ async def test_a_fresh_answer_under_a_slug_settles_it_without_a_catalogue():
     reader = MemoryReader(memory={SignalResource("us-cpi"): answered(detail)})
     assert (await told(reader, need_detail("us-cpi"))).value is detail
     assert await told(reader, slug_of("us-cpi")) == "us-cpi"
-    assert reader.reads == reader.haves == []
+    assert reader.reads == reader.look_ups == []

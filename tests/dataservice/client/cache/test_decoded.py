@@ -19,14 +19,14 @@ def test_the_answers_fetched_longest_ago_go_first():
     known = MemoryCache(3 * (ANSWER_BYTES + 100))
     for name in "abcd":
         known.put(SignalResource(name), found(), 100)
-    assert [resource.slug for resource in known.by_resource] == ["b", "c", "d"]
+    assert [resource.slug for resource in known.resources()] == ["b", "c", "d"]
 
 
 def test_an_answer_larger_than_the_memory_is_not_kept_nor_is_the_one_it_replaces():
     known = MemoryCache(ANSWER_BYTES + 100)
     known.put(IndicesResource(), found(), 100)
     known.put(IndicesResource(), found(), 101)
-    assert known.by_resource == {}
+    assert known.resources() == []
 
 
 def test_families_hold_their_members_and_nobody_else():
@@ -36,7 +36,7 @@ def test_families_hold_their_members_and_nobody_else():
         known.put(resource, found(), 0)
     assert [member for member, _ in known.family(narrow)] == [wide, narrow]
     known.drop_family(narrow)
-    assert set(known.by_resource) == {other, IndicesResource()}
+    assert set(known.resources()) == {other, IndicesResource()}
     assert known.family(narrow) == []
 
 
@@ -51,10 +51,10 @@ def test_expired_answers_stay_known():
     known = MemoryCache(1_000_000)
     known.put(IndicesResource(), found("value"), 0)
     known.expire(now=100.0)
-    answer = known.by_resource[IndicesResource()]
+    answer = known.get(IndicesResource())
     assert (answer.value, answer.fetched_at, answer.fresh_until) == ("value", 0.0, 100.0)
     known.clear()
-    assert known.by_resource == {}
+    assert known.resources() == []
 
 
 async def test_a_million_observations_take_at_most_24_megabytes():

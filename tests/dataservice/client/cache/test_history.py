@@ -21,8 +21,7 @@ from dataservice.client.cache.history import (
     pulls_needed,
     window_of,
 )
-from dataservice.client.contract.timestamps import utc_day
-from dataservice.client.contract.windows import Window
+from dataservice.client.contract.windows import Window, utc_day
 from dataservice.observations import Observations
 
 RULES = Freshness(900.0)

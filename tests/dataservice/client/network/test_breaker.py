@@ -31,8 +31,8 @@ MIDNIGHT = datetime(2026, 9, 1, tzinfo=UTC).timestamp()
 SIGNAL, OTHER, WIRE = SignalResource("a"), IndicesResource(), WireResource()
 
 
-def closed(breaker: CircuitBreaker, resource: Resource, now: float = NOON) -> DataServiceError | None:
-    return breaker.closed(resource, first_request(resource).endpoint, now)
+def blocking_error(breaker: CircuitBreaker, resource: Resource, now: float = NOON) -> DataServiceError | None:
+    return breaker.blocking_error(resource, first_request(resource).endpoint, now)
 
 
 def noted(
@@ -46,54 +46,54 @@ def noted(
 @pytest.mark.parametrize("error", [AuthenticationError("refused"), QuotaExceededError("used up")])
 def test_a_refused_key_and_a_spent_month_close_everything_until_the_next_utc_day(error):
     breaker = noted(error, SIGNAL)
-    assert type(closed(breaker, OTHER)) is type(error)
-    assert closed(breaker, OTHER, MIDNIGHT - 1) is not None
-    assert closed(breaker, OTHER, MIDNIGHT) is None
+    assert type(blocking_error(breaker, OTHER)) is type(error)
+    assert blocking_error(breaker, OTHER, MIDNIGHT - 1) is not None
+    assert blocking_error(breaker, OTHER, MIDNIGHT) is None
 
 
 def test_a_tier_that_is_too_low_closes_the_endpoint_with_all_its_filters_and_nothing_else():
     breaker = noted(TierError("too low"), WIRE)
-    assert isinstance(closed(breaker, WireResource(kind="news")), TierError)
-    assert closed(breaker, SIGNAL) is None
-    assert closed(breaker, WIRE, MIDNIGHT) is None
+    assert isinstance(blocking_error(breaker, WireResource(kind="news")), TierError)
+    assert blocking_error(breaker, SIGNAL) is None
+    assert blocking_error(breaker, WIRE, MIDNIGHT) is None
 
 
 def test_an_unknown_name_closes_itself_for_a_while():
     breaker = noted(NotFoundError("no signal"), SIGNAL)
-    assert isinstance(closed(breaker, SIGNAL), NotFoundError)
-    assert closed(breaker, SignalResource("b")) is None
-    assert closed(breaker, SIGNAL, NOON + NEGATIVE_TTL_S) is None
+    assert isinstance(blocking_error(breaker, SIGNAL), NotFoundError)
+    assert blocking_error(breaker, SignalResource("b")) is None
+    assert blocking_error(breaker, SIGNAL, NOON + NEGATIVE_TTL_S) is None
 
 
 def test_a_signal_that_does_not_exist_has_no_history_either():
-    assert isinstance(closed(noted(NotFoundError("no signal"), SIGNAL), HistoryResource("a")), NotFoundError)
+    assert isinstance(blocking_error(noted(NotFoundError("no signal"), SIGNAL), HistoryResource("a")), NotFoundError)
 
 
 def test_one_unknown_history_answers_for_all_its_windows():
     breaker = noted(NotFoundError("no signal"), HistoryResource("a", date(2020, 1, 1)))
-    assert isinstance(closed(breaker, HistoryResource("a")), NotFoundError)
-    assert closed(breaker, HistoryResource("b")) is None
+    assert isinstance(blocking_error(breaker, HistoryResource("a")), NotFoundError)
+    assert blocking_error(breaker, HistoryResource("b")) is None
 
 
 @pytest.mark.parametrize("error", [ConnectionFailedError("none"), DeadlineExceededError("late")])
 def test_an_outage_closes_everything_for_a_moment(error):
     breaker = noted(error, SIGNAL)
-    assert closed(breaker, OTHER) is not None
-    assert closed(breaker, OTHER, NOON + OUTAGE_S) is None
+    assert blocking_error(breaker, OTHER) is not None
+    assert blocking_error(breaker, OTHER, NOON + OUTAGE_S) is None
 
 
 @pytest.mark.parametrize("error", [ServerFailedError("500"), MalformedAnswerError("not JSON")])
 def test_a_failure_of_one_resource_closes_only_that(error):
     breaker = noted(error, SIGNAL)
-    assert closed(breaker, SIGNAL) is not None
-    assert closed(breaker, OTHER) is None
+    assert blocking_error(breaker, SIGNAL) is not None
+    assert blocking_error(breaker, OTHER) is None
 
 
 def test_outages_in_a_row_close_for_longer_up_to_a_bound():
     breaker, now, lengths = CircuitBreaker(), NOON, []
     for _ in range(6):
         noted(ConnectionFailedError("none"), SIGNAL, now, breaker)
-        length = next(s for s in range(1, 200) if closed(breaker, SIGNAL, now + s) is None)
+        length = next(s for s in range(1, 200) if blocking_error(breaker, SIGNAL, now + s) is None)
         lengths.append(length)
         now += length
     assert lengths == [5, 10, 20, 40, MAX_OUTAGE_S, MAX_OUTAGE_S]
@@ -103,14 +103,14 @@ def test_calls_that_fail_together_count_as_one_outage():
     breaker = CircuitBreaker()
     for _ in range(10):
         noted(ConnectionFailedError("none"), SIGNAL, NOON, breaker)
-    assert closed(breaker, SIGNAL, NOON + OUTAGE_S) is None
+    assert blocking_error(breaker, SIGNAL, NOON + OUTAGE_S) is None
 
 
 def test_failures_on_three_resources_in_a_row_are_an_outage_of_all():
     breaker = CircuitBreaker()
     for slug, is_open in (("a", True), ("a", True), ("b", True), ("c", False)):
         breaker.attempt_failed(ServerFailedError("HTTP 503"), SignalResource(slug), NOON)
-        assert (closed(breaker, OTHER) is None) is is_open
+        assert (blocking_error(breaker, OTHER) is None) is is_open
 
 
 def test_failures_with_an_answer_between_them_are_no_outage():
@@ -118,13 +118,13 @@ def test_failures_with_an_answer_between_them_are_no_outage():
     for slug in "abcdef":
         breaker.attempt_failed(ServerFailedError("HTTP 500"), SignalResource(slug), NOON)
         breaker.answered(OTHER)
-    assert closed(breaker, OTHER) is None
+    assert blocking_error(breaker, OTHER) is None
 
 
 def test_an_answer_ends_the_outage():
     breaker = noted(ConnectionFailedError("none"), SIGNAL)
     breaker.answered()
-    assert closed(breaker, SIGNAL) is None
+    assert blocking_error(breaker, SIGNAL) is None
 
 
 def test_lifting_opens_everything():
@@ -132,14 +132,14 @@ def test_lifting_opens_everything():
     noted(TierError("too low"), WIRE, breaker=breaker)
     noted(ConnectionFailedError("none"), SIGNAL, breaker=breaker)
     noted(NotFoundError("no signal"), SIGNAL, breaker=breaker)
-    breaker.lift()
-    assert closed(breaker, SIGNAL) is closed(breaker, WIRE) is None
+    breaker.reset()
+    assert blocking_error(breaker, SIGNAL) is blocking_error(breaker, WIRE) is None
 
 
 def test_without_a_key_nothing_opens():
     breaker = CircuitBreaker(has_key=False)
-    breaker.lift()
-    assert isinstance(closed(breaker, SIGNAL, MIDNIGHT), MissingKeyError)
+    breaker.reset()
+    assert isinstance(blocking_error(breaker, SIGNAL, MIDNIGHT), MissingKeyError)
 
 
 def test_the_next_day_begins_at_midnight_in_utc():

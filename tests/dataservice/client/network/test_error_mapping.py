@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from dataservice.client import AsyncClient, HistoryResource, IndicesResource, SignalResource, WireResource
-from dataservice.client.network.retry import ATTEMPTS
+from dataservice.client.network.sender import ATTEMPTS
 from dataservice.errors import (
     AuthenticationError,
     ConnectionFailedError,
@@ -66,7 +66,7 @@ async def test_a_tier_that_is_too_low_is_named():
     async with service.client() as client:
         with pytest.raises(TierError, match="the wire needs a higher tier; the key's tier is free") as raised:
             await client.read(WireResource())
-    assert raised.value.hint == "free"
+    assert raised.value.tier == "free"
 
 
 async def test_a_spent_month_is_told_with_its_number_and_never_tried_again():

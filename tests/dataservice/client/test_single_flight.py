@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from dataservice.client.cache.single_flight import SingleFlight
+from dataservice.client.single_flight import SingleFlight
 
 
 class Work:

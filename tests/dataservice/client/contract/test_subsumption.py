@@ -6,8 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dataservice.client.cache.subsumption import narrowed, wider
-from dataservice.client.contract.resources import HistoryResource, IndicesResource, PostsResource, WireResource
+from dataservice.client.contract.resources import (
+    HistoryResource,
+    IndicesResource,
+    PostsResource,
+    WireResource,
+    narrowed,
+    wider,
+)
 from dataservice.client.contract.results import Page
 from dataservice.models import WireItem
 from dataservice.observations import Observations

@@ -1,0 +1,120 @@
+"""From a resource to its answer over the network: which requests that takes, and where their answers are kept."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from datetime import date
+from functools import partial
+from typing import Any
+
+from dataservice.client.cache.answer import Answer
+from dataservice.client.cache.answer_cache import AnswerCache
+from dataservice.client.cache.history import History, after_pull, gaps, pulls_needed, window_of
+from dataservice.client.contract import decode
+from dataservice.client.contract.paging import Pulled, next_offset
+from dataservice.client.contract.requests import catalogue_request, first_request, observations_request
+from dataservice.client.contract.resources import (
+    CatalogueResource,
+    CurrentsResource,
+    HistoryResource,
+    IndicesResource,
+    PostsResource,
+    Resource,
+    SignalResource,
+    WireResource,
+)
+from dataservice.client.contract.results import Catalogue
+from dataservice.client.contract.windows import Window, utc_day
+from dataservice.client.network.sender import CallContext, RequestSender
+from dataservice.errors import DeadlineExceededError
+from dataservice.models import Signal
+
+DECODERS: dict[type[Resource[Any]], Callable[[bytes], Any]] = {
+    SignalResource: decode.signal_detail,
+    IndicesResource: decode.indices,
+    CurrentsResource: decode.currents,
+    PostsResource: decode.posts,
+    WireResource: decode.wire,
+}
+
+
+class Fetcher:
+    """Fetches resources through `sender` and keeps what arrives in `cache`."""
+
+    def __init__(self, sender: RequestSender, cache: AnswerCache, *, clock: Callable[[], float]) -> None:
+        self._sender = sender
+        self._cache = cache
+        self._clock = clock
+
+    async def fetch(self, resource: Resource[Any], context: CallContext) -> Answer[Any]:
+        """The answer to `resource`, after as many requests as it takes."""
+        if isinstance(resource, HistoryResource):
+            return await self._history(resource, context)
+        value = await self._value(resource, context)
+        return await self._cache.keep(resource, value, self._clock())
+
+    async def _value(self, resource: Resource[Any], context: CallContext) -> Any:
+        if isinstance(resource, CatalogueResource):
+            found: dict[str, Signal] = {}  # a signal may come twice when the catalogue grows between two pages
+            async for page in pages_of_catalogue(self._sender, context):
+                found.update((signal.slug, signal) for signal in page.signals)
+            return Catalogue(tuple(found.values()))
+        return await self._sender.fetch(first_request(resource), context, DECODERS[type(resource)])
+
+    async def _history(self, resource: HistoryResource, context: CallContext) -> Answer[Any]:
+        history = await self._cache.history_at_hand(resource)
+        now, wanted = self._time_and_window(resource)
+        for pull in pulls_needed(history, wanted, now, self._cache.rules):
+            history = await self._pull(resource, history, pull, context)
+        now, wanted = self._time_and_window(resource)
+        for gap in gaps(history, wanted, now):  # a check may have found a revision: pull what it made doubtful
+            history = await self._pull(resource, history, gap, context)
+        answer = self._cache.from_history(resource, history, self._clock())
+        if answer is None:
+            raise DeadlineExceededError("the history could not be completed")
+        return answer
+
+    def _time_and_window(self, resource: HistoryResource) -> tuple[float, Window]:
+        now = self._clock()
+        return now, window_of(resource.start, resource.end, utc_day(now))
+
+    async def _pull(self, resource: HistoryResource, history: History, window: Window, context: CallContext) -> History:
+        """The history with `window` pulled; if a pull breaks off, what arrived is kept and not asked for again."""
+        pulled = Pulled.begin(window)
+        try:
+            async for arrived in pages_of_window(self._sender, context, resource.slug, window):
+                pulled = arrived
+        finally:
+            days = pulled.known_window()
+            if pulled.pages and days:
+                now = self._cache.rules.arrival(self._clock())
+                history = after_pull(history, days, pulled.observations.between(days.start, days.end), now)
+                history = await self._cache.keep_history(resource, history, now)
+        return history
+
+
+async def pages_of_catalogue(
+    sender: RequestSender, context: CallContext, category: str | None = None
+) -> AsyncIterator[decode.CataloguePage]:
+    """The pages of the catalogue, one request each."""
+    offset: int | None = 0
+    while offset is not None:
+        page = await sender.fetch(catalogue_request(offset, category), context, decode.catalogue_page)
+        yield page
+        offset = next_offset(offset, page)
+
+
+async def pages_of_window(
+    sender: RequestSender, context: CallContext, slug: str, window: Window
+) -> AsyncIterator[Pulled]:
+    """What has arrived of a window of observations after each of its pages, one request each."""
+    pulled = Pulled.begin(window)
+    end = None if window.end == date.max else window.end
+    while (start := pulled.next_start) is not None:
+        request = observations_request(slug, None if start == date.min else start, end)
+        pulled = await sender.fetch(request, context, partial(_with_page, pulled))
+        yield pulled
+
+
+def _with_page(pulled: Pulled, body: bytes) -> Pulled:
+    return pulled.with_page(decode.observations_page(body))

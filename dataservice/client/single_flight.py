@@ -1,0 +1,137 @@
+"""One fetch of a resource at a time: a single flight inside the process, a lease among processes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Hashable
+from contextlib import asynccontextmanager
+from typing import Any, TypeVar
+from uuid import uuid4
+from weakref import WeakValueDictionary
+
+from dataservice.client.cache.answer_cache import AnswerCache
+from dataservice.client.contract.resources import HistoryResource, Resource
+from dataservice.client.network.sender import CallContext
+from dataservice.errors import DeadlineExceededError
+from dataservice.stores import ResilientStore
+
+T = TypeVar("T")
+
+LEASE_POLL_S = 0.05  # between two looks for what another process is fetching: short beside a request
+
+LEASE_S = 8.0
+"""How long a process that died holds the others back; a holder that is slower without renewing is bypassed."""
+
+
+class SingleFlight:
+    """The work under way: callers with the same key share one piece of it, and its result or its error.
+
+    A caller that is cancelled does not cancel the work of the others.
+    """
+
+    def __init__(self) -> None:
+        self._under_way: dict[Hashable, asyncio.Task[Any]] = {}
+
+    async def join(self, key: Hashable, start: Callable[[], Coroutine[Any, Any, T]]) -> tuple[T, bool]:
+        """The result of the work with `key`, started if there is none; and whether this caller started it."""
+        task = self._under_way.get(key)
+        started = task is None
+        if task is None:
+            task = asyncio.ensure_future(start())
+            self._under_way[key] = task
+            task.add_done_callback(lambda done: self._finished(key, done))
+        return await asyncio.shield(task), started
+
+    async def cancel(self) -> None:
+        """End all work; its callers get `asyncio.CancelledError`."""
+        tasks = list(self._under_way.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    def _finished(self, key: Hashable, task: asyncio.Task[Any]) -> None:
+        if self._under_way.get(key) is task:
+            del self._under_way[key]
+        if not task.cancelled():
+            task.exception()  # retrieved, also when every caller left before
+
+
+class Lease:
+    """The right to fetch one entry of a shared store; it ends by itself should this process die."""
+
+    def __init__(self, store: ResilientStore, name: str, *, clock: Callable[[], float]) -> None:
+        self._store = store
+        self._name = name
+        self._clock = clock
+        self._owner = uuid4().hex
+        self._taken_at = float("-inf")
+
+    async def acquire(self) -> bool:
+        """Whether the lease is held now; a lease that is already held is prolonged."""
+        self._taken_at = self._clock()
+        return await self._store.lease(self._name, self._owner, LEASE_S)
+
+    async def renew(self) -> None:
+        """Prolong the lease when half of it has passed."""
+        if self._clock() - self._taken_at >= LEASE_S / 2:
+            await self.acquire()
+
+    async def release(self) -> None:
+        """Let the next one fetch."""
+        await self._store.release(self._name, self._owner)
+
+
+class FetchLock:
+    """Lets one caller at a time fetch: of one signal's windows in this process, of one entry among processes."""
+
+    def __init__(
+        self,
+        cache: AnswerCache,
+        store: ResilientStore,
+        *,
+        clock: Callable[[], float],
+        sleep: Callable[[float], Awaitable[Any]],
+    ) -> None:
+        self._cache = cache
+        self._store = store
+        self._clock = clock
+        self._sleep = sleep
+        self._slug_locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+
+    @asynccontextmanager
+    async def hold(self, resource: Resource[Any], context: CallContext) -> AsyncIterator[bool]:
+        """Hold the right to fetch `resource`; yields whether this call had to wait, so that its answer may be there.
+
+        Windows of one signal are pulled one after another: the next may find all it needs in the one before.
+        """
+        if not isinstance(resource, HistoryResource):
+            async with self._lease(resource, context) as waited:
+                yield waited
+            return
+        in_use = resource.slug in self._slug_locks  # an entry is there for as long as somebody holds or awaits it
+        lock = self._slug_locks.setdefault(resource.slug, asyncio.Lock())
+        async with lock, self._lease(resource, context) as waited:
+            yield waited or in_use
+
+    @asynccontextmanager
+    async def _lease(self, resource: Resource[Any], context: CallContext) -> AsyncIterator[bool]:
+        """Hold the lease of the entry; while another process holds it, look whether the answer has arrived."""
+        if not self._store.shared or self._cache.scope is None:
+            yield False
+            return
+        lease, waited = Lease(self._store, self._cache.name(resource), clock=self._clock), False
+        while not await lease.acquire():
+            waited = True
+            await self._sleep(LEASE_POLL_S)
+            now = self._clock()
+            found = await self._cache.last_known(resource, now)
+            if found is not None and found.is_fresh(now):
+                yield True  # no lease is needed to read it
+                return
+            if context.left_s(now) <= 0:
+                raise DeadlineExceededError("another process has been asking for too long")
+        context.before_request = lease.renew
+        try:
+            yield waited
+        finally:
+            await lease.release()

@@ -1,0 +1,143 @@
+"""How often a cold call looks things up: memory a few times, each entry of the store once, the service once."""
+
+from collections import Counter
+
+import pytest
+
+from dataservice.client import AsyncClient, SignalResource
+from dataservice.client.cache.decoded import MemoryCache
+from dataservice.client.single_flight import LEASE_S
+from dataservice.stores import MemoryStore, SqliteStore
+from tests.dataservice.client.clocks import Clock
+from tests.dataservice.client.scripted import Scripted, answer, signal
+from udfs.engine.session import Call, Session
+
+US_CPI = "/v1/signals/us-cpi?history=365"
+CATALOGUE = "/v1/signals?limit=500"
+
+
+class CountingMemory(MemoryCache):
+    """The answers in memory, which counts the looks into it."""
+
+    def __init__(self, max_bytes):
+        super().__init__(max_bytes)
+        self.looks = 0
+        self._get, self.get = self.get, self.look
+
+    def look(self, resource):
+        self.looks += 1
+        return self._get(resource)
+
+    def family(self, resource):
+        self.looks += 1
+        return super().family(resource)
+
+
+class CountingFile(SqliteStore):
+    """The SQLite store, which notes the entries read from it, without the key's name."""
+
+    def __init__(self, path):
+        super().__init__(path)
+        self.reads = []
+
+    async def get(self, name):
+        self.reads.append("/" + name.partition("/")[2])
+        return await super().get(name)
+
+
+class CountingStore(MemoryStore):
+    """A store shared with other processes, which notes the entries read from it."""
+
+    shared = True
+
+    def __init__(self, clock):
+        super().__init__(clock=clock)
+        self.reads = []
+
+    async def get(self, name):
+        self.reads.append("/" + name.partition("/")[2])
+        return await super().get(name)
+
+
+async def test_one_cold_signal_looks_into_memory_six_times_and_reads_its_entry_once(service, tmp_path):
+    store = CountingFile(tmp_path / "cache.sqlite")
+    async with AsyncClient(service.url, service.key, store=store) as client:
+        memory = client._cache.memory = CountingMemory(1_000_000)
+        (outcome,) = await Session(client).answer([Call("SIGNAL", ["us-cpi"])])
+    await store.aclose()
+    assert (outcome.requests, service.running.request_count) == (1, 1)
+    assert memory.looks <= 6
+    assert Counter(store.reads) == {"/quota": 1, US_CPI: 1, CATALOGUE: 1}
+
+
+async def test_with_a_catalogue_in_memory_a_cold_signal_reads_the_store_once_in_all(service, tmp_path):
+    store = CountingFile(tmp_path / "cache.sqlite")
+    async with AsyncClient(service.url, service.key, store=store) as client:
+        await client.signals()
+        memory = client._cache.memory
+        counting = client._cache.memory = CountingMemory(10_000_000)
+        for resource in memory.resources():
+            counting.put(resource, memory.get(resource), 0)
+        store.reads.clear()
+        await Session(client).answer([Call("SIGNAL", ["us-cpi"])])
+    await store.aclose()
+    assert counting.looks <= 6
+    assert store.reads == [US_CPI]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        Call("SIGNAL", ["us-cpi", "value", "1990-06-30"]),
+        Call("SIGNAL_HISTORY", ["us-cpi", "2001-01-01"]),
+        Call("SIGNAL", [[["us-cpi"], ["us-gdp"]], "name"]),
+        Call("INDICES", []),
+    ],
+)
+async def test_no_cold_call_reads_an_entry_of_the_store_twice(service, tmp_path, call):
+    store = CountingFile(tmp_path / "cache.sqlite")
+    async with AsyncClient(service.url, service.key, store=store) as client:
+        await Session(client).answer([call])
+    await store.aclose()
+    assert service.running.request_count > 0
+    assert set(Counter(store.reads).values()) == {1}
+
+
+async def test_after_waiting_for_another_processs_lease_the_entry_is_read_again():
+    clock, service = Clock(), Scripted(lambda _: answer(signal()))
+    store = CountingStore(clock)
+
+    async def meanwhile(seconds):
+        """The other process ends its fetch while this one waits."""
+        await clock.sleep(seconds)
+        await store.release(name, "other")
+        await other.signal("us-cpi")
+        store.reads.clear()
+
+    async with (
+        service.client(clock, store=store) as other,
+        service.client(clock, store=store, sleep=meanwhile) as client,
+    ):
+        await client.have(SignalResource("x"), max_age_s=1)
+        name = client._cache.name(SignalResource("us-cpi"))
+        await store.lease(name, "other", LEASE_S)
+        (outcome,) = await Session(client, clock=clock).answer([Call("SIGNAL", ["us-cpi"])])
+        assert client.requests_sent == 0
+    assert (outcome.result, outcome.requests, len(service.requests)) == (1.0, 0, 1)
+    assert store.reads == [US_CPI]
+
+
+async def test_a_stale_entry_is_read_once_and_still_shown_where_the_service_fails(tmp_path):
+    clock = Clock()
+    service = Scripted(lambda _: answer(signal()))
+    store = CountingStore(clock)
+    async with service.client(clock, store=store) as client:
+        await client.signal("us-cpi")
+    clock.advance(10_000)
+    store.reads.clear()
+    down = Scripted(lambda _: answer(None, status=404))
+    async with down.client(clock, store=store, max_memory_bytes=1) as client:
+        (outcome,) = await Session(client, clock=clock).answer([Call("SIGNAL", ["us-cpi"])])
+    assert outcome.result == 1.0
+    assert outcome.stale.age_s == 10_000
+    assert Counter(store.reads)[US_CPI] == 1
