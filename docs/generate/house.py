@@ -55,7 +55,6 @@ ADDIN = Card(
         "mcp": "the tools that agents call",
         "backend": "HTTP routes, security, keys",
         "calc": "the extension for LibreOffice Calc",
-        "formulas": "formulas as text: parse, evaluate",
         "desktop": "classic Excel through xlwings",
         "excel": "manifest, metadata, Excel's pages",
         "protocol": "batches of calls in, encoded answers out",

@@ -67,7 +67,9 @@ SLUG = Text(
     help="slug or address of a post, or a range of them; CODEX lists them", example="what-moved-001", vectorized=True
 )
 
-FIELD = POST_FIELDS.one("the field to show, also byline.<key> or any other field by name; a range of fields spills", "title")
+FIELD = POST_FIELDS.one(
+    "the field to show, also byline.<key> or any other field by name; a range of fields spills", "title"
+)
 
 
 @udf(

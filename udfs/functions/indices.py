@@ -40,7 +40,8 @@ DEFAULT_FIELDS = "slug, name, value, observed_at, category, scale"
 SLUG = Text(help="slug of an index, or a range of them; INDICES lists all", example="pressure-gauge", vectorized=True)
 
 FIELD = INDEX_FIELDS.one(
-    "the field to show, also weight: with a component's name, or any other field; a range of fields spills", "components"
+    "the field to show, also weight: with a component's name, or any other field; a range of fields spills",
+    "components",
 )
 
 COLUMN_CHOICES = (*INDEX_FIELDS.choices, Choice("slug", "the index's name in formulas"))

@@ -34,7 +34,9 @@ from udfs.timeseries.table import (
     window_for,
 )
 
-SLUGS = Names(help="slugs or shortcodes of signals: one, several separated by commas, or a range", example="eia.wti.spot")
+SLUGS = Names(
+    help="slugs or shortcodes of signals: one, several separated by commas, or a range", example="eia.wti.spot"
+)
 
 START = Start(
     help="the first day: a date, text such as 2020-01-31, -5Y (back from the end), YTD, MAX, or N60 for the last 60",
@@ -53,7 +55,9 @@ OPTIONS = Options(
         Option("agg", OneOf(members=Agg, help="how the values within a period are combined")),
         Option("fill", OneOf(members=Fill, help="how gaps are filled")),
         Option("align", OneOf(members=Align, help="which rows to show for several signals")),
-        Option("transform", Chain(help="one or several, separated by | and applied in this order", example="yoy|ma(3)")),
+        Option(
+            "transform", Chain(help="one or several, separated by | and applied in this order", example="yoy|ma(3)")
+        ),
         Option("order", OneOf(members=Order, help="which row is first")),
         Option("header", OneOf(members=Header, help="the header of the columns")),
         Option("dates", OneOf(members=Dates, help="the column of dates")),
