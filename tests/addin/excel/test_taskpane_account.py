@@ -82,7 +82,7 @@ def test_the_allowance_is_that_of_the_last_answer(chromium, backend):
     with opened(chromium, backend, locale="en-US") as pane:
         pane.sees("49,999 left")
         pane.open_tab("Account")
-        assert pane.texts("#panel-account .allowance .row") == ["49,999 left this month Pro", "of 50,000 1 used here"]
+        assert pane.texts("#panel-account .quota .row") == ["49,999 left this month Pro", "of 50,000 1 used here"]
 
 
 def test_the_settings_say_how_long_an_answer_is_fresh(chromium, backend, service):

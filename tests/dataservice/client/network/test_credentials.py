@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dataservice.client.network.credentials import ConfiguredKey, service_url
+from dataservice.client.network.credentials import ApiKey, service_url
 
 KEY = "ds_" + "0123456789abcdef" * 2 + "01234567"
 
@@ -64,12 +64,12 @@ def test_a_host_that_only_begins_like_this_machine_is_another_one():
 @pytest.mark.parametrize("wrong", ["", "  ", "two words", "line\nbreak", "schlüssel", "tab\tkey"])
 def test_what_cannot_be_a_key_is_refused_without_repeating_it(wrong):
     with pytest.raises(ValueError) as refused:
-        ConfiguredKey(wrong)
+        ApiKey(wrong)
     assert not wrong.strip() or wrong not in str(refused.value)
 
 
 def test_a_key_does_not_show_in_text_made_of_it(caplog):
-    key = ConfiguredKey(f" {KEY}\n")
+    key = ApiKey(f" {KEY}\n")
     with caplog.at_level(logging.DEBUG):
         logging.getLogger("test").info("key %s %r", key, key)
     assert KEY not in f"{key} {key!r} {[key]} {caplog.text}"
@@ -77,19 +77,19 @@ def test_a_key_does_not_show_in_text_made_of_it(caplog):
 
 
 def test_a_key_is_taken_out_of_what_the_service_says():
-    assert ConfiguredKey(KEY).redacted(f"the key {KEY} is unknown") == "the key … is unknown"
+    assert ApiKey(KEY).redacted(f"the key {KEY} is unknown") == "the key … is unknown"
 
 
 @given(st.binary(min_size=16, max_size=64), st.binary(min_size=16, max_size=64))
 def test_fingerprints_differ_by_key_service_and_salt_and_hold_nothing_of_the_key(salt, other_salt):
-    mark = ConfiguredKey(KEY).fingerprint(salt, "https://a.example")
-    assert mark == ConfiguredKey(KEY).fingerprint(salt, "https://a.example")
-    assert mark != ConfiguredKey(KEY + "0").fingerprint(salt, "https://a.example")
-    assert mark != ConfiguredKey(KEY).fingerprint(salt, "https://b.example")
-    assert salt == other_salt or mark != ConfiguredKey(KEY).fingerprint(other_salt, "https://a.example")
+    mark = ApiKey(KEY).fingerprint(salt, "https://a.example")
+    assert mark == ApiKey(KEY).fingerprint(salt, "https://a.example")
+    assert mark != ApiKey(KEY + "0").fingerprint(salt, "https://a.example")
+    assert mark != ApiKey(KEY).fingerprint(salt, "https://b.example")
+    assert salt == other_salt or mark != ApiKey(KEY).fingerprint(other_salt, "https://a.example")
     assert KEY[3:] not in mark
 
 
 def test_a_key_cannot_be_pickled_by_accident():
     with pytest.raises(TypeError):
-        pickle.dumps(ConfiguredKey(KEY))
+        pickle.dumps(ApiKey(KEY))
