@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
+from starlette.requests import ClientDisconnect
 
 from addin.backend.background_refresh import background_refresh
 from addin.backend.http import error_response
@@ -19,7 +20,10 @@ from addin.config.connect import key_store
 from addin.config.settings import Settings
 from addin.errors import SettingsError
 from addin.excel import pages
-from addin.protocol.batch import BadBatchError
+from addin.protocol.limits import BadBatchError, BatchTooLargeError
+
+HANDLED = (HTTPException, SettingsError, BadBatchError, BatchTooLargeError, ClientDisconnect, Exception)
+"""What a route may raise; each becomes a response in JSON."""
 
 
 def create_app(settings: Settings, *, keys: KeyStore | None = None, key: ConfiguredKey | None = None) -> Starlette:
@@ -42,7 +46,7 @@ def create_app(settings: Settings, *, keys: KeyStore | None = None, key: Configu
         lifespan=lifespan,
         routes=[*ROUTES, *pages.routes(settings)],
         middleware=[Middleware(SecurityMiddleware, settings)],
-        exception_handlers=dict.fromkeys((HTTPException, SettingsError, BadBatchError, Exception), error_response),
+        exception_handlers=dict.fromkeys(HANDLED, error_response),
     )
     app.state.backend = backend
     return app

@@ -15,10 +15,8 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from addin.backend.http import JsonResponse
+from addin.backend.http import LOOPBACK, JsonResponse
 from addin.config.settings import Settings
-
-LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
 OFFICE_JS = "https://appsforoffice.microsoft.com"
 """Where Microsoft serves office.js from; add-ins must load it there."""

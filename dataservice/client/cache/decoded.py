@@ -35,6 +35,11 @@ class MemoryCache:
         self.get: Callable[[Resource[Any]], Answer[Any] | None] = self._answers.get
         """The last known answer to a resource, or None."""
 
+    @property
+    def held_bytes(self) -> int:
+        """About how much memory the answers take."""
+        return int(self._by_age.currsize)
+
     def resources(self) -> list[Resource[Any]]:
         """The resources with an answer."""
         return list(self._answers)
