@@ -89,7 +89,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """The maximum number of values in one batch: arguments and the cells of ranges."""
     max_cells: _AtLeastOne = 50_000
     """The maximum number of values in the arguments of one formula."""
-    max_body_bytes: _AtLeastOne = 32 * 1024**2
+    max_body_bytes: _AtLeastOne = 16 * 1024**2
     """The maximum size of a request; one with a key that was never accepted may have 1 MiB."""
     max_answer_bytes: _AtLeastOne = 256 * 1024**2
     """The maximum size of the answers of one batch."""
