@@ -11,7 +11,7 @@ from starlette.requests import Request
 from addin.backend.http import BodyLimits, address_of, declared_bytes, is_on_this_machine, read_body, user_key
 from addin.backend.state import BackendState
 from addin.backend.tenants import Tenant, limits_of
-from addin.protocol.batch import calls_in
+from addin.protocol.batch import calls_in_turns
 from dataservice.errors import AuthenticationError, DataServiceError, MissingKeyError
 from udfs.errors import reason
 
@@ -35,7 +35,7 @@ async def admitted_batch(request: Request, backend: BackendState) -> AsyncIterat
         with backend.body_bytes.share() as held_bytes, backend.values.share() as held_values:
             body = await read_body(request, await _body_limits(request, backend, tenant), held_bytes)
             held_values.grow(limits.check_values(body))
-            yield tenant, calls_in(body, limits)
+            yield tenant, await calls_in_turns(body, limits)
 
 
 def owned_backend(request: Request) -> BackendState:

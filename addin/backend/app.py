@@ -12,6 +12,7 @@ from starlette.requests import ClientDisconnect
 
 from addin.backend.background_refresh import background_refresh
 from addin.backend.http import error_response
+from addin.backend.request_log import RequestLog
 from addin.backend.routes import ROUTES
 from addin.backend.security import SecurityMiddleware
 from addin.backend.state import BackendState
@@ -45,7 +46,10 @@ def create_app(settings: Settings, *, keys: KeyStore | None = None, key: Configu
     app = Starlette(
         lifespan=lifespan,
         routes=[*ROUTES, *pages.routes(settings)],
-        middleware=[Middleware(SecurityMiddleware, settings)],
+        middleware=[
+            *([Middleware(RequestLog)] if settings.log_requests else []),
+            Middleware(SecurityMiddleware, settings),
+        ],
         exception_handlers=dict.fromkeys(HANDLED, error_response),
     )
     app.state.backend = backend

@@ -137,6 +137,12 @@ async def health(_: Request) -> Response:
     return JsonResponse({"ok": True})
 
 
+async def ready(request: Request) -> Response:
+    """GET /ready: whether the store and the service work, 503 if not; costs no request of the month."""
+    readiness = await BackendState.of(request).readiness.now()
+    return JsonResponse(readiness.members(), 200 if readiness.ready else 503)
+
+
 ROUTES = (
     Route("/functions/call", answer_calls, methods=["POST"]),
     Route("/functions/cost", preview_cost, methods=["POST"]),
@@ -147,6 +153,7 @@ ROUTES = (
     Route("/key/test", test_key, methods=["POST"]),
     Route("/registry.json", registry),
     Route("/health", health),
+    Route("/ready", ready),
 )
 
 

@@ -10,6 +10,7 @@ from typing import Any, cast
 
 from starlette.requests import Request
 
+from addin.backend.readiness import ReadinessCheck
 from addin.backend.room import Room
 from addin.backend.service_connections import ServiceConnections
 from addin.backend.tenants import USER_SHARE, Tenant, UserTenants
@@ -79,6 +80,7 @@ class BackendState:
         self.values = Room(AT_A_TIME * settings.max_values, "values")
         self.store = open_store(settings)
         self._connections = ServiceConnections(settings.url, settings.max_service_connections)
+        self.readiness = ReadinessCheck(self.store, settings.base_url, self._connections)
         # Counted from the current time, so that hosts also notice a backend that was restarted.
         self._generations = count(int(1000 * self.started_at))
         self._users = UserTenants(settings, lambda user_key: self._open(user_key, share=USER_SHARE))

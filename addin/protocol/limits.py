@@ -12,6 +12,9 @@ from typing import Any
 CELL_CHARACTERS = 32_767
 """The longest text that a cell of Excel or Calc can hold."""
 
+CALL_BYTES = 4 * 2**20
+"""The longest text of one call: as many values as it may have, at eighty bytes each."""
+
 LENIENT_BYTES = 2**20
 """A batch with what JSON cannot express is read by a slower parser: 1 MiB takes it a hundredth of a second."""
 
@@ -53,6 +56,8 @@ class BatchLimits:
 
     def problem_of_call(self, text: bytes) -> str | None:
         """What is too large about a call's text; None if it may be read."""
+        if len(text) > CALL_BYTES:
+            return f"the arguments take {len(text):,} bytes, more than {CALL_BYTES:,} in one formula"
         values = text.count(b",")
         if values <= self.cells:
             return None
