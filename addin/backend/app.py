@@ -8,9 +8,11 @@ from contextlib import asynccontextmanager
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
+from starlette.requests import ClientDisconnect
 
 from addin.backend.background_refresh import background_refresh
 from addin.backend.http import error_response
+from addin.backend.request_log import RequestLog
 from addin.backend.routes import ROUTES
 from addin.backend.security import SecurityMiddleware
 from addin.backend.state import BackendState
@@ -19,7 +21,10 @@ from addin.config.connect import key_store
 from addin.config.settings import Settings
 from addin.errors import SettingsError
 from addin.excel import pages
-from addin.protocol.batch import BadBatchError
+from addin.protocol.limits import BadBatchError, BatchTooLargeError
+
+HANDLED = (HTTPException, SettingsError, BadBatchError, BatchTooLargeError, ClientDisconnect, Exception)
+"""What a route may raise; each becomes a response in JSON."""
 
 
 def create_app(settings: Settings, *, keys: KeyStore | None = None, key: ConfiguredKey | None = None) -> Starlette:
@@ -41,8 +46,11 @@ def create_app(settings: Settings, *, keys: KeyStore | None = None, key: Configu
     app = Starlette(
         lifespan=lifespan,
         routes=[*ROUTES, *pages.routes(settings)],
-        middleware=[Middleware(SecurityMiddleware, settings)],
-        exception_handlers=dict.fromkeys((HTTPException, SettingsError, BadBatchError, Exception), error_response),
+        middleware=[
+            *([Middleware(RequestLog)] if settings.log_requests else []),
+            Middleware(SecurityMiddleware, settings),
+        ],
+        exception_handlers=dict.fromkeys(HANDLED, error_response),
     )
     app.state.backend = backend
     return app

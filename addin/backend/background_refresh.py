@@ -12,7 +12,8 @@ from typing import Any
 
 import anyio
 
-from addin.backend.state import BackendState, Tenant, quota_shortfall
+from addin.backend.state import BackendState, quota_shortfall
+from addin.backend.tenants import Tenant
 from addin.config.settings import Settings
 from addin.protocol.batch import valid_calls
 

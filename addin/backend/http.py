@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
+import asyncio
+import ipaddress
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import orjson
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
+from addin.backend.room import Room, Share
 from addin.config.api_key import checked_key
 from addin.config.settings import Settings
 from addin.errors import SettingsError
-from addin.protocol.batch import BadBatchError
+from addin.protocol.limits import BadBatchError, BatchTooLargeError
 
 KEY_HEADER = "x-data-service-key"
+
+MEMBERS_BYTES = 64 * 2**10
+"""The largest body that is not a batch: a mode, or a key."""
+
+LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+"""The names by which a machine reaches itself."""
 
 
 class JsonResponse(Response):
@@ -33,32 +44,69 @@ async def error_response(request: Request, error: Exception) -> Response:
         case HTTPException(status_code=404 | 405):
             return _error(error.status_code, f"{request.method} {request.url.path[:100]} is not served here")
         case HTTPException():
-            return _error(error.status_code, error.detail)
+            return _error(error.status_code, error.detail, error.headers)
+        case BatchTooLargeError():
+            return _error(413, str(error))
         case SettingsError() | BadBatchError():
             return _error(400, str(error))
+        case ClientDisconnect():
+            return _error(400, "the request broke off")  # nobody is there to read it
         case _:
             return _error(500, f"the backend failed ({type(error).__name__}); please report this")
 
 
-def _error(status: int, message: str) -> Response:
-    return JsonResponse({"error": message}, status)
+def _error(status: int, message: str, headers: Mapping[str, str] | None = None) -> Response:
+    response = JsonResponse({"error": message}, status)
+    response.headers.update(headers or {})
+    return response
 
 
-async def read_body(request: Request, settings: Settings) -> bytes:
-    """The whole body; raises `HTTPException` 413 as soon as it is larger than allowed."""
-    limit = settings.max_body_bytes
+@dataclass(frozen=True, slots=True)
+class BodyLimits:
+    """How large a body may be, with the words that say why, and how long it may take to arrive."""
+
+    max_bytes: int
+    reason: str
+    timeout_s: float
+
+
+async def read_body(request: Request, limits: BodyLimits, share: Share) -> bytes:
+    """The whole body, whose bytes `share` then holds.
+
+    Raises `HTTPException`: 413 as soon as it is larger than allowed, 408 if it does not arrive in time, 503 while
+    other requests fill the room.
+    """
+    too_large = HTTPException(413, f"the request is larger than {limits.max_bytes:,} bytes ({limits.reason})")
+    if declared_bytes(request) > limits.max_bytes:
+        raise too_large
     body = bytearray()
-    async for chunk in request.stream():
-        body += chunk
-        if len(body) > limit:
-            raise HTTPException(413, f"the request is larger than {limit:,} bytes (setting max_body_bytes)")
+    try:
+        async with asyncio.timeout(limits.timeout_s):
+            async for chunk in request.stream():
+                if len(body) + len(chunk) > limits.max_bytes:
+                    raise too_large
+                share.grow(len(chunk))
+                body += chunk
+    except TimeoutError:
+        raise HTTPException(
+            408, f"the request did not arrive within {limits.timeout_s:g} s (setting receive_timeout_s)"
+        ) from None
     return bytes(body)
 
 
+def declared_bytes(request: Request) -> int:
+    """The size of the body as its sender tells it; 0 if it does not."""
+    text = request.headers.get("content-length", "")
+    return int(text[:20]) if text.isdecimal() else 0
+
+
 async def read_members(request: Request, settings: Settings) -> dict[str, Any]:
-    """The members of the JSON object in the body; raises `HTTPException` 400 for anything else."""
+    """The members of the small JSON object in the body; raises `HTTPException` 400 for anything else."""
+    limits = BodyLimits(MEMBERS_BYTES, "only batches of formulas may be larger", settings.receive_timeout_s)
+    with Room(MEMBERS_BYTES, "bytes").share() as share:
+        body = await read_body(request, limits, share)
     try:
-        content = orjson.loads(await read_body(request, settings))
+        content = orjson.loads(body)
     except orjson.JSONDecodeError:
         raise HTTPException(400, "the body is not JSON") from None
     if not isinstance(content, dict):
@@ -79,3 +127,27 @@ def user_key(request: Request, settings: Settings) -> str | None:
     if request.url.scheme != "https":
         raise HTTPException(403, "a key is accepted over HTTPS only")
     return checked_key(text)
+
+
+def address_of(request: Request) -> str:
+    """The caller's address, as a trusted proxy tells it or as the connection shows it; IPv6 by its network of 64 bits.
+
+    One machine has as many IPv6 addresses as it likes within its network, so they count as one.
+    """
+    text = request.client.host if request.client else ""
+    try:
+        address = ipaddress.ip_address(text)
+    except ValueError:
+        return text[:100]
+    if isinstance(address, ipaddress.IPv6Address):
+        mapped = address.ipv4_mapped
+        return str(mapped) if mapped else str(ipaddress.ip_network((address, 64), strict=False))
+    return text
+
+
+def is_on_this_machine(request: Request) -> bool:
+    """Whether the request comes from this machine, to this machine, and through no proxy that says so."""
+    address = address_of(request)
+    local = address.startswith("127.") or (request.client is not None and request.client.host == "::1")
+    forwarded = any(name in request.headers for name in ("forwarded", "x-forwarded-for", "via"))
+    return local and not forwarded and request.url.hostname in LOOPBACK

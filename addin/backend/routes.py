@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from contextlib import AbstractAsyncContextManager
 from functools import cache
 from importlib.metadata import version
 
@@ -13,11 +12,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from addin.backend.http import JsonResponse, read_body, read_members, user_key
-from addin.backend.state import BackendState, Tenant, quota_shortfall
+from addin.backend.admission import admitted_batch, admitted_tenant, owned_backend
+from addin.backend.http import JsonResponse, read_members
+from addin.backend.state import BackendState, quota_shortfall
+from addin.backend.tenants import limits_of
 from addin.config.api_key import checked_key
 from addin.config.connect import open_client
-from addin.protocol.batch import calls_in, valid_calls
+from addin.protocol.batch import valid_calls
 from addin.protocol.describe import describe
 from dataservice.client import ResourceState
 from dataservice.errors import DataServiceError
@@ -29,11 +30,9 @@ from udfs.functions.status import label
 async def answer_calls(request: Request) -> Response:
     """POST /functions/call: the answers to many calls, in order."""
     backend = BackendState.of(request)
-    calls = await _read_calls(request, backend)
-    user = user_key(request, backend.settings)
-    if backend.settings.background_refresh and user is None:
-        backend.recent_calls.add(calls, time.time())
-    async with backend.tenant(user) as tenant:
+    async with admitted_batch(request, backend) as (tenant, calls):
+        if backend.settings.background_refresh and tenant is backend.own:
+            backend.recent_calls.add(calls, time.time())
         answers = await tenant.batches.answer(calls)
         backend.requests_total += answers.requests
         return JsonResponse(
@@ -45,9 +44,8 @@ async def answer_calls(request: Request) -> Response:
 async def preview_cost(request: Request) -> Response:
     """POST /functions/cost: what the same batch would spend now; sends nothing."""
     backend = BackendState.of(request)
-    texts = await _read_calls(request, backend)
-    calls = valid_calls(texts)
-    async with _tenant(request, backend) as tenant:
+    async with admitted_batch(request, backend) as (tenant, texts):
+        calls = valid_calls(texts, limits_of(backend.settings))
         preview = await tenant.session.cost(calls)
         shortfall = quota_shortfall(preview.requests, tenant.client.quota_now, backend.settings)
         return JsonResponse(
@@ -68,7 +66,7 @@ async def refresh(request: Request) -> Response:
     mode = (await read_members(request, backend.settings)).get("mode", "stale")
     if mode not in ("stale", "force"):
         raise HTTPException(400, 'mode is "stale" or "force"')
-    async with _tenant(request, backend) as tenant:
+    async with admitted_tenant(request, backend) as tenant:
         await backend.refresh(tenant, force=mode == "force")
         return JsonResponse({"generation": tenant.generation, "quota": tenant.quota_members()})
 
@@ -77,7 +75,7 @@ async def status(request: Request) -> Response:
     """GET /status: version, key, quota, budget, and the state of every resource that was requested."""
     backend = BackendState.of(request)
     settings = backend.settings
-    async with _tenant(request, backend) as tenant:
+    async with admitted_tenant(request, backend) as tenant:
         now = time.time()
         return JsonResponse(
             {
@@ -99,7 +97,7 @@ async def status(request: Request) -> Response:
 
 async def set_key(request: Request) -> Response:
     """POST /key: store a key and use it from now on."""
-    backend = _unshared(request)
+    backend = owned_backend(request)
     given = (await read_members(request, backend.settings)).get("key")
     await backend.use_key(backend.keys.save(_key_text(given)))
     return _key_response(backend)
@@ -107,7 +105,7 @@ async def set_key(request: Request) -> Response:
 
 async def forget_key(request: Request) -> Response:
     """DELETE /key: forget the stored key and use none."""
-    backend = _unshared(request)
+    backend = owned_backend(request)
     backend.keys.forget()
     await backend.use_key(None)
     return _key_response(backend)
@@ -115,7 +113,7 @@ async def forget_key(request: Request) -> Response:
 
 async def test_key(request: Request) -> Response:
     """POST /key/test: ask the service once, with the key given or the one in use."""
-    backend = _unshared(request)
+    backend = owned_backend(request)
     given = (await read_members(request, backend.settings)).get("key")
     used = backend.key.value if backend.key else None
     key = used if given is None else checked_key(_key_text(given))
@@ -139,6 +137,12 @@ async def health(_: Request) -> Response:
     return JsonResponse({"ok": True})
 
 
+async def ready(request: Request) -> Response:
+    """GET /ready: whether the store and the service work, 503 if not; costs no request of the month."""
+    readiness = await BackendState.of(request).readiness.now()
+    return JsonResponse(readiness.members(), 200 if readiness.ready else 503)
+
+
 ROUTES = (
     Route("/functions/call", answer_calls, methods=["POST"]),
     Route("/functions/cost", preview_cost, methods=["POST"]),
@@ -149,27 +153,8 @@ ROUTES = (
     Route("/key/test", test_key, methods=["POST"]),
     Route("/registry.json", registry),
     Route("/health", health),
+    Route("/ready", ready),
 )
-
-
-def _tenant(request: Request, backend: BackendState) -> AbstractAsyncContextManager[Tenant]:
-    return backend.tenant(user_key(request, backend.settings))
-
-
-async def _read_calls(request: Request, backend: BackendState) -> list[bytes]:
-    calls = calls_in(await read_body(request, backend.settings))
-    limit = backend.settings.max_calls
-    if len(calls) > limit:
-        raise HTTPException(413, f"{len(calls):,} calls are more than {limit:,} in one batch (setting max_calls)")
-    return calls
-
-
-def _unshared(request: Request) -> BackendState:
-    """The backend, if it belongs to one user, who may then change its key."""
-    backend = BackendState.of(request)
-    if backend.settings.per_user_keys:
-        raise HTTPException(403, "this backend is shared: each user sends a key along, none is stored here")
-    return backend
 
 
 def _key_text(given: object) -> str:

@@ -7,6 +7,7 @@ of another site cannot send without a preflight request).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from urllib.parse import urlsplit
 
@@ -14,13 +15,14 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from addin.backend.http import JsonResponse
+from addin.backend.http import LOOPBACK, JsonResponse
 from addin.config.settings import Settings
-
-LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
 OFFICE_JS = "https://appsforoffice.microsoft.com"
 """Where Microsoft serves office.js from; add-ins must load it there."""
+
+_HOST = re.compile(r"(?P<name>[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?", re.ASCII)
+"""The Host header as it may be: pages and the manifest repeat it, so nothing else may stand in it."""
 
 
 class Policy:
@@ -106,8 +108,6 @@ def content_security_policy(frame_ancestors: Iterable[str]) -> str:
 
 
 def _host_name(host: str) -> str:
-    """The name in a Host header, without its port."""
-    try:
-        return urlsplit(f"//{host}").hostname or ""
-    except ValueError:
-        return ""
+    """The name in a Host header, without its port; empty for anything but a name and a port, such as `x@localhost`."""
+    form = _HOST.fullmatch(host)
+    return form["name"].strip("[]").lower() if form else ""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import logging
 import socket
 import threading
 from collections.abc import Iterator
@@ -13,6 +15,9 @@ from typing import TYPE_CHECKING
 import uvicorn
 from starlette.types import ASGIApp
 
+from addin.backend.limited_socket import LimitedSocket, handles_allowed
+from addin.backend.patient_protocol import protocol_with_timeout
+from addin.backend.request_log import SparingFilter
 from addin.errors import AddinError
 
 if TYPE_CHECKING:
@@ -21,13 +26,26 @@ if TYPE_CHECKING:
 GRACE_S = 2
 """How long requests under way may take after the signal to stop, in seconds."""
 
+MAX_CONNECTIONS = 500
+RECEIVE_TIMEOUT_S = 30.0
+
+BACKLOG = 64
+"""Connections accepted in one go: few beside the handles that are left, so that the limit is met in time."""
+
+GC_THRESHOLDS = (20_000, 20, 50)
+"""Objects before a collection of the youngest; how many of these before the next older ones are collected."""
+
+SAME_WARNINGS = 10
+"""Of equal warnings only so many a minute are logged: whoever sends nonsense must not fill the disk."""
+
 
 @dataclass(frozen=True, slots=True)
 class Listener:
-    """A bound port, and the certificate to use on it."""
+    """A bound port, the certificate to use on it, and how long a request may take to arrive."""
 
     socket: socket.socket
     certificate: Certificate | None = None
+    receive_timeout_s: float = RECEIVE_TIMEOUT_S
 
     @property
     def url(self) -> str:
@@ -37,8 +55,19 @@ class Listener:
         return f"{'https' if self.certificate else 'http'}://{name}:{port}"
 
 
-def listen(host: str, port: int, certificate: Certificate | None = None) -> Listener:
-    """Bind a port, 0 for a free one; raises `AddinError` if it is in use or may not be used."""
+def listen(
+    host: str,
+    port: int,
+    certificate: Certificate | None = None,
+    *,
+    max_connections: int = MAX_CONNECTIONS,
+    receive_timeout_s: float = RECEIVE_TIMEOUT_S,
+) -> Listener:
+    """Bind a port, 0 for a free one; raises `AddinError` if it is in use or may not be used.
+
+    It holds `max_connections`, but at most half of the handles that the process may have: the others are for the
+    service and the store. A request has to arrive within `receive_timeout_s` seconds.
+    """
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP)
         family, kind, protocol, _, address = found[0]
@@ -49,17 +78,31 @@ def listen(host: str, port: int, certificate: Certificate | None = None) -> List
             "Is the backend running already? Choose another port with --port."
         ) from None
     # The protocol is named because asyncio turns off Nagle's algorithm only then; with it some answers wait 40 ms.
-    return Listener(socket.socket(family, kind, protocol, fileno=bound.detach()), certificate)
+    named = socket.socket(family, kind, protocol, fileno=bound.detach())
+    limited = LimitedSocket(named, min(max_connections, handles_allowed() // 2))
+    return Listener(limited, certificate, receive_timeout_s)
 
 
 def serve(app: ASGIApp, listener: Listener) -> None:
     """Answer requests until Ctrl-C or SIGTERM, then finish those under way and close."""
     # This takes half a second, for which the first table would have to wait.
-    threading.Thread(target=import_module, args=("pandas",), name="load pandas", daemon=True).start()
+    threading.Thread(target=_load_and_freeze, name="load pandas", daemon=True).start()
+    for name in ("uvicorn.error", "asyncio"):
+        logging.getLogger(name).addFilter(SparingFilter(SAME_WARNINGS))
     try:
         uvicorn.Server(_config(app, listener)).run(sockets=[listener.socket])
     except KeyboardInterrupt:
         return
+
+
+def _load_and_freeze() -> None:
+    """Load what the first table needs. What is loaded never becomes garbage, so no collection looks at it again."""
+    import_module("pandas")
+    gc.collect()
+    gc.freeze()
+    # A batch of a hundred thousand cells makes millions of objects: looking at all of them again and again, as the
+    # defaults do, would keep everybody waiting for tenths of a second each time.
+    gc.set_threshold(*GC_THRESHOLDS)
 
 
 @contextmanager
@@ -98,6 +141,9 @@ def _config(app: ASGIApp, listener: Listener) -> uvicorn.Config:
         log_config=None,
         access_log=False,
         server_header=False,
+        loop="asyncio",
+        http=protocol_with_timeout(listener.receive_timeout_s),
+        backlog=BACKLOG,
         timeout_graceful_shutdown=GRACE_S,
         ssl_certfile=certificate.certificate if certificate else None,
         ssl_keyfile=certificate.private_key if certificate else None,

@@ -1,89 +1,67 @@
-"""What all requests of one backend share: its tenants, its own key, and the calls that hosts made recently.
-
-Each key is a tenant with its own client, session and response cache, so that no answer for one key is ever shown to
-another. All tenants share one store, whose entries carry the key's fingerprint.
-"""
+"""What all requests of one backend share: its tenants, its own key, and the calls that hosts made recently."""
 
 from __future__ import annotations
 
 import time
-from collections import OrderedDict
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
-from dataclasses import asdict
 from itertools import count
 from typing import Any, cast
 
 from starlette.requests import Request
 
+from addin.backend.readiness import ReadinessCheck
+from addin.backend.room import Room
+from addin.backend.service_connections import ServiceConnections
+from addin.backend.tenants import USER_SHARE, Tenant, UserTenants
 from addin.config.api_key import ConfiguredKey, KeyStore
 from addin.config.connect import open_client, open_store
 from addin.config.settings import Settings
-from addin.protocol.batch import Batches, ResponseCache
 from dataservice.client import Quota
 from dataservice.client.async_client import MEMORY_BYTES
-from dataservice.stores import Store
-from udfs.engine.session import Session
 
 RECENT_S = 3_600.0
 """A workbook that has asked for nothing in an hour is closed or forgotten: nothing more is spent on it."""
 
-DEADLINE_MARGIN_S = 2.0
-"""A batch ends this much after the client's own deadline, because the client's errors say more."""
+RECENT_BYTES = 16 * 2**20
+"""Texts of recent calls: a hundred thousand formulas of a usual length."""
 
-USER_SHARE = 16
-"""A user's tenant gets one such part of the memory; most need far less."""
+AT_A_TIME = 4
+"""Bodies of the largest size, and batches of the most values, that may be under way together."""
+
+GUEST_SHARE = 256
+"""A request without any key is answered from nothing and keeps nothing."""
 
 
 class RecentCalls:
-    """The calls that hosts made within the last hour."""
+    """The calls that hosts made within the last hour; those first made longest ago go beyond `max_bytes`."""
 
-    def __init__(self) -> None:
+    def __init__(self, max_bytes: int = RECENT_BYTES) -> None:
         self._called_at: dict[bytes, float] = {}
+        self._max_bytes = max_bytes
+        self.held_bytes = 0
 
     def add(self, calls: Iterable[bytes], now: float) -> None:
         """Record that `calls` were made at `now`."""
-        self._called_at.update(dict.fromkeys(calls, now))
+        for call in calls:
+            self.held_bytes += 0 if call in self._called_at else len(call)
+            self._called_at[call] = now
+        while self.held_bytes > self._max_bytes:
+            self._drop(next(iter(self._called_at)))
 
     def at(self, now: float) -> list[bytes]:
         """The calls made within the hour before `now`; older ones are forgotten."""
-        self._called_at = {call: then for call, then in self._called_at.items() if now - then <= RECENT_S}
+        for call in [call for call, then in self._called_at.items() if now - then > RECENT_S]:
+            self._drop(call)
         return list(self._called_at)
 
-
-class Tenant:
-    """One key's client and everything that depends on its answers, within one `share`-th of the memory."""
-
-    def __init__(self, settings: Settings, key: str | None, store: Store, *, generation: int, share: int) -> None:
-        self.client = open_client(settings, key, store, max_memory_bytes=MEMORY_BYTES // share)
-        self.session = Session(self.client)
-        cache = ResponseCache(settings.memo_bytes // share)
-        self.batches = Batches(self.session, cache, deadline_s=settings.deadline_s + DEADLINE_MARGIN_S)
-        self.generation = generation
-        """A different number means that every earlier answer may be different now."""
-        self.users = 0
-        self.retired = False
-
-    def quota_members(self) -> dict[str, Any] | None:
-        """The quota as hosts show it, None until the service has reported one."""
-        quota = self.client.quota_now
-        if quota is None:
-            return None
-        return {name: value for name, value in asdict(quota).items() if name != "seen_at"}
-
-    async def retire(self) -> None:
-        """Close the client as soon as the last batch has ended."""
-        self.retired = True
-        await self.close_if_done()
-
-    async def close_if_done(self) -> None:
-        """Close the client of a retired tenant if no batch uses it any more."""
-        if self.retired and not self.users:
-            await self.client.aclose()
+    def _drop(self, call: bytes) -> None:
+        del self._called_at[call]
+        self.held_bytes -= len(call)
 
 
 class BackendState:
-    """The settings, the backend's own key and the tenants, of which the least recently used are closed first.
+    """The settings, the backend's own key, the tenants, and the room that all requests share.
 
     `keys` is where the backend's own key is stored; `key` is the one to begin with. Raises `SettingsError` if the
     settings are not sufficient.
@@ -98,10 +76,14 @@ class BackendState:
         """Requests spent on formulas since the start."""
         self.recent_calls = RecentCalls()
         """The calls made with the backend's own key, for the background refresh."""
-        self._store = open_store(settings)
+        self.body_bytes = Room(AT_A_TIME * settings.max_body_bytes, "bytes")
+        self.values = Room(AT_A_TIME * settings.max_values, "values")
+        self.store = open_store(settings)
+        self._connections = ServiceConnections(settings.url, settings.max_service_connections)
+        self.readiness = ReadinessCheck(self.store, settings.base_url, self._connections)
         # Counted from the current time, so that hosts also notice a backend that was restarted.
         self._generations = count(int(1000 * self.started_at))
-        self._by_key: OrderedDict[str, Tenant] = OrderedDict()
+        self._users = UserTenants(settings, lambda user_key: self._open(user_key, share=USER_SHARE))
         self.own = self._open(key.value if key else None)
 
     @classmethod
@@ -110,18 +92,28 @@ class BackendState:
         return cast("BackendState", request.app.state.backend)
 
     @asynccontextmanager
-    async def tenant(self, user_key: str | None = None) -> AsyncIterator[Tenant]:
-        """The tenant of a user's key, or the backend's own; it stays open inside the block."""
-        tenant = self.own if user_key is None else self._of_user(user_key)
-        tenant.users += 1  # before the first await: from here on nobody else can close it
-        try:
-            while len(self._by_key) > self.settings.max_users:
-                _, unused = self._by_key.popitem(last=False)
-                await unused.retire()
-            yield tenant
-        finally:
-            tenant.users -= 1
-            await tenant.close_if_done()
+    async def tenant(self, user_key: str | None = None, address: str = "") -> AsyncIterator[Tenant]:
+        """The tenant of a user's key, or the backend's own; it stays open inside the block.
+
+        Where users have keys of their own and the backend has none, a request without a key has a tenant of its own,
+        so that nobody learns what others without a key asked for.
+        """
+        if user_key is not None:
+            async with self._users.tenant(user_key, address) as user:
+                yield user
+        elif self.settings.per_user_keys and self.key is None:
+            guest = self._open(None, share=GUEST_SHARE)
+            guest.generation = self.own.generation
+            async with guest.client:
+                yield guest
+        else:
+            own = self.own
+            async with own.in_use():
+                yield own
+
+    def trusts(self, tenant: Tenant) -> bool:
+        """Whether a tenant may send large requests: the backend's own, and those whose key the service accepted."""
+        return tenant is self.own or tenant.proven
 
     async def use_key(self, key: ConfiguredKey | None) -> None:
         """Use `key` as the backend's own from now on."""
@@ -143,19 +135,16 @@ class BackendState:
 
     async def aclose(self) -> None:
         """Close every client and the store."""
-        for tenant in (self.own, *self._by_key.values()):
-            await tenant.client.aclose()
-        self._by_key.clear()
-        await self._store.aclose()
-
-    def _of_user(self, key: str) -> Tenant:
-        if key not in self._by_key:
-            self._by_key[key] = self._open(key, share=USER_SHARE)
-        self._by_key.move_to_end(key)
-        return self._by_key[key]
+        await self.own.client.aclose()
+        await self._users.aclose()
+        await self._connections.close_all()
+        await self.store.aclose()
 
     def _open(self, key: str | None, *, share: int = 1) -> Tenant:
-        return Tenant(self.settings, key, self._store, generation=next(self._generations), share=share)
+        client = open_client(
+            self.settings, key, self.store, max_memory_bytes=MEMORY_BYTES // share, transport=self._connections
+        )
+        return Tenant(self.settings, client, generation=next(self._generations), share=share)
 
 
 def quota_shortfall(requests: int, quota: Quota | None, settings: Settings) -> str | None:

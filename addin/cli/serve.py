@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from typing import Annotated
+from urllib.parse import urlsplit
 
 import typer
 
 from addin.backend import create_app, serving
-from addin.config.settings import load_settings
+from addin.config.settings import Settings, load_settings
 from addin.tls.certificates import certificates
 
 
@@ -28,10 +29,35 @@ def serve(
     settings = load_settings()
     app = create_app(settings)
     certificate = None if http else certificates().ensure(datetime.now(UTC))
-    listener = serving.listen(host or settings.host, settings.port if port is None else port, certificate)
+    listener = serving.listen(
+        host or settings.host,
+        settings.port if port is None else port,
+        certificate,
+        max_connections=settings.max_connections,
+        receive_timeout_s=settings.receive_timeout_s,
+    )
     typer.echo(f"Answering {settings.namespace} functions at {listener.url} from {settings.base_url}")
-    if app.state.backend.key is None:
+    for line in deployment(settings):
+        typer.echo(line)
+    if app.state.backend.key is None and not settings.per_user_keys:
         typer.echo("No API key is set yet: cells will say so. Keep one with: addin key set", err=True)
     typer.echo("Ctrl-C ends it.")
     serving.serve(app, listener)
     typer.echo("Stopped.")
+
+
+def deployment(settings: Settings) -> list[str]:
+    """What the administrator of a shared backend wants to see confirmed; no line shows a password.
+
+    >>> deployment(Settings(public_url="https://addin.example", redis_url="redis://:secret@cache.example:6379/0"))
+    ['Users reach it at https://addin.example', 'Answers are shared through Redis at cache.example:6379']
+    """
+    lines = []
+    if settings.public_url:
+        lines.append(f"Users reach it at {settings.public_url}")
+    if settings.redis_url:
+        address = urlsplit(settings.redis_url).netloc.rpartition("@")[2]
+        lines.append(f"Answers are shared through Redis at {address or 'a local socket'}")
+    if settings.per_user_keys:
+        lines.append("Each user sends an own API key, over HTTPS")
+    return lines

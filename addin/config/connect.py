@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+import httpx
+
 from addin.config.api_key import KeyStore, find_key, system_keychain
 from addin.config.settings import Settings, load_settings
 from addin.errors import SettingsError
@@ -30,9 +32,16 @@ def open_store(settings: Settings) -> Store:
 
 
 def open_client(
-    settings: Settings, key: str | None, store: Store | None, *, max_memory_bytes: int = MEMORY_BYTES
+    settings: Settings,
+    key: str | None,
+    store: Store | None,
+    *,
+    max_memory_bytes: int = MEMORY_BYTES,
+    transport: httpx.AsyncBaseTransport | None = None,
 ) -> AsyncClient:
     """A client for one key, or for none; without a store its answers are lost when it is closed.
+
+    `transport` holds connections that several clients share.
 
     Raises `SettingsError` if the service's address is missing or not safe.
     """
@@ -42,6 +51,7 @@ def open_client(
             key or "",
             store=store,
             max_memory_bytes=max_memory_bytes,
+            transport=transport,
             ttl_s=settings.ttl_s,
             deadline_s=settings.deadline_s,
             budget=Budget(reserve=settings.reserve, monthly=settings.monthly_budget),

@@ -79,12 +79,30 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """Whether a request may carry its own API key (header X-Data-Service-Key, HTTPS only)."""
     max_users: _AtLeastOne = 200
     """The maximum number of users' keys in memory."""
+    max_users_bytes: _AtLeastOne = 512 * 1024**2
+    """Memory for the answers of all users together; the least recently active user is closed first."""
+    max_new_keys: _AtLeastOne = 60
+    """The maximum number of unknown keys per minute from one address."""
     max_calls: _AtLeastOne = 100_000
     """The maximum number of formulas in one batch."""
-    max_body_bytes: _AtLeastOne = 32 * 1024**2
-    """The maximum size of a request."""
+    max_values: _AtLeastOne = 500_000
+    """The maximum number of values in one batch: arguments and the cells of ranges."""
+    max_cells: _AtLeastOne = 50_000
+    """The maximum number of values in the arguments of one formula."""
+    max_body_bytes: _AtLeastOne = 16 * 1024**2
+    """The maximum size of a request; one with a key that was never accepted may have 1 MiB."""
+    max_answer_bytes: _AtLeastOne = 256 * 1024**2
+    """The maximum size of the answers of one batch."""
     memo_bytes: _AtLeastOne = 128 * 1024**2
     """Memory for encoded answers."""
+    max_connections: _AtLeastOne = 500
+    """The maximum number of connections to the backend; at most half of the file handles the system allows."""
+    max_service_connections: _AtLeastOne = 64
+    """The maximum number of connections to the service, for all users together."""
+    receive_timeout_s: _Positive = 30.0
+    """How long a request may take to arrive, in seconds."""
+    log_requests: bool = False
+    """Whether the backend writes one line per request to its log; never a key, a formula or an argument."""
 
     def __post_init__(self) -> None:
         for name, value in (("url", self.url), ("public_url", self.public_url)):

@@ -13,6 +13,13 @@ from udfs.engine.batch import Reader
 
 T = TypeVar("T")
 
+START_GRACE_S = 0.5
+"""Reads begin up to so long after the deadline, to continue behind it; a hundred thousand later ones would take longer
+to begin than the whole batch may take."""
+
+STORE_GRACE_S = 3.0
+"""Stores are looked into for last known values up to so long after the deadline: about ten thousand of them."""
+
 
 class WithinDeadline:
     """Reads through another reader for at most `deadline_s` seconds in all, over any number of rounds."""
@@ -36,16 +43,24 @@ class WithinDeadline:
 
         A late read continues in the background, so that the next batch finds its answer in the cache.
         """
-        reading = asyncio.ensure_future(self._reader.read(resource, known_miss=known_miss))
-        done, _ = await asyncio.wait({reading}, timeout=max(0.0, self._ends - self._timer()))
-        if done:
-            return reading.result()
-        reading.add_done_callback(_retrieve_failure)
+        left_s = self._ends - self._timer()
+        if left_s > -START_GRACE_S:
+            reading = asyncio.ensure_future(self._reader.read(resource, known_miss=known_miss))
+            done, _ = await asyncio.wait({reading}, timeout=max(0.0, left_s))
+            if done:
+                return reading.result()
+            reading.add_done_callback(_retrieve_failure)
         late = DeadlineExceededError(f"no answer within {self._deadline_s:g} s")
-        known = self._reader.peek(resource, max_age_s=math.inf) or await self._reader.last_known(resource)
+        known = self._reader.peek(resource, max_age_s=math.inf) or await self._known_late(resource, known_miss, left_s)
         if known is None:
             raise late
         return known.stale(late)
+
+    async def _known_late(self, resource: Resource[T], known_miss: Miss[T] | None, left_s: float) -> Answer[T] | None:
+        """The last known answer; once the deadline has long passed no store is looked into, so that all cells end."""
+        if known_miss is not None:
+            return known_miss.last_known
+        return await self._reader.last_known(resource) if left_s > -STORE_GRACE_S else None
 
 
 def _retrieve_failure(reading: asyncio.Future[Any]) -> None:

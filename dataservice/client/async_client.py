@@ -272,6 +272,11 @@ class AsyncClient:
         return self._usage.quota(self._clock())
 
     @property
+    def held_bytes(self) -> int:
+        """About how much memory the answers of this client take."""
+        return self._cache.held_bytes
+
+    @property
     def requests_sent(self) -> int:
         """The requests this client has spent so far; a refused key spends none."""
         return self._usage.sent

@@ -8,17 +8,16 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Hashable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 from dataservice.client import Answer, Miss, Resource
-from udfs.engine.effects import EVER, FRESH, Asking, Question, Reply
+from udfs.engine.effects import EVER, FRESH, PAUSE, Asking, Question, Reply
+from udfs.engine.side_by_side import YIELD_AFTER_S, side_by_side
+from udfs.engine.widest_first import widest_first
 
 T = TypeVar("T")
-
-YIELD_AFTER_S = 0.01
-"""Work for so long, then let other tasks go first: no one notices a hundredth of a second."""
 
 
 async def cooperative(items: Iterable[T], *, timer: Callable[[], float] = time.perf_counter) -> AsyncIterator[T]:
@@ -119,19 +118,25 @@ class Batch:
     async def end(self) -> None:
         """Bring all that have begun to their end."""
         while self._waiting:
-            missing = {q: None for run in self._waiting for q in run.questions if q not in self._replies}
-            for part in _widest_first(missing):
-                replies = await asyncio.gather(*(self._reply(question) for question in part))
+            asking = [run for run in self._waiting if run.questions is not PAUSE]
+            missing = {q: None for run in asking for q in run.questions if q not in self._replies}
+            for part in widest_first(missing):
+                replies = await side_by_side(self._reply, part)
                 for question, reply in zip(part, replies, strict=True):
                     self._learn(question, reply)
+            await asyncio.sleep(0)  # other tasks go first before each turn of a function with much to do
             async for run in cooperative(self._waiting):
+                if run.questions is PAUSE:
+                    run.step(())
                 self._advance(run)
             self._waiting = [run for run in self._waiting if run.questions]
 
     def _advance(self, run: Run) -> None:
-        """Go on as far as the replies so far and memory can answer."""
+        """Go on as far as the replies so far and memory can answer, or to the next pause."""
         replies = self._replies
         while run.questions:
+            if run.questions is PAUSE:
+                return
             for question in run.questions:
                 if question not in replies:
                     found = _peek(question, self._reader)
@@ -188,6 +193,10 @@ async def needed(runs: Sequence[Run], reader: Reader, now: float) -> set[Resourc
     for run in runs:
         run.step(None)
         while run.questions:
+            if run.questions is PAUSE:
+                await asyncio.sleep(0)
+                run.step(())
+                continue
             replies = [await _cached(question, reader, now) for question in run.questions]
             asked = [(q, r) for q, r in zip(run.questions, replies, strict=True) if q.cached_max_age_s is None]
             missing.update(q.resource for q, r in asked if r is None or not r.is_fresh(now))
@@ -215,19 +224,3 @@ def _accepted(question: Question, found: Answer[Any] | None, now: float) -> Answ
 
 def _peek(question: Question, reader: Reader) -> Answer[Any] | None:
     return reader.peek(question.resource, max_age_s=question.cached_max_age_s or None)
-
-
-def _widest_first(questions: Iterable[Question]) -> tuple[list[Question], list[Question]]:
-    """The questions in order of priority, apart those whose answer a fetch of this round may bring along."""
-    asked = sorted(questions, key=lambda question: question.resource.priority)
-    fetched: dict[Hashable, list[Question]] = {}
-    for question in asked:
-        if question.cached_max_age_s is None:
-            fetched.setdefault(question.resource.family, []).append(question)
-    wide: list[Question] = []
-    narrow: list[Question] = []
-    for question in asked:
-        others = fetched.get(question.resource.family, ())
-        held = any(other is not question and other.resource.covers(question.resource) for other in others)
-        (narrow if held else wide).append(question)
-    return wide, narrow

@@ -16,7 +16,7 @@ from typing import Any, TypeAlias, TypeVar, cast
 
 import msgspec
 
-from dataservice.client import Answer, Resource
+from dataservice.client import Answer, CatalogueResource, Resource
 
 T = TypeVar("T")
 
@@ -37,6 +37,15 @@ class Question(msgspec.Struct, frozen=True, cache_hash=True):
     cached_max_age_s: float | None = None
     """None: fetch it if need be. A number: only from a cache, and not older (`FRESH`: still fresh)."""
 
+
+PAUSE: tuple[Question, ...] = (Question(CatalogueResource(), cached_max_age_s=FRESH),)
+"""Asked in place of questions by a function with much to do: the driver goes on with it after all others had a turn.
+
+It is known by its identity. Whoever does not know it answers it like any question; the answer is not looked at.
+"""
+
+STEPS_A_TURN = 50
+"""Functions that `gather` runs in one go, which takes them a few thousandths of a second."""
 
 Reply: TypeAlias = Answer[Any] | Exception | None
 Asking: TypeAlias = Coroutine[Sequence[Question], Sequence[Reply], T]
@@ -86,11 +95,17 @@ async def gather(askings: Sequence[Asking[T]]) -> list[T | Exception]:
 
     for index in range(len(askings)):
         step(index, None)
+        if index % STEPS_A_TURN == STEPS_A_TURN - 1:
+            await _ask(PAUSE)
     while waiting:
         asked, waiting = waiting, []
-        replies = await _ask([question for _, questions in asked for question in questions])
+        questions = [question for _, own in asked if own is not PAUSE for question in own]
+        replies = await _ask(questions or PAUSE)
         start = 0
-        for index, questions in asked:
-            step(index, replies[start : start + len(questions)])
-            start += len(questions)
+        for steps, (index, own) in enumerate(asked, 1):
+            count = 0 if own is PAUSE else len(own)
+            step(index, replies[start : start + count])
+            start += count
+            if steps % STEPS_A_TURN == 0:
+                await _ask(PAUSE)
     return cast("list[T | Exception]", results)

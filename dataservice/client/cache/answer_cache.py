@@ -38,6 +38,11 @@ class AnswerCache:
         self._histories: LRUCache[str, History] = LRUCache(max_bytes // 2, getsizeof=_history_bytes)
         self.revised: LRUCache[str, float] = LRUCache(MAX_REVISED)
 
+    @property
+    def held_bytes(self) -> int:
+        """About how much memory the answers take."""
+        return self.memory.held_bytes + int(self._histories.currsize)
+
     def open(self, scope: str) -> None:
         """Use the store from now on, under the name of the key."""
         self.scope = scope

@@ -5,12 +5,17 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
 from cachetools import LRUCache
 
 from dataservice.client.cache.answer import Answer
 from dataservice.client.contract.resources import Resource
+
+MAX_WIDER = 64
+"""Answers of a family that are looked through for a wider one: a sheet of a hundred thousand days has as many windows
+of one signal, and each would be looked through for each."""
 
 ANSWER_BYTES = 1_000  # of objects around a value: resource, answer, dictionary places
 
@@ -35,6 +40,11 @@ class MemoryCache:
         self.get: Callable[[Resource[Any]], Answer[Any] | None] = self._answers.get
         """The last known answer to a resource, or None."""
 
+    @property
+    def held_bytes(self) -> int:
+        """About how much memory the answers take."""
+        return int(self._by_age.currsize)
+
     def resources(self) -> list[Resource[Any]]:
         """The resources with an answer."""
         return list(self._answers)
@@ -53,9 +63,9 @@ class MemoryCache:
                 self._families.setdefault(resource.family, {})[resource] = None
 
     def family(self, resource: Resource[Any]) -> list[tuple[Resource[Any], Answer[Any]]]:
-        """The answers that could hold the one to `resource`."""
+        """The answers that could hold the one to `resource`: at most `MAX_WIDER`, the earliest fetched."""
         with self._lock:
-            members = self._families.get(resource.family, {})
+            members = islice(self._families.get(resource.family, {}), MAX_WIDER)
             return [(member, self._answers[member]) for member in members]
 
     def drop_family(self, resource: Resource[Any]) -> None:

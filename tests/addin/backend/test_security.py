@@ -23,7 +23,19 @@ def test_loopback_names_are_its_own(host):
 
 @pytest.mark.parametrize(
     "host",
-    ["evil.example", "localhost.evil.example", "127.0.0.1.evil.example:8765", "", "x@localhost.evil", "[", "a:b:c"],
+    [
+        *(
+            "evil.example",
+            "localhost.evil.example",
+            "127.0.0.1.evil.example:8765",
+            "",
+            "x@localhost.evil",
+            "[",
+            "a:b:c",
+        ),
+        *("x@localhost", "x:y@localhost:8765", "localhost:8765/x", "localhost?x", "localhost#x", "localhost:", "[::1"),
+        *("localhost\t", " localhost", "localhost:999999", "localhost:8a", "[localhost]"),
+    ],
 )
 def test_any_other_name_is_refused(host):
     with pytest.raises(HTTPException) as caught:

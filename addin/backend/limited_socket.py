@@ -1,0 +1,100 @@
+"""A listening socket that holds no more connections than the process can: one more is refused, not left to wait.
+
+Without it a process at its limit of file handles can neither accept nor refuse: the event loop logs the same error for
+each attempt and tries again for ever.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import socket
+import sys
+from contextlib import suppress
+from typing import Any
+
+NO_HANDLE = frozenset({errno.EMFILE, errno.ENFILE})
+
+_REASON = b'{"error":"the backend has too many connections (setting max_connections)"}'
+REFUSAL = (
+    b"HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/json\r\nconnection: close\r\nretry-after: 5\r\n"
+    b"content-length: %d\r\n\r\n%b" % (len(_REASON), _REASON)
+)
+
+
+def handles_allowed() -> int:
+    """How many files and sockets this process may hold open."""
+    if sys.platform == "win32":
+        return 8_192  # Windows has no such limit for sockets; this is enough for any backend
+    import resource
+
+    return resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+
+
+class LimitedSocket(socket.socket):
+    """A listening socket with at most `max_connections` open; it takes over the descriptor of `bound`."""
+
+    def __init__(self, bound: socket.socket, max_connections: int) -> None:
+        super().__init__(bound.family, bound.type, bound.proto, fileno=bound.detach())
+        self._most = max_connections
+        self._open = 0
+        # Kept for the moment when no handle is left: closing it gives the one that a refusal needs.
+        self._spare = os.open(os.devnull, os.O_RDONLY)
+
+    def accept(self) -> tuple[socket.socket, Any]:
+        """The next connection; raises `ConnectionAbortedError`, as for a caller that left, for one too many."""
+        try:
+            connection, address = super().accept()
+        except OSError as error:
+            if error.errno in NO_HANDLE:
+                self._refuse_without_handle()
+            raise
+        if self._open >= self._most:
+            _refuse(connection)
+            raise ConnectionAbortedError
+        self._open += 1
+        return _Connection(connection, self), address
+
+    def closed_one(self) -> None:
+        """One of its connections was closed."""
+        self._open -= 1
+
+    def close(self) -> None:
+        """Stop listening."""
+        if self._spare >= 0:
+            os.close(self._spare)
+            self._spare = -1
+        super().close()
+
+    def _refuse_without_handle(self) -> None:
+        if self._spare < 0:
+            return
+        os.close(self._spare)
+        try:
+            connection, _ = super().accept()
+            _refuse(connection)
+        finally:
+            self._spare = os.open(os.devnull, os.O_RDONLY)
+        raise ConnectionAbortedError
+
+
+class _Connection(socket.socket):
+    """A connection that tells its listener when it is closed."""
+
+    def __init__(self, accepted: socket.socket, listener: LimitedSocket) -> None:
+        super().__init__(accepted.family, accepted.type, accepted.proto, fileno=accepted.detach())
+        self._listener: LimitedSocket | None = listener
+
+    def close(self) -> None:
+        """Close it, once."""
+        super().close()
+        if self._listener is not None:
+            self._listener.closed_one()
+            self._listener = None
+
+
+def _refuse(connection: socket.socket) -> None:
+    """Say why, without waiting for anything, and close."""
+    with connection, suppress(OSError):  # a caller that is gone needs no reason
+        connection.settimeout(0)
+        connection.send(REFUSAL)

@@ -1,0 +1,183 @@
+"""Tenants: each key has its own client, session and response cache, so that no answer is shown to another key.
+
+A key that the service has not accepted yet is one of a few unproven tenants, with little memory and small requests. So
+whoever makes keys up evicts no user: only an accepted key gets a place among the users.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import asdict
+from math import ceil
+from typing import Any
+
+from starlette.exceptions import HTTPException
+
+from addin.backend.new_keys import NewKeys
+from addin.config.settings import Settings
+from addin.protocol.batch import Batches, ResponseCache
+from addin.protocol.limits import BatchLimits
+from dataservice.client import AsyncClient
+from udfs.engine.session import Session
+
+DEADLINE_MARGIN_S = 2.0
+"""A batch ends this much after the client's own deadline, because the client's errors say more."""
+
+USER_SHARE = 16
+"""A user's tenant gets one such part of the memory; most need far less."""
+
+MAX_UNPROVEN = 128
+"""Keys that wait for their first accepted answer, which takes a second: an office that opens its books at nine."""
+
+IDLE_S = 3_600.0
+"""A user who has asked for nothing in an hour is closed; the answers stay in the store."""
+
+
+class Tenant:
+    """One key's client and everything that depends on its answers, within one `share`-th of the memory."""
+
+    def __init__(self, settings: Settings, client: AsyncClient, *, generation: int, share: int = 1) -> None:
+        self.client = client
+        self.session = Session(client)
+        self.cache = ResponseCache(settings.memo_bytes // share)
+        self.batches = Batches(
+            self.session,
+            self.cache,
+            deadline_s=settings.deadline_s + DEADLINE_MARGIN_S,
+            limits=limits_of(settings),
+        )
+        self.generation = generation
+        """A different number means that every earlier answer may be different now."""
+        self.users = 0
+        self.used_at = 0.0
+        self.retired = False
+
+    @property
+    def proven(self) -> bool:
+        """Whether the service is known to have accepted the key: only then it tells a quota."""
+        return self.client.quota_now is not None
+
+    @property
+    def held_bytes(self) -> int:
+        """The memory of the answers."""
+        return self.cache.held_bytes + self.client.held_bytes
+
+    def quota_members(self) -> dict[str, Any] | None:
+        """The quota as hosts show it, None until the service has reported one."""
+        quota = self.client.quota_now
+        if quota is None:
+            return None
+        return {name: value for name, value in asdict(quota).items() if name != "seen_at"}
+
+    async def retire(self) -> None:
+        """Close the client as soon as the last batch has ended."""
+        self.retired = True
+        await self.close_if_done()
+
+    async def close_if_done(self) -> None:
+        """Close the client of a retired tenant if no batch uses it any more."""
+        if self.retired and not self.users:
+            await self.client.aclose()
+
+    @asynccontextmanager
+    async def in_use(self) -> AsyncIterator[None]:
+        """Keep the client open inside the block."""
+        self.users += 1
+        try:
+            yield
+        finally:
+            self.users -= 1
+            await self.close_if_done()
+
+
+class UserTenants:
+    """The tenants of users' own keys. `open_tenant` makes one for a key; `clock` counts seconds."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        open_tenant: Callable[[str], Tenant],
+        *,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._settings = settings
+        self._open = open_tenant
+        self._clock = clock
+        self._proven: OrderedDict[str, Tenant] = OrderedDict()
+        self._unproven: OrderedDict[str, Tenant] = OrderedDict()
+        self._new_keys = NewKeys(settings.max_new_keys)
+
+    def __len__(self) -> int:
+        return len(self._proven) + len(self._unproven)
+
+    @asynccontextmanager
+    async def tenant(self, key: str, address: str) -> AsyncIterator[Tenant]:
+        """The tenant of `key`, open inside the block; raises `HTTPException` 429 or 503 for too many unknown keys."""
+        tenant = self._find(key, address)
+        tenant.used_at = self._clock()
+        try:
+            async with tenant.in_use():
+                yield tenant
+        finally:
+            tenant.used_at = self._clock()
+            self._admit(key, address)
+            await self._close_some()
+
+    async def aclose(self) -> None:
+        """Close every client."""
+        for tenant in (*self._proven.values(), *self._unproven.values()):
+            await tenant.client.aclose()
+        self._proven.clear()
+        self._unproven.clear()
+
+    def _find(self, key: str, address: str) -> Tenant:
+        for known in (self._proven, self._unproven):
+            if key in known:
+                known.move_to_end(key)
+                return known[key]
+        wait_s = self._new_keys.wait_s(address, self._clock())
+        if wait_s > 0:
+            raise HTTPException(
+                429,
+                f"too many unknown keys from {address}; try again in {ceil(wait_s)} s (setting max_new_keys)",
+                headers={"retry-after": str(ceil(wait_s))},
+            )
+        if sum(waiting.users > 0 for waiting in self._unproven.values()) >= MAX_UNPROVEN:
+            raise HTTPException(503, "too many keys are new at the moment; try again in a few seconds")
+        tenant = self._unproven[key] = self._open(key)
+        return tenant
+
+    def _admit(self, key: str, address: str) -> None:
+        """Give a key that the service has accepted its place among the users."""
+        tenant = self._unproven.get(key)
+        if tenant is not None and tenant.proven:
+            self._proven[key] = self._unproven.pop(key)
+            self._new_keys.proven(address, self._clock())
+
+    async def _close_some(self) -> None:
+        """Close the least recently active tenants: beyond the limits, and those idle for an hour."""
+        idle_since = self._clock() - IDLE_S
+        pools = ((self._unproven, MAX_UNPROVEN), (self._proven, self._settings.max_users))
+        held_bytes = sum(tenant.held_bytes for pool, _ in pools for tenant in pool.values())
+        for pool, most in pools:
+            for key, tenant in list(pool.items()):
+                too_much = held_bytes > self._settings.max_users_bytes
+                if len(pool) <= most and not too_much and tenant.used_at > idle_since:
+                    break
+                if not tenant.users or len(pool) > most:
+                    del pool[key]
+                    held_bytes -= tenant.held_bytes
+                    await tenant.retire()
+
+
+def limits_of(settings: Settings) -> BatchLimits:
+    """The limits of one batch as the settings have them."""
+    return BatchLimits(
+        calls=settings.max_calls,
+        values=settings.max_values,
+        cells=settings.max_cells,
+        answer_bytes=settings.max_answer_bytes,
+    )

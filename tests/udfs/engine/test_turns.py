@@ -1,0 +1,52 @@
+"""A range of many cells is worked on in turns: other tasks go on meanwhile, and the results are the same."""
+
+import asyncio
+
+from udfs.engine.batch import Batch, Run, needed
+from udfs.engine.effects import STEPS_A_TURN, gather
+
+
+class NoReader:
+    """A reader that nothing may be asked of."""
+
+
+async def doubled(number):
+    return 2 * number
+
+
+async def nested(count):
+    return sum(await gather([doubled(number) for number in range(count)]))
+
+
+async def test_a_long_gather_lets_others_go_first():
+    turns = 0
+
+    async def other():
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    task = asyncio.ensure_future(other())
+    batch, run = Batch(NoReader(), 0.0), Run(gather([doubled(number) for number in range(40 * STEPS_A_TURN)]))
+    batch.begin(run)
+    assert run.asking is not None
+    await batch.end()
+    task.cancel()
+    assert run.result == [2 * number for number in range(40 * STEPS_A_TURN)]
+    assert turns >= 39
+
+
+async def test_turns_inside_of_turns_end_with_the_same_results():
+    count = 3 * STEPS_A_TURN
+    run = Run(gather([nested(count) for _ in range(count)]))
+    batch = Batch(NoReader(), 0.0)
+    batch.begin(run)
+    await batch.end()
+    assert run.result == [count * (count - 1)] * count
+
+
+async def test_counting_what_is_needed_goes_through_turns_too():
+    run = Run(gather([doubled(number) for number in range(3 * STEPS_A_TURN)]))
+    assert await needed([run], NoReader(), 0.0) == set()
+    assert len(run.result) == 3 * STEPS_A_TURN
