@@ -17,8 +17,8 @@ from addin.calc.soffice import convert
 from addin.config.settings import Settings
 from addin.errors import AddinError
 from addin.formulas import mentions
-from addin.workbook.ooxml.package import WorkbookError
-from addin.workbook.refresh.refresh import refuse_if_open
+from addin.workbook.ooxml.errors import WorkbookError
+from addin.workbook.ooxml.target import Target
 
 POLL_S = 0.25
 """The time between two looks at cells that Excel is still calculating."""
@@ -35,7 +35,7 @@ def refresh_with_libreoffice(book: Path, target: Path, settings: Settings) -> No
     """
     if book.suffix.lower() == ".xlsm":
         raise WorkbookError(f"{book}: LibreOffice would drop its macros; refresh it with --engine builtin")
-    refuse_if_open(target)
+    place = Target(target)
     listener = listen("127.0.0.1", 0)
     with running(create_app(settings), listener) as url, tempfile.TemporaryDirectory(dir=target.parent) as folder:
         extension = Extension(namespace=settings.namespace, url=url)
@@ -53,7 +53,7 @@ def refresh_with_excel(book: Path, target: Path, settings: Settings) -> None:
         raise AddinError("Excel runs on Windows and Mac only; use --engine builtin or --engine libreoffice here")
     import xlwings
 
-    refuse_if_open(target)
+    Target(target)
     app = xlwings.apps.active
     if app is None:
         raise AddinError("start Excel with the add-in loaded first; an Excel started from here would not load it")

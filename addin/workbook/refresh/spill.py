@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from addin.formulas import MAX_COLUMN, MAX_ROW, Area
-from addin.workbook.ooxml.sheet import Sheet, Spot, same_value
+from addin.workbook.ooxml.positions import Spot
+from addin.workbook.ooxml.sheet import Sheet
+from addin.workbook.ooxml.stored import same_value
 from addin.workbook.refresh.dependencies import OurCell
 from udfs.cells import Grid, Scalar
 

@@ -17,6 +17,7 @@ from xlsxwriter.worksheet import Worksheet
 
 from addin.excel.manifest import ADDIN_ID, addin_version
 from addin.workbook.ooxml.package import Package
+from addin.workbook.ooxml.target import Target
 from addin.workbook.ooxml.webextension import webextension_parts
 from addin.workbook.refresh.refresh import Refreshed, refresh_book
 from addin.workbook.template.charts import write_dashboard, write_history
@@ -50,7 +51,7 @@ async def write_template(target: Path, session: Session, *, created: datetime, n
         _write_layout(layout, created, namespace)
         opening = Path(folder) / target.name
         with Package(layout) as package:
-            package.write(opening, webextension_parts(package, addin_id=ADDIN_ID, version=addin_version()))
+            package.write(Target(opening), webextension_parts(package, addin_id=ADDIN_ID, version=addin_version()))
         return await refresh_book(session, opening, target, namespace=namespace, force=True)
 
 
