@@ -30,7 +30,7 @@ def freeze_book(path: Path, target: Path, *, namespace: str = "DS") -> int:
     Raises `WorkbookError` for a file that cannot be read or written, for a `target` that is the book itself, and where
     a formula of ours has no value in the file yet.
     """
-    place = Target(target)
+    place = Target(target, like=path)
     if place.is_same_file(path):
         raise WorkbookError(f"{target} is the book itself, whose formulas would be lost; give the copy another name")
     with any_failure_explained(path), Package(path) as package:

@@ -15,6 +15,7 @@ from addin.workbook.ooxml.package import Package
 from addin.workbook.ooxml.positions import Spot
 from addin.workbook.ooxml.sheet import Sheet
 from addin.workbook.ooxml.stored import MAIN, text_of
+from addin.workbook.ooxml.styles import Styles
 from addin.workbook.ooxml.xmlpart import xml_bytes
 
 _RELATIONSHIP_ID = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
@@ -88,6 +89,14 @@ class Book:
             raise Unworkable(f"the name {name.name} is not a reference to cells")
         return found[0]
 
+    def show_as_date(self, sheet: Sheet, spot: Spot, *, with_time: bool) -> None:
+        """Give a cell a date format, unless it has a number format already, or the book has no styles."""
+        if self._styles is not None:
+            style = sheet.style(spot)
+            dated = self._styles.as_date(style, with_time=with_time)
+            if dated != style:
+                sheet.restyle(spot, dated)
+
     def recalculate_on_load(self) -> None:
         """Make Excel recalculate all formulas when it opens the book."""
         calculation = self._workbook.find(f"{{{MAIN}}}calcPr")
@@ -107,14 +116,24 @@ class Book:
         parts = {sheet.part: sheet.content() for sheet in self._sheets.values() if sheet.is_changed}
         if self._recalculates:
             parts[self._part] = xml_bytes(self._workbook)
+        if self._styles is not None and (styles := self._styles.content) is not None:
+            parts[self._styles.part] = styles
         return parts
 
     @cached_property
+    def _styles(self) -> Styles | None:
+        part = self._related_part("/styles")
+        return Styles(self.package, part) if part in self.package else None
+
+    @cached_property
     def _strings(self) -> list[str]:
-        part = next((part for _, kind, part in self._related if kind.endswith("/sharedStrings")), "")
+        part = self._related_part("/sharedStrings")
         if part not in self.package:
             return []
         return [text_of(item) for item in self.package.xml(part).iterchildren(f"{{{MAIN}}}si")]
+
+    def _related_part(self, kind: str) -> str:
+        return next((part for _, found, part in self._related if found.endswith(kind)), "")
 
     @cached_property
     def _names(self) -> dict[tuple[str, str | None], str]:

@@ -113,10 +113,12 @@ class Package:
                 target = target if target in self else unquote(target)
                 yield relation.get("Id", ""), relation.get("Type", ""), target
 
-    def write(self, target: Target, changed: Mapping[str, bytes], removed: Collection[str] = ()) -> None:
+    def write(
+        self, target: Target, changed: Mapping[str, bytes], removed: Collection[str] = (), *, mode: int | None = None
+    ) -> None:
         """Write the package to `target` with the `changed` parts and without the `removed` ones, and close it.
 
-        Every other part keeps its bytes, order and date.
+        Every other part keeps its bytes, order and date. A new file gets `mode`, else that of this package.
         """
         changed = {self._names.get(name.casefold(), name): content for name, content in changed.items()}
         left_out = {name.casefold() for name in removed}
@@ -134,7 +136,7 @@ class Package:
                 raise WorkbookError(f"{self.path} was changed by someone else in the meantime; run this again")
             self.close()  # Windows replaces no file that is open, and the target may be the book itself
 
-        target.replace(copy, mode=self._opened_as.st_mode)
+        target.replace(copy, mode=self._opened_as.st_mode if mode is None else mode)
 
     def _copy(self, info: zipfile.ZipInfo, content: bytes | None, out: zipfile.ZipFile) -> None:
         """Copy one part, or its new content, piece by piece."""

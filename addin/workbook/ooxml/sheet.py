@@ -107,9 +107,13 @@ class Sheet:
         return loaded(kind, text, self._strings, f"{self.part}, {address(spot)}") if text else None
 
     def is_calculated(self, spot: Spot) -> bool:
-        """Whether a cell's formula has a result in the file, a blank one included."""
+        """Whether a cell's formula has a result in the file, a blank one included.
+
+        A blank result is an empty text; some tools write an empty value without a type, which is none.
+        """
         cell = self._cell(spot)
-        return cell is not None and (cell.find(_V) is not None or cell.find(_IS) is not None)
+        value = cell.find(_V) if cell is not None else None
+        return value is not None and cell is not None and bool(value.text or cell.get("t") == "str")
 
     def formulas(self) -> Iterator[tuple[Spot, Formula]]:
         """Every formula of the sheet; shared ones are written out for each cell."""

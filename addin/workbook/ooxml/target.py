@@ -21,11 +21,14 @@ _PERMISSIONS = 0o777
 class Target:
     """The file at `path`, or the one that a link at `path` leads to; it may not exist yet.
 
-    Raises `WorkbookError` where it could not be replaced: no regular file, read-only, open in another program.
+    Raises `WorkbookError` where it could not be replaced: no regular file, read-only, open in another program; and
+    where its ending is not that of the book that it is to be `like`, because no program would open it.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, like: Path | None = None) -> None:
         self.path = path
+        if like is not None and path.suffix.lower() != like.suffix.lower() and not _is_special(path):
+            raise WorkbookError(f"{path}: the copy of {like.name} must end in {like.suffix or 'nothing'} too")
         self._place = Path(os.path.realpath(path))
         before = _status(self._place, path)
         self._before = stamp(before) if before else None
@@ -99,6 +102,14 @@ class Target:
 def stamp(status: os.stat_result) -> Stamp:
     """The stamp of a file with this status."""
     return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
+
+
+def _is_special(path: Path) -> bool:
+    """Whether something other than a regular file is at `path`, which has a better reason to be refused."""
+    try:
+        return path.exists() and not path.is_file()
+    except (OSError, ValueError):
+        return True
 
 
 def _status(place: Path, path: Path) -> os.stat_result | None:

@@ -92,7 +92,7 @@ async def refresh_book(
     Raises `TooFewRequestsError` before the first request when the key has too few requests left (unless `force`), and
     `WorkbookError` for a file that cannot be read or written; the input is never damaged.
     """
-    place = Target(target)
+    place = Target(target, like=path)
     with any_failure_explained(path), Package(path) as package:
         book = Book(package)
         mended = _mend(book, namespace)
@@ -163,8 +163,9 @@ def _write_outcome(book: Book, cell: OurCell, outcome: Outcome, report: Refreshe
     """Write one outcome and return the changed cells; an error that may pass never replaces a value."""
     result = cells_of(outcome.result)
     if isinstance(result, CellError):
-        old = book.sheet(cell.sheet).value(cell.spot)
-        if outcome.fresh_for_s == 0 and old is not None and not isinstance(old, CellError):
+        sheet = book.sheet(cell.sheet)
+        is_known = sheet.is_calculated(cell.spot) and not isinstance(sheet.value(cell.spot), CellError)
+        if outcome.fresh_for_s == 0 and is_known:
             report.kept.append(cell.note(result.message))
             return set()
         report.errors.append(cell.note(f"{result.code} {result.message}"))
@@ -174,7 +175,7 @@ def _write_outcome(book: Book, cell: OurCell, outcome: Outcome, report: Refreshe
 
 
 def _write(book: Book, cell: OurCell, result: Scalar | Grid, report: Refreshed) -> set[Place]:
-    spilled = spill(book.sheet(cell.sheet), cell, result)
+    spilled = spill(book, cell, result)
     if spilled.note:
         (report.kept if spilled.blocked else report.notes).append(cell.note(spilled.note))
     if spilled.changed or spilled.resized:
