@@ -91,8 +91,8 @@ class ParsedCall:
 
 _NUMBER = re.compile(r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[Ee][+-]?[0-9]+)?")
 _NAME = re.compile(r"[^\W\d][\w.]*")
-_QUOTED = re.compile(r""""[^"]*"|'[^']*'""")
-"""A text, or the name of a sheet or book."""
+_PIECE = re.compile(r""""[^"]*+"|'(?:[^']++|'')*+'|[\w.\[\]]++(?P<call>(?=\s*+\())?|.""", re.DOTALL)
+_QUALIFIER = re.compile(r"""'.*'|[\w.\[\]]+""", re.DOTALL)
 _FOREIGN = r"(?:_xll\.|_xlfn\.)*"
 """What Excel puts before the name of a function that it does not know."""
 _ANCHOR = re.compile(r"_xlfn\.ANCHORARRAY", re.IGNORECASE)
@@ -104,8 +104,7 @@ def _prefix(namespace: str) -> str:
 
 def mentions(formula: str, namespace: str = "DS") -> bool:
     """Whether the formula calls a function of ours, outside of any text in quotes."""
-    unquoted = _QUOTED.sub(lambda quoted: quoted[0][0] * 2, formula)
-    return re.search(rf"(?<![\w.]){_FOREIGN}{_prefix(namespace)}\w+\s*\(", unquoted, re.IGNORECASE) is not None
+    return any(ours for _, ours in _pieces(formula, namespace))
 
 
 def stored_form(formula: str, namespace: str = "DS") -> str:
@@ -116,12 +115,36 @@ def stored_form(formula: str, namespace: str = "DS") -> str:
     >>> stored_form("IFERROR('C:\\\\Add-ins\\\\DS.XLAM'!_xldudf_DS_SIGNAL(A1),0)&DS.INDEX(B1)")
     'IFERROR(_xldudf_DS_SIGNAL(A1),0)&_xldudf_DS_INDEX(B1)'
     """
-    if not mentions(formula, namespace):
-        return formula
-    qualifier = r"(?:(?:'(?:[^']|'')*'|[\w.\[\]]{1,255})!)?@?"
-    call = rf'"[^"]*"|(?<![\w.]){qualifier}{_FOREIGN}{_prefix(namespace)}(\w+)(?=\s*\()|{_QUOTED.pattern}'
-    stored = f"_xldudf_{namespace}_"
-    return re.sub(call, lambda m: stored + m[1].upper() if m[1] else m[0], formula, flags=re.IGNORECASE)
+    pieces: list[str] = []
+    for piece, ours in _pieces(formula, namespace):
+        if ours:
+            del pieces[_without_qualifiers(pieces) :]
+        pieces.append(f"_xldudf_{namespace}_{ours}" if ours else piece)
+    return "".join(pieces) or formula
+
+
+def _pieces(formula: str, namespace: str) -> Iterator[tuple[str, str | None]]:
+    """The texts, quoted names, words and other characters of a formula; with the id of a function of ours called.
+
+    Nothing at all for a formula that holds no such call.
+    """
+    folded, space = formula.casefold(), namespace.casefold()
+    if f"{space}." in folded or f"_{space}_" in folded:
+        call = re.compile(rf"{_FOREIGN}{_prefix(namespace)}(\w+)", re.IGNORECASE)
+        for piece in _PIECE.finditer(formula):
+            ours = call.fullmatch(piece[0]) if piece["call"] is not None else None
+            yield piece[0], ours[1].upper() if ours else None
+
+
+def _without_qualifiers(pieces: list[str]) -> int:
+    """How many pieces are left without the names of books and sheets, and signs of intersection, at the end."""
+    end = len(pieces)
+    while end and pieces[end - 1] in ("!", "@"):
+        end -= 1
+        if pieces[end] == "!" and end and _QUALIFIER.fullmatch(pieces[end - 1]):
+            end -= 1
+    # Without anything between them, a word and the call after it would become another word.
+    return len(pieces) if end and _QUALIFIER.fullmatch(pieces[end - 1]) else end
 
 
 def parse(formula: str, namespace: str = "DS") -> ParsedCall:
