@@ -7,6 +7,7 @@ defined names. Everything else is `Unworkable`: only a spreadsheet program can e
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,6 +21,13 @@ from addin.errors import AddinError
 
 MAX_ROW, MAX_COLUMN = 1_048_576, 16_384
 """The last row and column of a sheet."""
+
+MAX_FORMULA = 16_384
+"""Characters of a formula: twice what Excel lets anyone type, because it stores some names in a longer form."""
+
+
+MAX_PERCENTS = 100
+"""Percent signs after one number; more would leave the range of numbers."""
 
 
 class FormulaError(AddinError, ValueError):
@@ -81,7 +89,12 @@ class ParsedCall:
     args: tuple[Argument, ...]
 
 
+_NUMBER = re.compile(r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[Ee][+-]?[0-9]+)?")
 _NAME = re.compile(r"[^\W\d][\w.]*")
+_PIECE = re.compile(r""""[^"]*+"|'(?:[^']++|'')*+'|[\w.\[\]]++(?P<call>(?=\s*+\())?|.""", re.DOTALL)
+_QUALIFIER = re.compile(r"""'.*'|[\w.\[\]]+""", re.DOTALL)
+_FOREIGN = r"(?:_xll\.|_xlfn\.)*"
+"""What Excel puts before the name of a function that it does not know."""
 _ANCHOR = re.compile(r"_xlfn\.ANCHORARRAY", re.IGNORECASE)
 
 
@@ -91,21 +104,60 @@ def _prefix(namespace: str) -> str:
 
 def mentions(formula: str, namespace: str = "DS") -> bool:
     """Whether the formula calls a function of ours, outside of any text in quotes."""
-    unquoted = re.sub(r'"[^"]*"', '""', formula)
-    return re.search(rf"(?<![\w.]){_prefix(namespace)}\w+\s*\(", unquoted, re.IGNORECASE) is not None
+    return any(ours for _, ours in _pieces(formula, namespace))
+
+
+def stored_form(formula: str, namespace: str = "DS") -> str:
+    """The formula with every call of ours as Excel stores it, which is the only form that Excel computes after loading.
+
+    This also mends what Excel leaves behind when the add-in was missing: the name of a book or sheet before the call.
+
+    >>> stored_form("IFERROR('C:\\\\Add-ins\\\\DS.XLAM'!_xldudf_DS_SIGNAL(A1),0)&DS.INDEX(B1)")
+    'IFERROR(_xldudf_DS_SIGNAL(A1),0)&_xldudf_DS_INDEX(B1)'
+    """
+    pieces: list[str] = []
+    for piece, ours in _pieces(formula, namespace):
+        if ours:
+            del pieces[_without_qualifiers(pieces) :]
+        pieces.append(f"_xldudf_{namespace}_{ours}" if ours else piece)
+    return "".join(pieces) or formula
+
+
+def _pieces(formula: str, namespace: str) -> Iterator[tuple[str, str | None]]:
+    """The texts, quoted names, words and other characters of a formula; with the id of a function of ours called.
+
+    Nothing at all for a formula that holds no such call.
+    """
+    folded, space = formula.casefold(), namespace.casefold()
+    if f"{space}." in folded or f"_{space}_" in folded:
+        call = re.compile(rf"{_FOREIGN}{_prefix(namespace)}(\w+)", re.IGNORECASE)
+        for piece in _PIECE.finditer(formula):
+            ours = call.fullmatch(piece[0]) if piece["call"] is not None else None
+            yield piece[0], ours[1].upper() if ours else None
+
+
+def _without_qualifiers(pieces: list[str]) -> int:
+    """How many pieces are left without the names of books and sheets, and signs of intersection, at the end."""
+    end = len(pieces)
+    while end and pieces[end - 1] in ("!", "@"):
+        end -= 1
+        if pieces[end] == "!" and end and _QUALIFIER.fullmatch(pieces[end - 1]):
+            end -= 1
+    # Without anything between them, a word and the call after it would become another word.
+    return len(pieces) if end and _QUALIFIER.fullmatch(pieces[end - 1]) else end
 
 
 def parse(formula: str, namespace: str = "DS") -> ParsedCall:
     """The one call that the formula (with or without its `=`) consists of; raises `Unworkable` for anything else."""
-    tokens = iter(_tokens(formula))
-    head = next(tokens, None)
+    rest = iter(tokens(formula))
+    head = next(rest, None)
     if head is None:
         raise Unworkable("the formula is not complete")
     match = re.fullmatch(rf"@?{_prefix(namespace)}(\w+)\s*\(", head.value, re.IGNORECASE)
     if not (head.type == Token.FUNC and match):
         raise Unworkable("our function stands inside another formula")
-    args = _arguments(tokens)
-    if next(tokens, None) is not None:
+    args = _arguments(rest)
+    if next(rest, None) is not None:
         raise Unworkable("our function stands inside another formula")
     return ParsedCall(match[1].upper(), args)
 
@@ -130,17 +182,17 @@ def call_text(formula: str, namespace: str = "DS") -> bytes:
 def references(formula: str) -> list[Area | Named]:
     """Every area and defined name that any formula refers to."""
     try:
-        tokens = _tokens(formula)
+        parts = tokens(formula)
     except Unworkable:
         return []
-    found = [
-        _reference(token.value) for token in tokens if token.type == Token.OPERAND and token.subtype == Token.RANGE
-    ]
+    found = [_reference(part.value) for part in parts if part.type == Token.OPERAND and part.subtype == Token.RANGE]
     return [reference for reference in found if reference is not None]
 
 
-def _tokens(formula: str) -> list[Token]:
-    """The tokens of a formula from left to right, without white space."""
+def tokens(formula: str) -> list[Token]:
+    """The tokens of a formula from left to right, without white space; raises `Unworkable`."""
+    if len(formula) > MAX_FORMULA:
+        raise Unworkable(f"the formula is longer than {MAX_FORMULA:,} characters")
     try:
         items = Tokenizer(formula if formula.startswith("=") else f"={formula}").items
     except (TokenizerError, IndexError) as error:
@@ -195,8 +247,9 @@ def _constant(part: list[Token]) -> bool | float | str | None:
             return str(text[1:-1]).replace('""', '"')
         case Token.LOGICAL if len(part) == 1:
             return bool(text.upper() == "TRUE")
-        case Token.NUMBER:
-            return float(text) * (-1 if signs.count("-") % 2 else 1) / 100.0 ** len(percents)
+        case Token.NUMBER if _NUMBER.fullmatch(text) and len(percents) <= MAX_PERCENTS:
+            number = float(text) * (-1 if signs.count("-") % 2 else 1) / 100.0 ** len(percents)
+            return number if math.isfinite(number) else None
         case _:
             return None
 

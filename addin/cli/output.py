@@ -14,6 +14,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
+from dataservice.cli.command_group import printable
 from udfs.cells import EPOCH, Scalar
 from udfs.errors import CellError, ErrorCode
 
@@ -103,6 +104,11 @@ def table_of(cells: Cells) -> Table:
 def cell_text(cell: Scalar) -> Text:
     """One cell; errors stand out."""
     return Text(as_text(cell), style="red" if isinstance(cell, CellError) else "")
+
+
+def say(text: str, *, err: bool = False) -> None:
+    """Print a line, to stderr if `err`, whatever names and values are in it."""
+    typer.echo(printable(text), err=err)
 
 
 def print_json(value: Any) -> None:

@@ -10,16 +10,22 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import Progress
+from rich.text import Text
 
-from addin.cli.output import plain_table, print_json, requests_text
+from addin.cli.output import plain_table, print_json, requests_text, say
 from addin.config.connect import connected
 from addin.config.settings import load_settings
 from addin.workbook.refresh.dependencies import CellNote
 from addin.workbook.refresh.refresh import BookCost, Refreshed, book_cost, refresh_book
+from dataservice.cli.command_group import printable
 
 BookArgument = Annotated[Path, typer.Argument(help="An .xlsx or .xlsm workbook.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+SHOWN_CELLS = 3
+"""How many of the cells with the same reason are named."""
 
 
 class Engine(StrEnum):
@@ -64,19 +70,24 @@ def refresh(
     match engine:
         case Engine.BUILTIN:
             report = asyncio.run(_refresh(book, target, force=force, quiet=as_json))
-            _print_report(report, target, as_json=as_json)
-            if report.kept or report.errors or report.skipped:
-                raise typer.Exit(3)
         case Engine.LIBREOFFICE:
             from addin.workbook.refresh.programs import refresh_with_libreoffice
 
-            refresh_with_libreoffice(book, target, load_settings())
-            typer.echo(f"{target} is up to date (LibreOffice)")
+            report = refresh_with_libreoffice(book, target, load_settings())
         case Engine.EXCEL:
             from addin.workbook.refresh.programs import refresh_with_excel
 
             refresh_with_excel(book, target, load_settings())
-            typer.echo(f"{target} is up to date (Excel)")
+            say(f"{target} is up to date (Excel)")
+            return
+    if as_json:
+        print_json(_report_as_json(report, target))
+    elif engine is Engine.BUILTIN:
+        _print_report(report, target)
+    else:
+        _print_office_report(report, target)
+    if report.kept or report.errors or report.skipped:
+        raise typer.Exit(3)
 
 
 def cost(book: BookArgument, as_json: JsonOption = False) -> None:
@@ -96,7 +107,7 @@ async def _refresh(book: Path, target: Path, *, force: bool, quiet: bool) -> Ref
     async with connected(settings) as session:
         console = Console(stderr=True)
         with Progress(console=console, transient=True, disable=quiet or not console.is_terminal) as progress:
-            task = progress.add_task(f"Refreshing {book.name}", total=None)
+            task = progress.add_task(escape(f"Refreshing {printable(book.name)}"), total=None)
 
             def show(done: int, total: int) -> None:
                 progress.update(task, completed=done, total=total)
@@ -104,36 +115,60 @@ async def _refresh(book: Path, target: Path, *, force: bool, quiet: bool) -> Ref
             return await refresh_book(session, book, target, namespace=settings.namespace, force=force, progress=show)
 
 
-def _print_report(report: Refreshed, target: Path, *, as_json: bool) -> None:
-    groups = {
+def _print_report(report: Refreshed, target: Path) -> None:
+    spent = requests_text(report.requests)
+    say(f"{target}: {report.cells:,} formulas, {len(report.written):,} changed, {spent} spent")
+    _print_notes(report)
+    if report.mended:
+        say(f"  entered anew: {len(report.mended):,} formulas that Excel would have shown as #NAME?")
+    if report.recalculates:
+        say("  other formulas depend on these values: Excel recalculates them when it opens the book")
+
+
+def _print_office_report(report: Refreshed, target: Path) -> None:
+    if report.errors:
+        say(f"{target}: {len(report.errors):,} of {report.cells:,} formulas show an error (LibreOffice)")
+        _print_notes(report)
+    else:
+        say(f"{target} is up to date (LibreOffice)")
+
+
+def _print_notes(report: Refreshed) -> None:
+    """Print every reason once, with the first cells that it concerns."""
+    for name, items in _groups(report).items():
+        by_reason: dict[str, list[str]] = {}
+        for item in items:
+            by_reason.setdefault(item.why, []).append(item.where)
+        for why, cells in by_reason.items():
+            more = " …" if len(cells) > SHOWN_CELLS else ""
+            several = f"{len(cells):,} formulas ({', '.join(cells[:SHOWN_CELLS])}{more})"
+            say(f"  {name}: {cells[0] if len(cells) == 1 else several}: {why}", err=True)
+
+
+def _groups(report: Refreshed) -> dict[str, Sequence[CellNote]]:
+    return {
         "kept their last value": report.kept,
         "show an error": report.errors,
         "left as they are": report.skipped,
         "note": report.notes,
     }
-    if as_json:
-        print_json(
-            {
-                "book": str(target),
-                "formulas": report.cells,
-                "changed": len(report.written),
-                "requests": report.requests,
-                "recalculates_on_opening": report.recalculates,
-                **{name.replace(" ", "_"): _as_json(items) for name, items in groups.items()},
-            }
-        )
-        return
-    spent = requests_text(report.requests)
-    typer.echo(f"{target}: {report.cells:,} formulas, {len(report.written):,} changed, {spent} spent")
-    for name, items in groups.items():
-        for item in items:
-            typer.echo(f"  {name}: {item.where}: {item.why}", err=True)
-    if report.recalculates:
-        typer.echo("  other formulas depend on these values: Excel recalculates them when it opens the book")
+
+
+def _report_as_json(report: Refreshed, target: Path) -> dict[str, Any]:
+    return {
+        "book": printable(str(target)),
+        "formulas": report.cells,
+        "changed": len(report.written),
+        "entered_anew": len(report.mended),
+        "requests": report.requests,
+        "recalculates_on_opening": report.recalculates,
+        **{name.replace(" ", "_"): _as_json(items) for name, items in _groups(report).items()},
+    }
 
 
 def _as_json(items: Sequence[CellNote]) -> list[dict[str, str]]:
-    return [{"cell": item.where, "formula": item.formula, "why": item.why} for item in items]
+    notes = ((item.where, item.formula, item.why) for item in items)
+    return [dict(zip(("cell", "formula", "why"), map(printable, note), strict=True)) for note in notes]
 
 
 async def _cost(book: Path) -> BookCost:
@@ -144,23 +179,25 @@ async def _cost(book: Path) -> BookCost:
 
 def _print_cost(cost: BookCost, book: Path) -> None:
     """Print the cost as a table by sheet and function."""
-    console = Console()
+    console = Console(markup=False, highlight=False)
     table = plain_table(show_header=True)
     for heading in ("sheet", "function"):
         table.add_column(heading)
     for heading in ("formulas", "requests"):
         table.add_column(heading, justify="right")
     for (sheet, function_id), (formulas, requests) in cost.by_sheet.items():
-        table.add_row(sheet, function_id, f"{formulas:,}", f"{requests:,}")
+        table.add_row(Text(printable(sheet)), Text(printable(function_id)), f"{formulas:,}", f"{requests:,}")
     console.print(table)
     left = "" if cost.remaining is None else f", {cost.remaining:,} left this month"
-    console.print(
-        f"[bold]{book.name}: {cost.requests:,} requests[/bold]{left}; "
-        f"{cost.fresh_cells:,} of {cost.cells:,} formulas are fresh already. "
-        "Formulas that share data share its requests."
+    total = Text(f"{printable(book.name)}: {cost.requests:,} requests", style="bold")
+    total.append(
+        f"{left}; {cost.fresh_cells:,} of {cost.cells:,} formulas are fresh already. "
+        "Formulas that share data share its requests.",
+        style="not bold",
     )
+    console.print(total)
     for item in cost.skipped:
-        console.print(f"[yellow]left as it is[/yellow] {item.where}: {item.why}", highlight=False)
+        console.print(Text.assemble(("left as it is", "yellow"), f" {printable(item.where)}: {printable(item.why)}"))
 
 
 def _cost_as_json(cost: BookCost) -> dict[str, Any]:
@@ -171,7 +208,7 @@ def _cost_as_json(cost: BookCost) -> dict[str, Any]:
         "formulas": cost.cells,
         "fresh_formulas": cost.fresh_cells,
         "by_sheet": [
-            {"sheet": sheet, "function": function_id, "formulas": formulas, "requests": requests}
+            {"sheet": printable(sheet), "function": printable(function_id), "formulas": formulas, "requests": requests}
             for (sheet, function_id), (formulas, requests) in cost.by_sheet.items()
         ],
         "left_as_is": _as_json(cost.skipped),

@@ -9,6 +9,8 @@ from typing import Annotated
 
 import typer
 
+from addin.cli.output import say
+
 NamespaceOption = Annotated[str, typer.Option(help="The functions' namespace in the workbook.")]
 
 
@@ -24,7 +26,7 @@ def freeze(
     from addin.workbook.freeze import freeze_book
 
     frozen = freeze_book(book, output, namespace=namespace)
-    typer.echo(f"{output}: {frozen:,} formulas became values; the copy needs no add-in")
+    say(f"{output}: {frozen:,} formulas became values; the copy needs no add-in")
 
 
 def template(
@@ -36,7 +38,7 @@ def template(
     Example: addin template -o report.xlsx
     """
     asyncio.run(_write(output, namespace))
-    typer.echo(f"{output} is written; open it in Excel or Calc, or bring it up to date with: addin refresh {output}")
+    say(f"{output} is written; open it in Excel or Calc, or bring it up to date with: addin refresh {output}")
 
 
 async def _write(output: Path, namespace: str) -> None:

@@ -6,6 +6,7 @@ command is used, so listing the commands imports none of them, and each module i
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from importlib import import_module
 from typing import Annotated, Any, ClassVar, NamedTuple
@@ -13,6 +14,9 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 import typer
 from typer.core import TyperGroup
 from typer.models import Default
+
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+"""Line feed and tab are no control characters here."""
 
 
 class CommandEntry(NamedTuple):
@@ -41,6 +45,16 @@ def new_group(
     )
 
 
+def printable(text: str) -> str:
+    """The text as every terminal can print it: control characters and bytes that are no text are shown as escapes.
+
+    >>> printable("a\\x1b[31mb")
+    'a\\\\x1b[31mb'
+    """
+    plain = _CONTROLS.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
+    return plain.encode("utf-8", "backslashreplace").decode()
+
+
 class LazyGroup(TyperGroup):
     """A program's group of commands: it imports a command when it is looked up, and reports errors in one sentence."""
 
@@ -59,7 +73,7 @@ class LazyGroup(TyperGroup):
         try:
             return super().invoke(ctx)
         except self.reported as error:
-            typer.echo(f"{ctx.info_name}: {error}", err=True)
+            typer.echo(f"{ctx.info_name}: {printable(str(error))}", err=True)
             raise typer.Exit(1) from error
 
     def list_commands(self, ctx: typer.Context) -> list[str]:  # type: ignore[override]  # noqa: ARG002 - typer's signature

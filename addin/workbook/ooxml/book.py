@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 from functools import cached_property
 
 from lxml import etree
 
 from addin.formulas import Area, Named, Unworkable, references
-from addin.workbook.ooxml.package import Package, WorkbookError, xml_bytes
-from addin.workbook.ooxml.sheet import MAIN, Sheet, text_of
+from addin.workbook.ooxml.cellformulas import Formula, scanned_formulas
+from addin.workbook.ooxml.errors import WorkbookError, damaged
+from addin.workbook.ooxml.package import Package
+from addin.workbook.ooxml.positions import Spot
+from addin.workbook.ooxml.sheet import Sheet
+from addin.workbook.ooxml.stored import MAIN, text_of
+from addin.workbook.ooxml.styles import Styles
+from addin.workbook.ooxml.xmlpart import xml_bytes
 
 _RELATIONSHIP_ID = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
-_WORKBOOK = "xl/workbook.xml"
 
 
 class Book:
@@ -20,10 +26,12 @@ class Book:
 
     def __init__(self, package: Package) -> None:
         self.package = package
-        self._workbook = package.xml(_WORKBOOK)
+        self._part = package.workbook
+        self._workbook = package.xml(self._part)
         if self._workbook.tag != f"{{{MAIN}}}workbook":
             raise WorkbookError(f"{package.path} is saved as Strict Open XML; save it as an ordinary workbook first")
-        worksheets = {key: part for key, kind, part in package.related(_WORKBOOK) if kind.endswith("/worksheet")}
+        self._related = list(package.related(self._part))
+        worksheets = {key: part for key, kind, part in self._related if kind.endswith("/worksheet")}
         sheets = self._workbook.iter(f"{{{MAIN}}}sheet")
         keys = {sheet.get("name", ""): sheet.get(_RELATIONSHIP_ID, "") for sheet in sheets}
         self._parts = {name: worksheets[key] for name, key in keys.items() if key in worksheets}
@@ -38,21 +46,40 @@ class Book:
 
     def sheet(self, name: str) -> Sheet:
         """The sheet with this name, in any case; raises `Unworkable` where there is none."""
-        name = self._folded.get(name.casefold(), name)
-        if name not in self._parts:
-            raise Unworkable(f"there is no sheet '{name}'")
+        name = self.known_name(name)
         if name not in self._sheets:
             part = self._parts[name]
             self._sheets[name] = Sheet(name, part, self.package.xml(part), self._strings)
         return self._sheets[name]
 
+    def known_name(self, name: str) -> str:
+        """The name of a sheet as its tab shows it; raises `Unworkable` where there is none."""
+        name = self._folded.get(name.casefold(), name)
+        if name not in self._parts:
+            raise Unworkable(f"there is no sheet '{name}'")
+        return name
+
+    def formulas(self, name: str) -> Iterator[tuple[Spot, Formula]]:
+        """Every formula of the sheet with this name; a sheet that nothing else needs is read without keeping it."""
+        if name in self._sheets:
+            return self._sheets[name].formulas()
+        part = self._parts[name]
+        return scanned_formulas(self.package.text(part), part)
+
     def sheets_with_calls(self, namespace: str) -> Iterator[Sheet]:
         """The sheets whose XML may hold a call of ours; the others are not even parsed."""
-        marks = (f"_xldudf_{namespace}_".lower().encode(), f"{namespace}.".lower().encode())
+        space = re.escape(namespace).encode()
+        # A character reference could stand for any letter of a formula.
+        marks = re.compile(rb"_xldudf_" + space + rb"_|" + space + rb"\.|&#x?[0-9a-f]{2}", re.IGNORECASE)
         for name, part in self._parts.items():
-            content = self.package.read(part).lower()
-            if any(mark in content for mark in marks):
+            if name in self._sheets or marks.search(self.package.text(part)):
                 yield self.sheet(name)
+
+    def rewrite_formulas(self, namespace: str, mend: Callable[[str], str]) -> list[tuple[str, Spot]]:
+        """Replace the text of every formula on the sheets with calls of ours; the cells whose formula changed."""
+        return [
+            (sheet.name, spot) for sheet in self.sheets_with_calls(namespace) for spot in sheet.rewrite_formulas(mend)
+        ]
 
     def area_of(self, name: Named, sheet: str) -> Area:
         """The area that a defined name stands for, seen from `sheet`; raises `Unworkable` for any other kind."""
@@ -62,6 +89,14 @@ class Book:
             raise Unworkable(f"the name {name.name} is not a reference to cells")
         return found[0]
 
+    def show_as_date(self, sheet: Sheet, spot: Spot, *, with_time: bool) -> None:
+        """Give a cell a date format, unless it has a number format already, or the book has no styles."""
+        if self._styles is not None:
+            style = sheet.style(spot)
+            dated = self._styles.as_date(style, with_time=with_time)
+            if dated != style:
+                sheet.restyle(spot, dated)
+
     def recalculate_on_load(self) -> None:
         """Make Excel recalculate all formulas when it opens the book."""
         calculation = self._workbook.find(f"{{{MAIN}}}calcPr")
@@ -69,7 +104,10 @@ class Book:
             calculation = etree.Element(f"{{{MAIN}}}calcPr")
             before = ("definedNames", "externalReferences", "functionGroups", "sheets")
             found = (self._workbook.find(f"{{{MAIN}}}{tag}") for tag in before)
-            next(element for element in found if element is not None).addnext(calculation)
+            place = next((element for element in found if element is not None), None)
+            if place is None:
+                raise damaged(self._part, "it names no sheets")
+            place.addnext(calculation)
         calculation.set("fullCalcOnLoad", "1")
         self._recalculates = True
 
@@ -77,15 +115,25 @@ class Book:
         """The bytes of every part that was written to."""
         parts = {sheet.part: sheet.content() for sheet in self._sheets.values() if sheet.is_changed}
         if self._recalculates:
-            parts[_WORKBOOK] = xml_bytes(self._workbook)
+            parts[self._part] = xml_bytes(self._workbook)
+        if self._styles is not None and (styles := self._styles.content) is not None:
+            parts[self._styles.part] = styles
         return parts
 
     @cached_property
+    def _styles(self) -> Styles | None:
+        part = self._related_part("/styles")
+        return Styles(self.package, part) if part in self.package else None
+
+    @cached_property
     def _strings(self) -> list[str]:
-        part = next((part for _, kind, part in self.package.related(_WORKBOOK) if kind.endswith("/sharedStrings")), "")
+        part = self._related_part("/sharedStrings")
         if part not in self.package:
             return []
         return [text_of(item) for item in self.package.xml(part).iterchildren(f"{{{MAIN}}}si")]
+
+    def _related_part(self, kind: str) -> str:
+        return next((part for _, found, part in self._related if found.endswith(kind)), "")
 
     @cached_property
     def _names(self) -> dict[tuple[str, str | None], str]:

@@ -6,25 +6,31 @@ of itself. A package is written to a new file beside the target, which then repl
 
 from __future__ import annotations
 
+import lzma
 import os
 import posixpath
-import tempfile
+import shutil
+import stat
+import struct
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Self
+from typing import BinaryIO, Self
+from urllib.parse import unquote
 
 from lxml import etree
 
-from addin.errors import AddinError
+from addin.workbook.ooxml.errors import WorkbookError
+from addin.workbook.ooxml.target import Target, stamp
+from addin.workbook.ooxml.xmlpart import MAX_TREE_BYTES, parse_xml, tree_bytes, utf8
 
 MAX_BYTES = 2 * 1024**3
-"""What all parts together may unpack to."""
+"""What all parts together may unpack to; they are copied piece by piece."""
 
-MAX_PART_BYTES = 512 * 1024**2
-"""What one part may unpack to: a sheet of a million rows has some 200 MB."""
+MAX_PART_BYTES = 128 * 1024**2
+"""What a part that is read as a whole may unpack to: a sheet of half a million cells has some 40 MB."""
 
 MAX_PARTS = 10_000
 
@@ -35,10 +41,17 @@ RATIO_FREE_BYTES = 16 * 1024**2
 """Parts up to this size may have any ratio."""
 
 _OLE_MAGIC = b"\xd0\xcf\x11\xe0"
-
-
-class WorkbookError(AddinError):
-    """The file cannot be used as a workbook; the message says why and what to do."""
+_BROKEN_ZIP = (
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    struct.error,
+    OSError,
+    RuntimeError,
+    EOFError,
+    ValueError,
+)
+"""What the standard library raises for a damaged or unknown kind of zip file."""
 
 
 class Package:
@@ -46,23 +59,17 @@ class Package:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._stream = _opened(path)
         try:
-            self._zip = zipfile.ZipFile(path)
-        except FileNotFoundError:
-            raise WorkbookError(f"{path}: there is no such file") from None
-        except IsADirectoryError:
-            raise WorkbookError(f"{path} is a folder, not a workbook") from None
-        except PermissionError:
-            raise WorkbookError(f"{path} cannot be opened; is it open in another program?") from None
-        except (zipfile.BadZipFile, OSError, ValueError):
-            raise WorkbookError(f"{path} is not an .xlsx or .xlsm workbook, or it is damaged{_hint(path)}") from None
-        try:
-            _check(self._zip.infolist(), path)
+            self._zip = _zip_of(self._stream, path)
+            self._opened_as = os.fstat(self._stream.fileno())
+            self._held_bytes = 0
             self._names = {name.casefold(): name for name in self._zip.namelist()}
-            if "[content_types].xml" not in self._names or "xl/workbook.xml" not in self._names:
+            if "[content_types].xml" not in self._names:
                 raise WorkbookError(f"{path} is a zip file, but no workbook")
+            self.workbook = self._workbook_part()
         except WorkbookError:
-            self._zip.close()
+            self._stream.close()
             raise
 
     def __contains__(self, part: str) -> bool:
@@ -70,19 +77,29 @@ class Package:
 
     def read(self, part: str) -> bytes:
         """The bytes of a part; its name's case does not matter."""
-        try:
-            return self._zip.read(self._names[part.casefold()])
-        except KeyError:
-            raise WorkbookError(f"{self.path} is damaged: the part {part} is missing") from None
-        except (zipfile.BadZipFile, zlib.error, OSError, RuntimeError, EOFError) as error:
-            raise WorkbookError(f"{self.path} is damaged: the part {part} cannot be read ({error})") from None
+        name = self._names.get(part.casefold())
+        if name is None:
+            raise WorkbookError(f"{self.path} is damaged: the part {part} is missing")
+        if self._zip.getinfo(name).file_size > MAX_PART_BYTES:
+            raise WorkbookError(f"{self.path} is too large to be read: its part {part} unpacks to more than 128 MB")
+        with self._reading(part):
+            return self._zip.read(name)
+
+    def text(self, part: str) -> bytes:
+        """The XML of a part in UTF-8."""
+        return utf8(self.read(part), part)
 
     def xml(self, part: str) -> etree._Element:
-        """The root element of an XML part."""
-        try:
-            return parse_xml(self.read(part))
-        except etree.XMLSyntaxError as error:
-            raise WorkbookError(f"{self.path} is damaged: {part} is not well-formed ({error})") from None
+        """The root element of an XML part. Raises `WorkbookError` where it is damaged, or the book has too many."""
+        content = self.text(part)
+        self._held_bytes += tree_bytes(content)
+        if self._held_bytes > MAX_TREE_BYTES:
+            raise WorkbookError(
+                f"{self.path} is too large: with {part}, its sheets would take more than "
+                f"{MAX_TREE_BYTES // 1024**2:,} MB of memory; split the book"
+            )
+        root: etree._Element = parse_xml(content, part)
+        return root
 
     def related(self, part: str) -> Iterator[tuple[str, str, str]]:
         """The relationships of a part: id, type, and the part they lead to (links to the outside are skipped)."""
@@ -93,44 +110,73 @@ class Package:
         for relation in self.xml(rels):
             if relation.get("TargetMode") != "External":
                 target = posixpath.normpath(posixpath.join("/", folder, relation.get("Target", ""))).lstrip("/")
+                target = target if target in self else unquote(target)
                 yield relation.get("Id", ""), relation.get("Type", ""), target
 
-    def write(self, target: Path, changed: Mapping[str, bytes]) -> None:
-        """Write the package to `target` with the `changed` parts, and close it.
+    def write(
+        self, target: Target, changed: Mapping[str, bytes], removed: Collection[str] = (), *, mode: int | None = None
+    ) -> None:
+        """Write the package to `target` with the `changed` parts and without the `removed` ones, and close it.
 
-        Every other part keeps its bytes, order and date.
+        Every other part keeps its bytes, order and date. A new file gets `mode`, else that of this package.
         """
         changed = {self._names.get(name.casefold(), name): content for name, content in changed.items()}
-        try:
-            handle, temporary = tempfile.mkstemp(prefix=f".{target.stem}-", suffix=target.suffix, dir=target.parent)
-        except OSError as error:
-            raise WorkbookError(f"nothing can be written beside {target}: {error.strerror}") from None
-        try:
-            with os.fdopen(handle, "wb") as stream:
-                self._copy(stream, changed)
-                stream.flush()
-                os.fsync(stream.fileno())
-            Path(temporary).chmod(self.path.stat().st_mode & 0o777)
-            self.close()  # Windows replaces no file that is open, and the target may be the book itself
-            Path(temporary).replace(target)
-        except PermissionError:
-            raise WorkbookError(f"{target} cannot be replaced; close it in the other program first") from None
-        finally:
-            Path(temporary).unlink(missing_ok=True)
+        left_out = {name.casefold() for name in removed}
 
-    def _copy(self, stream: object, changed: Mapping[str, bytes]) -> None:
-        with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as out:  # type: ignore[call-overload]
-            for info in self._zip.infolist():
-                content = changed.get(info.filename)
-                out.writestr(info, self.read(info.filename) if content is None else content)
-            for name in changed:
-                if name not in self:
-                    # A fixed date, so that the same content makes the same file.
-                    out.writestr(zipfile.ZipInfo(name), changed[name], zipfile.ZIP_DEFLATED)
+        def copy(stream: BinaryIO) -> None:
+            with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as out:
+                for info in self._zip.infolist():
+                    if info.filename.casefold() not in left_out:
+                        self._copy(info, changed.get(info.filename), out)
+                for name in changed:
+                    if name not in self:
+                        # A fixed date, so that the same content makes the same file.
+                        out.writestr(zipfile.ZipInfo(name), changed[name], zipfile.ZIP_DEFLATED)
+            if stamp(os.fstat(self._stream.fileno())) != stamp(self._opened_as):
+                raise WorkbookError(f"{self.path} was changed by someone else in the meantime; run this again")
+            self.close()  # Windows replaces no file that is open, and the target may be the book itself
+
+        target.replace(copy, mode=self._opened_as.st_mode if mode is None else mode)
+
+    def _copy(self, info: zipfile.ZipInfo, content: bytes | None, out: zipfile.ZipFile) -> None:
+        """Copy one part, or its new content, piece by piece."""
+        kept = zipfile.ZipInfo(info.filename, info.date_time)
+        kept.compress_type = info.compress_type
+        kept.external_attr, kept.create_system, kept.comment = info.external_attr, info.create_system, info.comment
+        if content is not None:
+            out.writestr(kept, content)
+            return
+        kept.file_size = info.file_size
+        with self._reading(info.filename):
+            source = self._zip.open(info)
+        with source, out.open(kept, "w") as copied:
+            while True:
+                with self._reading(info.filename):
+                    piece = source.read(shutil.COPY_BUFSIZE)  # type: ignore[attr-defined]  # there since 3.8
+                if not piece:
+                    return
+                copied.write(piece)
+
+    @contextmanager
+    def _reading(self, part: str) -> Iterator[None]:
+        try:
+            yield
+        except _BROKEN_ZIP as error:
+            raise WorkbookError(f"{self.path} is damaged: the part {part} cannot be read ({error})") from None
+
+    def _workbook_part(self) -> str:
+        """The part that names the sheets: where the package says it is, else where it usually is."""
+        for _, kind, part in self.related(""):
+            if kind.endswith("/officeDocument") and part in self:
+                return part
+        if "xl/workbook.xml" not in self:
+            raise WorkbookError(f"{self.path} is a zip file, but no workbook")
+        return "xl/workbook.xml"
 
     def close(self) -> None:
         """Close the file."""
         self._zip.close()
+        self._stream.close()
 
     def __enter__(self) -> Self:
         return self
@@ -139,18 +185,32 @@ class Package:
         self.close()
 
 
-def parse_xml(content: bytes) -> etree._Element:
-    """The root of untrusted XML: no entities, no external files, no network; a document type is refused."""
-    parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=True)
-    root = etree.fromstring(content, parser)
-    if root.getroottree().docinfo.internalDTD is not None:
-        raise WorkbookError("the workbook declares a document type, which no spreadsheet program writes; it is refused")
-    return root
+def _opened(path: Path) -> BinaryIO:
+    """The regular file at `path`, opened for reading; a pipe or a device is refused without waiting for it."""
+    try:
+        if stat.S_ISDIR(kind := path.stat().st_mode):
+            raise WorkbookError(f"{path} is a folder, not a workbook")
+        if not stat.S_ISREG(kind):
+            raise WorkbookError(f"{path} is no regular file, and so no workbook")
+        return path.open("rb")
+    except FileNotFoundError:
+        raise WorkbookError(f"{path}: there is no such file") from None
+    except PermissionError:
+        raise WorkbookError(f"{path} cannot be opened; is it open in another program?") from None
+    except (OSError, ValueError) as error:
+        raise WorkbookError(f"{path} cannot be opened ({getattr(error, 'strerror', None) or error})") from None
 
 
-def xml_bytes(root: etree._Element) -> bytes:
-    """The content of an XML part."""
-    return bytes(etree.tostring(root, xml_declaration=True, encoding="UTF-8", standalone=True))
+def _zip_of(stream: BinaryIO, path: Path) -> zipfile.ZipFile:
+    try:
+        opened = zipfile.ZipFile(stream)
+    except _BROKEN_ZIP:
+        stream.seek(0)
+        is_old = stream.read(4) == _OLE_MAGIC
+        hint = "; it is an .xls file or has a password: save it as .xlsx without one" if is_old else ""
+        raise WorkbookError(f"{path} is not an .xlsx or .xlsm workbook, or it is damaged{hint}") from None
+    _check(opened.infolist(), path)
+    return opened
 
 
 def _check(infos: list[zipfile.ZipInfo], path: Path) -> None:
@@ -164,13 +224,5 @@ def _check(infos: list[zipfile.ZipInfo], path: Path) -> None:
         names.add(name.casefold())
         if info.flag_bits & 1:
             raise WorkbookError(f"{path} is encrypted; save it without a password first")
-        suspicious = info.file_size > RATIO_FREE_BYTES and info.file_size > MAX_RATIO * max(1, info.compress_size)
-        if info.file_size > MAX_PART_BYTES or suspicious:
+        if info.file_size > RATIO_FREE_BYTES and info.file_size > MAX_RATIO * max(1, info.compress_size):
             raise WorkbookError(f"{path} would unpack to more than a workbook can hold; it is refused")
-
-
-def _hint(path: Path) -> str:
-    with suppress(OSError), path.open("rb") as stream:
-        if stream.read(4) == _OLE_MAGIC:
-            return "; it is an .xls file or has a password: save it as .xlsx without one"
-    return ""

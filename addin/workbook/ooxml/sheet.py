@@ -2,45 +2,47 @@
 
 from __future__ import annotations
 
-import re
-from bisect import bisect_left
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import cache
-from itertools import product
-from typing import Any, TypeAlias
+from bisect import bisect_left, bisect_right, insort
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 
 from lxml import etree
-from openpyxl.formula.translate import Translator
-from openpyxl.utils.cell import column_index_from_string, get_column_letter
 
-from addin.formulas import Area
-from addin.workbook.ooxml.package import xml_bytes
-from udfs.cells import Scalar, serial
-from udfs.errors import CellError, ErrorCode
+from addin.formulas import MAX_COLUMN, MAX_ROW, Area
+from addin.workbook.ooxml.cellformulas import Formula, FormulaReader
+from addin.workbook.ooxml.errors import damaged
+from addin.workbook.ooxml.positions import Spot, address, area_of, spot_of, whole_number
+from addin.workbook.ooxml.stored import MAIN, loaded, stored, text_of, unescaped
+from addin.workbook.ooxml.xmlpart import xml_bytes
+from udfs.cells import Scalar
 
-Spot: TypeAlias = tuple[int, int]
-"""A cell's row and column, both from 1."""
-
-MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
-_C, _F, _V, _IS, _T, _ROW, _PHONETIC = (f"{{{MAIN}}}{tag}" for tag in ("c", "f", "v", "is", "t", "row", "rPh"))
-_SPOT = re.compile(r"([A-Z]{1,3})(\d{1,7})")
-_UNSAFE_XML = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]|_(?=x[0-9A-Fa-f]{4}_)")
-_ESCAPED_XML = re.compile(r"_x([0-9A-Fa-f]{4})_")
-_column = cache(column_index_from_string)
+_C, _F, _V, _IS, _ROW = (f"{{{MAIN}}}{tag}" for tag in ("c", "f", "v", "is", "row"))
 
 
-@dataclass(frozen=True, slots=True)
-class Formula:
-    """A formula as the file stores it, and the cells it fills; `is_array` when the file gives it an area."""
+@dataclass(slots=True)
+class _Row:
+    """A row's element and its cells by column."""
 
-    text: str
-    area: Area
-    is_array: bool
+    element: etree._Element
+    cells: dict[int, etree._Element] = field(default_factory=dict)
+    last: int = 0
+    """The last column that has a cell."""
+
+    def put(self, column: int, cell: etree._Element) -> None:
+        """Put a new cell in its place."""
+        if column > self.last:
+            self.element.append(cell)
+        else:
+            self.cells[min(other for other in self.cells if other > column)].addprevious(cell)
+        self.cells[column] = cell
+        self.last = max(self.last, column)
 
 
 class Sheet:
-    """The cells of one sheet, over its XML; writes change the tree, `content` is the part's new bytes."""
+    """The cells of one sheet, over its XML; writes change the tree, `content` is the part's new bytes.
+
+    Raises `WorkbookError` for rows and cells that are not where a sheet has any.
+    """
 
     def __init__(self, name: str, part: str, root: etree._Element, strings: Sequence[str]) -> None:
         self.name = name
@@ -50,129 +52,160 @@ class Sheet:
         self._strings = strings
         data = root.find(f"{{{MAIN}}}sheetData")
         self._data = data if data is not None else etree.SubElement(root, f"{{{MAIN}}}sheetData")
-        self._rows: dict[int, etree._Element] = {}
-        self._cells: dict[Spot, etree._Element] = {}
+        self._rows: dict[int, _Row] = {}
         self._index()
         self._row_numbers = sorted(self._rows)
+        self._used: dict[Area, Area] = {}
 
     def _index(self) -> None:
         """Index rows and cells by position; one without an `r` follows the one before it."""
-        row_number = 0
-        for row in self._data.iterchildren(_ROW):
-            row_number = int(row.get("r") or row_number + 1)
-            self._rows[row_number] = row
+        number = 0
+        for element in self._data.iterchildren(_ROW):
+            number = whole_number(element.get("r"), self.part, "row number", number + 1)
+            if not 1 <= number <= MAX_ROW or number in self._rows:
+                raise damaged(self.part, f"there is a second row {number}, or none can have that number")
+            row = self._rows[number] = _Row(element)
             column = 0
-            for cell in row.iterchildren(_C):
+            for cell in element.iterchildren(_C):
                 reference = cell.get("r")
-                column = _column_of(reference) if reference else column + 1
+                column = spot_of(reference, self.part)[1] if reference else column + 1
+                if column > MAX_COLUMN or column in row.cells:
+                    raise damaged(self.part, f"row {number} has two cells in one column, or more than fit")
                 if not reference:
-                    cell.set("r", f"{get_column_letter(column)}{row_number}")
-                self._cells[row_number, column] = cell
+                    cell.set("r", address((number, column)))
+                row.cells[column] = cell
+                row.last = max(row.last, column)
 
     def spots_in(self, area: Area) -> Iterator[Spot]:
-        """The cells that exist inside `area`."""
-        rows = range(area.first_row, area.last_row + 1)
-        columns = range(area.first_column, area.last_column + 1)
-        if len(rows) * len(columns) > len(self._cells):
-            yield from (spot for spot in self._cells if area.contains(*spot))
-        else:
-            yield from (spot for spot in product(rows, columns) if spot in self._cells)
+        """The cells that exist inside `area`, row by row."""
+        start, end = bisect_left(self._row_numbers, area.first_row), bisect_right(self._row_numbers, area.last_row)
+        width = area.last_column - area.first_column + 1
+        for number in self._row_numbers[start:end]:
+            cells = self._rows[number].cells
+            few = width <= len(cells)
+            columns = range(area.first_column, area.last_column + 1) if few else sorted(cells)
+            yield from ((number, column) for column in columns if column in cells and area.contains(number, column))
+
+    def used_part(self, area: Area) -> Area:
+        """Of an area, only as much as holds something; at least its first cell."""
+        if area not in self._used:
+            used = [spot for spot in self.spots_in(area) if self.has_content(spot) and self.value(spot) is not None]
+            last_row = max((row for row, _ in used), default=area.first_row)
+            last_column = max((column for _, column in used), default=area.first_column)
+            self._used[area] = replace(area, last_row=last_row, last_column=last_column)
+        return self._used[area]
 
     def value(self, spot: Spot) -> Scalar:
         """The value stored in a cell, None for a blank one; dates are their serial numbers."""
-        cell = self._cells.get(spot)
+        cell = self._cell(spot)
         if cell is None:
             return None
         kind = cell.get("t", "n")
         if kind == "inlineStr":
-            return _unescaped("".join(map(text_of, cell.iter(_IS))))
+            return unescaped("".join(map(text_of, cell.iter(_IS))))
         text = cell.findtext(_V)
-        if not text:
-            return None
-        match kind:
-            case "s":
-                return _unescaped(self._strings[int(text)]) if int(text) < len(self._strings) else None
-            case "b":
-                return text == "1"
-            case "e":
-                return CellError(ErrorCode.NA, text)
-            case "n":
-                return float(text)
-            case _:
-                return _unescaped(text)
+        return loaded(kind, text, self._strings, f"{self.part}, {address(spot)}") if text else None
+
+    def is_calculated(self, spot: Spot) -> bool:
+        """Whether a cell's formula has a result in the file, a blank one included.
+
+        A blank result is an empty text; some tools write an empty value without a type, which is none.
+        """
+        cell = self._cell(spot)
+        value = cell.find(_V) if cell is not None else None
+        return value is not None and cell is not None and bool(value.text or cell.get("t") == "str")
 
     def formulas(self) -> Iterator[tuple[Spot, Formula]]:
         """Every formula of the sheet; shared ones are written out for each cell."""
-        shared: dict[str, tuple[str, str]] = {}
-        for spot, cell in self._cells.items():
-            element = cell.find(_F)
-            if element is None:
-                continue
+        reader = FormulaReader()
+        for spot, element in self._formula_elements():
+            yield spot, reader.read(spot, element.attrib, element.text or "")  # type: ignore[arg-type]  # str to str
+
+    def rewrite_formulas(self, mend: Callable[[str], str]) -> list[Spot]:
+        """Replace the text of every formula by what `mend` makes of it; the cells whose formula is another one now."""
+        changed = []
+        for spot, element in self._formula_elements():
             text = element.text or ""
-            here = f"{get_column_letter(spot[1])}{spot[0]}"
-            if element.get("t") == "shared":
-                index = element.get("si", "")
-                if text:
-                    shared[index] = (text, here)
-                elif index in shared:
-                    master, origin = shared[index]
-                    text = Translator(f"={master}", origin).translate_formula(here)[1:]
-            is_array = element.get("t") == "array"
-            area = _area(element.get("ref", "")) if is_array else None
-            yield spot, Formula(text, area or Area(*spot, *spot), is_array)
+            if text and (mended := mend(text)) != text:
+                element.text = mended
+                changed.append(spot)
+        self.is_changed = self.is_changed or bool(changed)
+        return changed
+
+    def has_formula(self, spot: Spot) -> bool:
+        """Whether a cell holds a formula."""
+        cell = self._cell(spot)
+        return cell is not None and cell.find(_F) is not None
 
     def array_at(self, spot: Spot) -> Area | None:
         """The cells that the array formula in a cell fills; None where there is none."""
-        cell = self._cells.get(spot)
+        cell = self._cell(spot)
         element = cell.find(_F) if cell is not None else None
-        return _area(element.get("ref", "")) if element is not None and element.get("t") == "array" else None
+        return area_of(element.get("ref", "")) if element is not None and element.get("t") == "array" else None
 
     def has_content(self, spot: Spot) -> bool:
         """Whether a cell holds a value or a formula."""
-        cell = self._cells.get(spot)
+        cell = self._cell(spot)
         return cell is not None and len(cell) > 0
 
     def merged(self) -> list[Area]:
         """The merged areas, into which nothing can spill."""
-        areas = (_area(element.get("ref", "")) for element in self._root.iter(f"{{{MAIN}}}mergeCell"))
+        areas = (area_of(element.get("ref", "")) for element in self._root.iter(f"{{{MAIN}}}mergeCell"))
         return [area for area in areas if area is not None]
+
+    def style(self, spot: Spot) -> int:
+        """The number of a cell's style; a cell that is not there has that of its row or column."""
+        cell = self._cell(spot)
+        row = self._rows.get(spot[0])
+        text = cell.get("s") if cell is not None else self._style(row.element if row else None, spot[1], None)
+        return whole_number(text, self.part, "style")
+
+    def restyle(self, spot: Spot, style: int) -> None:
+        """Give a cell another style."""
+        self.is_changed = True
+        cell = self._cell(spot)
+        if cell is not None:
+            cell.set("s", str(style))
 
     def write(self, spot: Spot, value: Scalar, *, like: Spot | None = None) -> None:
         """Write a value into a cell, which keeps its formula and style; a new cell gets the style of cell `like`."""
-        cell = self._cells.get(spot)
+        cell = self._cell(spot)
         if cell is None:
             if value is None:
                 return
             cell = self._new_cell(spot, like)
         self.is_changed = True
+        self._used.clear()
         for old in (*cell.findall(_V), *cell.findall(_IS)):
             cell.remove(old)
-        kind, text = _stored(value)
+        kind, text = stored(value)
         cell.attrib.pop("t", "")
         if kind:
             cell.set("t", kind)
         if text is not None:
-            stored = etree.SubElement(cell, _V)
-            stored.text = text
+            element = etree.SubElement(cell, _V)
+            element.text = text
             if kind == "str" and text != text.strip():
-                stored.set("{http://www.w3.org/XML/1998/namespace}space", "preserve")
+                element.set("{http://www.w3.org/XML/1998/namespace}space", "preserve")
 
     def freeze(self, spot: Spot) -> None:
         """Replace a cell's formula by the value that it shows."""
         self.is_changed = True
-        cell = self._cells[spot]
-        for formula in cell.findall(_F):
-            cell.remove(formula)
-        cell.attrib.pop("cm", "")
+        cell = self._cell(spot)
+        if cell is not None:
+            for formula in cell.findall(_F):
+                cell.remove(formula)
+            cell.attrib.pop("cm", "")
 
     def resize(self, spot: Spot, area: Area) -> None:
         """Set the area that the array formula in a cell fills."""
         self.is_changed = True
-        element = self._cells[spot].find(_F)
+        cell = self._cell(spot)
+        element = cell.find(_F) if cell is not None else None
         if element is not None:
             element.set("ref", str(area))
         dimension = self._root.find(f"{{{MAIN}}}dimension")
-        old = _area(dimension.get("ref", "")) if dimension is not None else None
+        old = area_of(dimension.get("ref", "")) if dimension is not None else None
         if dimension is not None and old is not None:
             whole = Area(
                 min(old.first_row, area.first_row),
@@ -186,97 +219,47 @@ class Sheet:
         """The part's bytes."""
         return xml_bytes(self._root)
 
+    def _cell(self, spot: Spot) -> etree._Element | None:
+        row = self._rows.get(spot[0])
+        return row.cells.get(spot[1]) if row else None
+
+    def _formula_elements(self) -> Iterator[tuple[Spot, etree._Element]]:
+        for number, row in self._rows.items():
+            for column, cell in row.cells.items():
+                element = cell.find(_F)
+                if element is not None:
+                    yield (number, column), element
+
     def _new_cell(self, spot: Spot, like: Spot | None) -> etree._Element:
         row = self._row(spot[0])
-        cell = etree.Element(_C, r=f"{get_column_letter(spot[1])}{spot[0]}")
-        if style := self._style(row, spot[1], like):
+        cell = etree.Element(_C, r=address(spot))
+        if style := self._style(row.element, spot[1], like):
             cell.set("s", style)
-        row.attrib.pop("spans", "")
-        last = row[-1] if len(row) else None
-        if last is None or _column_of(last.get("r", "A1")) < spot[1]:
-            row.append(cell)
-        else:
-            after = next(i for i, other in enumerate(row) if _column_of(other.get("r", "A1")) > spot[1])
-            row.insert(after, cell)
-        self._cells[spot] = cell
+        row.element.attrib.pop("spans", "")
+        row.put(spot[1], cell)
         return cell
 
-    def _style(self, row: etree._Element, column: int, like: Spot | None) -> str | None:
+    def _style(self, row: etree._Element | None, column: int, like: Spot | None) -> str | None:
         """The style of a new cell: that of the cell it is like, else of its row, else of its column."""
-        model = self._cells.get(like) if like else None
+        model = self._cell(like) if like else None
         if model is not None:
             return model.get("s")
-        if row.get("customFormat") in ("1", "true"):
+        if row is not None and row.get("customFormat") in ("1", "true"):
             return row.get("s")
         for columns in self._root.iterfind(f"{{{MAIN}}}cols/{{{MAIN}}}col"):
-            if int(columns.get("min", 0)) <= column <= int(columns.get("max", 0)):
+            first, last = (whole_number(columns.get(end), self.part, "column") for end in ("min", "max"))
+            if first <= column <= last:
                 return columns.get("style")
         return None
 
-    def _row(self, number: int) -> etree._Element:
+    def _row(self, number: int) -> _Row:
         row = self._rows.get(number)
         if row is None:
-            row = etree.Element(_ROW, r=str(number))
-            at = bisect_left(self._row_numbers, number)
-            self._data.insert(at, row)
-            self._row_numbers.insert(at, number)
-            self._rows[number] = row
+            row = self._rows[number] = _Row(etree.Element(_ROW, r=str(number)))
+            after = bisect_left(self._row_numbers, number)
+            if after < len(self._row_numbers):
+                self._rows[self._row_numbers[after]].element.addprevious(row.element)
+            else:
+                self._data.append(row.element)
+            insort(self._row_numbers, number)
         return row
-
-
-def text_of(item: Any) -> str:
-    """The text of a rich string, without its phonetic hints."""
-    return "".join(run.text or "" for run in item.iter(_T) if run.getparent().tag != _PHONETIC)
-
-
-def same_value(old: Scalar, new: Scalar) -> bool:
-    """Whether a cell that holds `old` would hold the same after `new` is written into it."""
-    match new:
-        case None | "":
-            return old in (None, "")
-        case bool() | str():
-            return type(old) is type(new) and old == new
-        case CellError():
-            return isinstance(old, CellError) and old.message == str(new.code)
-        case int() | float():
-            return isinstance(old, float) and old == new
-        case _:
-            return isinstance(old, float) and old == serial(new)
-
-
-def _stored(value: Scalar) -> tuple[str | None, str | None]:
-    """The type mark and text under which the file keeps a value."""
-    match value:
-        case None:
-            return None, None
-        case bool():
-            return "b", str(int(value))
-        case int() | float():
-            return None, repr(value)
-        case str():
-            return "str", _UNSAFE_XML.sub(_escaped, value)
-        case CellError():
-            return "e", str(value.code)
-        case _:
-            return None, repr(serial(value))
-
-
-def _escaped(match: re.Match[str]) -> str:
-    return f"_x{ord(match[0]):04X}_"
-
-
-def _unescaped(text: str) -> str:
-    return _ESCAPED_XML.sub(lambda match: chr(int(match[1], 16)), text)
-
-
-def _column_of(reference: str) -> int:
-    match = _SPOT.match(reference)
-    return _column(match[1] if match else "A")
-
-
-def _area(reference: str) -> Area | None:
-    first, _, last = reference.partition(":")
-    one, other = _SPOT.fullmatch(first), _SPOT.fullmatch(last or first)
-    if not one or not other:
-        return None
-    return Area(int(one[2]), _column(one[1]), int(other[2]), _column(other[1]))

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from lxml import etree
+from addin.workbook.ooxml.package import Package
+from addin.workbook.ooxml.relations import RELATIONSHIPS, relations_part, with_relation, with_types
 
-from addin.workbook.ooxml.package import Package, xml_bytes
-
-_RELATIONSHIPS = "http://schemas.openxmlformats.org/package/2006/relationships"
-_CONTENT_TYPES = "http://schemas.openxmlformats.org/package/2006/content-types"
 _OFFICE_2011 = "http://schemas.microsoft.com/office/2011/relationships"
 _TASK_PANES = f"{_OFFICE_2011}/webextensiontaskpanes"
 _PANES, _EXTENSION = "xl/webextensions/taskpanes.xml", "xl/webextensions/webextension1.xml"
+
+_TYPE = "application/vnd.ms-office.{}+xml"
 
 _PANES_XML = """\
 <?xml version="1.0" encoding="UTF-8" standalone="yes"?>
@@ -21,7 +20,7 @@ _PANES_XML = """\
 
 _PANES_RELS = f"""\
 <?xml version="1.0" encoding="UTF-8" standalone="yes"?>
-<Relationships xmlns="{_RELATIONSHIPS}"><Relationship Id="rId1" Type="{_OFFICE_2011}/webextension" \
+<Relationships xmlns="{RELATIONSHIPS}"><Relationship Id="rId1" Type="{_OFFICE_2011}/webextension" \
 Target="webextension1.xml"/></Relationships>"""
 
 
@@ -41,31 +40,15 @@ id="{{{addin_id}}}"><we:reference id="{addin_id}" version="{version}" store="dev
         _PANES: _PANES_XML.encode(),
         "xl/webextensions/_rels/taskpanes.xml.rels": _PANES_RELS.encode(),
         _EXTENSION: extension.encode(),
-        "_rels/.rels": _with_relationship(package),
-        "[Content_Types].xml": _with_content_types(package),
+        **with_relation(package, "", _TASK_PANES, _PANES),
+        **with_types(
+            package, {_PANES: _TYPE.format("webextensiontaskpanes"), _EXTENSION: _TYPE.format("webextension")}
+        ),
     }
 
 
-def without_webextension(package: Package) -> dict[str, bytes]:
-    """The changed part of a package with which Excel opens no task pane."""
-    relationships = package.xml("_rels/.rels")
-    for relation in relationships.findall(f"{{{_RELATIONSHIPS}}}Relationship"):
-        if relation.get("Type") == _TASK_PANES:
-            relationships.remove(relation)
-    return {"_rels/.rels": xml_bytes(relationships)}
-
-
-def _with_relationship(package: Package) -> bytes:
-    root = package.xml("_rels/.rels")
-    taken = {element.get("Id") for element in root}
-    free = next(f"rId{number}" for number in range(1, len(taken) + 2) if f"rId{number}" not in taken)
-    etree.SubElement(root, f"{{{_RELATIONSHIPS}}}Relationship", Id=free, Type=_TASK_PANES, Target=_PANES)
-    return xml_bytes(root)
-
-
-def _with_content_types(package: Package) -> bytes:
-    root = package.xml("[Content_Types].xml")
-    for part, kind in ((_PANES, "webextensiontaskpanes"), (_EXTENSION, "webextension")):
-        content_type = f"application/vnd.ms-office.{kind}+xml"
-        etree.SubElement(root, f"{{{_CONTENT_TYPES}}}Override", PartName=f"/{part}", ContentType=content_type)
-    return xml_bytes(root)
+def webextension_parts_in(package: Package) -> list[str]:
+    """The parts by which Excel opens a task pane with the package."""
+    panes = [part for _, kind, part in package.related("") if kind == _TASK_PANES]
+    extensions = [part for pane in panes for _, kind, part in package.related(pane) if kind.endswith("/webextension")]
+    return [name for part in (*panes, *extensions) for name in (part, relations_part(part)) if name in package]

@@ -6,17 +6,16 @@ Besides calls of ours, a formula that only shows another cell is ours where that
 from __future__ import annotations
 
 import re
-from collections import deque
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import TypeAlias
+from functools import cached_property
 
 from addin.formulas import Area, Named, ParsedCall, Spill, Unworkable, mentions, references
 from addin.workbook.ooxml.book import Book
-from addin.workbook.ooxml.sheet import Formula, Sheet, Spot
-
-Place: TypeAlias = tuple[str, Spot]
-"""A sheet's name and a cell in it."""
+from addin.workbook.ooxml.cellformulas import Formula
+from addin.workbook.ooxml.positions import CellIndex, Spot
+from addin.workbook.refresh.influence import Calculation, Influence, Place, SheetArea, by_sheet
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,8 +103,8 @@ class Dependencies:
         self._book = book
         self._namespace = namespace
         self._areas: dict[tuple[str, Area], frozenset[Place]] = {}
-        self._formulas: dict[str, dict[Spot, Formula]] = {}
         self._owners: dict[Place, Place] = {}
+        self._owned: dict[str, CellIndex] = {}
         for cell in cells:
             self.own(cell)
 
@@ -120,8 +119,10 @@ class Dependencies:
 
     def own(self, cell: OurCell) -> None:
         """Count a cell, and the area it fills, as ours."""
+        owned = self._owned.setdefault(cell.sheet, CellIndex())
         for spot in self._book.sheet(cell.sheet).spots_in(cell.formula.area):
             self._owners[cell.sheet, spot] = cell.place
+            owned.add(spot)
 
     def of(self, cell: OurCell) -> set[Place]:
         """The places of our cells to which the arguments of `cell` refer.
@@ -130,17 +131,16 @@ class Dependencies:
         """
         return set().union(*map(self._in_area, self._argument_areas(cell)))
 
-    def any_depends_on(self, changed: set[Place], sheets: Iterable[Sheet]) -> bool:
-        """Whether a formula on `sheets` that is not one call of ours refers to one of the `changed` cells."""
+    def any_depends_on(self, changed: set[Place]) -> bool:
+        """Whether a formula of the book that is not one call of ours refers to one of the `changed` cells."""
+        cells = by_sheet(changed)
         return any(
-            place in changed
-            for sheet in sheets
-            for spot, formula in self._formulas_of(sheet.name).items()
-            if (sheet.name, spot) not in self._owners
-            for place in self._referred(formula.text, sheet.name)
+            sheet in cells and cells[sheet].first_inside(area) is not None
+            for _, areas, _ in self._calculations()
+            for sheet, area in areas
         )
 
-    def _argument_areas(self, cell: OurCell) -> Iterator[tuple[str, Area]]:
+    def _argument_areas(self, cell: OurCell) -> Iterator[SheetArea]:
         for argument in (cell.call.source,) if isinstance(cell.call, CellReference) else cell.call.args:
             if isinstance(argument, Named):
                 area = self._book.area_of(argument, cell.sheet)
@@ -150,48 +150,41 @@ class Dependencies:
                 area = argument
             else:
                 continue
-            yield self._book.sheet(area.sheet or cell.sheet).name, area
+            yield self._book.known_name(area.sheet or cell.sheet), area
 
-    def _in_area(self, where: tuple[str, Area]) -> frozenset[Place]:
+    def _in_area(self, where: SheetArea) -> frozenset[Place]:
         if where not in self._areas:
             sheet, area = where
-            places = [(sheet, spot) for spot in self._book.sheet(sheet).spots_in(area)]
-            for place in places:
-                if place not in self._owners and self._reaches_ours(place):
-                    cell = Area(*place[1], *place[1], sheet=sheet)
-                    raise Unworkable(f"{cell} is a calculation with values of ours")
-            self._areas[where] = frozenset(self._owners[place] for place in places if place in self._owners)
+            is_plain = sheet not in self._calculated or self._calculated[sheet].first_inside(area) is None
+            if not is_plain and (spot := self._influenced.first_inside(sheet, area)) is not None:
+                raise Unworkable(f"{Area(*spot, *spot, sheet=sheet)} is a calculation with values of ours")
+            owned = self._owned.get(sheet, CellIndex())
+            self._areas[where] = frozenset(self._owners[sheet, spot] for spot in owned.inside(area))
         return self._areas[where]
 
-    def _reaches_ours(self, start: Place) -> bool:
-        """Whether a formula that is not ours depends on a value of ours, over any number of steps."""
-        seen = {start}
-        queue = deque([start])
-        while queue:
-            sheet, spot = queue.popleft()
-            formula = self._formulas_of(sheet).get(spot)
-            if formula is None:
-                continue
-            if mentions(formula.text, self._namespace):
-                return True
-            for place in self._referred(formula.text, sheet):
-                if place in self._owners:
-                    return True
-                if place not in seen:
-                    seen.add(place)
-                    queue.append(place)
-        return False
+    @cached_property
+    def _calculated(self) -> dict[str, CellIndex]:
+        """The cells with a formula that is not ours."""
+        names = self._book.sheet_names
+        places = ((name, spot) for name in names for spot, _ in self._book.formulas(name))
+        return by_sheet(place for place in places if place not in self._owners)
 
-    def _referred(self, text: str, sheet: str) -> Iterator[Place]:
+    @cached_property
+    def _influenced(self) -> Influence:
+        return Influence(self._calculations(), self._owned)
+
+    def _calculations(self) -> Iterator[Calculation]:
+        """Every formula of the book that is not ours, with the areas that it refers to."""
+        for sheet in self._book.sheet_names:
+            for spot, formula in self._book.formulas(sheet):
+                if (sheet, spot) not in self._owners:
+                    areas = self._referred(formula.text, sheet)
+                    yield (sheet, spot), areas, mentions(formula.text, self._namespace)
+
+    def _referred(self, text: str, sheet: str) -> list[SheetArea]:
+        found = []
         for reference in references(text):
-            try:
+            with suppress(Unworkable):  # a name that is no area, or a sheet that is not there
                 area = self._book.area_of(reference, sheet) if isinstance(reference, Named) else reference
-                source = self._book.sheet(area.sheet or sheet)
-            except Unworkable:
-                continue
-            yield from ((source.name, spot) for spot in source.spots_in(area))
-
-    def _formulas_of(self, sheet: str) -> dict[Spot, Formula]:
-        if sheet not in self._formulas:
-            self._formulas[sheet] = dict(self._book.sheet(sheet).formulas())
-        return self._formulas[sheet]
+                found.append((self._book.known_name(area.sheet or sheet), area))
+        return found

@@ -22,8 +22,10 @@ from addin.formulas import (
     parse,
 )
 from addin.workbook.ooxml.book import Book
+from addin.workbook.ooxml.positions import Spot
 from addin.workbook.ooxml.sheet import Sheet
-from addin.workbook.refresh.dependencies import CellNote, CellReference, Dependencies, OurCell, Place, cell_reference
+from addin.workbook.refresh.dependencies import CellNote, CellReference, Dependencies, OurCell, cell_reference
+from addin.workbook.refresh.influence import Place
 from udfs.cells import Scalar
 from udfs.errors import CellError
 
@@ -105,23 +107,32 @@ def _argument(book: Book, argument: Argument, sheet: str) -> Any:
         return argument
     source = book.sheet(argument.sheet or sheet)
     if argument.is_cell:
-        return source.value((argument.first_row, argument.first_column))
+        return _value(source, (argument.first_row, argument.first_column))
     area = _used_part(source, argument)
     rows = range(area.first_row, area.last_row + 1)
     columns = range(area.first_column, area.last_column + 1)
     if len(rows) * len(columns) > MAX_ARGUMENT_CELLS:
         raise Unworkable(f"{argument} holds more than {MAX_ARGUMENT_CELLS:,} cells")
-    return [[source.value((row, column)) for column in columns] for row in rows]
+    return [[_value(source, (row, column)) for column in columns] for row in rows]
+
+
+def _value(sheet: Sheet, spot: Spot) -> Scalar:
+    """The value that a cell shows; raises `Unworkable` for a formula that nobody has calculated yet."""
+    value = sheet.value(spot)
+    if value is None and sheet.has_formula(spot) and not sheet.is_calculated(spot):
+        cell = Area(*spot, *spot, sheet=sheet.name)
+        raise Unworkable(
+            f"{cell} is a formula that has no value in the file yet: "
+            "save the book once in Excel or Calc, or use --engine libreoffice"
+        )
+    return value
 
 
 def _used_part(sheet: Sheet, area: Area) -> Area:
     """Of an area that runs to the sheet's end, only as much as holds something; any other as it is."""
     if area.last_row < MAX_ROW and area.last_column < MAX_COLUMN:
         return area
-    used = [spot for spot in sheet.spots_in(area) if sheet.value(spot) is not None]
-    last_row = max((row for row, _ in used), default=area.first_row)
-    last_column = max((column for _, column in used), default=area.first_column)
-    return replace(area, last_row=min(area.last_row, last_row), last_column=min(area.last_column, last_column))
+    return sheet.used_part(area)
 
 
 def _spilled(book: Book, spill: Spill, sheet: str) -> Area:

@@ -16,9 +16,16 @@ from addin.calc.extension import Extension
 from addin.calc.soffice import convert
 from addin.config.settings import Settings
 from addin.errors import AddinError
-from addin.formulas import mentions
-from addin.workbook.ooxml.package import WorkbookError
-from addin.workbook.refresh.refresh import refuse_if_open
+from addin.formulas import Area, mentions
+from addin.workbook.ooxml.book import Book
+from addin.workbook.ooxml.errors import WorkbookError, any_failure_explained
+from addin.workbook.ooxml.package import Package
+from addin.workbook.ooxml.relations import without_parts
+from addin.workbook.ooxml.target import Target
+from addin.workbook.ooxml.webextension import webextension_parts_in
+from addin.workbook.refresh.dependencies import CellNote
+from addin.workbook.refresh.refresh import Refreshed
+from udfs.errors import CellError
 
 POLL_S = 0.25
 """The time between two looks at cells that Excel is still calculating."""
@@ -26,20 +33,45 @@ POLL_S = 0.25
 GRACE_S = 10.0
 """How much longer than one batch to wait: Excel shows what has arrived at its own pace."""
 
+LIBREOFFICE_KNOWS_NO_MORE = " (refresh with --engine builtin to see the reason)"
 
-def refresh_with_libreoffice(book: Path, target: Path, settings: Settings) -> None:
+
+def refresh_with_libreoffice(book: Path, target: Path, settings: Settings) -> Refreshed:
     """Recalculate every formula of `book` in LibreOffice with our extension, and write it as `target` (.xlsx).
 
-    LibreOffice rewrites the whole file, so what only Excel knows (macros, slicers, pane settings) is lost. It asks a
+    LibreOffice rewrites the whole file, so what only Excel knows (macros, slicers, the task pane) is lost. It asks a
     backend of its own on a free port. Raises `AddinError` where LibreOffice is missing or fails.
     """
     if book.suffix.lower() == ".xlsm":
         raise WorkbookError(f"{book}: LibreOffice would drop its macros; refresh it with --engine builtin")
-    refuse_if_open(target)
+    place = Target(target, like=book)
+    Package(book).close()  # refuses what is no workbook, for LibreOffice would import any text as one
     listener = listen("127.0.0.1", 0)
-    with running(create_app(settings), listener) as url, tempfile.TemporaryDirectory(dir=target.parent) as folder:
+    with running(create_app(settings), listener) as url, tempfile.TemporaryDirectory() as folder:
         extension = Extension(namespace=settings.namespace, url=url)
-        convert(book, to="xlsx", into=Path(folder), extension=extension, fit_tables=True).replace(target)
+        made = convert(book, to="xlsx", into=Path(folder), extension=extension, fit_tables=True)
+        with any_failure_explained(book), Package(made) as package:
+            report = _errors_in(Book(package), settings.namespace)
+            # LibreOffice keeps only a part of what opens the task pane, and Excel would report the rest as damage.
+            leftover = webextension_parts_in(package)
+            package.write(place, without_parts(package, leftover), leftover, mode=book.stat().st_mode)
+    return report
+
+
+def _errors_in(book: Book, namespace: str) -> Refreshed:
+    """How many formulas of ours a recalculated book has, and which of them show an error."""
+    report = Refreshed()
+    for sheet in book.sheets_with_calls(namespace):
+        for spot, formula in sheet.formulas():
+            if mentions(formula.text, namespace):
+                report.cells += 1
+                value = sheet.value(spot)
+                if isinstance(value, CellError):
+                    cell = Area(*spot, *spot, sheet=sheet.name)
+                    report.errors.append(
+                        CellNote(str(cell), formula.text, f"{value.message}{LIBREOFFICE_KNOWS_NO_MORE}")
+                    )
+    return report
 
 
 def refresh_with_excel(book: Path, target: Path, settings: Settings) -> None:
@@ -53,7 +85,7 @@ def refresh_with_excel(book: Path, target: Path, settings: Settings) -> None:
         raise AddinError("Excel runs on Windows and Mac only; use --engine builtin or --engine libreoffice here")
     import xlwings
 
-    refuse_if_open(target)
+    Target(target, like=book)
     app = xlwings.apps.active
     if app is None:
         raise AddinError("start Excel with the add-in loaded first; an Excel started from here would not load it")

@@ -6,10 +6,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from addin.formulas import Unworkable
+from addin.formulas import Unworkable, stored_form
 from addin.workbook.ooxml.book import Book
-from addin.workbook.ooxml.package import Package, WorkbookError
-from addin.workbook.refresh.dependencies import CellNote, CellReference, OurCell, Place
+from addin.workbook.ooxml.errors import WorkbookError, any_failure_explained
+from addin.workbook.ooxml.package import Package
+from addin.workbook.ooxml.target import Target
+from addin.workbook.refresh.dependencies import CellNote, CellReference, OurCell
+from addin.workbook.refresh.influence import Place
 from addin.workbook.refresh.plan import Plan, arguments, make_plan, referenced_value
 from addin.workbook.refresh.spill import spill
 from udfs import Call, Session
@@ -60,14 +63,17 @@ class Refreshed:
     notes: list[CellNote] = field(default_factory=list)
     skipped: list[CellNote] = field(default_factory=list)
     errors: list[CellNote] = field(default_factory=list)
+    mended: set[Place] = field(default_factory=set)
+    """Formulas that Excel would not have computed as they were stored, and that are written anew."""
     recalculates: bool = False
     """Whether Excel recalculates all formulas when it opens the book, because some depend on changed values."""
 
 
 async def book_cost(session: Session, path: Path, *, namespace: str = "DS") -> BookCost:
     """What `refresh_book` would spend; nothing is sent."""
-    with Package(path) as package:
+    with any_failure_explained(path), Package(path) as package:
         book = Book(package)
+        _mend(book, namespace)
         plan = make_plan(book, namespace)
         return await _cost(session, book, plan)
 
@@ -86,9 +92,10 @@ async def refresh_book(
     Raises `TooFewRequestsError` before the first request when the key has too few requests left (unless `force`), and
     `WorkbookError` for a file that cannot be read or written; the input is never damaged.
     """
-    refuse_if_open(target)
-    with Package(path) as package:
+    place = Target(target, like=path)
+    with any_failure_explained(path), Package(path) as package:
         book = Book(package)
+        mended = _mend(book, namespace)
         plan = make_plan(book, namespace)
         cost = None if force else await _cost(session, book, plan)
         if cost and not cost.affordable:
@@ -108,9 +115,15 @@ async def refresh_book(
             report = await _refresh_all(session, book, plan, changed)
             report.written |= written
         report.requests = _spent(session) - spent_before
+        report.mended = mended
         _finish(book, plan, changed, report)
-        package.write(target, book.changed_parts())
+        package.write(place, book.changed_parts())
         return report
+
+
+def _mend(book: Book, namespace: str) -> set[Place]:
+    """Write every call of ours in the form that Excel computes; the cells whose formula had another one."""
+    return set(book.rewrite_formulas(namespace, lambda text: stored_form(text, namespace)))
 
 
 async def _refresh_all(
@@ -150,8 +163,9 @@ def _write_outcome(book: Book, cell: OurCell, outcome: Outcome, report: Refreshe
     """Write one outcome and return the changed cells; an error that may pass never replaces a value."""
     result = cells_of(outcome.result)
     if isinstance(result, CellError):
-        old = book.sheet(cell.sheet).value(cell.spot)
-        if outcome.fresh_for_s == 0 and old is not None and not isinstance(old, CellError):
+        sheet = book.sheet(cell.sheet)
+        is_known = sheet.is_calculated(cell.spot) and not isinstance(sheet.value(cell.spot), CellError)
+        if outcome.fresh_for_s == 0 and is_known:
             report.kept.append(cell.note(result.message))
             return set()
         report.errors.append(cell.note(f"{result.code} {result.message}"))
@@ -161,7 +175,7 @@ def _write_outcome(book: Book, cell: OurCell, outcome: Outcome, report: Refreshe
 
 
 def _write(book: Book, cell: OurCell, result: Scalar | Grid, report: Refreshed) -> set[Place]:
-    spilled = spill(book.sheet(cell.sheet), cell, result)
+    spilled = spill(book, cell, result)
     if spilled.note:
         (report.kept if spilled.blocked else report.notes).append(cell.note(spilled.note))
     if spilled.changed or spilled.resized:
@@ -172,7 +186,7 @@ def _write(book: Book, cell: OurCell, result: Scalar | Grid, report: Refreshed) 
 
 def _finish(book: Book, plan: Plan, changed: set[Place], report: Refreshed) -> None:
     """Make Excel recalculate on opening where other formulas depend on changed values."""
-    depends = plan.dependencies.any_depends_on(changed, map(book.sheet, book.sheet_names)) if changed else False
+    depends = plan.dependencies.any_depends_on(changed) if changed else False
     report.recalculates = depends or bool(report.skipped)
     if report.recalculates:
         book.recalculate_on_load()
@@ -201,10 +215,3 @@ def _spent(session: Session) -> int:
     """Requests spent by this installation this month."""
     quota = session.client.quota_now
     return quota.used_here if quota else 0
-
-
-def refuse_if_open(target: Path) -> None:
-    """Raise `WorkbookError` where another program has the book open: Excel and Calc write an owner file beside it."""
-    for owner in (target.with_name(f"~${target.name}"), target.with_name(f".~lock.{target.name}#")):
-        if owner.exists():
-            raise WorkbookError(f"{target} is open in another program; close it there first (or delete {owner.name})")

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import date, datetime
 
 from addin.formulas import MAX_COLUMN, MAX_ROW, Area
-from addin.workbook.ooxml.sheet import Sheet, Spot, same_value
+from addin.workbook.ooxml.book import Book
+from addin.workbook.ooxml.positions import Spot
+from addin.workbook.ooxml.sheet import Sheet
+from addin.workbook.ooxml.stored import same_value
 from addin.workbook.refresh.dependencies import OurCell
 from udfs.cells import Grid, Scalar
 
@@ -21,11 +25,14 @@ class Spilled:
     note: str = ""
 
 
-def spill(sheet: Sheet, cell: OurCell, result: Scalar | Grid) -> Spilled:
-    """Write a result into the sheet; where it does not fit, the old values stay."""
+def spill(book: Book, cell: OurCell, result: Scalar | Grid) -> Spilled:
+    """Write a result into the cell's sheet; where it does not fit, the old values stay."""
+    sheet = book.sheet(cell.sheet)
     rows: list[tuple[Scalar, ...]] = list(result.rows()) if isinstance(result, Grid) else [(result,)]
     if not rows or not rows[0]:
         rows = [(None,)]
+    if rows[0][0] is None:
+        rows[0] = ("", *rows[0][1:])  # so that the file tells a blank result from none
     note = ""
     if not cell.formula.is_array and (len(rows), len(rows[0])) != (1, 1):
         note = f"shows only the first of {len(rows)} × {len(rows[0])} cells: it is not an array formula"
@@ -34,7 +41,7 @@ def spill(sheet: Sheet, cell: OurCell, result: Scalar | Grid) -> Spilled:
     old = cell.formula.area
     if blocked := _blocked(sheet, area, old):
         return Spilled(blocked=True, note=blocked)
-    changed = frozenset(_write(sheet, cell.spot, rows, old))
+    changed = frozenset(_write(book, sheet, cell.spot, rows, old))
     resized = cell.formula.is_array and area != old
     if resized:
         sheet.resize(cell.spot, area)
@@ -61,15 +68,19 @@ def _blocked(sheet: Sheet, area: Area, old: Area) -> str:
     return ""
 
 
-def _write(sheet: Sheet, start: Spot, rows: list[tuple[Scalar, ...]], old: Area) -> Iterator[Spot]:
+def _write(book: Book, sheet: Sheet, start: Spot, rows: list[tuple[Scalar, ...]], old: Area) -> Iterator[Spot]:
     """Write new values, clear the rest of the old area, and yield the cells that changed."""
     for row_number, row in enumerate(rows, start[0]):
         # A new row looks like the last row that the table had; in a table of one row the column decides.
         like = None if old.last_row == old.first_row else min(row_number, old.last_row)
         for column, value in enumerate(row, start[1]):
             spot = (row_number, column)
-            if not same_value(sheet.value(spot), value):
+            is_new = not same_value(sheet.value(spot), value)
+            if is_new or (spot == start and not sheet.is_calculated(spot)):
                 sheet.write(spot, value, like=(like, column) if like else None)
+            if isinstance(value, date):
+                book.show_as_date(sheet, spot, with_time=isinstance(value, datetime))
+            if is_new:
                 yield spot
     area = _area(start, len(rows), len(rows[0]))
     for spot in list(sheet.spots_in(old)):

@@ -16,10 +16,12 @@ from xlsxwriter import Workbook
 from xlsxwriter.worksheet import Worksheet
 
 from addin.excel.manifest import ADDIN_ID, addin_version
+from addin.workbook.ooxml.errors import WorkbookError
 from addin.workbook.ooxml.package import Package
+from addin.workbook.ooxml.target import Target
 from addin.workbook.ooxml.webextension import webextension_parts
 from addin.workbook.refresh.refresh import Refreshed, refresh_book
-from addin.workbook.template.charts import write_dashboard, write_history
+from addin.workbook.template.charts import write_comparison, write_dashboard
 from addin.workbook.template.lists import write_catalogue, write_currents, write_indices, write_wire
 from addin.workbook.template.start import write_start
 from addin.workbook.template.theme import Theme
@@ -29,7 +31,7 @@ from udfs import Session
 _SHEETS: dict[str, Callable[[Worksheet, Theme], None]] = {
     "Start": write_start,
     "Dashboard": write_dashboard,
-    "History": write_history,
+    "Compare": write_comparison,
     "Indices": write_indices,
     "Currents": write_currents,
     "Wire": write_wire,
@@ -45,12 +47,15 @@ _CALC_ENGINE = 191029
 
 async def write_template(target: Path, session: Session, *, created: datetime, namespace: str = "DS") -> Refreshed:
     """Write the template to `target` with the values of `session`; the same session gives the same bytes."""
+    if target.suffix.lower() != ".xlsx":
+        raise WorkbookError(f"{target}: a workbook's name ends in .xlsx")
+    Target(target)
     with TemporaryDirectory() as folder:
         layout = Path(folder) / "layout.xlsx"
         _write_layout(layout, created, namespace)
-        opening = Path(folder) / target.name
+        opening = Path(folder) / "opening.xlsx"
         with Package(layout) as package:
-            package.write(opening, webextension_parts(package, addin_id=ADDIN_ID, version=addin_version()))
+            package.write(Target(opening), webextension_parts(package, addin_id=ADDIN_ID, version=addin_version()))
         return await refresh_book(session, opening, target, namespace=namespace, force=True)
 
 

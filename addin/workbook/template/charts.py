@@ -1,4 +1,4 @@
-"""The sheets with a chart: Dashboard, the latest values of ten signals, and History, several signals side by side."""
+"""The sheets with a chart: Dashboard, the latest values of ten signals, and Compare, several signals side by side."""
 
 from __future__ import annotations
 
@@ -71,11 +71,11 @@ def _write_dashboard_chart(sheet: Worksheet, theme: Theme, row: int) -> None:
     sheet.insert_chart(f"B{row + 1}", chart, {"description": "The last 250 values of the chosen signal"})
 
 
-def write_history(sheet: Worksheet, theme: Theme) -> None:
+def write_comparison(sheet: Worksheet, theme: Theme) -> None:
     """Write the sheet: signals side by side from a start on, resampled, in one formula, and their chart."""
     subtitle = "Change the shaded cells: slugs, start, frequency, transform. One formula fills the table."
     widths = (2, 14, 29, 20, 20, 3, 12, 12, 12, 12, 12, 12)
-    theme.begin(sheet, "History", subtitle, widths, header_row=_HISTORY_ROW)
+    theme.begin(sheet, "Compare", subtitle, widths, header_row=_HISTORY_ROW)
     sheet.write("B4", "Signals", theme.label)
     for number, column in enumerate("CDE"):
         sheet.write_formula(f"{column}4", f'=Catalogue!B{CATALOGUE_ROW + number}&""', theme.input, "")
@@ -94,8 +94,8 @@ def write_history(sheet: Worksheet, theme: Theme) -> None:
     chart = _line_chart(theme, {"width": 620, "height": 380}, interval_unit=6)
     chart.set_legend({"position": "bottom"})
     for column, colour in zip("CDE", (ACCENT, "#D9822B", "#5B4B9A"), strict=True):
-        values = f"History!${column}${first}:${column}${last}"
-        _add_line(chart, f"History!${column}${_HISTORY_ROW}", f"History!$B${first}:$B${last}", values, colour)
+        values = f"{sheet.name}!${column}${first}:${column}${last}"
+        _add_line(chart, f"{sheet.name}!${column}${_HISTORY_ROW}", f"{sheet.name}!$B${first}:$B${last}", values, colour)
     sheet.insert_chart(f"G{first}", chart, {"description": "The signals above, from the same start"})
 
 

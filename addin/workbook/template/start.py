@@ -13,7 +13,7 @@ _BUTTON = "B4"
 
 _SHEETS = (
     ("Dashboard", "ten signals of your choice with change and trend, and a chart of one of them"),
-    ("History", "dated values of several signals side by side, resampled as you like"),
+    ("Compare", "dated values of several signals side by side, resampled as you like"),
     ("Indices", "composite indices, and the components of one of them"),
     ("Currents", "the macro motions with momentum and belief"),
     ("Wire", "the newest primary-source items with links (Pro tier)"),

@@ -7,7 +7,9 @@ import openpyxl
 import pytest
 
 from addin.workbook.ooxml import package as package_module
-from addin.workbook.ooxml.package import Package, WorkbookError
+from addin.workbook.ooxml.errors import WorkbookError
+from addin.workbook.ooxml.package import Package
+from addin.workbook.ooxml.target import Target
 
 
 def _book(path: Path) -> Path:
@@ -27,7 +29,7 @@ def _with_part(path: Path, name: str, content: bytes) -> Path:
 def test_every_part_that_was_not_changed_keeps_its_bytes_and_order(tmp_path: Path):
     source = _with_part(tmp_path / "book.xlsx", "xl/vbaProject.bin", bytes(range(256)))
     with Package(source) as package:
-        package.write(tmp_path / "out.xlsx", {"xl/workbook.xml": b"<new/>"})
+        package.write(Target(tmp_path / "out.xlsx"), {"xl/workbook.xml": b"<new/>"})
     with zipfile.ZipFile(source) as before, zipfile.ZipFile(tmp_path / "out.xlsx") as after:
         assert after.namelist() == before.namelist()
         changed = [name for name in before.namelist() if before.read(name) != after.read(name)]
@@ -37,7 +39,7 @@ def test_every_part_that_was_not_changed_keeps_its_bytes_and_order(tmp_path: Pat
 def test_a_book_is_written_over_itself_and_no_other_file_stays_behind(tmp_path: Path):
     source = _book(tmp_path / "book.xlsx")
     with Package(source) as package:
-        package.write(source, {"xl/workbook.xml": b"<new/>"})
+        package.write(Target(source), {"xl/workbook.xml": b"<new/>"})
     assert [path.name for path in tmp_path.iterdir()] == ["book.xlsx"]
     with zipfile.ZipFile(source) as archive:
         assert archive.read("xl/workbook.xml") == b"<new/>"
@@ -47,7 +49,7 @@ def test_a_write_that_fails_leaves_the_book_as_it_was(tmp_path: Path):
     source = _book(tmp_path / "book.xlsx")
     before = source.read_bytes()
     with Package(source) as package, pytest.raises(TypeError):
-        package.write(source, {"xl/workbook.xml": object()})  # type: ignore[dict-item]
+        package.write(Target(source), {"xl/workbook.xml": object()})  # type: ignore[dict-item]
     assert source.read_bytes() == before
     assert [path.name for path in tmp_path.iterdir()] == ["book.xlsx"]
 

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from addin.formulas import Area
-from addin.workbook.ooxml.sheet import MAIN, Sheet, same_value
+from addin.workbook.ooxml.sheet import Sheet
+from addin.workbook.ooxml.stored import MAIN, same_value
 from tests.addin.workbook.books import WHOLE_SHEET
 from udfs.errors import CellError, ErrorCode
 

@@ -7,7 +7,8 @@ import pytest
 
 from addin.config.settings import Settings
 from addin.workbook.ooxml.book import Book
-from addin.workbook.ooxml.package import Package, WorkbookError
+from addin.workbook.ooxml.errors import WorkbookError
+from addin.workbook.ooxml.package import Package
 from addin.workbook.refresh.programs import refresh_with_libreoffice
 from addin.workbook.refresh.refresh import refresh_book
 from dataservice.client import AsyncClient

@@ -13,8 +13,8 @@ def _plan(path: Path) -> tuple[Plan, Book]:
     with Package(path) as package:
         book = Book(package)
         plan = make_plan(book)
-        for cell in plan.cells:  # read what the checks need before the file is closed
-            book.sheet(cell.sheet)
+        for name in book.sheet_names:  # read what the checks need before the file is closed
+            book.sheet(name)
         return plan, book
 
 

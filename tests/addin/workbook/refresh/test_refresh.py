@@ -8,7 +8,7 @@ from pathlib import Path
 import openpyxl
 import pytest
 
-from addin.workbook.ooxml.package import WorkbookError
+from addin.workbook.ooxml.errors import WorkbookError
 from addin.workbook.refresh.refresh import TooFewRequestsError, book_cost, refresh_book
 from dataservice.client import AsyncClient
 from tests.addin.workbook.books import make_book, values

@@ -1,0 +1,107 @@
+"""Formulas as a sheet's XML keeps them: shared ones, arrays, and all of a sheet's without keeping the sheet."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from openpyxl.formula.tokenizer import Token
+from openpyxl.formula.translate import Translator, TranslatorError
+
+from addin.formulas import Area, Unworkable, tokens
+from addin.workbook.ooxml.positions import Spot, area_of, spot_of, whole_number
+from addin.workbook.ooxml.stored import MAIN
+from addin.workbook.ooxml.xmlpart import parse_xml
+
+_C, _F, _ROW = (f"{{{MAIN}}}{tag}" for tag in ("c", "f", "row"))
+_ANY_FORMULA = re.compile(rb"<(?:\w+:)?f[\s/>]")
+
+
+@dataclass(frozen=True, slots=True)
+class Formula:
+    """A formula as the file stores it, and the cells it fills; `is_array` when the file gives it an area."""
+
+    text: str
+    area: Area
+    is_array: bool
+
+
+class FormulaReader:
+    """Reads the formulas of one sheet in their order; a shared one is written out for each of its cells."""
+
+    def __init__(self) -> None:
+        self._shared: dict[str, tuple[str, list[Token] | None, Spot]] = {}
+
+    def read(self, spot: Spot, attributes: Mapping[str, str], text: str) -> Formula:
+        """The formula in the cell at `spot`, from its element's attributes and text."""
+        kind = attributes.get("t")
+        if kind == "shared":
+            text = self._written_out(spot, attributes.get("si", ""), text)
+        area = area_of(attributes.get("ref", "")) if kind == "array" else None
+        if area is None or (area.first_row, area.first_column) != spot:
+            area = Area(*spot, *spot)
+        return Formula(text, area, kind == "array")
+
+    def _written_out(self, spot: Spot, index: str, text: str) -> str:
+        if text:
+            try:
+                self._shared[index] = text, tokens(text), spot
+            except Unworkable:
+                self._shared[index] = text, None, spot
+            return text
+        master, parts, origin = self._shared.get(index, ("", None, spot))
+        if parts is None:
+            return master
+        return "".join(_moved(part, spot[0] - origin[0], spot[1] - origin[1]) for part in parts)
+
+
+def _moved(token: Token, rows: int, columns: int) -> str:
+    """A token as it reads some rows and columns away; what leaves the sheet is `#REF!`, as in every spreadsheet."""
+    if token.type != Token.OPERAND or token.subtype != Token.RANGE:
+        return str(token.value)
+    try:
+        return str(Translator.translate_range(token.value, rows, columns))  # type: ignore[no-untyped-call]
+    except (TranslatorError, ValueError):
+        return "#REF!"
+
+
+def scanned_formulas(content: bytes, part: str) -> Iterator[tuple[Spot, Formula]]:
+    """Every formula in a sheet's XML, without building the sheet."""
+    if _ANY_FORMULA.search(content):
+        yield from parse_xml(content, part, _Scan(part))
+
+
+class _Scan:
+    """Collects formulas from the events of a parser."""
+
+    def __init__(self, part: str) -> None:
+        self._part = part
+        self._reader = FormulaReader()
+        self._found: list[tuple[Spot, Formula]] = []
+        self._row = self._column = 0
+        self._formula: Mapping[str, str] | None = None
+        self._text: list[str] = []
+
+    def start(self, tag: str, attributes: Mapping[str, str]) -> None:
+        if tag == _C:
+            reference = attributes.get("r")
+            self._column = spot_of(reference, self._part)[1] if reference else self._column + 1
+        elif tag == _F:
+            self._formula, self._text = dict(attributes), []
+        elif tag == _ROW:
+            self._row = whole_number(attributes.get("r"), self._part, "row number", self._row + 1)
+            self._column = 0
+
+    def data(self, text: str) -> None:
+        if self._formula is not None:
+            self._text.append(text)
+
+    def end(self, tag: str) -> None:
+        if tag == _F and self._formula is not None:
+            spot = (self._row, self._column)
+            self._found.append((spot, self._reader.read(spot, self._formula, "".join(self._text))))
+            self._formula = None
+
+    def close(self) -> list[tuple[Spot, Formula]]:
+        return self._found
