@@ -6,17 +6,16 @@ import asyncio
 from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.progress import Progress
 
-from addin.cli.output import plain_table, print_json, requests_text
-from addin.config.connect import connected
 from addin.config.settings import load_settings
-from addin.workbook.refresh.dependencies import CellNote
-from addin.workbook.refresh.refresh import BookCost, Refreshed, book_cost, refresh_book
+from dataservice.cli.printing import echo
+
+if TYPE_CHECKING:
+    from addin.workbook.refresh.dependencies import CellNote
+    from addin.workbook.refresh.refresh import BookCost, Refreshed
 
 BookArgument = Annotated[Path, typer.Argument(help="An .xlsx or .xlsm workbook.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
@@ -71,19 +70,24 @@ def refresh(
             from addin.workbook.refresh.programs import refresh_with_libreoffice
 
             refresh_with_libreoffice(book, target, load_settings())
-            typer.echo(f"{target} is up to date (LibreOffice)")
+            echo(f"{target} is up to date (LibreOffice)")
         case Engine.EXCEL:
             from addin.workbook.refresh.programs import refresh_with_excel
 
             refresh_with_excel(book, target, load_settings())
-            typer.echo(f"{target} is up to date (Excel)")
+            echo(f"{target} is up to date (Excel)")
 
 
 def cost(book: BookArgument, as_json: JsonOption = False) -> None:
     """Show how many requests a refresh of a workbook would spend; nothing is sent.
 
-    Example: addin cost report.xlsx
+    \b
+    Examples:
+      addin cost report.xlsx
+      addin cost --json report.xlsx
     """
+    from addin.cli.output import print_json
+
     found = asyncio.run(_cost(book))
     if as_json:
         print_json(_cost_as_json(found))
@@ -92,6 +96,12 @@ def cost(book: BookArgument, as_json: JsonOption = False) -> None:
 
 
 async def _refresh(book: Path, target: Path, *, force: bool, quiet: bool) -> Refreshed:
+    from rich.console import Console
+    from rich.progress import Progress
+
+    from addin.config.connect import connected
+    from addin.workbook.refresh.refresh import refresh_book
+
     settings = load_settings()
     async with connected(settings) as session:
         console = Console(stderr=True)
@@ -105,6 +115,8 @@ async def _refresh(book: Path, target: Path, *, force: bool, quiet: bool) -> Ref
 
 
 def _print_report(report: Refreshed, target: Path, *, as_json: bool) -> None:
+    from addin.cli.output import print_json, requests_text
+
     groups = {
         "kept their last value": report.kept,
         "show an error": report.errors,
@@ -124,12 +136,12 @@ def _print_report(report: Refreshed, target: Path, *, as_json: bool) -> None:
         )
         return
     spent = requests_text(report.requests)
-    typer.echo(f"{target}: {report.cells:,} formulas, {len(report.written):,} changed, {spent} spent")
+    echo(f"{target}: {report.cells:,} formulas, {len(report.written):,} changed, {spent} spent")
     for name, items in groups.items():
         for item in items:
-            typer.echo(f"  {name}: {item.where}: {item.why}", err=True)
+            echo(f"  {name}: {item.where}: {item.why}", err=True)
     if report.recalculates:
-        typer.echo("  other formulas depend on these values: Excel recalculates them when it opens the book")
+        echo("  other formulas depend on these values: Excel recalculates them when it opens the book")
 
 
 def _as_json(items: Sequence[CellNote]) -> list[dict[str, str]]:
@@ -137,6 +149,9 @@ def _as_json(items: Sequence[CellNote]) -> list[dict[str, str]]:
 
 
 async def _cost(book: Path) -> BookCost:
+    from addin.config.connect import connected
+    from addin.workbook.refresh.refresh import book_cost
+
     settings = load_settings()
     async with connected(settings) as session:
         return await book_cost(session, book, namespace=settings.namespace)
@@ -144,6 +159,10 @@ async def _cost(book: Path) -> BookCost:
 
 def _print_cost(cost: BookCost, book: Path) -> None:
     """Print the cost as a table by sheet and function."""
+    from rich.console import Console
+
+    from addin.cli.output import plain_table
+
     console = Console()
     table = plain_table(show_header=True)
     for heading in ("sheet", "function"):

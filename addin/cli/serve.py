@@ -7,9 +7,8 @@ from typing import Annotated
 
 import typer
 
-from addin.backend import create_app, serving
 from addin.config.settings import load_settings
-from addin.tls.certificates import certificates
+from dataservice.cli.printing import echo
 
 
 def serve(
@@ -25,13 +24,16 @@ def serve(
       addin serve --port 8766
       addin serve --http
     """
+    from addin.backend import create_app, serving
+    from addin.tls.certificates import certificates
+
     settings = load_settings()
     app = create_app(settings)
     certificate = None if http else certificates().ensure(datetime.now(UTC))
     listener = serving.listen(host or settings.host, settings.port if port is None else port, certificate)
-    typer.echo(f"Answering {settings.namespace} functions at {listener.url} from {settings.base_url}")
+    echo(f"Answering {settings.namespace} functions at {listener.url} from {settings.base_url}")
     if app.state.backend.key is None:
-        typer.echo("No API key is set yet: cells will say so. Keep one with: addin key set", err=True)
-    typer.echo("Ctrl-C ends it.")
+        echo("No API key is set yet: cells will say so. Keep one with: addin key set", err=True)
+    echo("Ctrl-C ends it.")
     serving.serve(app, listener)
-    typer.echo("Stopped.")
+    echo("Stopped.")
