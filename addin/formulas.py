@@ -175,7 +175,8 @@ def call_text(formula: str, namespace: str = "DS") -> bytes:
     for argument in parsed.args:
         if isinstance(argument, Area | Spill | Named):
             shown = argument.name if isinstance(argument, Named) else "a reference to cells"
-            raise FormulaError(f"{formula[:80]}: {shown} means nothing outside of a workbook; give the value itself")
+            advice = "give the value itself, text in double quotes"
+            raise FormulaError(f"{formula[:80]}: {shown} means nothing outside of a workbook; {advice}")
     return msgspec.json.encode([parsed.function_id, *parsed.args])
 
 

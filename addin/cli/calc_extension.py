@@ -9,10 +9,9 @@ from urllib.parse import urlsplit
 
 import typer
 
-from addin.calc.extension import Extension, oxt
 from addin.config.settings import load_settings
 from addin.errors import AddinError
-from addin.tls.certificates import certificates
+from dataservice.cli.printing import echo
 
 
 def calc_extension(
@@ -23,8 +22,14 @@ def calc_extension(
 ) -> None:
     """Write the extension for LibreOffice Calc: functions, a menu and a toolbar.
 
-    Example: addin calc-extension dataservice.oxt, then Tools ▸ Extensions ▸ Add in Calc
+    \b
+    Examples:
+      addin calc-extension dataservice.oxt
+      addin calc-extension --http dataservice.oxt
+      addin calc-extension --url https://data.example.com --ca authority.pem
     """
+    from addin.calc.extension import Extension, oxt
+
     settings = load_settings()
     address = url or settings.public_url or f"{'http' if http else 'https'}://localhost:{settings.port}"
     authority = _read(ca) if ca else _own_authority() if _is_served_here(address) else None
@@ -33,7 +38,7 @@ def calc_extension(
         output.write_bytes(oxt(extension))
     except OSError as error:
         raise AddinError(f"{output} cannot be written: {error.strerror}") from None
-    typer.echo(f"{output} is written; open it with LibreOffice, and start the backend it asks ({address}).")
+    echo(f"{output} is written; open it with LibreOffice, and start the backend it asks ({address}).")
 
 
 def _is_served_here(address: str) -> bool:
@@ -43,6 +48,8 @@ def _is_served_here(address: str) -> bool:
 
 
 def _own_authority() -> bytes:
+    from addin.tls.certificates import certificates
+
     own = certificates()
     own.ensure(datetime.now(UTC))
     return own.authority.read_bytes()

@@ -7,16 +7,26 @@ import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from addin.errors import AddinError
-from addin.tls.certificates import AUTHORITY_NAME, certificates
-from addin.tls.trust import NSS_DATABASE, Step, platform, run, trust_steps, untrust_steps
 from dataservice.cli.command_group import new_group
+from dataservice.cli.printing import echo
 
-app = new_group("Make, show or remove the certificate that Excel needs to reach the backend on this machine.")
+if TYPE_CHECKING:
+    from addin.tls.trust import Step
+
+app = new_group(
+    """Make, show or remove the certificate that Excel needs to reach the backend on this machine.
+
+\b
+Examples:
+  addin certs install
+  addin certs show
+"""
+)
 
 
 @app.command()
@@ -30,9 +40,12 @@ def install(
       addin certs install
       addin certs install --trust
     """
+    from addin.tls.certificates import certificates
+    from addin.tls.trust import NSS_DATABASE, platform, trust_steps
+
     own = certificates()
     own.ensure(dt.datetime.now(dt.UTC))
-    typer.echo(f"Certificates for localhost are in {own.folder}, good until {_day(own.ends())}.")
+    echo(f"Certificates for localhost are in {own.folder}, good until {_day(own.ends())}.")
     system = platform()
     steps = trust_steps(system, own.authority, home=Path.home())
     _print(steps)
@@ -40,22 +53,29 @@ def install(
         if system == "linux":
             (Path.home() / NSS_DATABASE).mkdir(parents=True, exist_ok=True)
         _run(steps)
-        typer.echo("The system trusts it. Restart Excel and the browser.")
+        echo("The system trusts it. Restart Excel and the browser.")
     else:
-        typer.echo("Run these commands, or: addin certs install --trust. Then restart Excel and the browser.")
+        echo("Run these commands, or: addin certs install --trust. Then restart Excel and the browser.")
 
 
 @app.command()
 def show() -> None:
-    """Show where the certificate is, how long it is valid, and what the system calls its authority."""
+    """Show where the certificate is, how long it is valid, and what the system calls its authority.
+
+    \b
+    Example:
+      addin certs show
+    """
+    from addin.tls.certificates import AUTHORITY_NAME, certificates
+
     own = certificates()
     if own.ends() is None:
-        typer.echo("There is no certificate. Make one with: addin certs install")
+        echo("There is no certificate. Make one with: addin certs install")
         raise typer.Exit(1)
-    typer.echo(f"folder       {own.folder}")
-    typer.echo(f"good until   {_day(own.ends())} (`addin serve` renews it in time)")
-    typer.echo(f"authority    {AUTHORITY_NAME}")
-    typer.echo(f"fingerprint  {own.fingerprint()}")
+    echo(f"folder       {own.folder}")
+    echo(f"good until   {_day(own.ends())} (`addin serve` renews it in time)")
+    echo(f"authority    {AUTHORITY_NAME}")
+    echo(f"fingerprint  {own.fingerprint()}")
 
 
 @app.command()
@@ -69,6 +89,9 @@ def remove(
       addin certs remove
       addin certs remove --trust
     """
+    from addin.tls.certificates import certificates
+    from addin.tls.trust import platform, untrust_steps
+
     own = certificates()
     fingerprint = own.fingerprint()
     if fingerprint is not None:
@@ -76,13 +99,13 @@ def remove(
         _print(steps)
         if trust or _confirmed("Tell the system to forget it now?"):
             _run(steps)
-    typer.echo(f"Deleted from {own.folder}." if own.remove() else "There was no certificate.")
+    echo(f"Deleted from {own.folder}." if own.remove() else "There was no certificate.")
 
 
 def _print(steps: Sequence[Step]) -> None:
     for step in steps:
-        typer.echo(f"\n  {shlex.join(step.command)}\n      {step.purpose}")
-    typer.echo("")
+        echo(f"\n  {shlex.join(step.command)}\n      {step.purpose}")
+    echo("")
 
 
 def _confirmed(question: str) -> bool:
@@ -91,6 +114,8 @@ def _confirmed(question: str) -> bool:
 
 
 def _run(steps: Sequence[Step]) -> None:
+    from addin.tls.trust import run
+
     wrong = run(steps)
     if wrong is not None:
         raise AddinError(f"the system was not told: {wrong}; run the commands above yourself")

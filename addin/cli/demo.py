@@ -9,15 +9,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console, Group, RenderableType
-from rich.padding import Padding
-from rich.rule import Rule
-from rich.text import Text
-
-from addin.cli.output import Cells, cell_text, cells_in, requests_text, table_of
 
 if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+
     from addin.cli.demo_server import Demo, Sent
+    from addin.cli.output import Cells
 
 SHOWN_ROWS = 6
 """How many rows of a table are printed."""
@@ -27,7 +24,16 @@ def demo(
     once: Annotated[bool, typer.Option("--once", help="End after the formulas.")] = False,
     port: Annotated[int, typer.Option(min=0, max=65_535, help="The backend's port; 0 takes a free one.")] = 0,
 ) -> None:
-    """Try everything on made-up data: no account, no network."""
+    """Try everything on made-up data: no account, no network.
+
+    \b
+    Examples:
+      addin demo
+      addin demo --once
+      addin demo --port 8770
+    """
+    from rich.console import Console
+
     # SIGTERM ends the demo as Ctrl-C does, so its folder is removed.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     console = Console()
@@ -72,6 +78,13 @@ Ctrl-C ends it and removes everything.""",
 
 def _page(formulas: tuple[str, ...], sent: Sent) -> RenderableType:
     """Each formula with its result below it, so that a table has the whole width."""
+    from rich.console import Group
+    from rich.padding import Padding
+    from rich.rule import Rule
+    from rich.text import Text
+
+    from addin.cli.output import cells_in
+
     parts: list[RenderableType] = [Rule("Formulas on made-up data")]
     for formula, answer in zip(formulas, sent.answers, strict=True):
         parts += [Text(formula, style="cyan"), Padding(_shown(cells_in(answer)), (0, 0, 1, 4))]
@@ -79,6 +92,11 @@ def _page(formulas: tuple[str, ...], sent: Sent) -> RenderableType:
 
 
 def _shown(cells: Cells) -> RenderableType:
+    from rich.console import Group
+    from rich.text import Text
+
+    from addin.cli.output import cell_text, table_of
+
     if not cells.is_table:
         value = cell_text(cells.rows[0][0])
         return Group(value, *(Text(error.message, style="dim") for error in cells.errors))
@@ -88,6 +106,8 @@ def _shown(cells: Cells) -> RenderableType:
 
 
 def _spending(formulas: int, sent: Sent) -> str:
+    from addin.cli.output import requests_text
+
     requests = requests_text(sent.requests)
     hits = max(0, formulas - sent.requests)
     quota = f"{sent.quota['remaining']:,} of {sent.quota['cap']:,} left this month"

@@ -5,16 +5,15 @@ from __future__ import annotations
 import asyncio
 import datetime as dt
 from collections.abc import Sequence
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
-from rich.text import Text
 
-from addin.cli.output import plain_table, print_json
 from addin.config.settings import load_settings
-from addin.excel.doctor import Finding, State, examine
-from addin.tls.certificates import certificates
+from dataservice.cli.printing import printable
+
+if TYPE_CHECKING:
+    from addin.excel.doctor import Finding
 
 
 def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
@@ -22,8 +21,15 @@ def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] 
 
     The exit code is 1 when a link is broken. It asks the service for at most one request.
 
-    Example: addin doctor
+    \b
+    Examples:
+      addin doctor
+      addin doctor --json
     """
+    from addin.cli.output import print_json
+    from addin.excel.doctor import State, examine
+    from addin.tls.certificates import certificates
+
     findings = asyncio.run(examine(load_settings(), certificates(), dt.datetime.now(dt.UTC)))
     if as_json:
         print_json(findings)
@@ -34,11 +40,17 @@ def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] 
 
 
 def _print(findings: Sequence[Finding]) -> None:
+    from rich.console import Console
+    from rich.text import Text
+
+    from addin.cli.output import plain_table
+    from addin.excel.doctor import State
+
     marks = {State.GOOD: ("✓", "green"), State.WARNING: ("!", "yellow"), State.BROKEN: ("✗", "red")}
     table = plain_table()
     for finding in findings:
         mark, style = marks[finding.state]
-        lines = Text(finding.text)
+        lines = Text(printable(finding.text))
         if finding.advice:
             lines.append(f"\n→ {finding.advice}", style="bold")
         table.add_row(Text(mark, style=style), Text(finding.topic, style="cyan"), lines)

@@ -10,10 +10,7 @@ import typer
 
 from addin.config.settings import config_dir, load_settings
 from addin.errors import AddinError
-from addin.excel import manifest as excel_manifest
-from addin.excel.manifest_check import problems
-from addin.excel.sideload import WEB_STEPS, WindowsRegistry, into_mac_folder, into_registry
-from addin.tls.trust import platform
+from dataservice.cli.printing import echo
 
 BaseUrlOption = Annotated[str | None, typer.Option(help="The backend's https address as users reach it.")]
 
@@ -36,10 +33,10 @@ def manifest(
         return
     text = _manifest_text(base_url)
     if output is None:
-        typer.echo(text, nl=False)
+        echo(text, nl=False)
         return
     output.write_text(text, encoding="utf-8")
-    typer.echo(f"Written to {output}. Give it to Excel with: addin sideload", err=True)
+    echo(f"Written to {output}. Give it to Excel with: addin sideload", err=True)
 
 
 def sideload(
@@ -54,61 +51,73 @@ def sideload(
       addin sideload --base-url https://data.example.com
       addin sideload --remove
     """
+    from addin.tls.trust import platform
+
     add_to = {"windows": _windows, "mac": _mac, "linux": _linux}[platform()]
     text = _manifest_text(base_url)
     add_to(None if remove else text)
 
 
 def _manifest_text(base_url: str | None) -> str:
+    from addin.excel import manifest as excel_manifest
+
     settings = load_settings()
     base_url = base_url or excel_manifest.local_url(settings)
     return excel_manifest.manifest(base_url=base_url, namespace=settings.namespace)
 
 
 def _check(file: str) -> None:
+    from addin.excel.manifest_check import problems
+
     try:
         text = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
     except OSError as error:
         raise AddinError(f"{file} cannot be read: {error.strerror}") from None
     found = problems(text)
     for problem in found:
-        typer.echo(problem)
+        echo(problem)
     if found:
         raise typer.Exit(1)
-    typer.echo("The manifest is good.")
+    echo("The manifest is good.")
 
 
 def _windows(text: str | None) -> None:
+    from addin.excel.sideload import WindowsRegistry, into_registry
+
     changed = into_registry(WindowsRegistry(), None if text is None else _saved(text))
     if text is None:
-        typer.echo("Excel no longer loads the add-in." if changed else "Excel did not load the add-in.")
+        echo("Excel no longer loads the add-in." if changed else "Excel did not load the add-in.")
         return
-    typer.echo("Excel loads the add-in from its next start on: see Insert, My Add-ins, Developer Add-ins.")
+    echo("Excel loads the add-in from its next start on: see Insert, My Add-ins, Developer Add-ins.")
     _print_next_steps()
 
 
 def _mac(text: str | None) -> None:
+    from addin.excel.sideload import into_mac_folder
+
     file = into_mac_folder(Path.home(), text)
     if text is None:
-        typer.echo(f"Deleted {file}." if file else "Excel did not load the add-in.")
+        echo(f"Deleted {file}." if file else "Excel did not load the add-in.")
         return
-    typer.echo(f"Written to {file}. Restart Excel: see Insert, My Add-ins, the menu beside it.")
+    echo(f"Written to {file}. Restart Excel: see Insert, My Add-ins, the menu beside it.")
     _print_next_steps()
 
 
 def _linux(text: str | None) -> None:
     if text is None:
-        typer.echo("In Excel on the web: Home, Add-ins, More Add-ins, My Add-ins, the add-in's menu, Remove.")
+        echo("In Excel on the web: Home, Add-ins, More Add-ins, My Add-ins, the add-in's menu, Remove.")
         return
-    typer.echo("There is no Excel for Linux. Excel on the web in a browser of this machine can load the add-in:")
-    typer.echo(f"  The manifest is {_saved(text)}")
+    from addin.excel.sideload import WEB_STEPS
+
+    echo("There is no Excel for Linux. Excel on the web in a browser of this machine can load the add-in:")
+    echo(f"  The manifest is {_saved(text)}")
     for number, step in enumerate(WEB_STEPS, start=1):
-        typer.echo(f"  {number}. {step}")
+        echo(f"  {number}. {step}")
     _print_next_steps()
 
 
 def _print_next_steps() -> None:
-    typer.echo("The backend must run: addin serve. Excel must trust its certificate: addin certs install.")
+    echo("The backend must run: addin serve. Excel must trust its certificate: addin certs install.")
 
 
 def _saved(text: str) -> Path:

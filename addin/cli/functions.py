@@ -3,37 +3,44 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Annotated, Any
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any
 
-import orjson
 import typer
-from rich.console import Console
-from rich.text import Text
 
-from addin.cli import output
-from addin.config.connect import connected
 from addin.config.settings import Settings, load_settings
 from addin.errors import AddinError
-from addin.formulas import call_text
-from addin.protocol.batch import Batches, ResponseCache
-from addin.protocol.describe import describe
-from udfs import REGISTRY
-from udfs.engine.registry import find
-from udfs.errors import ArgumentError
+from dataservice.cli.printing import echo, printable
+
+if TYPE_CHECKING:
+    from addin.cli.output import Cells
 
 
 def functions(
     function_id: Annotated[str | None, typer.Argument(metavar="[ID]", help="One function, to explain it.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, as /registry.json gives it.")] = False,
 ) -> None:
-    """List the functions, or explain one."""
+    """List the functions, or explain one.
+
+    \b
+    Examples:
+      addin functions
+      addin functions SIGNAL_HISTORY
+    """
+    from addin.cli.output import print_json
+    from addin.protocol.describe import describe
+    from udfs import REGISTRY
+    from udfs.engine.registry import find
+    from udfs.errors import ArgumentError
+
     try:
         chosen = list(REGISTRY.values()) if function_id is None else [find(function_id.rpartition(".")[2])]
     except ArgumentError as error:
         raise AddinError(str(error)) from None
     described = [describe(function) for function in chosen]
     if as_json:
-        output.print_json(described)
+        print_json(described)
     elif function_id is None:
         _print_list(described)
     else:
@@ -47,15 +54,25 @@ def evaluate_formulas(
         bool, typer.Option("--csv", help="Print CSV; text that looks like a formula begins with an apostrophe.")
     ] = False,
 ) -> None:
-    """Evaluate formulas and print their values."""
+    """Evaluate formulas and print their values.
+
+    \b
+    Examples:
+      addin eval '=DS.SIGNAL("us-cpi")'
+      addin eval --csv '=DS.SIGNAL_HISTORY("us-cpi", "-2Y")' > us-cpi.csv
+      addin eval "=DS.SIGNAL(""us-cpi"")"      (in the Windows command prompt)
+    """
     if as_json and as_csv:
         raise typer.BadParameter("choose one of --json and --csv")
+    from addin.cli import output
+
     answers = asyncio.run(_answers(formulas, load_settings()))
     tables = [output.cells_in(answer) for answer in answers]
     if as_json:
         output.print_json(answers if len(answers) > 1 else answers[0])
     elif as_csv:
-        typer.echo("\n".join(output.as_csv(cells) for cells in tables), nl=False)
+        table_texts = "\n".join(output.as_csv(cells) for cells in tables)
+        typer.echo(printable(table_texts) if sys.stdout.isatty() else table_texts, nl=False)  # a file gets them as is
     else:
         for cells in tables:
             _print_cells(cells)
@@ -63,7 +80,11 @@ def evaluate_formulas(
 
 
 def _print_list(described: list[dict[str, Any]]) -> None:
-    table = output.plain_table(show_header=True)
+    from rich.console import Console
+
+    from addin.cli.output import plain_table
+
+    table = plain_table(show_header=True)
     table.add_column("function", no_wrap=True, style="cyan")
     table.add_column("gives")
     group = None
@@ -76,11 +97,16 @@ def _print_list(described: list[dict[str, Any]]) -> None:
 
 
 def _print_one(function: dict[str, Any]) -> None:
+    from rich.console import Console
+    from rich.text import Text
+
+    from addin.cli.output import plain_table
+
     console = Console()
     names = ", ".join(p["name"] if p["required"] else f"[{p['name']}]" for p in function["parameters"])
     console.print(Text(f"{function['id']}({names})", style="bold cyan"))
     console.print(Text("\n\n".join(filter(None, (function["summary"], function["details"]))) + "\n"))
-    table = output.plain_table()
+    table = plain_table()
     table.add_column(style="cyan", no_wrap=True)
     table.add_column()
     for parameter in function["parameters"]:
@@ -99,29 +125,52 @@ def _explained(item: dict[str, Any]) -> str:
     return text + (f" ({choices})" if choices else "") + (f"; default {default}" if default is not None else "")
 
 
+def _call(formula: str, namespace: str) -> bytes:
+    """The call in the formula; `AddinError` says what to change where it cannot be evaluated."""
+    from addin.cli.formula_advice import advice
+    from addin.formulas import FormulaError, call_text
+    from udfs import REGISTRY
+
+    try:
+        return call_text(formula, namespace)
+    except FormulaError as error:
+        change = advice(formula, namespace, frozenset(REGISTRY))
+        raise AddinError(f"{formula[:80]}: {change}" if change else str(error)) from None
+
+
 async def _answers(formulas: list[str], settings: Settings) -> list[dict[str, Any]]:
+    import orjson
+
+    from addin.config.connect import connected
+    from addin.protocol.batch import Batches, ResponseCache
+
+    calls = [_call(formula, settings.namespace) for formula in formulas]
     async with connected(settings) as session:
         batches = Batches(session, ResponseCache(settings.memo_bytes), deadline_s=settings.deadline_s)
-        answers = await batches.answer([call_text(formula, settings.namespace) for formula in formulas])
+        answers = await batches.answer(calls)
     answered: list[dict[str, Any]] = orjson.loads(answers.text)
     return answered
 
 
-def _print_cells(cells: output.Cells) -> None:
+def _print_cells(cells: Cells) -> None:
+    from rich.console import Console
+
+    from addin.cli.output import as_text, table_of
+
     if cells.is_table:
-        Console().print(output.table_of(cells))
+        Console().print(table_of(cells))
     else:
-        typer.echo(output.as_text(cells.rows[0][0]))
+        echo(as_text(cells.rows[0][0]))
 
 
-def _report_errors(formulas: list[str], tables: list[output.Cells]) -> None:
+def _report_errors(formulas: Sequence[str], tables: Sequence[Cells]) -> None:
     """Print messages on stderr; an error in any cell ends the command with exit code 1."""
     failed = False
     for formula, cells in zip(formulas, tables, strict=True):
         if cells.stale:
-            typer.echo(f"{formula}: {cells.stale}", err=True)
+            echo(f"{formula}: {cells.stale}", err=True)
         for error in cells.errors:
             failed = True
-            typer.echo(f"{formula}: {error.code} {error.message}", err=True)
+            echo(f"{formula}: {error.code} {error.message}", err=True)
     if failed:
         raise typer.Exit(1)

@@ -8,44 +8,70 @@ import sys
 import typer
 
 from addin.config.api_key import ConfiguredKey, KeySource, KeyStore, find_key
-from addin.config.connect import key_store
 from addin.config.settings import PREFIX, config_file, load_settings
 from dataservice.cli.command_group import new_group
+from dataservice.cli.printing import echo
 
-app = new_group("Keep the API key in the system's keychain, show where it is, or forget it.")
+app = new_group(
+    """Keep the API key in the system's keychain, show where it is, or forget it.
+
+\b
+Examples:
+  addin key set
+  addin key show
+"""
+)
 
 
 @app.command("set")
 def set_key() -> None:
-    """Keep a key: asks for it without showing it, or reads it from a pipe."""
+    """Keep a key: asks for it without showing it, or reads it from a pipe.
+
+    \b
+    Examples:
+      addin key set
+      addin key set < key.txt
+    """
     text = typer.prompt("API key", hide_input=True) if sys.stdin.isatty() else sys.stdin.readline()
     store = _store()
     key = store.save(text)
-    typer.echo(f"The key ending in {key.id} is kept in {_place(key, store)}.")
+    echo(f"The key ending in {key.id} is kept in {_place(key, store)}.")
     if key.source is KeySource.FILE:
-        typer.echo("There is no keychain on this system, so it lies in that file, readable for you only.", err=True)
+        echo("There is no keychain on this system, so it lies in that file, readable for you only.", err=True)
     _warn_of_environment()
 
 
 @app.command("show")
 def show_key() -> None:
-    """Say where the key in use comes from, and its last four characters."""
+    """Say where the key in use comes from, and its last four characters.
+
+    \b
+    Example:
+      addin key show
+    """
     store = _store()
     key = find_key(store)
     if key is None:
-        typer.echo("No key is set. Keep one with: addin key set")
+        echo("No key is set. Keep one with: addin key set")
         raise typer.Exit(1)
-    typer.echo(f"The key ending in {key.id} comes from {_place(key, store)}.")
+    echo(f"The key ending in {key.id} comes from {_place(key, store)}.")
 
 
 @app.command("forget")
 def forget_key() -> None:
-    """Remove the kept key."""
-    typer.echo("The key is forgotten." if _store().forget() else "No key was kept.")
+    """Remove the kept key.
+
+    \b
+    Example:
+      addin key forget
+    """
+    echo("The key is forgotten." if _store().forget() else "No key was kept.")
     _warn_of_environment()
 
 
 def _store() -> KeyStore:
+    from addin.config.connect import key_store
+
     return key_store(load_settings())
 
 
@@ -61,4 +87,4 @@ def _place(key: ConfiguredKey, store: KeyStore) -> str:
 
 def _warn_of_environment() -> None:
     if os.environ.get(f"{PREFIX}API_KEY", "").strip():
-        typer.echo(f"Note: {PREFIX}API_KEY is set in the environment and is used before any kept key.", err=True)
+        echo(f"Note: {PREFIX}API_KEY is set in the environment and is used before any kept key.", err=True)

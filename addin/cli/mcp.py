@@ -6,9 +6,10 @@ from typing import Annotated
 
 import typer
 
-from addin.backend.serving import listen, serve
 from addin.config.settings import Settings, load_settings
 from addin.errors import AddinError
+from dataservice.cli.printing import echo
+from dataservice.extras import install_command
 
 PORT = 8766
 """One beside the backend's, so that both run at the same time."""
@@ -23,13 +24,18 @@ def mcp(
     """Serve agents over MCP: seven read tools, with the same key, cache and quota as the cells.
 
     An MCP client starts it by itself: give it the command `addin` with the argument `mcp`.
+
+    \b
+    Examples:
+      addin mcp
+      addin mcp --http
     """
     try:
         import addin.mcp.server as server
     except ModuleNotFoundError as error:
         if (error.name or "").split(".")[0] not in ("mcp", "mcp_types"):
             raise
-        raise AddinError("the MCP server needs one more package: pip install 'dataservice-addin[mcp]'") from None
+        raise AddinError(f"the MCP server needs one more package: {install_command('mcp')}") from None
     settings = load_settings()
     settings.base_url  # noqa: B018 - reports now what is missing, not when a client asks
     if http:
@@ -39,10 +45,11 @@ def mcp(
 
 
 def _serve_http(settings: Settings, port: int) -> None:
+    from addin.backend.serving import listen, serve
     from addin.mcp.server import http_app
 
     listener = listen("127.0.0.1", port)
     bound = listener.socket.getsockname()[1]
-    typer.echo(f"Answering MCP at {listener.url}/mcp from {settings.base_url}\nCtrl-C ends it.")
+    echo(f"Answering MCP at {listener.url}/mcp from {settings.base_url}\nCtrl-C ends it.")
     serve(http_app(settings, port=bound), listener)
-    typer.echo("Stopped.")
+    echo("Stopped.")

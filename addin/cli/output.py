@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import csv
 import io
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Any
 
 import orjson
-import typer
 from rich.table import Table
 from rich.text import Text
 
-from dataservice.cli.command_group import printable
+from dataservice.cli.printing import echo, escaped, printable
 from udfs.cells import EPOCH, Scalar
 from udfs.errors import CellError, ErrorCode
 
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
-"""Text that begins like this would be evaluated by a spreadsheet program that opens a CSV file."""
+_FORMULA_STARTS = frozenset("=+-@\N{MINUS SIGN}")
+"""Text that begins like this, in any width, is evaluated by a spreadsheet program that opens a CSV file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ def as_text(cell: Scalar) -> str:
         case datetime():
             return cell.isoformat(sep=" ", timespec="seconds")
         case _:
-            return str(cell)
+            return printable(str(cell))
 
 
 def as_csv(cells: Cells) -> str:
@@ -95,7 +95,7 @@ def table_of(cells: Cells) -> Table:
     for position in range(width):
         numeric = any(isinstance(row[position], float | int) for row in cells.rows)
         name = cells.header[position] if cells.header is not None else ""
-        table.add_column(Text(name), justify="right" if numeric else "left", overflow="fold")
+        table.add_column(Text(printable(name)), justify="right" if numeric else "left", overflow="fold")
     for row in cells.rows:
         table.add_row(*(cell_text(cell) for cell in row))
     return table
@@ -106,14 +106,9 @@ def cell_text(cell: Scalar) -> Text:
     return Text(as_text(cell), style="red" if isinstance(cell, CellError) else "")
 
 
-def say(text: str, *, err: bool = False) -> None:
-    """Print a line, to stderr if `err`, whatever names and values are in it."""
-    typer.echo(printable(text), err=err)
-
-
 def print_json(value: Any) -> None:
     """Print a value as indented JSON."""
-    typer.echo(orjson.dumps(value, option=orjson.OPT_INDENT_2).decode())
+    echo(escaped(orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()))
 
 
 def requests_text(count: int) -> str:
@@ -141,13 +136,21 @@ def _plain(cell: Scalar) -> str | float | None:
         case str():
             # A lone carriage return is quoted by no writer and ends a line for many readers.
             text = cell.replace("\r\n", "\n").replace("\r", "\n")
-            return f"'{text}" if cell.startswith(_FORMULA_STARTS) else text
+            return f"'{text}" if _is_like_formula(cell) else text
         case bool():
             return str(cell).upper()
         case date() | CellError():
             return as_text(cell)
         case _:
             return cell
+
+
+def _is_like_formula(text: str) -> bool:
+    """Whether a spreadsheet program might evaluate it: some skip what is blank or invisible before the formula."""
+    if text[:1] in ("\t", "\r", "\n"):
+        return True
+    first = next((char for char in text if not char.isspace() and unicodedata.category(char)[0] != "C"), "")
+    return unicodedata.normalize("NFKC", first)[:1] in _FORMULA_STARTS if first else False
 
 
 def _age(age_s: float) -> str:

@@ -6,20 +6,16 @@ import asyncio
 from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.markup import escape
-from rich.progress import Progress
-from rich.text import Text
 
-from addin.cli.output import plain_table, print_json, requests_text, say
-from addin.config.connect import connected
 from addin.config.settings import load_settings
-from addin.workbook.refresh.dependencies import CellNote
-from addin.workbook.refresh.refresh import BookCost, Refreshed, book_cost, refresh_book
-from dataservice.cli.command_group import printable
+from dataservice.cli.printing import echo, printable
+
+if TYPE_CHECKING:
+    from addin.workbook.refresh.dependencies import CellNote
+    from addin.workbook.refresh.refresh import BookCost, Refreshed
 
 BookArgument = Annotated[Path, typer.Argument(help="An .xlsx or .xlsm workbook.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
@@ -78,9 +74,11 @@ def refresh(
             from addin.workbook.refresh.programs import refresh_with_excel
 
             refresh_with_excel(book, target, load_settings())
-            say(f"{target} is up to date (Excel)")
+            echo(f"{target} is up to date (Excel)")
             return
     if as_json:
+        from addin.cli.output import print_json
+
         print_json(_report_as_json(report, target))
     elif engine is Engine.BUILTIN:
         _print_report(report, target)
@@ -93,8 +91,13 @@ def refresh(
 def cost(book: BookArgument, as_json: JsonOption = False) -> None:
     """Show how many requests a refresh of a workbook would spend; nothing is sent.
 
-    Example: addin cost report.xlsx
+    \b
+    Examples:
+      addin cost report.xlsx
+      addin cost --json report.xlsx
     """
+    from addin.cli.output import print_json
+
     found = asyncio.run(_cost(book))
     if as_json:
         print_json(_cost_as_json(found))
@@ -103,6 +106,13 @@ def cost(book: BookArgument, as_json: JsonOption = False) -> None:
 
 
 async def _refresh(book: Path, target: Path, *, force: bool, quiet: bool) -> Refreshed:
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.progress import Progress
+
+    from addin.config.connect import connected
+    from addin.workbook.refresh.refresh import refresh_book
+
     settings = load_settings()
     async with connected(settings) as session:
         console = Console(stderr=True)
@@ -116,21 +126,23 @@ async def _refresh(book: Path, target: Path, *, force: bool, quiet: bool) -> Ref
 
 
 def _print_report(report: Refreshed, target: Path) -> None:
+    from addin.cli.output import requests_text
+
     spent = requests_text(report.requests)
-    say(f"{target}: {report.cells:,} formulas, {len(report.written):,} changed, {spent} spent")
+    echo(f"{target}: {report.cells:,} formulas, {len(report.written):,} changed, {spent} spent")
     _print_notes(report)
     if report.mended:
-        say(f"  entered anew: {len(report.mended):,} formulas that Excel would have shown as #NAME?")
+        echo(f"  entered anew: {len(report.mended):,} formulas that Excel would have shown as #NAME?")
     if report.recalculates:
-        say("  other formulas depend on these values: Excel recalculates them when it opens the book")
+        echo("  other formulas depend on these values: Excel recalculates them when it opens the book")
 
 
 def _print_office_report(report: Refreshed, target: Path) -> None:
     if report.errors:
-        say(f"{target}: {len(report.errors):,} of {report.cells:,} formulas show an error (LibreOffice)")
+        echo(f"{target}: {len(report.errors):,} of {report.cells:,} formulas show an error (LibreOffice)")
         _print_notes(report)
     else:
-        say(f"{target} is up to date (LibreOffice)")
+        echo(f"{target} is up to date (LibreOffice)")
 
 
 def _print_notes(report: Refreshed) -> None:
@@ -142,7 +154,7 @@ def _print_notes(report: Refreshed) -> None:
         for why, cells in by_reason.items():
             more = " …" if len(cells) > SHOWN_CELLS else ""
             several = f"{len(cells):,} formulas ({', '.join(cells[:SHOWN_CELLS])}{more})"
-            say(f"  {name}: {cells[0] if len(cells) == 1 else several}: {why}", err=True)
+            echo(f"  {name}: {cells[0] if len(cells) == 1 else several}: {why}", err=True)
 
 
 def _groups(report: Refreshed) -> dict[str, Sequence[CellNote]]:
@@ -172,6 +184,9 @@ def _as_json(items: Sequence[CellNote]) -> list[dict[str, str]]:
 
 
 async def _cost(book: Path) -> BookCost:
+    from addin.config.connect import connected
+    from addin.workbook.refresh.refresh import book_cost
+
     settings = load_settings()
     async with connected(settings) as session:
         return await book_cost(session, book, namespace=settings.namespace)
@@ -179,6 +194,11 @@ async def _cost(book: Path) -> BookCost:
 
 def _print_cost(cost: BookCost, book: Path) -> None:
     """Print the cost as a table by sheet and function."""
+    from rich.console import Console
+    from rich.text import Text
+
+    from addin.cli.output import plain_table
+
     console = Console(markup=False, highlight=False)
     table = plain_table(show_header=True)
     for heading in ("sheet", "function"):

@@ -8,9 +8,8 @@ from urllib.parse import urlsplit
 
 import typer
 
-from addin.backend import create_app, serving
 from addin.config.settings import Settings, load_settings
-from addin.tls.certificates import certificates
+from dataservice.cli.printing import echo
 
 
 def serve(
@@ -26,6 +25,9 @@ def serve(
       addin serve --port 8766
       addin serve --http
     """
+    from addin.backend import create_app, serving
+    from addin.tls.certificates import certificates
+
     settings = load_settings()
     app = create_app(settings)
     certificate = None if http else certificates().ensure(datetime.now(UTC))
@@ -36,14 +38,14 @@ def serve(
         max_connections=settings.max_connections,
         receive_timeout_s=settings.receive_timeout_s,
     )
-    typer.echo(f"Answering {settings.namespace} functions at {listener.url} from {settings.base_url}")
+    echo(f"Answering {settings.namespace} functions at {listener.url} from {settings.base_url}")
     for line in deployment(settings):
-        typer.echo(line)
+        echo(line)
     if app.state.backend.key is None and not settings.per_user_keys:
-        typer.echo("No API key is set yet: cells will say so. Keep one with: addin key set", err=True)
-    typer.echo("Ctrl-C ends it.")
+        echo("No API key is set yet: cells will say so. Keep one with: addin key set", err=True)
+    echo("Ctrl-C ends it.")
     serving.serve(app, listener)
-    typer.echo("Stopped.")
+    echo("Stopped.")
 
 
 def deployment(settings: Settings) -> list[str]:

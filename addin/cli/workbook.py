@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from addin.cli.output import say
+from dataservice.cli.printing import echo
 
 NamespaceOption = Annotated[str, typer.Option(help="The functions' namespace in the workbook.")]
 
@@ -21,12 +21,14 @@ def freeze(
 ) -> None:
     """Write a copy of a workbook with values in place of our formulas, for readers without the add-in.
 
-    Example: addin freeze report.xlsx -o for-the-board.xlsx
+    \b
+    Example:
+      addin freeze report.xlsx -o for-the-board.xlsx
     """
     from addin.workbook.freeze import freeze_book
 
     frozen = freeze_book(book, output, namespace=namespace)
-    say(f"{output}: {frozen:,} formulas became values; the copy needs no add-in")
+    echo(f"{output}: {frozen:,} formulas became values; the copy needs no add-in")
 
 
 def template(
@@ -35,10 +37,12 @@ def template(
 ) -> None:
     """Write the workbook template, with example values from made-up data.
 
-    Example: addin template -o report.xlsx
+    \b
+    Example:
+      addin template -o report.xlsx
     """
     asyncio.run(_write(output, namespace))
-    say(f"{output} is written; open it in Excel or Calc, or bring it up to date with: addin refresh {output}")
+    echo(f"{output} is written; open it in Excel or Calc, or bring it up to date with: addin refresh {output}")
 
 
 async def _write(output: Path, namespace: str) -> None:

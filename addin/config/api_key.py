@@ -55,6 +55,8 @@ class ConfiguredKey:
 def checked_key(text: str) -> str:
     """The key in `text`; raises `SettingsError` if it does not have the form of one (contract: "Authentication")."""
     key = text.strip()
+    if not key:
+        raise SettingsError("no key was given: a key is a prefix, an underscore and 40 hexadecimal digits")
     if not _KEY.fullmatch(key):
         raise SettingsError(
             "this is not an API key: a key is a prefix, an underscore and 40 hexadecimal digits, "

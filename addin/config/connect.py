@@ -12,6 +12,7 @@ from addin.config.settings import Settings, load_settings
 from addin.errors import SettingsError
 from dataservice.client import AsyncClient, Budget
 from dataservice.client.async_client import MEMORY_BYTES
+from dataservice.client.network.credentials import service_url
 from dataservice.stores import SqliteStore, Store, default_sqlite_path
 from udfs.engine.session import Session
 
@@ -43,11 +44,12 @@ def open_client(
 
     `transport` holds connections that several clients share.
 
-    Raises `SettingsError` if the service's address is missing or not safe.
+    Raises `SettingsError` if the service's address is missing or not safe, or the key cannot be one.
     """
+    base_url = _checked_url(settings)
     try:
         return AsyncClient(
-            settings.base_url,
+            base_url,
             key or "",
             store=store,
             max_memory_bytes=max_memory_bytes,
@@ -57,7 +59,14 @@ def open_client(
             budget=Budget(reserve=settings.reserve, monthly=settings.monthly_budget),
         )
     except ValueError as error:
-        raise SettingsError(str(error)) from None
+        raise SettingsError(f"{error}; `addin key show` tells where it comes from") from None
+
+
+def _checked_url(settings: Settings) -> str:
+    try:
+        return service_url(settings.base_url)
+    except ValueError as error:
+        raise SettingsError(f"the setting url cannot be used: {error}") from None
 
 
 def key_store(settings: Settings) -> KeyStore:

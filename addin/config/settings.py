@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import logging
 import os
 import re
 import tomllib
@@ -24,6 +25,8 @@ PREFIX = "DATA_SERVICE_"
 
 SECRETS = frozenset({"api_key"})
 """What is looked up in the same places but is not a setting: `addin.config.api_key` reads it, nothing shows it."""
+
+_log = logging.getLogger(__name__)
 
 _Positive = Annotated[float, msgspec.Meta(gt=0)]
 _Count = Annotated[int, msgspec.Meta(ge=0)]
@@ -132,9 +135,17 @@ def config_dir() -> Path:
 
 
 def config_file() -> Path:
-    """The user's config file, whether or not it exists; DATA_SERVICE_CONFIG names another one."""
-    named = os.environ.get(f"{PREFIX}CONFIG")
-    return Path(named) if named else config_dir() / "config.toml"
+    """The user's config file, whether or not it exists; DATA_SERVICE_CONFIG names another one.
+
+    Raises `SettingsError` if the one named does not exist.
+    """
+    named = os.environ.get(f"{PREFIX}CONFIG", "").strip()
+    if not named:
+        return config_dir() / "config.toml"
+    file = Path(named).expanduser()
+    if not file.exists():
+        raise SettingsError(f"{PREFIX}CONFIG names {file}, which does not exist; create it, or unset the variable")
+    return file
 
 
 def write_private(file: Path, content: bytes) -> None:
@@ -156,8 +167,13 @@ def load_settings(environ: Mapping[str, str] | None = None, file: Path | None = 
     given = {name: (value, str(file)) for name, value in read_config(file).items() if name not in SECRETS}
     for variable, text in (os.environ if environ is None else environ).items():
         name = variable.removeprefix(PREFIX).lower()
-        if variable.startswith(PREFIX) and name in Settings.__struct_fields__ and text.strip():
+        if not variable.startswith(PREFIX) or not text.strip():
+            continue
+        if name in Settings.__struct_fields__:
             given[name] = (_split(text) if isinstance(getattr(_DEFAULTS, name), tuple) else text.strip(), variable)
+        elif meant := difflib.get_close_matches(name, Settings.__struct_fields__, 1, cutoff=0.8):
+            # No error: other programs may have variables that begin like ours.
+            _log.warning("%s is no setting; did you mean %s%s?", variable, PREFIX, meant[0].upper())
     return _checked(given)
 
 
@@ -167,8 +183,10 @@ def read_config(file: Path) -> dict[str, Any]:
         content = tomllib.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return {}
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise SettingsError(f"{file} cannot be read: {error}") from None
+    except OSError as error:
+        raise SettingsError(f"{file} cannot be read: {error.strerror}") from None
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
+        raise SettingsError(f"{file} is not a config file in TOML: {error}") from None
     known = {*Settings.__struct_fields__, *SECRETS}
     for name in content.keys() - known:
         close = difflib.get_close_matches(name, known, 1)

@@ -1,12 +1,12 @@
 """The command groups of both programs, `addin` and `dataservice`, in one style.
 
 A program lists its commands in a table of names, places and lines of help. A command's module is imported when the
-command is used, so listing the commands imports none of them, and each module imports what it needs at its top.
+command is used, so listing the commands imports none of them. Each command's module imports at its top only what its
+signature needs, and inside its functions what takes long to load, so that its help appears at once.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from importlib import import_module
 from typing import Annotated, Any, ClassVar, NamedTuple
@@ -15,8 +15,7 @@ import typer
 from typer.core import TyperGroup
 from typer.models import Default
 
-_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-"""Line feed and tab are no control characters here."""
+from dataservice.cli.printing import echo
 
 
 class CommandEntry(NamedTuple):
@@ -30,8 +29,19 @@ class CommandError(Exception):
     """The command cannot do what it was asked to; the message says why, and the exit code is 1."""
 
 
+class CommandGroup(TyperGroup):
+    """A group of commands."""
+
+    def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
+        """Parse what stands before the command's name."""
+        for option in self.get_params(ctx):
+            # typer loads pydantic (0.2 s) to convert None, the default of some of its flags; False it takes as it is.
+            option.default = False if option.default is None else option.default
+        return super().parse_args(ctx, args)
+
+
 def new_group(
-    help_text: str | None = None, *, cls: type[TyperGroup] = TyperGroup, add_completion: bool = False
+    help_text: str | None = None, *, cls: type[TyperGroup] = CommandGroup, add_completion: bool = False
 ) -> typer.Typer:
     """A group of commands in the style of all of ours; without a help text, its callback's docstring is the help."""
     # Plain help: the formatted one takes three times as long to start.
@@ -45,17 +55,7 @@ def new_group(
     )
 
 
-def printable(text: str) -> str:
-    """The text as every terminal can print it: control characters and bytes that are no text are shown as escapes.
-
-    >>> printable("a\\x1b[31mb")
-    'a\\\\x1b[31mb'
-    """
-    plain = _CONTROLS.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
-    return plain.encode("utf-8", "backslashreplace").decode()
-
-
-class LazyGroup(TyperGroup):
+class LazyGroup(CommandGroup):
     """A program's group of commands: it imports a command when it is looked up, and reports errors in one sentence."""
 
     table: ClassVar[Mapping[str, CommandEntry]]
@@ -73,7 +73,7 @@ class LazyGroup(TyperGroup):
         try:
             return super().invoke(ctx)
         except self.reported as error:
-            typer.echo(f"{ctx.info_name}: {printable(str(error))}", err=True)
+            echo(f"{ctx.info_name}: {error}", err=True)
             raise typer.Exit(1) from error
 
     def list_commands(self, ctx: typer.Context) -> list[str]:  # type: ignore[override]  # noqa: ARG002 - typer's signature
@@ -113,7 +113,7 @@ def _show_version(ctx: typer.Context, wanted: bool) -> None:
     if wanted:
         from importlib.metadata import version  # slow to load, and seldom needed
 
-        typer.echo(f"{ctx.info_name} {version('dataservice-addin')}")
+        echo(f"{ctx.info_name} {version('dataservice-addin')}")
         raise typer.Exit
 
 

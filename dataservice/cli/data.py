@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
-import platformdirs
 import typer
-from rich.console import Console
-from rich.progress import Progress
-from sqlalchemy.exc import DBAPIError
 
 from dataservice.cli.command_group import CommandError
-from dataservice.server import ImportSummary, ServiceError, Store, import_directory, write_sample
-from dataservice.server.timestamps import parse_date
+from dataservice.cli.printing import echo
+
+if TYPE_CHECKING:
+    from dataservice.server import ImportSummary, Store
 
 DatabaseOption = Annotated[
     str,
@@ -32,6 +30,11 @@ DatabaseOption = Annotated[
 @contextmanager
 def open_store(db: str) -> Iterator[Store]:
     """The store of `--db`; raises `CommandError` for what goes wrong with it."""
+    import platformdirs
+    from sqlalchemy.exc import DBAPIError
+
+    from dataservice.server import ServiceError, Store
+
     try:
         with Store(db or platformdirs.user_data_path("dataservice", appauthor=False) / "dataservice.db") as store:
             yield store
@@ -72,17 +75,25 @@ def sample(
       dataservice sample made-up
       dataservice sample made-up --as-of 2026-08-31
     """
+    from dataservice.server import write_sample
+    from dataservice.server.timestamps import parse_date
+
     try:
         write_sample(directory, as_of=None if as_of is None else parse_date(as_of))
     except ValueError as error:
         raise typer.BadParameter(f"{error}, not {as_of!r}", param_hint="--as-of") from error
     except OSError as error:
         raise CommandError(f"{directory} cannot be written: {error.strerror}") from error
-    typer.echo(f"Made-up data are in {directory}. Serve them: dataservice serve --data {directory}")
+    echo(f"Made-up data are in {directory}. Serve them: dataservice serve --data {directory}")
 
 
 def import_with_progress(store: Store, directory: Path) -> None:
     """Import a directory, with a progress bar on a terminal, and print how much was imported on stderr."""
+    from rich.console import Console
+    from rich.progress import Progress
+
+    from dataservice.server import import_directory
+
     console = Console(stderr=True)
     with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
         steps = {"reading": progress.add_task("Reading"), "writing": progress.add_task("Writing", start=False)}
@@ -92,7 +103,7 @@ def import_with_progress(store: Store, directory: Path) -> None:
             progress.update(steps[step], completed=done, total=total)
 
         summary = import_directory(store, directory, on_progress=show)
-    typer.echo(_summary_text(summary), err=True)
+    echo(_summary_text(summary), err=True)
 
 
 def _summary_text(summary: ImportSummary) -> str:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from dataservice.cli.command_group import CommandError, new_group
 from dataservice.cli.data import DatabaseOption, open_store
-from dataservice.server import KeyRecord, Tier
+from dataservice.cli.printing import echo
+
+if TYPE_CHECKING:
+    from dataservice.server import KeyRecord
 
 app = new_group(
     """Create, list and revoke API keys.
@@ -36,10 +39,12 @@ def create_key(
       dataservice key create --tier pro --label "Anna's workbook"
       export DATA_SERVICE_API_KEY=$(dataservice key create --tier pro)
     """
+    from dataservice.server import Tier
+
     if tier not in set(Tier):
         raise typer.BadParameter(f"must be free, pro or enterprise, not {tier!r}", param_hint="--tier")
     with open_store(db) as store:
-        typer.echo(store.create_key(tier, cap=cap, label=label))
+        echo(store.create_key(tier, cap=cap, label=label))
 
 
 @app.command("list")
@@ -53,12 +58,12 @@ def list_keys(db: DatabaseOption = "") -> None:
     with open_store(db) as store:
         records = store.keys.records()
     if not records:
-        typer.echo("There is no key yet. Create one: dataservice key create")
+        echo("There is no key yet. Create one: dataservice key create")
         return
     rows = [("ID", "TIER", "USED", "CAP", "CREATED", "STATE", "LABEL"), *map(_row, records)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
-        typer.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+        echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
 
 
 @app.command("revoke")
@@ -78,7 +83,7 @@ def revoke_key(
             count = len(found) or "no"
             raise CommandError(f"{count} keys have an id that begins with {key_id!r}: dataservice key list")
         store.keys.revoke(found[0])
-    typer.echo(f"Key {found[0].id} is revoked.")
+    echo(f"Key {found[0].id} is revoked.")
 
 
 def _row(record: KeyRecord) -> tuple[str, ...]:

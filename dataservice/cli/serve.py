@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from dataservice.cli.command_group import CommandError
 from dataservice.cli.data import DatabaseOption, import_with_progress, open_store
-from dataservice.server import Store
-from dataservice.server.running import address_of, listen
-from dataservice.server.running import serve as answer
+from dataservice.cli.printing import echo
+
+if TYPE_CHECKING:
+    from dataservice.server import Store
 
 
 def serve(
@@ -32,6 +33,9 @@ def serve(
       dataservice serve --db team.db --host 0.0.0.0 --workers 2
       dataservice serve --db postgresql+psycopg://service@db.example.org/service
     """
+    from dataservice.server.running import address_of, listen
+    from dataservice.server.running import serve as answer
+
     with open_store(db) as store:
         if data is not None:
             _import_when_new(store, data)
@@ -39,16 +43,16 @@ def serve(
             listener = listen(host, port)
         except OSError as error:
             raise CommandError(f"cannot listen on {host} port {port}: {error.strerror}") from error
-        typer.echo(_greeting(store, address_of(listener)))
+        echo(_greeting(store, address_of(listener)))
         answer(store, listener, workers=workers, access_log=access_log)
-    typer.echo("Stopped.")
+    echo("Stopped.")
 
 
 def _import_when_new(store: Store, directory: Path) -> None:
     if store.is_empty():
         import_with_progress(store, directory)
     else:
-        typer.echo(f"{store.database} has data already; to replace them: dataservice import {directory}", err=True)
+        echo(f"{store.database} has data already; to replace them: dataservice import {directory}", err=True)
 
 
 def _greeting(store: Store, url: str) -> str:

@@ -14,8 +14,9 @@ Text = Annotated[str, StringConstraints(min_length=1)]
 Ticker = Annotated[str, StringConstraints(max_length=100)]
 
 
-def _absolute_url(text: str) -> str:
-    AnyUrl(text)
+def _web_address(text: str) -> str:
+    if AnyUrl(text).scheme not in {"http", "https"} or text != text.strip():
+        raise ValueError("must be an address that begins with https:// or http://")
     return text  # as it was written: a normalised one may not be the one the source signed
 
 
@@ -27,7 +28,7 @@ def _in_utc(at: datetime) -> datetime:
 
 
 Instant = Annotated[AwareDatetime, AfterValidator(_in_utc)]
-Url = Annotated[str, AfterValidator(_absolute_url), Field(json_schema_extra={"format": "uri"})]
+Url = Annotated[str, AfterValidator(_web_address), Field(json_schema_extra={"format": "uri"})]
 
 
 class Open(BaseModel):

@@ -16,14 +16,14 @@ from uvicorn.supervisors import Multiprocess
 
 from dataservice.server.db.repository import Store
 from dataservice.server.http.app import DATABASE_VARIABLE, create_app
-
-BACKLOG = 2048
-"""uvicorn's own choice."""
+from dataservice.server.http.connections import BACKLOG, BoundedProtocol
 
 REMEMBERED_REQUESTS = 1_000_000
 """More than any test or benchmark sends; beyond it old requests are forgotten, so memory does not fill."""
 
 SERVER_OPTIONS: dict[str, Any] = {
+    "http": BoundedProtocol,
+    "backlog": BACKLOG,
     "lifespan": "off",
     "ws": "none",
     # Answers in progress may finish within so long; a simulated outage must not take longer.
@@ -42,7 +42,7 @@ def listen(host: str, port: int) -> socket.socket:
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(address)
-        listener.listen(BACKLOG)  # early callers wait instead of being refused
+        listener.listen(BACKLOG)
     except OSError:
         listener.close()
         raise

@@ -9,7 +9,9 @@ from typing import Any, Self
 try:
     from redis.asyncio import Redis
 except ImportError as error:  # pragma: no cover - depends on what is installed
-    raise ImportError("the Redis store needs the extra `redis`: pip install 'dataservice-addin[redis]'") from error
+    from dataservice.extras import install_command
+
+    raise ImportError(f"the Redis store needs one more package: {install_command('redis')}") from error
 
 from dataservice.stores.base import Entry
 

@@ -5,10 +5,12 @@ import sys
 
 import pytest
 
+from docs.generate.commands import commands
 from tests.project.files import PROJECT, files_ending, imported_modules
 
 # Loaded only when a command or function needs them: they cost up to a second each.
 HEAVY = {"cryptography", "fastapi", "lxml", "openpyxl", "pandas", "sqlalchemy", "uvicorn", "xlsxwriter", "xlwings"}
+LOADED_BY_THE_FUNCTIONS = {"httpx", "keyring", "numpy", "orjson", "pydantic", "rich", "udfs"}
 EXTRAS = {"mcp", "psycopg", "redis"}
 # The one module of each extra.
 NEEDS_MORE = {"addin.mcp.server": "mcp", "dataservice.cache.redis": "redis", "dataservice.stores.redis": "redis"}
@@ -54,7 +56,30 @@ def test_the_client_and_the_functions_load_nothing_heavy(module):
 
 @pytest.mark.parametrize("module", ["addin.cli.main", "dataservice.cli.main"])
 def test_a_command_starts_without_loading_what_another_command_needs(module):
-    assert (HEAVY | EXTRAS | {"httpx", "numpy"}) & loaded_by(module) == set()
+    assert (HEAVY | EXTRAS | LOADED_BY_THE_FUNCTIONS) & loaded_by(module) == set()
+
+
+SHOW_HELP = """
+import contextlib, importlib, io, sys
+app = importlib.import_module(sys.argv[1]).app
+for words in sys.argv[2:]:
+    with contextlib.redirect_stdout(io.StringIO()) as shown, contextlib.suppress(SystemExit):
+        app([*words.split(), "--help"])
+    print(f"<{words}>", *(sys.modules if "Usage:" in shown.getvalue() else ["no help"]))
+"""
+
+
+@pytest.mark.parametrize("program", ["addin", "dataservice"])
+def test_no_help_of_a_command_loads_what_the_command_needs(program):
+    asked = [" ".join(words[1:]) for words, _ in commands() if words[0] == program]
+    done = subprocess.run(
+        [sys.executable, "-c", SHOW_HELP, f"{program}.cli.main", *asked], cwd=PROJECT, capture_output=True, text=True
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    lines = done.stdout.splitlines()
+    assert len(lines) == len(asked)
+    too_much = HEAVY | EXTRAS | LOADED_BY_THE_FUNCTIONS | {"no"}
+    assert [line[:30] for line in lines if too_much & set(line.split())] == []
 
 
 def test_every_module_imports_on_an_installation_without_extras():

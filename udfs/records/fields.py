@@ -25,6 +25,11 @@ ALL_FIELDS = "*"
 TIME_FIELD = re.compile(r"(^|[._])(at|date|time)$")
 """A field whose last word is one of these holds a time; a headline that looks like a date stays text."""
 
+ADDRESS_FIELD = re.compile(r"(^|[._])(url|uri|link|href)$")
+"""A field whose last word is one of these holds an address."""
+
+WEB_ADDRESS = re.compile(r"https?://[^\s\x00-\x1f]+\Z", re.IGNORECASE)
+
 NAMING_KEY = re.compile(r"(^|_)(slug|shortcode|name|id|symbol|ticker|code|signal|series|component)$")
 """The last word of a key that says what an object is about, such as `signal_slug`."""
 
@@ -96,7 +101,8 @@ class Fields(Generic[R]):
     def raw(self, record: R, name: str) -> Any:
         """The service's own value of a field that `find` gave; None where this record does not have it."""
         derive = self.derived.get(name)
-        return derive(record) if derive else _reach(record, name)
+        value = derive(record) if derive else _reach(record, name)
+        return None if is_unsafe_address(name, value) else value
 
     def value(self, record: R, name: str) -> Any:
         """The same value as a cell shows it."""
@@ -106,6 +112,11 @@ class Fields(Generic[R]):
         """A frame of shape (records, fields), one row a record; the header says the fields' names."""
         selected = self.select(names, records)
         return table(selected, [[self.value(record, name) for name in selected] for record in records])
+
+
+def is_unsafe_address(name: str, value: Any) -> bool:
+    """Whether the field is an address that is none of the web, such as `javascript:`: no cell may link to it."""
+    return isinstance(value, str) and ADDRESS_FIELD.search(name) is not None and not WEB_ADDRESS.match(value)
 
 
 def shown_value(name: str, raw: Any) -> Any:

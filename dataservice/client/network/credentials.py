@@ -15,6 +15,10 @@ KEY_VARIABLE = "DATA_SERVICE_API_KEY"
 _PROCESS_SALT = secrets.token_bytes(16)
 
 
+class ClearTextError(ValueError):
+    """The address is plain http to another machine."""
+
+
 class ApiKey:
     """An API key that no repr, log or error can show; only `reveal` returns it, to the transport."""
 
@@ -58,11 +62,17 @@ def key_id(key: ApiKey | None, base_url: str) -> str:
 
 
 def configured_url(given: str | None, *, allow_plain_http: bool = False) -> str:
-    """The base URL that was given, or else the one in the environment, checked as `service_url` does."""
+    """The base URL that was given, or else the one in the environment, checked as `service_url` does.
+
+    The message for plain http names `allow_plain_http`, which those who call from Python can give.
+    """
     text = given or os.environ.get(URL_VARIABLE, "")
     if not text.strip():
         raise ValueError(f"no service address: give base_url or set {URL_VARIABLE}")
-    return service_url(text, allow_plain_http=allow_plain_http)
+    try:
+        return service_url(text, allow_plain_http=allow_plain_http)
+    except ClearTextError as error:
+        raise ClearTextError(f"{error}, or allow_plain_http=True where the network is protected otherwise") from None
 
 
 def service_url(text: str, *, allow_plain_http: bool = False) -> str:
@@ -82,7 +92,7 @@ def service_url(text: str, *, allow_plain_http: bool = False) -> str:
     if "@" in parts.netloc or parts.query or parts.fragment:
         raise ValueError("the service address must hold no user, password, query or fragment")
     if parts.scheme == "http" and not (allow_plain_http or _is_loopback(host)):
-        raise ValueError(f"http://{host} would send the API key in clear text: use https, or allow_plain_http=True")
+        raise ClearTextError(f"http://{host} would send the API key in clear text: use https")
     return base_url
 
 

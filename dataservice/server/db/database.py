@@ -15,6 +15,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 
+from dataservice.extras import install_command
 from dataservice.server.errors import DatabaseUnavailableError
 
 metadata = sa.MetaData()
@@ -189,7 +190,7 @@ def _checked_url(location: str | Path) -> sa.URL:
 
 def _reason(error: Exception) -> str:
     if isinstance(error, ModuleNotFoundError):
-        return f"its driver {error.name} is not installed (pip install dataservice-addin[postgres])"
+        return f"its driver {error.name} is not installed: {install_command('postgres')}"
     return str(error.orig if isinstance(error, DBAPIError) else error).strip()
 
 

@@ -1,6 +1,7 @@
 """A directory of data, read and checked: everything an import writes, before it writes anything."""
 
 import math
+import os
 from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -35,12 +36,9 @@ class CheckedRecord:
     """A record that fits the contract: unknown fields kept, nullable ones left out set to null, date-times in UTC."""
 
     fields: dict[str, Any]
+    json: str
+    """The record as the API returns it."""
     published_at_us: int = 0
-
-    @property
-    def json(self) -> str:
-        """The record as the API returns it."""
-        return orjson.dumps(self.fields).decode()
 
 
 @dataclass(frozen=True)
@@ -74,13 +72,21 @@ class DataSet:
 
 
 def data_files(directory: Path) -> list[Path]:
-    """The files an import of this directory reads; `ImportRefusedError` when there is no catalogue."""
+    """The files an import of this directory reads.
+
+    Raises `ImportRefusedError` when there is no catalogue, and for what has the name of a file or folder of the layout
+    and is none: an import that passed over it would delete what the store has.
+    """
     if not directory.is_dir():
         raise ImportRefusedError(directory, None, "is not a directory")
-    if not (directory / SIGNALS).is_file():
+    if not os.path.lexists(directory / SIGNALS):
         raise ImportRefusedError(directory / SIGNALS, None, "is missing: it names the signals")
-    others = [directory / name for name in (INDICES, CURRENTS, POSTS, WIRE)]
-    return [directory / SIGNALS, *_series_files(directory), *(path for path in others if path.is_file())]
+    named = [directory / name for name in (SIGNALS, INDICES, CURRENTS, POSTS, WIRE)]
+    found = [*_series_files(directory), *(path for path in named if os.path.lexists(path))]
+    for path in found:
+        if not path.is_file():
+            raise ImportRefusedError(path, None, "is not a file that can be read")
+    return found
 
 
 def read_directory(directory: Path, *, on_bytes: OnBytes = lambda _: None) -> DataSet:
@@ -101,12 +107,29 @@ def read_directory(directory: Path, *, on_bytes: OnBytes = lambda _: None) -> Da
         currents=_checked_records(Current, texts(CURRENTS), identity="slug"),
         posts=_checked_records(CodexPost, texts(POSTS), identity="slug"),
         wire=_checked_records(WireItem, texts(WIRE), identity="id"),
-        ignored=sorted(p.name for p in directory.iterdir() if p.suffix in _DATA_SUFFIXES and p not in files),
+        ignored=_ignored(directory, set(files)),
     )
 
 
 def _series_files(directory: Path) -> list[Path]:
-    return sorted((directory / OBSERVATIONS).glob("*.csv"))
+    return [path for path in _entries(directory / OBSERVATIONS) if path.name.endswith(".csv")]
+
+
+def _entries(folder: Path) -> list[Path]:
+    """What lies in a folder, none where there is no such folder; `ImportRefusedError` where it cannot be read."""
+    if not os.path.lexists(folder):
+        return []
+    try:
+        return sorted(folder.iterdir())
+    except OSError as error:
+        raise ImportRefusedError(folder, None, f"is not a folder that can be read: {error.strerror}") from error
+
+
+def _ignored(directory: Path, files: set[Path]) -> list[str]:
+    """The names of what looks like data and has no place in the layout."""
+    entries = [*_entries(directory), *_entries(directory / OBSERVATIONS)]
+    found = [path for path in entries if path.suffix.lower() in _DATA_SUFFIXES and path not in files]
+    return sorted(path.relative_to(directory).as_posix() for path in found)
 
 
 def _catalogue(path: Path, on_bytes: OnBytes) -> Iterator[tuple[Place, str]]:
@@ -162,7 +185,17 @@ def _checked(model: type[Open], place: Place, text: str) -> CheckedRecord:
     if "\\u0000" in text:  # PostgreSQL cannot hold it
         raise place.refuse("holds a NUL character")
     published_at = getattr(record, "published_at", None)
-    return CheckedRecord(record.model_dump(mode="json"), 0 if published_at is None else microseconds(published_at))
+    fields, json = _dumped(record, place)
+    return CheckedRecord(fields, json, 0 if published_at is None else microseconds(published_at))
+
+
+def _dumped(record: Open, place: Place) -> tuple[dict[str, Any], str]:
+    """The record as fields and as JSON text; refused where no answer could hold it."""
+    try:
+        fields = record.model_dump(mode="json")
+        return fields, orjson.dumps(fields).decode()
+    except (ValueError, TypeError, RecursionError) as error:
+        raise place.refuse(f"cannot be returned as JSON: {error}") from error
 
 
 def _checked_records(model: type[Open], texts: Iterator[tuple[Place, str]], *, identity: str) -> list[CheckedRecord]:

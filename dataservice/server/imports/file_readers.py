@@ -107,7 +107,7 @@ def json_array(path: Path, on_bytes: OnBytes) -> Iterator[tuple[Place, str]]:
         place = Place(path, _line_of(text, at))
         try:
             _, end = decoder.raw_decode(text, at)
-        except (json.JSONDecodeError, RecursionError) as error:
+        except (ValueError, RecursionError) as error:
             line = error.lineno if isinstance(error, json.JSONDecodeError) else place.line
             raise ImportRefusedError(path, line, "is not JSON") from error
         yield place, text[at:end]

@@ -10,6 +10,7 @@ from sqlalchemy import Connection, Table, delete, insert
 
 from dataservice.server.db import database as db
 from dataservice.server.db.repository import Store
+from dataservice.server.errors import ImportRefusedError
 from dataservice.server.imports.dataset import CheckedRecord, DataSet, data_files, read_directory
 
 BATCH_ROWS = 10_000
@@ -47,7 +48,7 @@ def import_directory(
     does not fit; the store is then unchanged. Callers see the old data until all of the new is there.
     """
     directory = Path(directory)
-    total = sum(path.stat().st_size for path in data_files(directory))
+    total = _size(data_files(directory))
     read = reported = 0
 
     def on_bytes(count: int) -> None:
@@ -69,6 +70,13 @@ def import_directory(
         wire_items=len(dataset.wire),
         ignored=dataset.ignored,
     )
+
+
+def _size(files: list[Path]) -> int:
+    try:
+        return sum(path.stat().st_size for path in files)
+    except OSError as error:
+        raise ImportRefusedError(Path(error.filename), None, f"cannot be read: {error.strerror}") from error
 
 
 def _replace(connection: Connection, dataset: DataSet, on_progress: OnProgress) -> None:

@@ -9,7 +9,9 @@ import pytest
 import typer
 
 from addin.cli.main import COMMANDS, app
+from docs.generate.commands import commands
 from tests.addin.commands import addin, environment
+from tests.project.files import files_ending, read
 
 KEY = "ds_" + "0123456789abcdef" * 2 + "01234567"
 
@@ -127,6 +129,30 @@ def test_what_is_no_key_is_not_kept_and_not_shown(tmp_path):
     assert done.returncode == 1
     assert "hunter2" not in done.stdout + done.stderr
     assert list(tmp_path.glob("config/**/keys.json")) == []
+
+
+def test_an_empty_key_is_told_as_such(tmp_path):
+    assert "no key was given" in addin("key", "set", environ=environment(tmp_path), given="\n").stderr
+
+
+def test_plain_http_is_refused_in_the_terms_of_the_settings(tmp_path):
+    done = addin("eval", "=DS.QUOTA()", environ=environment(tmp_path, url="http://data.example.com"))
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == (
+        "addin: the setting url cannot be used: "
+        "http://data.example.com would send the API key in clear text: use https\n"
+    )
+
+
+def test_every_command_gives_an_example():
+    lacking = [" ".join(words) for words, command in commands() if len(words) > 1 and "Example" not in command.help]
+    assert lacking == []
+
+
+def test_no_command_prints_past_the_filter_of_control_characters():
+    paths = [path for path in files_ending(".py") if path.parts[:2] in {("addin", "cli"), ("dataservice", "cli")}]
+    own = {"printing.py", "functions.py"}  # the filter itself, and CSV, which a file gets as it is
+    assert [path.name for path in paths if "typer.echo(" in read(path) and path.name not in own] == []
 
 
 def test_a_key_in_the_environment_is_told_to_win(tmp_path):

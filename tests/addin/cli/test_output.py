@@ -2,6 +2,7 @@
 
 import csv
 import io
+import unicodedata
 from datetime import UTC, date, datetime
 
 import orjson
@@ -72,7 +73,20 @@ def test_no_text_in_csv_begins_like_a_formula_and_none_is_lost(texts):
     for given_text, cell in zip(texts, row, strict=True):
         text = given_text.replace("\r\n", "\n").replace("\r", "\n")
         assert cell in (text, f"'{text}")
-        assert not cell.startswith(("=", "+", "-", "@", "\t", "\r"))
+        assert not cell.startswith(("=", "+", "-", "@", "\t", "\r", "\n"))
+        assert unicodedata.normalize("NFKC", cell).strip()[:1] not in {"=", "+", "-", "@"}
+
+
+@pytest.mark.parametrize(
+    "text", ["＝1+1", "＋1", "－1", "＠x", "\n=1", " =1", "\u200b=1", "\ufeff=1", "﹦1", "−1", "\x1b=1"]
+)
+def test_what_some_program_might_take_for_a_formula_gets_an_apostrophe(text):
+    (row,) = csv.reader(io.StringIO(as_csv(Cells([[text, "a =1"]])), newline=""))
+    assert row == [f"'{text}", "a =1"]
+
+
+def test_control_characters_are_shown_and_do_not_act():
+    assert as_text("a\x1b[2J\x9b0m\u202eb\rc\n\td") == "a␛[2J\ufffd0m\ufffdb␍c\n\td"
 
 
 def test_numbers_in_csv_stay_numbers_and_dates_are_iso():

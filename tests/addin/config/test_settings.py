@@ -36,6 +36,20 @@ def test_several_values_in_the_environment_are_separated_by_commas(config):
     assert settings.allowed_origins == ("https://a.example", "https://b.example:8443")
 
 
+def test_a_variable_that_is_nearly_a_setting_is_told(config, caplog):
+    load_settings({"DATA_SERVICE_TTLS": "30", "DATA_SERVICE_SOFFICE": "x", "DATA_SERVICE_PORT": ""}, config)
+    assert caplog.messages == ["DATA_SERVICE_TTLS is no setting; did you mean DATA_SERVICE_TTL_S?"]
+
+
+def test_a_config_file_that_is_named_and_missing_is_an_error(monkeypatch, tmp_path):
+    monkeypatch.setenv("DATA_SERVICE_CONFIG", str(tmp_path / "nope.toml"))
+    with pytest.raises(SettingsError, match=r"DATA_SERVICE_CONFIG names .*nope\.toml, which does not exist"):
+        load_settings({})
+    monkeypatch.setenv("DATA_SERVICE_CONFIG", str(tmp_path))
+    with pytest.raises(SettingsError, match="cannot be read: Is a directory"):
+        load_settings({})
+
+
 def test_an_empty_variable_counts_as_not_set(config):
     assert load_settings({"DATA_SERVICE_TTL_S": " "}, config).ttl_s == 900.0
 

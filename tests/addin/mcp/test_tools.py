@@ -1,5 +1,6 @@
 """What the tools find, how they tell of more, and what they are declared to take and give."""
 
+import sys
 from contextlib import asynccontextmanager
 from datetime import date
 
@@ -177,4 +178,4 @@ def test_the_command_says_how_to_install_what_it_needs(tmp_path, shared_service)
     environ["PYTHONPATH"] = f"{tmp_path}:{environ['PYTHONPATH']}"
     done = addin("mcp", environ=environ)
     assert done.returncode == 1
-    assert "pip install 'dataservice-addin[mcp]'" in done.stderr
+    assert f'{sys.executable} -m pip install "mcp>=2"' in done.stderr

@@ -1,8 +1,15 @@
 """Every kind of bad row is refused with its file and line, and nothing of the directory is imported."""
 
 import json
+import os
+import shutil
+from contextlib import suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from dataservice.server import ImportRefusedError, Store, import_directory
 from dataservice.server.imports.file_readers import MAX_LINE_BYTES
@@ -60,6 +67,27 @@ BAD = {
     "number as time": ("wire.jsonl", json.dumps({**WIRE, "published_at": 1_785_000_000}), ":1: published_at: "),
     "relative link": ("wire.jsonl", json.dumps({**WIRE, "primary_url": "/x"}), ":1: primary_url: "),
     "NUL": ("wire.jsonl", json.dumps({**WIRE, "beat": "a\0b"}), ":1: holds a NUL character"),
+    "integer of 25 digits": (
+        "wire.jsonl",
+        json.dumps({**WIRE, "payload": {"n": 10**24}}),
+        ":1: cannot be returned as JSON: Integer exceeds 64-bit range",
+    ),
+    "citation of 25 digits": (
+        "codex.jsonl",
+        json.dumps({**POST, "citations": [{"wire_item_id": WIRE["id"], "citation_number": 10**24}]}),
+        ":1: cannot be returned as JSON: Integer exceeds 64-bit range",
+    ),
+    "integer of 5,000 digits": ("indices.json", "[" + "9" * 5_000 + "]", ":1: is not JSON"),
+    "half a character": ("wire.jsonl", json.dumps({**WIRE, "headline": "\ud800"}), ":1: is not JSON"),
+    "deep payload": (
+        "wire.jsonl",
+        json.dumps(WIRE)[:-1] + ', "x": ' + "[" * 400 + "]" * 400 + "}",
+        ":1: the record: Invalid JSON: recursion limit",
+    ),
+    "deeper payload": ("wire.jsonl", '{"x": ' + "[" * 5_000 + "]" * 5_000 + "}", ":1: "),
+    "script as link": ("wire.jsonl", json.dumps({**WIRE, "primary_url": "javascript:alert(1)"}), ":1: primary_url: "),
+    "script as link of a post": ("codex.jsonl", json.dumps({**POST, "url": "JavaScript:alert(1)"}), ":1: url: must be"),
+    "file as link": ("wire.jsonl", json.dumps({**WIRE, "image_url": "file:///etc/passwd"}), ":1: image_url: must be"),
     "unknown story type": ("codex.jsonl", json.dumps({**POST, "story_type": "novel"}), ":1: story_type: "),
     "negative views": ("codex.jsonl", json.dumps({**POST, "view_count": -1}), ":1: view_count: "),
     "no handle": ("codex.jsonl", json.dumps({**POST, "byline": {"display_name": "A"}}), ":1: byline.handle: "),
@@ -81,6 +109,64 @@ def test_a_bad_row_is_refused_with_file_and_line(tmp_path, name, content, reason
             import_directory(store, folder)
         assert str(refused.value).startswith(f"{folder / name}{reason}")
         assert store.is_empty()
+
+
+def as_file(path):
+    path.write_text("not a folder")
+
+
+def as_loop(path):
+    path.symlink_to(path)
+
+
+def as_pipe(path):
+    os.mkfifo(path)
+
+
+NOT_WHAT_THEY_ARE_CALLED = [
+    ("observations", as_file, "is not a folder that can be read: Not a directory"),
+    ("observations", as_loop, "is not a folder that can be read: Too many levels of symbolic links"),
+    ("observations/us-cpi.csv", as_loop, "is not a file that can be read"),
+    ("observations/us-cpi.csv", as_pipe, "is not a file that can be read"),
+    ("observations/us-cpi.csv", Path.mkdir, "is not a file that can be read"),
+    ("signals.csv", as_loop, "is not a file that can be read"),
+    ("wire.jsonl", Path.mkdir, "is not a file that can be read"),
+    ("indices.json", as_loop, "is not a file that can be read"),
+    ("currents.json", as_pipe, "is not a file that can be read"),
+]
+
+
+@pytest.mark.parametrize(("name", "make", "reason"), NOT_WHAT_THEY_ARE_CALLED)
+def test_what_is_not_what_its_name_says_is_refused_and_nothing_is_deleted(tmp_path, name, make, reason):
+    folder = tmp_path / "data"
+    write(folder, "signals.csv", SIGNALS + ROW)
+    write(folder, OBSERVATIONS, HEAD)
+    with Store(tmp_path / "service.db") as store:
+        import_directory(store, folder)
+        shutil.rmtree(folder / "observations")
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).unlink(missing_ok=True)
+        make(folder / name)
+        with pytest.raises(ImportRefusedError) as refused:
+            import_directory(store, folder)
+        assert str(refused.value) == f"{folder / name}: {reason}"
+        assert store.observations("us-cpi", start=None, before=None, limit=10, offset=0).total == 1
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.floats() | st.integers(-(10**30), 10**30) | st.text(st.characters(), max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+)
+
+
+@given(st.dictionaries(st.sampled_from([*WIRE, "summary", "payload", "beat", "new"]), JSON, max_size=4))
+def test_a_record_of_any_shape_is_imported_or_refused(changes):
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        write(folder, "signals.csv", SIGNALS + ROW)
+        write(folder, "wire.jsonl", json.dumps({**WIRE, **changes}))
+        with Store(folder / "service.db") as store, suppress(ImportRefusedError):
+            assert import_directory(store, folder).wire_items == 1
 
 
 def test_a_directory_without_a_catalogue_is_refused(tmp_path):

@@ -1,0 +1,72 @@
+"""What to change in a formula that `addin eval` cannot evaluate."""
+
+from __future__ import annotations
+
+import re
+
+_TEXT = re.compile(r'"(?:[^"]|"")*"')
+_ARRAY = re.compile(r"\{[^{}]*\}")
+_CALL = re.compile(r"([^\W\d][\w.]*)\s*\(")
+_CURLED = re.compile("[“”„«»]")
+_OTHER_QUOTES = re.compile(r"(?<=[(,;])\s*['`´‘’]([^'`´‘’]*)['`´‘’]\s*(?=[,;)])")
+_BARE_TEXT = re.compile(r"(?<=[(,;])\s*([^\W\d]\w*(?:[.-]\w+)+)\s*(?=[,;)])")
+_DECIMAL_COMMA = re.compile(r"\d,\d+\s*;")
+
+
+def advice(formula: str, namespace: str, function_ids: frozenset[str]) -> str | None:
+    """What to change in the formula, in one sentence; None where nothing better is known than that it cannot be read.
+
+    >>> advice('=SIGNAL("us-cpi")', "DS", frozenset({"SIGNAL"}))
+    'SIGNAL lacks the prefix DS: =DS.SIGNAL(…)'
+    """
+    text = formula.strip().removeprefix("=").strip()
+    if not text:
+        return f"the formula is empty; expected one call such as ={namespace}.SIGNAL(…)"
+    if _CURLED.search(text):
+        return 'text stands in straight double quotes: "us-cpi"'
+    bare = _TEXT.sub('""', text)  # what is quoted may hold anything
+    return _about_calls(bare, namespace, function_ids) or _about_punctuation(bare)
+
+
+def _about_calls(bare: str, namespace: str, function_ids: frozenset[str]) -> str | None:
+    """What is wrong with the functions it calls, or with there being none."""
+    called = _CALL.findall(bare)
+    if not called:
+        if re.fullmatch(r"[\w.-]+", bare) and not re.fullmatch(r"[\d.]+", bare):
+            return f'this is no formula; expected a call such as ={namespace}.SIGNAL("{bare}")'
+        return f"it calls no function; expected one call such as ={namespace}.SIGNAL(…)"
+    ours = f"{namespace}.".casefold(), f"_xldudf_{namespace}_".casefold()
+    if any(name.casefold().startswith(ours) for name in called):
+        return None
+    for name in called:
+        function_id = _without_prefix(name, function_ids)
+        if function_id is None:
+            continue
+        what = "lacks the prefix" if name.upper() == function_id else "has another prefix than"
+        return f"{name} {what} {namespace}: ={namespace}.{function_id}(…)"
+    return f"{called[0]} is no function of ours; expected one call such as ={namespace}.SIGNAL(…)"
+
+
+def _about_punctuation(bare: str) -> str | None:
+    """What is wrong with quotes, separators and brackets; `bare` holds no text in quotes but empty ones."""
+    outside = _ARRAY.sub("{}", bare)
+    if '"' in bare.replace('""', ""):
+        return 'a text has no closing quote (")'
+    if found := _OTHER_QUOTES.search(outside):
+        return f'text stands in double quotes: "{found[1][:40]}"'
+    if found := _BARE_TEXT.search(outside):
+        return f'text stands in double quotes: "{found[1][:40]}"; a shell removes them unless it is told to keep them'
+    if ";" in outside:
+        decimals = ", and numbers have a decimal point" if _DECIMAL_COMMA.search(outside) else ""
+        return f"arguments are separated by commas, not by semicolons{decimals}"
+    opened, closed = outside.count("("), outside.count(")")
+    if opened != closed:
+        return "a closing bracket is missing" if opened > closed else "there is a closing bracket too many"
+    return None
+
+
+def _without_prefix(name: str, function_ids: frozenset[str]) -> str | None:
+    """The function of ours that the name means, whatever stands before it; the longest of several."""
+    upper = name.upper()
+    found = [each for each in function_ids if upper == each or upper.endswith((f".{each}", f"_{each}"))]
+    return max(found, key=len, default=None)

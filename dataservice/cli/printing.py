@@ -1,0 +1,36 @@
+"""What the terminal shows: texts from files and services, without characters that would act on it."""
+
+from __future__ import annotations
+
+import re
+
+import typer
+
+_ACTING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+"""Control characters but tab and line feed, what turns the direction of writing, and halves of characters."""
+
+
+def printable(text: str) -> str:
+    r"""The text with each control character replaced by one that shows it.
+
+    >>> printable("a\x1b[2Jb")
+    'a␛[2Jb'
+    """
+    return _ACTING.sub(_picture, text.replace("\r\n", "\n"))
+
+
+def escaped(json: str) -> str:
+    """The same JSON with control characters escaped, so that nothing is lost."""
+    return _ACTING.sub(lambda found: f"\\u{ord(found[0]):04x}", json)
+
+
+def echo(text: str = "", *, err: bool = False, nl: bool = True) -> None:
+    """Print a text on stdout, or with `err` on stderr, without control characters."""
+    typer.echo(printable(text), err=err, nl=nl)
+
+
+def _picture(found: re.Match[str]) -> str:
+    code = ord(found[0])
+    if code < 0x20:
+        return chr(0x2400 + code)
+    return "␡" if code == 0x7F else "\N{REPLACEMENT CHARACTER}"

@@ -1,0 +1,55 @@
+"""A formula that `addin eval` cannot evaluate is answered with what to change in it."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from addin.cli.formula_advice import advice
+from tests.addin.commands import addin, environment
+from udfs import REGISTRY
+
+IDS = frozenset(REGISTRY)
+
+
+@pytest.mark.parametrize(
+    ("formula", "change"),
+    [
+        ('=SIGNAL("x")', "SIGNAL lacks the prefix DS: =DS.SIGNAL(…)"),
+        ('=signal_history("x")', "signal_history lacks the prefix DS: =DS.SIGNAL_HISTORY(…)"),
+        ('=ACME.SIGNAL("x")', "ACME.SIGNAL has another prefix than DS: =DS.SIGNAL(…)"),
+        ('=DS_SIGNAL("x")', "DS_SIGNAL has another prefix than DS: =DS.SIGNAL(…)"),
+        ("=1+1", "it calls no function; expected one call such as =DS.SIGNAL(…)"),
+        ("=WENN(1;2)", "WENN is no function of ours; expected one call such as =DS.SIGNAL(…)"),
+        ("us-cpi", 'this is no formula; expected a call such as =DS.SIGNAL("us-cpi")'),
+        ("=", "the formula is empty; expected one call such as =DS.SIGNAL(…)"),
+        ("=DS.SIGNAL('x')", 'text stands in double quotes: "x"'),
+        ("=DS.SIGNAL(`x`, `y`)", 'text stands in double quotes: "x"'),
+        ("=DS.SIGNAL(“x”)", 'text stands in straight double quotes: "us-cpi"'),
+        ("=DS.SIGNAL(us-cpi)", 'text stands in double quotes: "us-cpi"; a shell removes them unless it is told to'),
+        ('=DS.SIGNAL("x";"y")', "arguments are separated by commas, not by semicolons"),
+        ("=DS.WIRE(;;70)", "arguments are separated by commas, not by semicolons"),
+        ('=DS.SIGNAL("x";1,5;2)', "not by semicolons, and numbers have a decimal point"),
+        ('=DS.SIGNAL("x"', "a closing bracket is missing"),
+        ('=DS.SIGNAL("x"))', "there is a closing bracket too many"),
+        ('=DS.SIGNAL("x)', 'a text has no closing quote (")'),
+    ],
+)
+def test_a_usual_mistake_is_named_with_its_remedy(formula, change):
+    assert change in advice(formula, "DS", IDS)
+
+
+@pytest.mark.parametrize("formula", ['=SUM(DS.SIGNAL("a"))', '=DS.SIGNAL("a")*2', '=DS.SIGNAL("a;b","it\'s")+1'])
+def test_where_nothing_better_is_known_the_reason_of_the_parser_stands(formula):
+    assert advice(formula, "DS", IDS) is None
+
+
+@given(st.text(st.sampled_from("=DS.SIGNAL()\"';,{}“x 1"), max_size=30))
+def test_any_text_gets_an_answer(text):
+    assert advice(text, "DS", IDS) != ""
+
+
+def test_the_command_prints_the_remedy_and_sends_nothing(tmp_path, service):
+    done = addin("eval", '=DS.SIGNAL("us-cpi";"unit")', environ=environment(tmp_path, service))
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == ('addin: =DS.SIGNAL("us-cpi";"unit"): arguments are separated by commas, not by semicolons\n')
+    assert service.running.request_count == 0
