@@ -30,6 +30,15 @@ function isInvocation(value) {
 }
 
 /**
+ * Whether Excel only previews a part of a formula that someone is editing; older versions do not say so.
+ * @param {unknown[]} values what Excel passed, its invocation object last
+ */
+function isValuePreview(values) {
+  const last = values[values.length - 1];
+  return isInvocation(last) && /** @type {Record<string, unknown>} */ (last).isInValuePreview === true;
+}
+
+/**
  * @param {unknown} value
  * @returns {Argument}
  */

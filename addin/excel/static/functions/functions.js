@@ -22,6 +22,8 @@ let userKey = null;
 let generation = -1;
 let waiting = 0;
 
+const NO_PREVIEW = "not loaded yet; press Enter to see the value (a preview sends no request)";
+
 const batches = new Batches({
   post: (body) => request("functions/call", body),
   replied,
@@ -52,17 +54,29 @@ function request(path, body) {
  * @returns {Promise<Result>}
  */
 function resultOfCall(id, values) {
-  totals.calls += 1;
   let key;
   try {
     key = JSON.stringify(callOf(id, values));
   } catch (error) {
     return Promise.reject(error);
   }
+  if (isValuePreview(values)) return previewOf(key);
+  totals.calls += 1;
   const cached = cache.get(key);
   if (cached === undefined) return whenArrived(send(key));
   totals.remembered += 1;
   return hasArrived(cached) ? delivered(cached) : whenArrived(cached);
+}
+
+/**
+ * The result for Excel's preview of a part of a formula that someone is editing: what the page holds, even if it is no
+ * longer fresh. Every click and key could ask for another preview, so none of them asks the backend.
+ * @param {string} key the call as JSON
+ * @returns {Promise<Result>}
+ */
+function previewOf(key) {
+  const known = cache.lastKnown(key);
+  return known === undefined ? Promise.reject(cellError("#N/A", NO_PREVIEW)) : whenArrived(known);
 }
 
 /**
