@@ -3,6 +3,7 @@
 // and inserting it into Excel's active cell; in a browser it can be copied instead.
 
 import { messageOf } from "../data/exchange.js";
+import { LONGEST_FORMULA } from "../data/formula.js";
 import { button, copyable, loading, notice, resultTable } from "../ui/components.js";
 import { confirmed, dialog } from "../ui/dialogs.js";
 import { fill, h } from "../ui/elements.js";
@@ -115,6 +116,7 @@ export function costWords(cost, format) {
 export async function insert(pane, formula, call) {
   if (!pane.host.isExcel) return handOut(pane, formula, call);
   try {
+    if (formula.length > LONGEST_FORMULA) throw new Error(`it has more than ${LONGEST_FORMULA} characters`);
     const { address, holds } = await pane.host.target();
     const question = `${address} holds “${holds.slice(0, SHOWN_TEXT)}”.`;
     if (holds && !(await confirmed("Replace the cell?", question, "Replace"))) return;

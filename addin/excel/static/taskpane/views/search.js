@@ -13,6 +13,9 @@ import { showFailure } from "../ui/notices.js";
 /** Signals shown at a time; a long list is slow to build and nobody reads it. */
 const PAGE = 60;
 
+/** Characters of a category's name that fit into the list. */
+const SHOWN_NAME = 60;
+
 /** The list of signals and, beside or over it, the card of the one that was opened. */
 export class Search {
   /**
@@ -56,7 +59,7 @@ export class Search {
 
   /** @param {string[]} categories */
   #offer(categories) {
-    const options = categories.map((name) => h("option", { value: name }, name));
+    const options = categories.map((name) => h("option", { value: name }, name.slice(0, SHOWN_NAME)));
     fill(this.category, h("option", { value: "" }, "All categories"), ...options);
   }
 

@@ -4,7 +4,7 @@
 import { cellOf, numberIn, seriesOf } from "../data/answers.js";
 import { RequestError } from "../data/exchange.js";
 import { span } from "../data/format.js";
-import { callOf, formulaOf } from "../data/formula.js";
+import { asTyped, callOf, formulaOf } from "../data/formula.js";
 import { asksFirst } from "../data/host.js";
 import { costWords, insert } from "./insert.js";
 import { chart } from "../ui/chart.js";
@@ -218,7 +218,7 @@ export class Card {
   }
 
   #formulas() {
-    const more = button("All arguments…", () => this.pane.openFunction("SIGNAL_HISTORY", { slug: this.entry.slug }), {
+    const more = button("All arguments…", () => this.pane.openFunction("SIGNAL_HISTORY", { slug: asTyped(this.entry.slug) }), {
       look: "quiet",
     });
     const items = FORMULAS.map(([words, id, rest]) => h("li", this.#formula(words, id, rest)));
@@ -231,7 +231,7 @@ export class Card {
    * @param {string[]} rest
    */
   #formula(words, id, rest) {
-    const typed = [this.entry.slug, ...rest];
+    const typed = [{ text: this.entry.slug }, ...rest];
     const formula = formulaOf(this.pane.status.namespace, id, typed, TEXTS);
     const put = button("Insert", () => void insert(this.pane, formula, callOf(id, typed, TEXTS)), {
       label: `Insert ${words}: ${formula}`,

@@ -1,7 +1,7 @@
 /// <reference path="../types.d.ts" />
 // The tab Insert: a form for every function of the library, with the formula it makes and its cost.
 
-import { callOf, formulaOf, isReference } from "../data/formula.js";
+import { asTyped, callOf, formulaOf, isReference } from "../data/formula.js";
 import { insert, Preview } from "./insert.js";
 import { parameterField } from "../ui/argument_inputs.js";
 import { button, copyable, loading } from "../ui/components.js";
@@ -95,7 +95,7 @@ class Form {
     this.insert = button("Insert", () => void insert(pane, this.text(), this.call()), { look: "primary" });
     const context = {
       changed: () => this.changed(),
-      suggestions: about.group === "Signals" ? (pane.catalogue ?? []).map((entry) => entry.slug) : [],
+      suggestions: about.group === "Signals" ? (pane.catalogue ?? []).map(({ slug }) => asTyped(slug)) : [],
       selection: pane.host.isExcel ? pane.host.selection : null,
     };
     this.fields = about.parameters.map((parameter) => parameterField(parameter, context));
