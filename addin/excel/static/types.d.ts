@@ -109,6 +109,10 @@ interface RefreshReport {
   /** "marked": only our cells were recalculated; "full": everything was. */
   how: "marked" | "full";
   cells: number;
+  /** Formulas that Excel had damaged and that were entered again. */
+  repaired: number;
+  /** Damaged formulas on protected sheets or in arrays, which cannot be entered. */
+  damaged: number;
   requests: number;
   quota: Quota | null;
   text: string;
