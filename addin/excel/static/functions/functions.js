@@ -15,6 +15,7 @@ const cache = new ResultCache({
 });
 const limiter = new RateLimiter(() => performance.now());
 const totals = { calls: 0, remembered: 0 };
+let requestsSpent = 0;
 /** @type {Set<(reply: Reply) => void>} */
 const listeners = new Set();
 /** @type {string | null} */
@@ -150,6 +151,7 @@ function settled(answer, resolve, reject) {
 
 /** @param {Reply} reply */
 function replied(reply) {
+  requestsSpent += Number(reply.requests) || 0;
   if (typeof reply.generation === "number" && reply.generation !== generation) {
     // Someone pressed Refresh elsewhere: the backend would not give the cached answers any more.
     if (generation >= 0) cache.clearArrived();
@@ -175,6 +177,9 @@ const addin = {
   },
   get totals() {
     return { ...totals, batches: batches.sent };
+  },
+  get spent() {
+    return { requests: requestsSpent, unanswered: batches.unanswered };
   },
   calls: () => Array.from(cache.entries.keys(), (key) => JSON.parse(key)),
   forget: () => cache.clear(),

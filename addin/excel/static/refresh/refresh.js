@@ -41,15 +41,18 @@ function refresh(options = {}) {
  */
 async function refreshed(scope, mode) {
   try {
-    const before = await DataServiceAddin.ask("status");
     await DataServiceAddin.ask("refresh", { mode });
     DataServiceAddin.forget();
     const callsBefore = DataServiceAddin.totals.calls;
-    const { how, cells, repaired, damaged } = await recalculated(scope);
-    await answersAreIn(callsBefore, cells === 0);
-    const after = await DataServiceAddin.ask("status");
-    const requests = after.requests_total - before.requests_total;
-    const report = { scope, mode, how, cells, repaired, damaged, requests, quota: after.quota, text: "" };
+    const before = DataServiceAddin.spent;
+    const marked = await recalculated(scope);
+    await answersAreIn(callsBefore, marked.cells === 0);
+    const { quota } = await DataServiceAddin.ask("status");
+    // Counted by the answers to this page: others may use the backend at the same time.
+    const after = DataServiceAddin.spent;
+    const unanswered = after.unanswered > before.unanswered;
+    const requests = after.requests - before.requests;
+    const report = { scope, mode, ...marked, requests, unanswered, quota, text: "" };
     report.text = summaryOf(report);
     return published(report);
   } catch (error) {
@@ -169,10 +172,11 @@ async function answersAreIn(callsBefore, noneExpected) {
 }
 
 /** @param {RefreshReport} report */
-function summaryOf({ cells, how, repaired, damaged, requests, quota }) {
+function summaryOf({ cells, how, repaired, damaged, requests, unanswered, quota }) {
   const counted = (/** @type {number} */ count, /** @type {string} */ word) =>
     `${count} ${word}${count === 1 ? "" : "s"}`;
-  const parts = [`${counted(cells, "cell")} refreshed`, counted(requests, "request")];
+  const spent = `${unanswered ? "at least " : ""}${counted(requests, "request")}`;
+  const parts = [`${counted(cells, "cell")} refreshed`, spent];
   if (repaired) parts.push(`${counted(repaired, "damaged formula")} entered again`);
   if (damaged) parts.push(`${counted(damaged, "damaged formula")} left: ${LEFT_DAMAGED}`);
   if (how === "full") parts.push("this Excel recalculated everything");

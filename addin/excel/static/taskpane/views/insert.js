@@ -2,6 +2,7 @@
 // A formula before it is in the sheet: its cost, its result (at once where it is free, else when the user asks for it),
 // and inserting it into Excel's active cell; in a browser it can be copied instead.
 
+import { isFree, requestsIn } from "../data/cost.js";
 import { messageOf } from "../data/exchange.js";
 import { LONGEST_FORMULA } from "../data/formula.js";
 import { button, copyable, loading, notice, resultTable } from "../ui/components.js";
@@ -60,8 +61,8 @@ export class Preview {
    */
   async #offer(call, cost, turn) {
     fill(this.cost, ...costWords(cost, this.pane.format));
-    if (cost.requests === 0) return this.#fetch(call, turn);
-    const words = `Preview (${this.pane.format.counted(cost.requests, "request")})`;
+    if (isFree(cost)) return this.#fetch(call, turn);
+    const words = `Preview (${requestsIn(cost, this.pane.format)})`;
     const ask = button(words, () => void this.#fetch(call, turn), { disabled: !cost.allowed });
     fill(this.result, cost.allowed ? ask : notice("warning", "Not enough requests left", cost.reason ?? ""));
   }
@@ -102,9 +103,9 @@ export class Preview {
  * @returns {import("../ui/elements.js").Child[]}
  */
 export function costWords(cost, format) {
-  if (cost.requests === 0) return ["Costs ", h("strong", "no request")];
+  if (isFree(cost)) return ["Costs ", h("strong", "no request")];
   const left = cost.quota ? ` · ${format.count(cost.quota.remaining)} left this month` : "";
-  return ["Costs ", h("strong", format.counted(cost.requests, "request")), left];
+  return ["Costs ", h("strong", requestsIn(cost, format)), left];
 }
 
 /**

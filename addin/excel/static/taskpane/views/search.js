@@ -2,6 +2,7 @@
 // The tab Search: the catalogue, searched while the user types, and the card of a signal.
 
 import { CATALOGUE_CALL, categoriesOf, entriesOf, found, marked, wordsOf } from "../data/catalogue.js";
+import { isFree, requestsIn } from "../data/cost.js";
 import { RequestError } from "../data/exchange.js";
 import { Card } from "./signal_card.js";
 import { badge, button, loading, notice } from "../ui/components.js";
@@ -69,7 +70,7 @@ export class Search {
     fill(this.list, loading(6));
     try {
       const cost = await this.pane.backend.cost([CATALOGUE_CALL]);
-      if (cost.requests === 0) return void this.load();
+      if (isFree(cost)) return void this.load();
       if (!this.pane.catalogue && !this.loading) this.#invite(cost);
     } catch (error) {
       void showFailure(this.pane, this.list, error, () => void this.load());
@@ -103,7 +104,7 @@ export class Search {
   /** @param {Cost} cost */
   #invite(cost) {
     const { format } = this.pane;
-    const price = format.counted(cost.requests, "request");
+    const price = requestsIn(cost, format);
     const advice = "It is kept for a day. Searching in it is free.";
     const words = cost.allowed
       ? button(`Load the catalogue (${price})`, () => void this.load(), { look: "primary" })

@@ -2,6 +2,7 @@
 // A signal's card: what it is, its latest value with its history, and the formulas that bring it into a sheet.
 
 import { cellOf, numberIn, seriesOf } from "../data/answers.js";
+import { isFree, requestsIn } from "../data/cost.js";
 import { RequestError } from "../data/exchange.js";
 import { span } from "../data/format.js";
 import { asTyped, callOf, formulaOf } from "../data/formula.js";
@@ -58,9 +59,9 @@ export class Card {
     fill(this.reading, loading(3));
     try {
       const cost = await this.pane.backend.cost(this.#calls());
-      if (cost.requests === 0 || (cost.allowed && !asksFirst())) return await this.#load();
+      if (isFree(cost) || (cost.allowed && !asksFirst())) return await this.#load();
       const { format } = this.pane;
-      const load = button(`Load the value (${format.counted(cost.requests, "request")})`, () => void this.#load(), {
+      const load = button(`Load the value (${requestsIn(cost, format)})`, () => void this.#load(), {
         disabled: !cost.allowed,
       });
       fill(this.reading, cost.allowed ? load : notice("warning", "Not enough requests left", cost.reason ?? ""));
@@ -154,7 +155,7 @@ export class Card {
     try {
       const cost = agreed ? null : await backend.cost(calls);
       if (this.window !== start) return;
-      if (cost?.requests) return fill(this.history, this.windows, this.#price(cost, start));
+      if (cost && !isFree(cost)) return fill(this.history, this.windows, this.#price(cost, start));
       fill(this.history, this.windows, loading(4));
       const { answers } = await backend.call(calls);
       if (answers[0] && this.window === start) this.#draw(answers[0]);
