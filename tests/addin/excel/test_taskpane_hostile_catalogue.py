@@ -105,7 +105,7 @@ def test_a_card_inserts_the_slug_as_one_text(pane):
         for button, rest in (("Insert Latest value", []), ("Insert Date of the value", ["observed_at"])):
             pane.tab.evaluate("book.put('Sheet1', 'A1', {})")
             pane.press(button)
-            pane.run(lambda page: page.wait_for_function("book.cell('Sheet1', 'A1').formula"))
+            pane.until("book.cell('Sheet1', 'A1').formula")
             texts = texts_in(written(pane))
             assert ["".join(texts[: len(texts) - len(rest)]), *texts[len(texts) - len(rest) :]] == [attack, *rest]
 

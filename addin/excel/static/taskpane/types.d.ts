@@ -73,11 +73,12 @@ interface OptionHelp {
   lifted: boolean;
   open_choices: boolean;
   choices: ChoiceHelp[];
+  /** What leaving it out means, where that is one value. */
+  default: Scalar;
 }
 
 interface ParameterHelp extends OptionHelp {
   required: boolean;
-  default: Scalar;
   options: OptionHelp[];
 }
 

@@ -49,12 +49,20 @@ export function callOf(id, typed, kinds) {
 }
 
 /**
- * Options as one text: `freq=M; fill=prev`.
+ * Options as one text: `freq=M; fill=prev`; with a value from a cell, the expression that joins it: `="limit="&A1`.
  * @param {Record<string, string>} chosen
+ * @returns {Typed}
  */
 export function optionsText(chosen) {
   const given = Object.entries(chosen).filter(([, value]) => value.trim() !== "");
-  return given.map(([name, value]) => `${name}=${value.trim()}`).join("; ");
+  if (!given.some(([, value]) => isReference(value))) {
+    return given.map(([name, value]) => `${name}=${value.trim()}`).join("; ");
+  }
+  const joined = given.map(([name, value], index) => {
+    const head = `${index ? "; " : ""}${name}=`;
+    return isReference(value) ? `${quoted(head)}&(${writtenAs(value, "any")})` : quoted(head + value.trim());
+  });
+  return `=${joined.join("&")}`;
 }
 
 /**

@@ -8,7 +8,8 @@ import { LONGEST_FORMULA } from "../data/formula.js";
 import { button, copyable, loading, notice, resultTable } from "../ui/components.js";
 import { confirmed, dialog } from "../ui/dialogs.js";
 import { fill, h } from "../ui/elements.js";
-import { showFailure } from "../ui/notices.js";
+import { problemNotice, showFailure } from "../ui/notices.js";
+import { lockedFor } from "../data/problems.js";
 
 /** Characters of a cell's text that are quoted in the question whether to replace it. */
 const SHOWN_TEXT = 40;
@@ -18,9 +19,13 @@ const PAUSE_MS = 250;
 
 /** Shows one call's cost and result; a newer call replaces an older one. */
 export class Preview {
-  /** @param {Pane} pane */
-  constructor(pane) {
+  /**
+   * @param {Pane} pane
+   * @param {(answer: Answer | null) => void} [judged] called with the answer to the latest call; null: it has none yet
+   */
+  constructor(pane, judged = () => {}) {
     this.pane = pane;
+    this.judged = judged;
     this.cost = h("p.cost", { role: "status" });
     this.result = h("div.preview-result");
     this.element = h("section.preview", { "aria-label": "Preview" }, this.cost, this.result);
@@ -35,6 +40,7 @@ export class Preview {
     this.latest += 1;
     fill(this.cost, words);
     fill(this.result);
+    this.judged(null);
   }
 
   /**
@@ -62,16 +68,23 @@ export class Preview {
   async #offer(call, cost, turn) {
     fill(this.cost, ...costWords(cost, this.pane.format));
     if (isFree(cost)) return this.#fetch(call, turn);
+    this.judged(null);
+    const locked = lockedFor(call[0], this.pane.status.latest);
+    if (locked) {
+      fill(this.cost);
+      return fill(this.result, problemNotice(locked, { retry: () => {}, show: this.pane.show }));
+    }
     const words = `Preview (${requestsIn(cost, this.pane.format)})`;
-    const ask = button(words, () => void this.#fetch(call, turn), { disabled: !cost.allowed });
+    const ask = button(words, () => void this.#fetch(call, turn, { paid: true }), { disabled: !cost.allowed });
     fill(this.result, cost.allowed ? ask : notice("warning", "Not enough requests left", cost.reason ?? ""));
   }
 
   /**
    * @param {Call} call
    * @param {number} turn
+   * @param {{ paid?: boolean }} [options] whether its cost was announced
    */
-  async #fetch(call, turn) {
+  async #fetch(call, turn, { paid = false } = {}) {
     fill(this.result, loading(3));
     this.result.setAttribute("aria-busy", "true");
     try {
@@ -79,7 +92,9 @@ export class Preview {
       if (turn !== this.latest) return;
       const [answer] = reply.answers;
       fill(this.result, answer ? resultTable(answer, this.pane.format) : null);
-      if (reply.requests) fill(this.cost, `Spent ${this.pane.format.counted(reply.requests, "request")}`);
+      this.judged(answer ?? null);
+      const spent = reply.requests ? this.pane.format.counted(reply.requests, "request") : "no request";
+      if (paid || reply.requests) fill(this.cost, `Spent ${spent}`);
     } catch (error) {
       if (turn === this.latest) this.#failed(call, error);
     } finally {
@@ -93,6 +108,7 @@ export class Preview {
    */
   #failed(call, error) {
     fill(this.cost);
+    this.judged(null);
     void showFailure(this.pane, this.result, error, () => void this.show(call, { pauseMs: 0 }));
   }
 }

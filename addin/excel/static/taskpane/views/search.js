@@ -6,7 +6,7 @@ import { isFree, requestsIn } from "../data/cost.js";
 import { RequestError } from "../data/exchange.js";
 import { Card } from "./signal_card.js";
 import { badge, button, loading, notice } from "../ui/components.js";
-import { fill, h, icon } from "../ui/elements.js";
+import { fill, h, icon, onEscape } from "../ui/elements.js";
 import { showFailure } from "../ui/notices.js";
 
 /** @typedef {import("../data/catalogue.js").SignalEntry} SignalEntry */
@@ -45,7 +45,9 @@ export class Search {
     this.#offer([]);
     this.count = h("p.muted.small", { role: "status" });
     this.list = h("div.search-results", { keydown: (/** @type {KeyboardEvent} */ event) => this.#keyed(event) });
-    this.card = h("div.search-card");
+    /** Leaves the open card. */
+    this.close = () => {};
+    this.card = h("div.search-card", { keydown: onEscape(() => this.close()) });
     this.#build();
   }
 
@@ -184,11 +186,9 @@ export class Search {
     // A narrow pane shows the card in the list's place, from its top.
     if (covered && this.list.offsetParent === null) window.scrollTo(0, 0);
     const card = new Card(this.pane, entry);
-    fill(
-      this.card,
-      button("Signals", () => this.#close(entry), { look: "quiet", sign: "back" }),
-      card.element,
-    );
+    this.close = () => this.#close(entry);
+    const back = button("Signals", this.close, { look: "quiet", sign: "back" });
+    fill(this.card, back, card.element);
     card.element.querySelector("h2")?.focus();
     await card.open();
   }
