@@ -23,7 +23,7 @@ FUNCTIONS_PARTS = (
     "functions/rate_limiter",
     "functions/functions",
 )
-REFRESH_PARTS = ("refresh/formulas", "refresh/refresh", "refresh/triggers")
+REFRESH_PARTS = ("refresh/formulas", "refresh/repair", "refresh/refresh", "refresh/triggers")
 
 CALLS_PER_BATCH = 10_000
 """Larger recalculations go out as several batches, so that the page decodes one while the backend answers the next."""

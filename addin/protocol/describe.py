@@ -30,7 +30,7 @@ def _parameter(parameter: Parameter) -> dict[str, Any]:
         "required": parameter.required,
         "default": _plain(parameter.default),
         **_kind(parameter.kind),
-        "options": [{"name": option.name, **_kind(option.kind)} for option in options],
+        "options": [{"name": option.name, "default": option.default, **_kind(option.kind)} for option in options],
     }
 
 

@@ -1,7 +1,7 @@
 // As much of Excel's API as a refresh uses, on sheets of formulas. As in Excel, a property can be read only after it
 // was loaded and the context was synchronised, and what was asked happens at the next synchronisation.
 
-const book = { sheets: [], names: {}, active: 0, selection: [], selected: [], calculations: [], refuses: new Set() };
+const book = { sheets: [], names: {}, active: 0, selection: [], selected: [], calculations: [], entered: [], refuses: new Set() };
 const listeners = { selection: [], activated: [] };
 
 /** An object whose `values` can be read once they are loaded; `isNullObject` needs no loading. */
@@ -16,6 +16,10 @@ function proxy(queue, values, members = {}) {
   };
   for (const name of Object.keys(values)) {
     Object.defineProperty(object, name, {
+      set(written) {
+        if (name !== "formulas") throw new Error(`${name} cannot be written`);
+        queue.push(() => enter(members.sheet, members.area, written[0][0]));
+      },
       get() {
         if (!loaded.has(name)) throw new Error(`${name} was read before it was loaded`);
         return values[name];
@@ -30,6 +34,8 @@ function ranges(context, sheet, queue, area) {
   const refs = { address: `${sheet.id}!${JSON.stringify(area)}`, rowIndex: top, columnIndex: left };
   const values = { ...refs, rowCount: bottom - top + 1, columnCount: right - left + 1 };
   Object.defineProperty(values, "formulas", { enumerable: true, get: () => formulasOf(sheet, area) });
+  Object.defineProperty(values, "values", { enumerable: true, get: () => contentOf(sheet, area).map((row) => row.map(({ value }) => value)) });
+  Object.defineProperty(values, "valueTypes", { enumerable: true, get: () => contentOf(sheet, area).map((row) => row.map(({ type }) => type)) });
   return proxy(queue, values, {
     isNullObject: false,
     area,
@@ -46,6 +52,26 @@ function ranges(context, sheet, queue, area) {
     getCell: (row, column) => ranges(context, sheet, queue, [top + row, left + column, top + row, left + column]),
     select: () => queue.push(() => book.selected.push(values.address)),
   });
+}
+
+/** What cells show: #NAME? where Excel does not find the function of a formula, else a number. */
+function contentOf(sheet, [top, left, bottom, right]) {
+  const content = (key) => {
+    if (sheet.stuck.has(key) || /_xldudf_/.test(sheet.cells[key])) return { value: "#NAME?", type: "Error" };
+    return sheet.cells[key] === undefined ? { value: "", type: "Empty" } : { value: 1, type: "Double" };
+  };
+  const row = (r) => Array.from({ length: right - left + 1 }, (_, c) => content(`${r},${left + c}`));
+  return Array.from({ length: bottom - top + 1 }, (_, r) => row(top + r));
+}
+
+/** As in Excel, entering a formula finds its function again, and calls it. */
+function enter(sheet, [row, column], formula) {
+  const key = `${row},${column}`;
+  if (sheet.protected || sheet.arrays.has(key)) throw new Error("AccessDenied");
+  sheet.cells[key] = formula;
+  sheet.stuck.delete(key);
+  book.entered.push(formula);
+  callLater([formula]);
 }
 
 function formulasOf(sheet, [top, left, bottom, right]) {
@@ -73,6 +99,7 @@ function used(context, sheet, queue, within = [0, 0, 1_048_575, 16_383]) {
 
 function worksheet(context, sheet, queue) {
   return proxy(queue, { id: sheet.id }, {
+    protection: proxy(queue, { protected: sheet.protected }),
     getUsedRangeOrNullObject: () => used(context, sheet, queue),
     getRangeByIndexes: (row, column, height, width) =>
       ranges(context, sheet, queue, [row, column, row + height - 1, column + width - 1]),
@@ -143,22 +170,28 @@ function calculate(kind) {
   book.calculations.push(kind);
   const cells = book.sheets.flatMap((sheet) =>
     Object.entries(sheet.cells).filter(([key]) => {
+      if (sheet.stuck.has(key)) return false;
       const [row, column] = key.split(",").map(Number);
       return kind === "Full" || sheet.dirty.some((area) => intersection(area, [row, column, row, column]));
     }),
   );
   book.sheets.forEach((sheet) => sheet.dirty.splice(0));
   book.recalculated = cells.map(([, formula]) => formula);
+  callLater(book.recalculated);
+}
+
+function callLater(formulas) {
   setTimeout(() => {
-    for (const [, formula] of cells) {
+    for (const formula of formulas) {
       const call = /^=DS\.(\w+)\("([^"]*)"\)$/.exec(formula);
       if (call) functions[call[1]](call[2], {}).catch(() => undefined);
     }
   }, 10);
 }
 
-function addSheet(id, cells) {
-  book.sheets.push({ id, cells, dirty: [] });
+/** `stuck` are the cells that show #NAME? although their formula is right, `arrays` those that are part of an array. */
+function addSheet(id, cells, { stuck = [], arrays = [], locked = false } = {}) {
+  book.sheets.push({ id, cells, dirty: [], stuck: new Set(stuck), arrays: new Set(arrays), protected: locked });
 }
 
 globalThis.Excel = {

@@ -18,6 +18,8 @@ class Option:
 
     name: str
     kind: Kind
+    default: str | None = None
+    """What leaving it out means, where that is one value."""
 
 
 ERR = Option(
@@ -26,6 +28,7 @@ ERR = Option(
         help="what the cell shows for an error",
         choices=(Choice("code", "the error itself"), Choice("text", "its message"), Choice("blank", "nothing")),
     ),
+    default="code",
 )
 """Every function with options has this one; the session acts on it."""
 

@@ -52,7 +52,7 @@ SORT = Text(
 OPTIONS = Options(
     help="sort= a field, top= the number of rows",
     example="sort=belief_score; top=5",
-    options=(Option("sort", SORT), Option("top", Count(help="the maximum number of rows"))),
+    options=(Option("sort", SORT, DEFAULT_SORT), Option("top", Count(help="the maximum number of rows"))),
 )
 
 

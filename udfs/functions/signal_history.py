@@ -50,19 +50,21 @@ OPTIONS = Options(
     example="freq=M; transform=yoy",
     options=(
         Option(
-            "freq", OneOf(members=Freq, help="one row for each period that has observations, dated by its last day")
+            "freq",
+            OneOf(members=Freq, help="one row for each period that has observations, dated by its last day"),
+            "raw",
         ),
-        Option("agg", OneOf(members=Agg, help="how the values within a period are combined")),
-        Option("fill", OneOf(members=Fill, help="how gaps are filled")),
-        Option("align", OneOf(members=Align, help="which rows to show for several signals")),
+        Option("agg", OneOf(members=Agg, help="how the values within a period are combined"), "last"),
+        Option("fill", OneOf(members=Fill, help="how gaps are filled"), "none"),
+        Option("align", OneOf(members=Align, help="which rows to show for several signals"), "union"),
         Option(
             "transform", Chain(help="one or several, separated by | and applied in this order", example="yoy|ma(3)")
         ),
-        Option("order", OneOf(members=Order, help="which row is first")),
-        Option("header", OneOf(members=Header, help="the header of the columns")),
-        Option("dates", OneOf(members=Dates, help="the column of dates")),
+        Option("order", OneOf(members=Order, help="which row is first"), "asc"),
+        Option("header", OneOf(members=Header, help="the header of the columns"), "slug"),
+        Option("dates", OneOf(members=Dates, help="the column of dates"), "show"),
         Option("limit", Count(help="only the newest n rows", example="12")),
-        Option("layout", OneOf(members=Layout, help="the form of the table")),
+        Option("layout", OneOf(members=Layout, help="the form of the table"), "wide"),
     ),
 )
 

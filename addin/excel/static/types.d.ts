@@ -88,6 +88,8 @@ interface PageAddin {
   readonly waiting: number;
   /** Since the page was loaded: calls Excel made, calls answered without the network, batches sent. */
   readonly totals: Readonly<{ calls: number; remembered: number; batches: number }>;
+  /** Since the page was loaded: requests that answers cost, and batches without an answer, which may have cost more. */
+  readonly spent: Readonly<{ requests: number; unanswered: number }>;
   /** The different calls made since `forget`, to ask what they would cost. */
   calls(): Call[];
   /** Forget every answer: the next calls ask the backend again. */
@@ -109,7 +111,14 @@ interface RefreshReport {
   /** "marked": only our cells were recalculated; "full": everything was. */
   how: "marked" | "full";
   cells: number;
+  /** Formulas that Excel had damaged and that were entered again. */
+  repaired: number;
+  /** Damaged formulas on protected sheets or in arrays, which cannot be entered. */
+  damaged: number;
+  /** What the answers to this refresh say they cost. */
   requests: number;
+  /** Whether a batch had no answer: it may have cost more. */
+  unanswered: boolean;
   quota: Quota | null;
   text: string;
 }

@@ -97,6 +97,7 @@
       id: sheet,
       name: sheet,
       load() {},
+      protection: { load() {}, protected: false },
       getUsedRangeOrNullObject() {
         const places = [...sheets.get(sheet).keys()].map(at);
         if (places.length === 0) return { isNullObject: true, load() {} };

@@ -73,6 +73,10 @@ class Pane:
     def sees_no(self, text: str) -> None:
         assert self.run(lambda page: page.get_by_text(text).filter(visible=True).count()) == 0
 
+    def until(self, condition: str) -> None:
+        """Wait until an expression is true in the page, whose policy forbids playwright's own way."""
+        self.tab.evaluate(f"async () => {{ while (!({condition})) await new Promise((go) => setTimeout(go, 5)); }}")
+
     def gone(self, selector: str) -> None:
         """Wait until there is nothing of the kind any more."""
         self.run(lambda page: page.locator(selector).first.wait_for(state="detached"))

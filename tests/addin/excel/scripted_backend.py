@@ -53,6 +53,8 @@ class ScriptedBackend:
     reply: Callable[[Request], Awaitable[Response]] | None = None
     settings: Settings = field(default_factory=Settings)
     generation: int = 1
+    requests_per_batch: int = 1
+    others_spent: int = 0
     url: str = ""
     batches: list[list[list[Any]]] = field(default_factory=list)
     requests: list[tuple[str, Any]] = field(default_factory=list)
@@ -67,7 +69,7 @@ class ScriptedBackend:
         return JSONResponse(self.replied([self.answer(call) for call in calls]))
 
     def replied(self, answers: list[dict[str, Any]]) -> dict[str, Any]:
-        return {"answers": answers, "requests": 0, "quota": None, "generation": self.generation}
+        return {"answers": answers, "requests": self.requests_per_batch, "quota": None, "generation": self.generation}
 
     async def scripts(self, request: Request) -> Response:
         if request.url.path == "/refresh.js":
@@ -78,7 +80,10 @@ class ScriptedBackend:
     async def told(self, request: Request) -> Response:
         body = await request.json() if request.method == "POST" else None
         self.requests.append((request.url.path, body))
-        spent = {"requests_total": len(self.batches), "quota": {"remaining": 412, "cap": 1000}}
+        spent = {
+            "requests_total": len(self.batches) * self.requests_per_batch + self.others_spent,
+            "quota": {"remaining": 412, "cap": 1000},
+        }
         return JSONResponse({"generation": self.generation, **spent})
 
 

@@ -64,6 +64,32 @@ def test_an_argument_that_is_an_error_is_passed_on(engine, scripted):
     assert scripted.batches == []
 
 
+def test_an_error_inside_a_range_is_that_cells_error_and_the_others_are_answered(engine, scripted):
+    scripted.answer = lambda call: {
+        "rows": 1,
+        "header": None,
+        "columns": [
+            {
+                "type": "any",
+                "values": [{"error": text, "message": "it is an error itself"} if text == "#N/A" else 163.1],
+            }
+            for text in call[1][0]
+        ],
+        "fresh_s": 60,
+    }
+    engine.tab.evaluate(
+        """() => _richApiNativeBridge.onMessageFromHost(JSON.stringify({ type: 3, message: { entries: [{
+          messageCategory: 1,
+          messageType: 1000,
+          message: [0, "SIGNAL", [[["us-cpi", { type: "CustomFunctionError", code: "#N/A" }]]], null, 4],
+        }] } }))"""
+    )
+    engine.tab.evaluate("async () => { while (!results[0]) await new Promise((go) => setTimeout(go, 5)); }")
+    assert scripted.batches == [[["SIGNAL", [["us-cpi", "#N/A"]]]]]
+    assert engine.tab.evaluate("results[0].value[0][0]") == 163.1
+    assert engine.tab.evaluate("results[0].value[0][1]")["errorType"] == "NotAvailable"
+
+
 def test_dates_arrive_as_numbers_with_their_format(engine, scripted):
     engine.tab.evaluate(
         "() => { Office.context ??= {}; Office.context.requirements = { isSetSupported: () => true }; }"

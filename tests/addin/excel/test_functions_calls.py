@@ -1,5 +1,7 @@
 """How calls of Excel become calls to the backend."""
 
+import pytest
+
 from addin.config.settings import Settings
 from udfs import REGISTRY
 
@@ -93,10 +95,27 @@ def test_an_entity_is_sent_by_its_text(page, scripted):
     assert posted(scripted) == [["SIGNAL", "us-cpi"]]
 
 
-def test_an_argument_that_is_an_error_gives_that_error_without_asking(page, scripted):
-    told = page.evaluate("call('SIGNAL', [['us-cpi'], [new CustomFunctions.Error('#N/A')]])")
+ERROR_FORMS = [
+    "new CustomFunctions.Error('#N/A')",
+    "{type: 'Error', basicValue: '#N/A', errorType: 'NotAvailable'}",
+    "[[new CustomFunctions.Error('#N/A')]]",
+]
+
+
+@pytest.mark.parametrize("error", ERROR_FORMS)
+def test_an_argument_that_is_an_error_gives_that_error_without_asking(page, scripted, error):
+    told = page.evaluate(f"call('SIGNAL', 'us-cpi', {error})")
     assert told == {"error": "#N/A", "message": "an argument is an error itself (#N/A)"}
     assert scripted.batches == []
+
+
+@pytest.mark.parametrize(
+    ("given", "sent"), [("#N/A", "#N/A"), ("#VALUE!", "#VALUE!"), ("#DIV/0!", "#DIV/0!"), ("#BLOCKED!", "#N/A")]
+)
+def test_an_error_inside_a_range_goes_along_as_its_code(page, scripted, given, sent):
+    page.evaluate("(code) => call('SIGNAL', [['us-cpi', new CustomFunctions.Error(code)]])", given)
+    page.evaluate("(code) => call('INDEX', [['x'], [{type: 'Error', basicValue: code}]])", given)
+    assert posted(scripted) == [["SIGNAL", [["us-cpi", sent]]], ["INDEX", [["x"], [sent]]]]
 
 
 def test_a_host_that_passes_no_invocation_object_is_served_too(page, scripted):

@@ -45,9 +45,32 @@ def test_a_refresh_recalculates_our_formulas_and_no_others(book):
 
 def test_it_tells_the_backend_first_and_says_what_it_spent(book, scripted):
     report = refresh(book)
-    assert scripted.requests == [("/status", None), ("/refresh", {"mode": "stale"}), ("/status", None)]
+    assert scripted.requests == [("/refresh", {"mode": "stale"}), ("/status", None)]
     assert scripted.batches == [[["SIGNAL", "a"], ["SIGNAL", "b"], ["INDEX", "x"]]]
     assert report["text"] == "4 cells refreshed, 1 request, 412 of 1000 left this month"
+
+
+def test_requests_of_others_meanwhile_are_not_its_own(book, scripted):
+    async def reply(request):
+        scripted.others_spent += 5
+        calls = (await request.json())["calls"]
+        return JSONResponse(scripted.replied([fresh(1) for _ in calls]))
+
+    scripted.reply, scripted.requests_per_batch = reply, 2
+    assert refresh(book)["requests"] == 2
+
+
+def test_a_batch_without_an_answer_may_have_cost_more(book):
+    book.evaluate(
+        """() => {
+          const real = fetch;
+          globalThis.fetch = (address, options) =>
+            String(address).endsWith("/call") ? Promise.reject(new TypeError("lost")) : real(address, options);
+        }"""
+    )
+    report = refresh(book)
+    assert (report["requests"], report["unanswered"]) == (0, True)
+    assert "at least 0 requests" in report["text"]
 
 
 def test_what_the_page_remembers_is_asked_for_again(book, scripted):

@@ -50,6 +50,14 @@ def test_a_formula_goes_into_the_active_cell(pane):
     assert cell(pane, "A1")["formula"] == CPI
 
 
+def test_a_cell_in_the_format_of_text_shows_the_value_and_not_the_formula(pane):
+    put(pane, "A1", format="@")
+    fill_in(pane)
+    pane.press("Insert", exact=True)
+    pane.sees("Inserted into A1")
+    assert (cell(pane, "A1")["formula"], cell(pane, "A1")["format"]) == (CPI, "General")
+
+
 def test_a_cell_that_holds_something_is_replaced_only_after_a_question(pane):
     put(pane, "A1", value="Budget 2027")
     fill_in(pane)

@@ -26,6 +26,8 @@ def pane(chromium, sample_backend) -> Iterator[Pane]:
         (["", "-5Y"], '=DS.F(,"-5Y")'),
         (["", "true"], '=DS.F(,"true")'),
         (['say "x"'], '=DS.F("say ""x""")'),
+        (["'=A1", "'123"], '=DS.F("=A1","123")'),
+        (["", "", "1e999"], '=DS.F(,,"1e999")'),
         ([], "=DS.F()"),
     ],
 )
@@ -37,6 +39,18 @@ def test_a_formula_is_written_as_excel_reads_it(pane, typed, formula):
 def test_long_text_is_cut_into_pieces_that_excel_takes(pane):
     formula = pane.module("data/formula.js", "m.quoted('x'.repeat(600))")
     assert [len(piece) - 2 for piece in formula.split("&")] == [255, 255, 90]
+
+
+def test_a_character_of_two_halves_is_not_cut(pane):
+    pieces = pane.module("data/formula.js", "m.quoted('x' + '😀'.repeat(300))").split("&")
+    assert "".join(piece[1:-1] for piece in pieces) == "x" + "😀" * 300
+    assert all(len(piece.encode("utf-16-le")) // 2 - 2 <= 255 for piece in pieces)
+
+
+@pytest.mark.parametrize("text", ["=A1", " =A1", "'x", "12", "1e5", "", "us-cpi", "\t=1", "TRUE"])
+def test_what_is_written_for_a_text_is_read_as_that_text(pane, text):
+    call = pane.module("data/formula.js", f"m.callOf('F', [m.asTyped({text!r}), 'end'], [{{type: 'any'}}])")
+    assert [str(call[1] or "").strip(), call[2]] == [text.strip(), "end"]
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,22 @@
 /** A range with more rows is taken for a whole column, and its blank end is dropped. */
 const LONG_RANGE_ROWS = 10_000;
 
+/** The errors that the library knows; it takes any other for #N/A. */
+const CELL_ERRORS = [
+  "#N/A",
+  "#VALUE!",
+  "#REF!",
+  "#DIV/0!",
+  "#NUM!",
+  "#NAME?",
+  "#NULL!",
+  "#SPILL!",
+  "#CALC!",
+];
+
 /**
- * The call of function `id`; throws a cell error where an argument is itself an error.
+ * The call of function `id`; throws a cell error where an argument is itself an error. An error inside of a range goes
+ * along as its code: it is the error of its own place, and the others are answered.
  * Office may have metadata of an older version than this script, so the number of arguments is not fixed.
  * @param {string} id
  * @param {unknown[]} values what Excel passed, its invocation object last
@@ -30,15 +44,41 @@ function isInvocation(value) {
 }
 
 /**
+ * Whether Excel only previews a part of a formula that someone is editing; older versions do not say so.
+ * @param {unknown[]} values what Excel passed, its invocation object last
+ */
+function isValuePreview(values) {
+  const last = values[values.length - 1];
+  return isInvocation(last) && /** @type {Record<string, unknown>} */ (last).isInValuePreview === true;
+}
+
+/**
  * @param {unknown} value
  * @returns {Argument}
  */
 function argumentOf(value) {
-  if (!Array.isArray(value)) return scalarOf(value);
+  if (!Array.isArray(value)) return withoutError(value, scalarOf(value));
   const rows = value.map((row) => (Array.isArray(row) ? row : [row]).map(scalarOf));
   if (rows.length > LONG_RANGE_ROWS) dropBlankEnd(rows);
   if (rows.every(isBlankRow)) return null;
-  return rows.length === 1 && rows[0]?.length === 1 ? (rows[0][0] ?? null) : rows;
+  if (rows.length !== 1 || rows[0]?.length !== 1) return rows;
+  return withoutError([value].flat(2)[0], rows[0][0] ?? null);
+}
+
+/**
+ * A single value, unless it is an error: then so is the call.
+ * @param {unknown} given what Excel passed
+ * @param {Scalar} value
+ */
+function withoutError(given, value) {
+  if (!isError(given)) return value;
+  throw cellError(value === "#VALUE!" ? value : "#N/A", `an argument is an error itself (${value})`);
+}
+
+/** @param {unknown} value one value, as Excel passed it */
+function isError(value) {
+  if (typeof value !== "object" || value === null) return false;
+  return ("type" in value && value.type === "Error") || ("code" in value && typeof value.code === "string");
 }
 
 /** @param {Scalar[][]} rows */
@@ -72,15 +112,12 @@ function scalarOf(value) {
 }
 
 /**
- * The plain value of one of Excel's data types: a formatted number, an entity by its text, an error as what it is.
+ * The plain value of one of Excel's data types: a formatted number, an entity by its text, an error by its code.
  * @param {Record<string, unknown>} value
  * @returns {Scalar}
  */
 function plainOf(value) {
   if (typeof value.text === "string") return scalarOf(value.text);
-  if (value.type === "Error" || typeof value.code === "string") {
-    const code = String(value.code ?? value.basicValue ?? "#N/A");
-    throw cellError(code === "#VALUE!" ? code : "#N/A", `an argument is an error itself (${code})`);
-  }
+  if (isError(value)) return CELL_ERRORS.find((code) => code === (value.code ?? value.basicValue)) ?? "#N/A";
   return typeof value.basicValue === "object" ? null : scalarOf(value.basicValue);
 }

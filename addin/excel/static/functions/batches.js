@@ -35,6 +35,7 @@ class Batches {
     this.maxCalls = maxCalls;
     this.maxBytes = maxBytes;
     this.sent = 0;
+    this.unanswered = 0;
     /** @type {PendingCall[]} */
     this.pending = [];
     this.seen = 0;
@@ -101,6 +102,7 @@ class Batches {
       this.replied(reply);
       batch.forEach((call, index) => call.answered(/** @type {Answer} */ (reply.answers[index])));
     } catch (error) {
+      this.unanswered += 1;
       for (const call of batch) call.failed(error instanceof Error ? error : new Error(String(error)));
     }
   }

@@ -15,12 +15,15 @@ const cache = new ResultCache({
 });
 const limiter = new RateLimiter(() => performance.now());
 const totals = { calls: 0, remembered: 0 };
+let requestsSpent = 0;
 /** @type {Set<(reply: Reply) => void>} */
 const listeners = new Set();
 /** @type {string | null} */
 let userKey = null;
 let generation = -1;
 let waiting = 0;
+
+const NO_PREVIEW = "not loaded yet; press Enter to see the value (a preview sends no request)";
 
 const batches = new Batches({
   post: (body) => request("functions/call", body),
@@ -52,17 +55,29 @@ function request(path, body) {
  * @returns {Promise<Result>}
  */
 function resultOfCall(id, values) {
-  totals.calls += 1;
   let key;
   try {
     key = JSON.stringify(callOf(id, values));
   } catch (error) {
     return Promise.reject(error);
   }
+  if (isValuePreview(values)) return previewOf(key);
+  totals.calls += 1;
   const cached = cache.get(key);
   if (cached === undefined) return whenArrived(send(key));
   totals.remembered += 1;
   return hasArrived(cached) ? delivered(cached) : whenArrived(cached);
+}
+
+/**
+ * The result for Excel's preview of a part of a formula that someone is editing: what the page holds, even if it is no
+ * longer fresh. Every click and key could ask for another preview, so none of them asks the backend.
+ * @param {string} key the call as JSON
+ * @returns {Promise<Result>}
+ */
+function previewOf(key) {
+  const known = cache.lastKnown(key);
+  return known === undefined ? Promise.reject(cellError("#N/A", NO_PREVIEW)) : whenArrived(known);
 }
 
 /**
@@ -136,6 +151,7 @@ function settled(answer, resolve, reject) {
 
 /** @param {Reply} reply */
 function replied(reply) {
+  requestsSpent += Number(reply.requests) || 0;
   if (typeof reply.generation === "number" && reply.generation !== generation) {
     // Someone pressed Refresh elsewhere: the backend would not give the cached answers any more.
     if (generation >= 0) cache.clearArrived();
@@ -161,6 +177,9 @@ const addin = {
   },
   get totals() {
     return { ...totals, batches: batches.sent };
+  },
+  get spent() {
+    return { requests: requestsSpent, unanswered: batches.unanswered };
   },
   calls: () => Array.from(cache.entries.keys(), (key) => JSON.parse(key)),
   forget: () => cache.clear(),

@@ -34,6 +34,15 @@ class ResultCache {
   }
 
   /**
+   * The entry of the call `key` as long as it is held, however old it is.
+   * @param {string} key
+   * @returns {CachedResult | undefined}
+   */
+  lastKnown(key) {
+    return this.entries.get(key);
+  }
+
+  /**
    * Add the promise of an answer that is on its way.
    * @param {string} key
    * @param {Promise<Result>} result

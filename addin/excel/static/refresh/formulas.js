@@ -12,8 +12,8 @@ const LONGEST_ADDRESS = 8_000;
  * @property {number} right
  */
 
-/** A text literal in a formula, its quotes doubled. */
-const TEXT = /"(?:[^"]|"")*"/g;
+/** A text literal in a formula, or the name of a sheet or a file; quotes inside of either are doubled. */
+const QUOTED = /"(?:[^"]|"")*"|'(?:[^']|'')*'/g;
 
 /**
  * A test whether a cell's content is a formula that calls a function of `namespace`, as typed or as Excel stores it
@@ -27,7 +27,21 @@ function ourFormulas(namespace) {
     typeof formula === "string" &&
     formula.startsWith("=") &&
     call.test(formula) &&
-    call.test(formula.replace(TEXT, '""'));
+    call.test(formula.replace(QUOTED, (text) => text.charAt(0).repeat(2)));
+}
+
+/**
+ * A function that gives a formula with the calls of `namespace` as a user types them. Excel may have left them in the
+ * form in which files hold them, also as the function of some other add-in's file.
+ * @param {string} namespace
+ * @returns {(formula: string) => string}
+ */
+function formulasAsEntered(namespace) {
+  const file = String.raw`(?:'(?:[^']|'')*'|[\w.:\\[\]]+)!`;
+  const call = String.raw`(?:${file})?_xldudf_${namespace}_([A-Z]\w*)(?=\s*\()`;
+  // What is quoted comes before what looks like a call inside of it.
+  const token = new RegExp(String.raw`"(?:[^"]|"")*"|${call}|'(?:[^']|'')*'|[\w.]+`, "gi");
+  return (formula) => formula.replace(token, (found, id) => (id ? `${namespace}.${String(id).toUpperCase()}` : found));
 }
 
 /**

@@ -10,6 +10,11 @@ const LOOK_EVERY_MS = 25;
 const CELLS_PER_READ = 20_000;
 
 const isOurs = ourFormulas(DataServiceAddin.configuration.namespace);
+const asEntered = formulasAsEntered(DataServiceAddin.configuration.namespace);
+
+/** @typedef {Repairs & { cells: number }} Marked what was found: cells of ours, and the repairs among them */
+
+const LEFT_DAMAGED = "unprotect the sheet or the array that holds them and refresh again";
 
 /** @type {Set<(report: RefreshReport | Error) => void>} */
 const reportListeners = new Set();
@@ -36,15 +41,18 @@ function refresh(options = {}) {
  */
 async function refreshed(scope, mode) {
   try {
-    const before = await DataServiceAddin.ask("status");
     await DataServiceAddin.ask("refresh", { mode });
     DataServiceAddin.forget();
     const callsBefore = DataServiceAddin.totals.calls;
-    const [how, cells] = await recalculated(scope);
-    await answersAreIn(callsBefore, cells === 0);
-    const after = await DataServiceAddin.ask("status");
-    const requests = after.requests_total - before.requests_total;
-    const report = { scope, mode, how, cells, requests, quota: after.quota, text: "" };
+    const before = DataServiceAddin.spent;
+    const marked = await recalculated(scope);
+    await answersAreIn(callsBefore, marked.cells === 0);
+    const { quota } = await DataServiceAddin.ask("status");
+    // Counted by the answers to this page: others may use the backend at the same time.
+    const after = DataServiceAddin.spent;
+    const unanswered = after.unanswered > before.unanswered;
+    const requests = after.requests - before.requests;
+    const report = { scope, mode, ...marked, requests, unanswered, quota, text: "" };
     report.text = summaryOf(report);
     return published(report);
   } catch (error) {
@@ -54,11 +62,11 @@ async function refreshed(scope, mode) {
 
 /**
  * @param {Scope} scope
- * @returns {Promise<["marked" | "full", number]>}
+ * @returns {Promise<Marked & { how: "marked" | "full" }>}
  */
 async function recalculated(scope) {
   try {
-    return ["marked", await Excel.run((context) => recalculateOurs(context, scope, isOurs))];
+    return { how: "marked", ...(await Excel.run((context) => recalculateOurs(context, scope))) };
   } catch (error) {
     // An older Excel, or a sheet that cannot be read: everything is recalculated instead.
     console.warn(error);
@@ -69,22 +77,27 @@ async function recalculated(scope) {
       return context.sync();
     });
     await answersAreIn(before, false);
-    return ["full", DataServiceAddin.totals.calls - before];
+    return { how: "full", cells: DataServiceAddin.totals.calls - before, repaired: 0, damaged: 0 };
   }
 }
 
 /**
- * Recalculate our cells in `scope` and nothing else; returns how many there are.
+ * Recalculate our cells in `scope` and nothing else, and enter again what is damaged.
  * @param {Excel.RequestContext} context
  * @param {Scope} scope
- * @param {(formula: unknown) => boolean} isOurs
+ * @returns {Promise<Marked>}
  */
-async function recalculateOurs(context, scope, isOurs) {
-  let cells = 0;
-  for (const area of await areasOf(context, scope)) cells += await markArea(context, area, isOurs);
+async function recalculateOurs(context, scope) {
+  const total = { cells: 0, repaired: 0, damaged: 0 };
+  for (const area of await areasOf(context, scope)) {
+    const { cells, repaired, damaged } = await markArea(context, area);
+    total.cells += cells;
+    total.repaired += repaired;
+    total.damaged += damaged;
+  }
   context.application.calculate("Recalculate");
   await context.sync();
-  return cells;
+  return total;
 }
 
 /**
@@ -122,23 +135,26 @@ async function rangesOf(context, scope) {
 /**
  * @param {Excel.RequestContext} context
  * @param {Excel.Range} area
- * @param {(formula: unknown) => boolean} isOurs
- * @returns {Promise<number>}
+ * @returns {Promise<Marked>}
  */
-async function markArea(context, area, isOurs) {
-  const { rowIndex, columnIndex, rowCount, columnCount, worksheet: sheet } = area;
+async function markArea(context, area) {
+  const { rowIndex, columnIndex: left, rowCount, columnCount, worksheet: sheet } = area;
   const rowsPerRead = Math.max(1, Math.floor(CELLS_PER_READ / columnCount));
-  let cells = 0;
+  const marked = { cells: 0, repaired: 0, damaged: 0 };
   for (let row = 0; row < rowCount; row += rowsPerRead) {
     const height = Math.min(rowsPerRead, rowCount - row);
-    const part = sheet.getRangeByIndexes(rowIndex + row, columnIndex, height, columnCount);
-    part.load("formulas");
+    const top = rowIndex + row;
+    const part = sheet.getRangeByIndexes(top, left, height, columnCount);
+    part.load("formulas,valueTypes");
     await context.sync();
-    const blocks = blocksOf(part.formulas, isOurs, rowIndex + row, columnIndex);
+    const blocks = blocksOf(part.formulas, isOurs, top, left);
+    const { repaired, damaged } = await repair(context, sheet, { part, top, left });
     for (const list of addressLists(blocks)) sheet.getRanges(list).setDirty();
-    cells += cellCount(blocks);
+    marked.cells += cellCount(blocks);
+    marked.repaired += repaired;
+    marked.damaged += damaged;
   }
-  return cells;
+  return marked;
 }
 
 /**
@@ -156,10 +172,13 @@ async function answersAreIn(callsBefore, noneExpected) {
 }
 
 /** @param {RefreshReport} report */
-function summaryOf({ cells, how, requests, quota }) {
+function summaryOf({ cells, how, repaired, damaged, requests, unanswered, quota }) {
   const counted = (/** @type {number} */ count, /** @type {string} */ word) =>
     `${count} ${word}${count === 1 ? "" : "s"}`;
-  const parts = [`${counted(cells, "cell")} refreshed`, counted(requests, "request")];
+  const spent = `${unanswered ? "at least " : ""}${counted(requests, "request")}`;
+  const parts = [`${counted(cells, "cell")} refreshed`, spent];
+  if (repaired) parts.push(`${counted(repaired, "damaged formula")} entered again`);
+  if (damaged) parts.push(`${counted(damaged, "damaged formula")} left: ${LEFT_DAMAGED}`);
   if (how === "full") parts.push("this Excel recalculated everything");
   if (quota) parts.push(`${quota.remaining} of ${quota.cap} left this month`);
   return parts.join(", ");

@@ -9,6 +9,9 @@ interface Answer {
 /** What a batch of calls would spend if it were sent now. */
 interface Cost {
   requests: number;
+  /** The fewest and the most requests, where one number cannot be known; `at_most` null: no bound is known. */
+  at_least?: number;
+  at_most?: number | null;
   calls: number;
   fresh_calls: number;
   quota: Quota | null;
@@ -70,11 +73,12 @@ interface OptionHelp {
   lifted: boolean;
   open_choices: boolean;
   choices: ChoiceHelp[];
+  /** What leaving it out means, where that is one value. */
+  default: Scalar;
 }
 
 interface ParameterHelp extends OptionHelp {
   required: boolean;
-  default: Scalar;
   options: OptionHelp[];
 }
 

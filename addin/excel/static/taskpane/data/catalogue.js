@@ -34,10 +34,11 @@ const WEIGHTS = [
  * @returns {SignalEntry[]}
  */
 export function entriesOf(answer) {
-  return recordsOf(answer).map((record) => {
+  const entries = recordsOf(answer).map((record) => {
     const texts = WEIGHTS.map(([field]) => [field, textOf(record[field])]);
     return { ...Object.fromEntries(texts), premium: record["is_premium"] === true };
   });
+  return entries.filter(({ slug }) => slug);
 }
 
 /**

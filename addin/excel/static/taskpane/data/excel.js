@@ -16,8 +16,11 @@ export const excel = {
   insert: (formula) =>
     Excel.run(async (context) => {
       const cell = context.workbook.getActiveCell();
+      cell.load(["address", "numberFormat"]);
+      await context.sync();
+      // A cell in the format of text would show the formula instead of its value.
+      if (cell.numberFormat[0]?.[0] === "@") cell.numberFormat = [["General"]];
       cell.formulas = [[formula]];
-      cell.load("address");
       await context.sync();
       return local(cell.address);
     }),
@@ -145,12 +148,15 @@ function keptValue(cell) {
   return `'${value}`;
 }
 
+/** The number formats of our own results: no other text ever becomes one. */
+const OUR_FORMATS = ["yyyy-mm-dd", "yyyy-mm-dd hh:mm"];
+
 /**
- * The number format to give the cell: that of a formatted value, where the cell has none of its own.
+ * The number format to give the cell: that of a formatted result of ours, where the cell has none of its own.
  * @param {OfficeCell} cell
  */
 function keptFormat({ format, json }) {
   if (format !== "General" || typeof json !== "object" || json === null) return format;
   const own = /** @type {Record<string, unknown>} */ (json)["numberFormat"];
-  return typeof own === "string" ? own : format;
+  return OUR_FORMATS.find((each) => each === own) ?? format;
 }

@@ -1,21 +1,33 @@
 /// <reference path="../types.d.ts" />
 // Turns a filled-in form into a formula for a cell, and into a call for the backend.
 
-/** Excel accepts no longer text between two quotes. */
+/** Excel accepts no longer text between two quotes, counted in UTF-16. */
 const LONGEST_LITERAL = 255;
+
+/** Excel accepts no longer formula. */
+export const LONGEST_FORMULA = 8_192;
+
+/** As in a cell. */
+const TEXT_MARK = "'";
 
 const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
 
 /**
- * An argument as someone typed it: text as such, `=A1` for a cell or an expression, blank for left out.
+ * An argument as someone typed it: text as such, `=A1` for a cell or an expression, blank for left out. As in a cell, an
+ * apostrophe in front makes whatever follows text.
  * @typedef {string} Typed
+ */
+
+/**
+ * A text of the service. It is never read as anything else, whatever it begins with.
+ * @typedef {{ text: string }} Literal
  */
 
 /**
  * The formula that calls a function; arguments left out at the end are not written.
  * @param {string} namespace
  * @param {string} id
- * @param {Typed[]} typed
+ * @param {(Typed | Literal)[]} typed
  * @param {readonly { type: string }[]} kinds the type of each argument, in their order
  */
 export function formulaOf(namespace, id, typed, kinds) {
@@ -26,7 +38,7 @@ export function formulaOf(namespace, id, typed, kinds) {
 /**
  * The same call for the backend; null where it depends on cells.
  * @param {string} id
- * @param {Typed[]} typed
+ * @param {(Typed | Literal)[]} typed
  * @param {readonly { type: string }[]} kinds
  * @returns {Call | null}
  */
@@ -37,17 +49,34 @@ export function callOf(id, typed, kinds) {
 }
 
 /**
- * Options as one text: `freq=M; fill=prev`.
+ * Options as one text: `freq=M; fill=prev`; with a value from a cell, the expression that joins it: `="limit="&A1`.
  * @param {Record<string, string>} chosen
+ * @returns {Typed}
  */
 export function optionsText(chosen) {
   const given = Object.entries(chosen).filter(([, value]) => value.trim() !== "");
-  return given.map(([name, value]) => `${name}=${value.trim()}`).join("; ");
+  if (!given.some(([, value]) => isReference(value))) {
+    return given.map(([name, value]) => `${name}=${value.trim()}`).join("; ");
+  }
+  const joined = given.map(([name, value], index) => {
+    const head = `${index ? "; " : ""}${name}=`;
+    return isReference(value) ? `${quoted(head)}&(${writtenAs(value, "any")})` : quoted(head + value.trim());
+  });
+  return `=${joined.join("&")}`;
 }
 
-/** @param {Typed} text */
-export function isReference(text) {
-  return text.trim().startsWith("=");
+/**
+ * What to write into a field so that it is read as this text, such as the name of a signal.
+ * @param {string} text
+ * @returns {Typed}
+ */
+export function asTyped(text) {
+  return isReference(text) || text.startsWith(TEXT_MARK) || isNumber(text) ? TEXT_MARK + text : text;
+}
+
+/** @param {Typed | Literal} typed */
+export function isReference(typed) {
+  return typeof typed === "string" && typed.trim().startsWith("=");
 }
 
 /**
@@ -55,31 +84,44 @@ export function isReference(text) {
  * @param {string} text
  */
 export function quoted(text) {
-  const pieces = text.match(new RegExp(`[^]{1,${LONGEST_LITERAL}}`, "gu")) ?? [""];
+  const pieces = [];
+  for (let start = 0; start < text.length || start === 0; ) {
+    let end = start + LONGEST_LITERAL;
+    if (/[\uD800-\uDBFF]/.test(text.charAt(end - 1))) end -= 1; // both halves of a character stay together
+    pieces.push(text.slice(start, end));
+    start = end;
+  }
   return pieces.map((piece) => `"${piece.replaceAll('"', '""')}"`).join("&");
 }
 
 /**
- * @param {Typed} text
+ * @param {Typed | Literal} typed
  * @param {string} type
  */
-function writtenAs(text, type) {
-  if (isReference(text)) return text.trim().slice(1).trim();
-  const value = valueOf(text, type);
+function writtenAs(typed, type) {
+  if (typeof typed === "string" && isReference(typed)) return typed.trim().slice(1).trim();
+  const value = valueOf(typed, type);
   if (value === null) return "";
   return typeof value === "string" ? quoted(value) : String(value).toUpperCase();
 }
 
 /**
- * @param {Typed} text
+ * @param {Typed | Literal} typed
  * @param {string} type
- * @returns {Exclude<Scalar, undefined>}
+ * @returns {Scalar}
  */
-function valueOf(text, type) {
-  const plain = text.trim();
+function valueOf(typed, type) {
+  if (typeof typed !== "string") return typed.text;
+  const plain = typed.trim();
   if (plain === "") return null;
+  if (plain.startsWith(TEXT_MARK)) return plain.slice(TEXT_MARK.length);
   if (type === "boolean" && /^(true|false)$/i.test(plain)) return plain.toLowerCase() === "true";
-  return type !== "string" && NUMBER.test(plain) ? Number(plain) : plain;
+  return type !== "string" && isNumber(plain) ? Number(plain) : plain;
+}
+
+/** @param {string} text */
+function isNumber(text) {
+  return NUMBER.test(text) && Number.isFinite(Number(text));
 }
 
 /**

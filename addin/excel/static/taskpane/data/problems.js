@@ -53,6 +53,9 @@ const PROBLEMS = {
   other: { severity: "warning", title: "Something went wrong", advice: "", action: null },
 };
 
+/** The functions that the service refuses with a Free key. */
+const PRO_FUNCTIONS = ["WIRE"];
+
 /**
  * The problem behind an error: its kind's words, or its own where the pane has none for it.
  * @param {unknown} error
@@ -83,6 +86,15 @@ export function foremost(status, failure) {
   if (kinds.includes("key_refused")) return problem("key_refused");
   if (status.quota?.remaining === 0 || kinds.includes("quota")) return problem("quota");
   return kinds.includes("offline") ? problem("offline") : null;
+}
+
+/**
+ * The problem that the key's tier is too low for a function, as far as it is known without asking; null where it is not.
+ * @param {string} functionId
+ * @param {Status | null} status
+ */
+export function lockedFor(functionId, status) {
+  return PRO_FUNCTIONS.includes(functionId) && status?.quota?.tier.toLowerCase() === "free" ? problem("tier") : null;
 }
 
 /**

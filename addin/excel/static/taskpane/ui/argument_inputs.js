@@ -13,6 +13,12 @@ import { fill, freshId, h } from "./elements.js";
  */
 
 /**
+ * @typedef {Field & { marks: [string, Mark][] }} MarkedField with what marks it, and each of its options, as wrong
+ */
+
+/** @typedef {(words: string | null) => void} Mark shows what is wrong, and brings it into sight; null: nothing is */
+
+/**
  * @typedef {object} FieldContext
  * @property {() => void} changed called after every change
  * @property {string[]} suggestions names to offer while typing
@@ -26,16 +32,18 @@ const OWN = "\u0000own";
  * The field of an argument; options become a group with a field each.
  * @param {ParameterHelp} parameter
  * @param {FieldContext} context
- * @returns {Field}
+ * @returns {MarkedField}
  */
 export function parameterField(parameter, context) {
-  return parameter.options.length ? optionsField(parameter, context) : labelled(parameter, parameter.required, context);
+  if (parameter.options.length) return optionsField(parameter, context);
+  const { mark, ...field } = labelled(parameter, parameter.required, context);
+  return { ...field, marks: [[parameter.name, mark]] };
 }
 
 /**
  * @param {ParameterHelp} parameter
  * @param {FieldContext} context
- * @returns {Field}
+ * @returns {MarkedField}
  */
 function optionsField(parameter, context) {
   const fields = parameter.options.map(
@@ -53,7 +61,13 @@ function optionsField(parameter, context) {
     const given = Object.fromEntries(splitAt(";", text).map((option) => splitAt("=", option)));
     for (const [name, field] of fields) field.write(given[name] ?? "");
   };
-  return { element, read, write };
+  /** @type {(mark: Mark) => Mark} */
+  const unfolding = (mark) => (words) => {
+    element.open ||= words !== null;
+    mark(words);
+  };
+  const marks = fields.map(([name, field]) => /** @type {[string, Mark]} */ ([`option ${name}`, unfolding(field.mark)]));
+  return { element, read, write, marks };
 }
 
 /**
@@ -61,19 +75,39 @@ function optionsField(parameter, context) {
  * @param {OptionHelp & { default?: Scalar }} about
  * @param {boolean} required
  * @param {FieldContext} context
- * @returns {Field}
+ * @returns {Field & { mark: Mark }}
  */
 function labelled(about, required, context) {
   const id = freshId("field");
   const control = controlFor(about, id, context);
-  const mark = required ? h("span.required", "required") : null;
+  const need = required ? h("span.required", "required") : null;
+  const error = h("p.field-error", { id: `${id}-error`, hidden: true });
   const element = h(
     "div.field",
-    h("label", { for: id }, h("code", about.name), " ", mark),
+    h("label", { for: id }, h("code", about.name), " ", need),
     control.element,
+    error,
     h("p.help", { id: `${id}-help` }, ...sentence(about.help)),
   );
-  return { ...control, element };
+  return { ...control, element, mark: (words) => mark(element, error, words) };
+}
+
+/**
+ * Mark a field as wrong, or as right again.
+ * @param {HTMLElement} element
+ * @param {HTMLElement} error where the words stand
+ * @param {string | null} words
+ */
+function mark(element, error, words) {
+  fill(error, ...sentence(words ?? ""));
+  error.hidden = words === null;
+  for (const control of element.querySelectorAll("input:not([type=checkbox]), select")) {
+    const help = error.id.replace(/error$/, "help");
+    control.setAttribute("aria-describedby", words === null ? help : `${error.id} ${help}`);
+    control.toggleAttribute("aria-invalid", words !== null);
+    if (words !== null) control.setAttribute("aria-invalid", "true");
+  }
+  if (words !== null) element.scrollIntoView({ block: "nearest" });
 }
 
 /**
@@ -170,17 +204,20 @@ function choice(about, id, context) {
     if (!own.element.hidden) own.element.querySelector("input")?.focus();
     context.changed();
   };
-  const blank = about.default === null || about.default === undefined ? "—" : `${about.default} (default)`;
+  const usual = about.default === null || about.default === undefined ? null : String(about.default);
+  const label = (/** @type {string} */ value, /** @type {string} */ help, mark = "") =>
+    help && help !== value ? `${value}${mark} – ${help}` : `${value}${mark}`;
+  const usualHelp = given.find(({ value }) => value === usual)?.help ?? "";
   const select = h(
     "select",
     { id, "aria-describedby": `${id}-help`, change: picked },
-    h("option", { value: "" }, blank),
-    ...given.map(({ value, help }) => h("option", { value }, help && help !== value ? `${value} – ${help}` : value)),
+    h("option", { value: "" }, usual === null ? "any" : label(usual, usualHelp, " (default)")),
+    ...given.filter(({ value }) => value !== usual).map(({ value, help }) => h("option", { value }, label(value, help))),
     h("option", { value: OWN }, about.open_choices ? "something else or a cell…" : "from a cell…"),
   );
   const write = (/** @type {string} */ text) => {
     const known = text === "" || given.some(({ value }) => value === text);
-    select.value = known ? text : OWN;
+    select.value = text === usual ? "" : known ? text : OWN;
     own.element.hidden = known;
     own.write(known ? "" : text);
   };

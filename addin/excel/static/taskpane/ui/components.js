@@ -111,12 +111,14 @@ export function copyable(formula) {
 }
 
 /**
- * A formula that breaks into lines between its arguments rather than inside of one.
+ * A formula that breaks into lines between its arguments rather than inside of one. What stands between quotes is an
+ * element of its own, so that text from right to left moves nothing around it.
  * @param {string} formula
  */
 export function formulaCode(formula) {
   const pieces = formula.match(/[^,(]*(?:[,(]|$)/g)?.filter(Boolean) ?? [];
-  return h("code", ...pieces.map((piece) => h("span.piece", piece)));
+  const parts = (/** @type {string} */ piece) => piece.split(/(")/).map((part) => (part === '"' ? part : h("span", part)));
+  return h("code", ...pieces.map((piece) => h("span.piece", ...parts(piece))));
 }
 
 /** @param {string} text */

@@ -40,6 +40,18 @@ export function fill(element, ...children) {
   element.replaceChildren(.../** @type {(Node | string)[]} */ (children.filter(Boolean)));
 }
 
+/**
+ * A listener that leaves something when Escape is pressed and nothing inside has used the key.
+ * @param {() => void} leave
+ */
+export function onEscape(leave) {
+  return (/** @type {KeyboardEvent} */ event) => {
+    if (event.key !== "Escape" || event.defaultPrevented || event.isComposing) return;
+    event.preventDefault();
+    leave();
+  };
+}
+
 let ids = 0;
 
 /**

@@ -10,6 +10,7 @@ import { h } from "./elements.js";
  * @property {string} what
  * @property {number | undefined} cells undefined where there are none to count
  * @property {number} requests
+ * @property {boolean} unanswered whether a batch had no answer, which may have spent more
  * @property {number | undefined} left requests left this month
  * @property {string | undefined} failure
  */
@@ -43,7 +44,7 @@ export function logTable(entries, format) {
       h("td", clockTime(entry.atMs)),
       h("td", { class: entry.failure ? "error" : "text", title: entry.failure }, entry.failure ? "failed" : entry.what),
       figure(entry.cells),
-      figure(entry.requests),
+      h("td.number", `${entry.unanswered ? "≥ " : ""}${format.count(entry.requests)}`),
       figure(entry.left),
     ),
   );

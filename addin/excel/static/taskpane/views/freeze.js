@@ -38,7 +38,7 @@ async function freeze(pane, scope, outcome) {
     const warning = `${loss} Save a copy first: Excel may not undo this.`;
     if (!(await confirmed(`Freeze ${where}?`, warning, `Freeze ${formulas}`, { look: "danger" }))) return;
     const { cells, left } = await pane.host.freeze(scope, isOurs);
-    const rest = left ? `${pane.format.counted(left, "formula")} still calculate and were left as they are.` : "";
+    const rest = left ? `${pane.format.counted(left, "formula still calculates", "formulas still calculate")}; not frozen.` : "";
     fill(outcome, notice("good", `${pane.format.counted(cells, "formula")} replaced by values`, rest));
   } catch (error) {
     fill(outcome, notice("error", "Nothing was frozen", messageOf(error)));

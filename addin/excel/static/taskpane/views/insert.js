@@ -2,11 +2,14 @@
 // A formula before it is in the sheet: its cost, its result (at once where it is free, else when the user asks for it),
 // and inserting it into Excel's active cell; in a browser it can be copied instead.
 
+import { isFree, requestsIn } from "../data/cost.js";
 import { messageOf } from "../data/exchange.js";
+import { LONGEST_FORMULA } from "../data/formula.js";
 import { button, copyable, loading, notice, resultTable } from "../ui/components.js";
 import { confirmed, dialog } from "../ui/dialogs.js";
 import { fill, h } from "../ui/elements.js";
-import { showFailure } from "../ui/notices.js";
+import { problemNotice, showFailure } from "../ui/notices.js";
+import { lockedFor } from "../data/problems.js";
 
 /** Characters of a cell's text that are quoted in the question whether to replace it. */
 const SHOWN_TEXT = 40;
@@ -16,9 +19,13 @@ const PAUSE_MS = 250;
 
 /** Shows one call's cost and result; a newer call replaces an older one. */
 export class Preview {
-  /** @param {Pane} pane */
-  constructor(pane) {
+  /**
+   * @param {Pane} pane
+   * @param {(answer: Answer | null) => void} [judged] called with the answer to the latest call; null: it has none yet
+   */
+  constructor(pane, judged = () => {}) {
     this.pane = pane;
+    this.judged = judged;
     this.cost = h("p.cost", { role: "status" });
     this.result = h("div.preview-result");
     this.element = h("section.preview", { "aria-label": "Preview" }, this.cost, this.result);
@@ -33,6 +40,7 @@ export class Preview {
     this.latest += 1;
     fill(this.cost, words);
     fill(this.result);
+    this.judged(null);
   }
 
   /**
@@ -59,17 +67,24 @@ export class Preview {
    */
   async #offer(call, cost, turn) {
     fill(this.cost, ...costWords(cost, this.pane.format));
-    if (cost.requests === 0) return this.#fetch(call, turn);
-    const words = `Preview (${this.pane.format.counted(cost.requests, "request")})`;
-    const ask = button(words, () => void this.#fetch(call, turn), { disabled: !cost.allowed });
+    if (isFree(cost)) return this.#fetch(call, turn);
+    this.judged(null);
+    const locked = lockedFor(call[0], this.pane.status.latest);
+    if (locked) {
+      fill(this.cost);
+      return fill(this.result, problemNotice(locked, { retry: () => {}, show: this.pane.show }));
+    }
+    const words = `Preview (${requestsIn(cost, this.pane.format)})`;
+    const ask = button(words, () => void this.#fetch(call, turn, { paid: true }), { disabled: !cost.allowed });
     fill(this.result, cost.allowed ? ask : notice("warning", "Not enough requests left", cost.reason ?? ""));
   }
 
   /**
    * @param {Call} call
    * @param {number} turn
+   * @param {{ paid?: boolean }} [options] whether its cost was announced
    */
-  async #fetch(call, turn) {
+  async #fetch(call, turn, { paid = false } = {}) {
     fill(this.result, loading(3));
     this.result.setAttribute("aria-busy", "true");
     try {
@@ -77,7 +92,9 @@ export class Preview {
       if (turn !== this.latest) return;
       const [answer] = reply.answers;
       fill(this.result, answer ? resultTable(answer, this.pane.format) : null);
-      if (reply.requests) fill(this.cost, `Spent ${this.pane.format.counted(reply.requests, "request")}`);
+      this.judged(answer ?? null);
+      const spent = reply.requests ? this.pane.format.counted(reply.requests, "request") : "no request";
+      if (paid || reply.requests) fill(this.cost, `Spent ${spent}`);
     } catch (error) {
       if (turn === this.latest) this.#failed(call, error);
     } finally {
@@ -91,6 +108,7 @@ export class Preview {
    */
   #failed(call, error) {
     fill(this.cost);
+    this.judged(null);
     void showFailure(this.pane, this.result, error, () => void this.show(call, { pauseMs: 0 }));
   }
 }
@@ -101,9 +119,9 @@ export class Preview {
  * @returns {import("../ui/elements.js").Child[]}
  */
 export function costWords(cost, format) {
-  if (cost.requests === 0) return ["Costs ", h("strong", "no request")];
+  if (isFree(cost)) return ["Costs ", h("strong", "no request")];
   const left = cost.quota ? ` · ${format.count(cost.quota.remaining)} left this month` : "";
-  return ["Costs ", h("strong", format.counted(cost.requests, "request")), left];
+  return ["Costs ", h("strong", requestsIn(cost, format)), left];
 }
 
 /**
@@ -115,6 +133,7 @@ export function costWords(cost, format) {
 export async function insert(pane, formula, call) {
   if (!pane.host.isExcel) return handOut(pane, formula, call);
   try {
+    if (formula.length > LONGEST_FORMULA) throw new Error(`it has more than ${LONGEST_FORMULA} characters`);
     const { address, holds } = await pane.host.target();
     const question = `${address} holds “${holds.slice(0, SHOWN_TEXT)}”.`;
     if (holds && !(await confirmed("Replace the cell?", question, "Replace"))) return;

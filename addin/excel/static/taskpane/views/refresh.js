@@ -1,6 +1,7 @@
 /// <reference path="../types.d.ts" />
 // The tab Refresh: its cost, the refresh itself, the log of refreshes, and what is not fresh.
 
+import { requestsIn } from "../data/cost.js";
 import { messageOf } from "../data/exchange.js";
 import { freezeSection } from "./freeze.js";
 import { button, notice, progress, quotaMeter, section } from "../ui/components.js";
@@ -100,7 +101,8 @@ export class Refreshing {
     const cost = await DataServiceRefresh.cost();
     if (!cost.allowed && cost.reason) return cost.reason;
     const fresh = `${format.counted(cost.fresh_calls, "formula")} already fresh`;
-    return `${format.counted(cost.requests, "request")}${this.#left(cost.quota)}, ${fresh}`;
+    const words = requestsIn(cost, format);
+    return `${words.charAt(0).toUpperCase()}${words.slice(1)}${this.#left(cost.quota)}, ${fresh}`;
   }
 
   /** @param {Quota | null} quota */
@@ -143,13 +145,25 @@ export class Refreshing {
    */
   #reported(report) {
     if (report instanceof Error) return this.#failed(report);
-    const { scope, mode, how, cells, requests, quota } = report;
+    const { scope, mode, cells, requests, unanswered, damaged, quota } = report;
     const { format } = this.pane;
-    const rest = how === "full" ? " This Excel recalculated everything." : "";
-    const done = `${format.counted(cells, "cell")} refreshed, ${format.counted(requests, "request")}`;
-    const text = `${done}${this.#left(quota)}.${rest}`;
-    this.#enter({ what: mode === "force" ? `${scope}, all` : scope, cells, requests, quota });
-    fill(this.outcome, notice("good", "Refreshed", text));
+    const spent = `${unanswered ? "at least " : ""}${format.counted(requests, "request")}`;
+    const text = `${format.counted(cells, "cell")} refreshed, ${spent}${this.#left(quota)}.`;
+    this.#enter({ what: mode === "force" ? `${scope}, all` : scope, cells, requests, unanswered, quota });
+    fill(this.outcome, notice(damaged ? "warning" : "good", "Refreshed", [text, ...this.#more(report)].join(" ")));
+  }
+
+  /**
+   * What else a refresh did, each in a sentence.
+   * @param {RefreshReport} report
+   */
+  #more({ how, repaired, damaged }) {
+    const formulas = (/** @type {number} */ count) => this.pane.format.counted(count, "damaged formula");
+    return [
+      repaired && `Entered ${formulas(repaired)} again.`,
+      damaged && `Left ${formulas(damaged)}: unprotect the sheet or the array that holds them and refresh again.`,
+      how === "full" && "This Excel recalculated everything.",
+    ].filter(Boolean);
   }
 
   /** @param {unknown} error */
@@ -162,14 +176,16 @@ export class Refreshing {
 
   /**
    * Add an entry to the log.
-   * @param {{ what: string, cells?: number, requests?: number, quota: Quota | null, failure?: string }} refresh
+   * @param {{ what: string, cells?: number, requests?: number, unanswered?: boolean, quota: Quota | null,
+   *   failure?: string }} refresh
    */
-  #enter({ what, cells, requests = 0, quota, failure }) {
+  #enter({ what, cells, requests = 0, unanswered = false, quota, failure }) {
     this.entries = withEntry(this.entries, {
       atMs: Date.now(),
       what,
       cells,
       requests,
+      unanswered,
       left: quota?.remaining,
       failure,
     });

@@ -2,16 +2,20 @@
 // The tab Search: the catalogue, searched while the user types, and the card of a signal.
 
 import { CATALOGUE_CALL, categoriesOf, entriesOf, found, marked, wordsOf } from "../data/catalogue.js";
+import { isFree, requestsIn } from "../data/cost.js";
 import { RequestError } from "../data/exchange.js";
 import { Card } from "./signal_card.js";
 import { badge, button, loading, notice } from "../ui/components.js";
-import { fill, h, icon } from "../ui/elements.js";
+import { fill, h, icon, onEscape } from "../ui/elements.js";
 import { showFailure } from "../ui/notices.js";
 
 /** @typedef {import("../data/catalogue.js").SignalEntry} SignalEntry */
 
 /** Signals shown at a time; a long list is slow to build and nobody reads it. */
 const PAGE = 60;
+
+/** Characters of a category's name that fit into the list. */
+const SHOWN_NAME = 60;
 
 /** The list of signals and, beside or over it, the card of the one that was opened. */
 export class Search {
@@ -41,7 +45,9 @@ export class Search {
     this.#offer([]);
     this.count = h("p.muted.small", { role: "status" });
     this.list = h("div.search-results", { keydown: (/** @type {KeyboardEvent} */ event) => this.#keyed(event) });
-    this.card = h("div.search-card");
+    /** Leaves the open card. */
+    this.close = () => {};
+    this.card = h("div.search-card", { keydown: onEscape(() => this.close()) });
     this.#build();
   }
 
@@ -56,7 +62,7 @@ export class Search {
 
   /** @param {string[]} categories */
   #offer(categories) {
-    const options = categories.map((name) => h("option", { value: name }, name));
+    const options = categories.map((name) => h("option", { value: name }, name.slice(0, SHOWN_NAME)));
     fill(this.category, h("option", { value: "" }, "All categories"), ...options);
   }
 
@@ -66,7 +72,7 @@ export class Search {
     fill(this.list, loading(6));
     try {
       const cost = await this.pane.backend.cost([CATALOGUE_CALL]);
-      if (cost.requests === 0) return void this.load();
+      if (isFree(cost)) return void this.load();
       if (!this.pane.catalogue && !this.loading) this.#invite(cost);
     } catch (error) {
       void showFailure(this.pane, this.list, error, () => void this.load());
@@ -100,7 +106,7 @@ export class Search {
   /** @param {Cost} cost */
   #invite(cost) {
     const { format } = this.pane;
-    const price = format.counted(cost.requests, "request");
+    const price = requestsIn(cost, format);
     const advice = "It is kept for a day. Searching in it is free.";
     const words = cost.allowed
       ? button(`Load the catalogue (${price})`, () => void this.load(), { look: "primary" })
@@ -180,11 +186,9 @@ export class Search {
     // A narrow pane shows the card in the list's place, from its top.
     if (covered && this.list.offsetParent === null) window.scrollTo(0, 0);
     const card = new Card(this.pane, entry);
-    fill(
-      this.card,
-      button("Signals", () => this.#close(entry), { look: "quiet", sign: "back" }),
-      card.element,
-    );
+    this.close = () => this.#close(entry);
+    const back = button("Signals", this.close, { look: "quiet", sign: "back" });
+    fill(this.card, back, card.element);
     card.element.querySelector("h2")?.focus();
     await card.open();
   }

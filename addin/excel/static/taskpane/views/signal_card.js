@@ -2,9 +2,10 @@
 // A signal's card: what it is, its latest value with its history, and the formulas that bring it into a sheet.
 
 import { cellOf, numberIn, seriesOf } from "../data/answers.js";
+import { isFree, requestsIn } from "../data/cost.js";
 import { RequestError } from "../data/exchange.js";
 import { span } from "../data/format.js";
-import { callOf, formulaOf } from "../data/formula.js";
+import { asTyped, callOf, formulaOf } from "../data/formula.js";
 import { asksFirst } from "../data/host.js";
 import { costWords, insert } from "./insert.js";
 import { chart } from "../ui/chart.js";
@@ -58,9 +59,9 @@ export class Card {
     fill(this.reading, loading(3));
     try {
       const cost = await this.pane.backend.cost(this.#calls());
-      if (cost.requests === 0 || (cost.allowed && !asksFirst())) return await this.#load();
+      if (isFree(cost) || (cost.allowed && !asksFirst())) return await this.#load();
       const { format } = this.pane;
-      const load = button(`Load the value (${format.counted(cost.requests, "request")})`, () => void this.#load(), {
+      const load = button(`Load the value (${requestsIn(cost, format)})`, () => void this.#load(), {
         disabled: !cost.allowed,
       });
       fill(this.reading, cost.allowed ? load : notice("warning", "Not enough requests left", cost.reason ?? ""));
@@ -154,7 +155,7 @@ export class Card {
     try {
       const cost = agreed ? null : await backend.cost(calls);
       if (this.window !== start) return;
-      if (cost?.requests) return fill(this.history, this.windows, this.#price(cost, start));
+      if (cost && !isFree(cost)) return fill(this.history, this.windows, this.#price(cost, start));
       fill(this.history, this.windows, loading(4));
       const { answers } = await backend.call(calls);
       if (answers[0] && this.window === start) this.#draw(answers[0]);
@@ -218,7 +219,7 @@ export class Card {
   }
 
   #formulas() {
-    const more = button("All arguments…", () => this.pane.openFunction("SIGNAL_HISTORY", { slug: this.entry.slug }), {
+    const more = button("All arguments…", () => this.pane.openFunction("SIGNAL_HISTORY", { slug: asTyped(this.entry.slug) }), {
       look: "quiet",
     });
     const items = FORMULAS.map(([words, id, rest]) => h("li", this.#formula(words, id, rest)));
@@ -231,7 +232,7 @@ export class Card {
    * @param {string[]} rest
    */
   #formula(words, id, rest) {
-    const typed = [this.entry.slug, ...rest];
+    const typed = [{ text: this.entry.slug }, ...rest];
     const formula = formulaOf(this.pane.status.namespace, id, typed, TEXTS);
     const put = button("Insert", () => void insert(this.pane, formula, callOf(id, typed, TEXTS)), {
       label: `Insert ${words}: ${formula}`,

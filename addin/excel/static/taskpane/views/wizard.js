@@ -1,11 +1,12 @@
 /// <reference path="../types.d.ts" />
 // The tab Insert: a form for every function of the library, with the formula it makes and its cost.
 
-import { callOf, formulaOf, isReference } from "../data/formula.js";
+import { faultOf } from "../data/faults.js";
+import { asTyped, callOf, formulaOf, isReference } from "../data/formula.js";
 import { insert, Preview } from "./insert.js";
 import { parameterField } from "../ui/argument_inputs.js";
 import { button, copyable, loading } from "../ui/components.js";
-import { fill, h, icon } from "../ui/elements.js";
+import { fill, freshId, h, icon, onEscape } from "../ui/elements.js";
 import { showFailure } from "../ui/notices.js";
 
 /** The list of functions, and the form of the one that was chosen. */
@@ -19,6 +20,8 @@ export class Wizard {
     this.panel = panel;
     /** @type {FunctionHelp[]} */
     this.functions = [];
+    /** The form of each function as it was left, with the catalogue it was made for. @type {Map<string, Form>} */
+    this.forms = new Map();
   }
 
   /** Show the list; the functions are asked for once. */
@@ -41,7 +44,18 @@ export class Wizard {
   async fill(id, values) {
     await this.open();
     const chosen = this.functions.find((each) => each.id === id);
-    if (chosen) this.#form(chosen, values);
+    if (!chosen) return;
+    this.forms.delete(id);
+    this.#form(chosen, values);
+  }
+
+  /**
+   * The form as the user left it, unless the catalogue changed since.
+   * @param {FunctionHelp} about
+   */
+  #left(about) {
+    const form = this.forms.get(about.id);
+    return form?.catalogue === this.pane.catalogue ? form : undefined;
   }
 
   /** @param {string} [focusId] the function whose entry takes the focus */
@@ -61,7 +75,7 @@ export class Wizard {
   #entry(about) {
     return h(
       "button",
-      { type: "button", class: "list-item", "data-function": about.id, click: () => this.#form(about, {}) },
+      { type: "button", class: "list-item", "data-function": about.id, click: () => this.#form(about) },
       h("span.list-body", h("span.list-title.mono", about.id), h("span.muted.small.clamp", about.summary)),
       icon("next"),
     );
@@ -69,36 +83,52 @@ export class Wizard {
 
   /**
    * @param {FunctionHelp} about
-   * @param {Record<string, string>} values
+   * @param {Record<string, string>} [values] instead of what it held when it was left
    */
-  #form(about, values) {
-    const form = new Form(this.pane, about);
-    form.write(values);
-    const back = button("Functions", () => this.#list(about.id), { look: "quiet", sign: "back" });
-    fill(this.panel, back, form.element);
+  #form(about, values = {}) {
+    const form = this.#left(about) ?? new Form(this.pane, about, values);
+    this.forms.set(about.id, form);
+    const leave = () => this.#list(about.id);
+    const back = button("Functions", leave, { look: "quiet", sign: "back" });
+    fill(this.panel, h("div.form-view", { keydown: onEscape(leave) }, back, form.element));
     form.changed();
     form.element.querySelector("h2")?.focus();
   }
 }
+
+/** How long a press on Insert waits for the verdict on what was just typed. */
+const VERDICT_MS = 1_500;
 
 /** The form of one function. */
 class Form {
   /**
    * @param {Pane} pane
    * @param {FunctionHelp} about
+   * @param {Record<string, string>} values
    */
-  constructor(pane, about) {
+  constructor(pane, about, values) {
     this.pane = pane;
     this.about = about;
-    this.preview = new Preview(pane);
+    /** Whose names the form suggests. */
+    this.catalogue = pane.catalogue;
+    this.preview = new Preview(pane, (answer) => this.#judged(answer));
+    /** Settles when the backend has judged what is typed, as far as that is free. @type {Promise<void>} */
+    this.verdict = Promise.resolve();
+    /** @type {import("../data/faults.js").Fault | null} */
+    this.fault = null;
+    this.missing = "";
     this.formula = h("div.formula-place");
-    this.insert = button("Insert", () => void insert(pane, this.text(), this.call()), { look: "primary" });
+    this.why = h("p.why.small", { id: freshId("why"), role: "status" });
+    this.insert = button("Insert", () => void this.#insert(), { look: "primary" });
+    this.insert.setAttribute("aria-describedby", this.why.id);
     const context = {
       changed: () => this.changed(),
-      suggestions: about.group === "Signals" ? (pane.catalogue ?? []).map((entry) => entry.slug) : [],
+      suggestions: about.group === "Signals" ? (pane.catalogue ?? []).map(({ slug }) => asTyped(slug)) : [],
       selection: pane.host.isExcel ? pane.host.selection : null,
     };
     this.fields = about.parameters.map((parameter) => parameterField(parameter, context));
+    this.marks = new Map(this.fields.flatMap((field) => field.marks));
+    about.parameters.forEach(({ name }, index) => this.fields[index]?.write(values[name] ?? ""));
     this.element = h(
       "form.wizard",
       { submit: (/** @type {Event} */ event) => event.preventDefault() },
@@ -120,19 +150,14 @@ class Form {
   }
 
   #body() {
-    const hint = h("p.muted.small", "Begin with = to take a value from a cell, such as =A2.");
+    const hint = h("p.muted.small", "Begin with = to take a value from a cell, such as =A2; with ' to keep what follows as text.");
     return h("div.fields", ...this.fields.map((field) => field.element), this.fields.length ? hint : null);
   }
 
   /** The formula with its button, which stay visible however long the form is; and the preview. */
   #foot() {
-    const bar = h("div.wizard-bar", this.formula, this.insert);
+    const bar = h("div.wizard-bar", this.why, this.formula, this.insert);
     return h("div.wizard-foot", bar, this.preview.element);
-  }
-
-  /** @param {Record<string, string>} values */
-  write(values) {
-    this.about.parameters.forEach(({ name }, index) => this.fields[index]?.write(values[name] ?? ""));
   }
 
   typed() {
@@ -151,12 +176,37 @@ class Form {
     const typed = this.typed();
     const missing = this.about.parameters.filter((parameter, index) => parameter.required && !typed[index]?.trim());
     fill(this.formula, copyable(this.text()));
-    this.insert.disabled = missing.length > 0;
+    this.missing = missing.map((parameter) => parameter.name).join(", ");
     const call = this.call();
-    const names = missing.map((parameter) => parameter.name).join(", ");
     const cells = typed.filter(isReference).map((text) => text.trim().slice(1));
-    if (missing.length) this.preview.idle(`Fill in ${names} to see cost and result.`);
+    this.verdict = Promise.resolve();
+    if (this.missing) this.preview.idle(`Fill in ${this.missing} to see cost and result.`);
     else if (call === null) this.preview.idle(`The result depends on ${cells.join(", ")}.`);
-    else void this.preview.show(call);
+    else this.verdict = this.preview.show(call);
+    this.#allow();
+  }
+
+  /**
+   * Mark the argument that the answer complains about, and no other.
+   * @param {Answer | null} answer
+   */
+  #judged(answer) {
+    const before = this.fault;
+    this.fault = answer && faultOf(answer, [...this.marks.keys()]);
+    this.#allow();
+    if (before?.message === this.fault?.message) return;
+    for (const [name, mark] of this.marks) if (name !== this.fault?.argument) mark(null);
+    if (this.fault?.argument) this.marks.get(this.fault.argument)?.(this.fault.message);
+  }
+
+  /** Only a formula without a known error can be inserted; what is wrong stands beside the button. */
+  #allow() {
+    this.insert.disabled = this.missing !== "" || this.fault !== null;
+    fill(this.why, this.fault && (this.fault.argument ? `Correct ${this.fault.argument} to insert.` : this.fault.message));
+  }
+
+  async #insert() {
+    await Promise.race([this.verdict, new Promise((resolve) => setTimeout(resolve, VERDICT_MS))]);
+    if (!this.insert.disabled) await insert(this.pane, this.text(), this.call());
   }
 }
