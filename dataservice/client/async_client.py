@@ -14,6 +14,7 @@ import httpx
 
 from dataservice.client.cache.answer import DEFAULT_TTL_S, Answer, Miss
 from dataservice.client.cache.answer_cache import AnswerCache
+from dataservice.client.contract.dates import DateLike, moment_of
 from dataservice.client.contract.quota import Quota
 from dataservice.client.contract.requests import can_exist, first_request
 from dataservice.client.contract.resources import (
@@ -27,7 +28,7 @@ from dataservice.client.contract.resources import (
     WireResource,
 )
 from dataservice.client.contract.results import Catalogue, Currents, Indices, Page, SignalDetail, published_since
-from dataservice.client.contract.windows import Window, utc_day_of
+from dataservice.client.contract.windows import Window, utc_day, utc_day_of
 from dataservice.client.fetch import pages_of_catalogue, pages_of_window
 from dataservice.client.network.breaker import CircuitBreaker
 from dataservice.client.network.budget import Budget, UsageTracker
@@ -171,9 +172,12 @@ class AsyncClient:
         """One signal with its latest value and up to 365 observations, oldest first (GET /v1/signals/{slug})."""
         return (await self.read(SignalResource(slug))).value
 
-    async def observations(self, slug: str, start: date | None = None, end: date | None = None) -> Observations:
-        """A signal's observations from `start` to `end`, both days included (GET /v1/signals/{slug}/observations)."""
-        first, last = utc_day_of(start), utc_day_of(end)
+    async def observations(self, slug: str, start: DateLike | None = None, end: DateLike | None = None) -> Observations:
+        """A signal's observations from `start` to `end`, both days included (GET /v1/signals/{slug}/observations).
+
+        Both are dates or text: 2024-12-31, or relative such as -5Y or YTD; a relative start counts back from the end.
+        """
+        first, last = self._days(start, end)
         return (await self.read(HistoryResource(slug, first, last))).value.between(first, last)
 
     async def indices(self) -> Indices:
@@ -185,7 +189,7 @@ class AsyncClient:
         return Currents((await self.read(CurrentsResource())).value)
 
     async def codex(
-        self, *, story_type: str | None = None, handle: str | None = None, since: date | None = None
+        self, *, story_type: str | None = None, handle: str | None = None, since: DateLike | None = None
     ) -> Page[Post]:
         """The newest 200 research posts that pass the filters, newest first (GET /v1/codex)."""
         return await self.almanac(story_type=story_type, handle=handle, since=since)  # the same without a beat
@@ -195,12 +199,13 @@ class AsyncClient:
         *,
         story_type: str | None = None,
         handle: str | None = None,
-        since: date | None = None,
+        since: DateLike | None = None,
         beat: str | None = None,
     ) -> Page[Post]:
         """As `codex`, also by the author's beat (GET /v1/almanac)."""
-        page = (await self.read(PostsResource(story_type, handle, utc_day_of(since), beat))).value
-        return page.selected(lambda post: published_since(post, since)) if isinstance(since, datetime) else page
+        first = moment_of(since, "since", self._today())
+        page = (await self.read(PostsResource(story_type, handle, utc_day_of(first), beat))).value
+        return page.selected(lambda post: published_since(post, first)) if isinstance(first, datetime) else page
 
     async def wire(
         self,
@@ -208,16 +213,18 @@ class AsyncClient:
         ticker: str | None = None,
         kind: str | None = None,
         min_importance: int = 0,
-        since: date | None = None,
+        since: DateLike | None = None,
         beat: str | None = None,
         source: str | None = None,
     ) -> Page[WireItem]:
         """The newest 200 wire items that pass the filters, newest first (GET /v1/wire, Pro and above).
 
-        `since` is a day or a time, in UTC where it names no zone; `min_importance` runs from 0 to 100.
+        `since` is a day or a time, in UTC where it names no zone, or text such as -14D; `min_importance` runs from 0
+        to 100.
         """
-        page = (await self.read(WireResource(ticker, kind, min_importance, utc_day_of(since), beat, source))).value
-        return page.selected(lambda item: published_since(item, since)) if isinstance(since, datetime) else page
+        first = moment_of(since, "since", self._today())
+        page = (await self.read(WireResource(ticker, kind, min_importance, utc_day_of(first), beat, source))).value
+        return page.selected(lambda item: published_since(item, first)) if isinstance(first, datetime) else page
 
     async def signal_pages(self, category: str | None = None) -> AsyncIterator[Sequence[Signal]]:
         """The catalogue page by page as the service sends it, past all caches: one request a page of up to 500."""
@@ -228,12 +235,13 @@ class AsyncClient:
             context.began_at = self._clock()  # each page has the whole deadline, however long the caller took
 
     async def observation_pages(
-        self, slug: str, start: date | None = None, end: date | None = None
+        self, slug: str, start: DateLike | None = None, end: DateLike | None = None
     ) -> AsyncIterator[Observations]:
         """A signal's observations page by page, past all caches: one request a page of up to 1,000, none twice."""
+        first, last = self._days(start, end)
         await self._open()
         context, seen = self._reader.context(), 0
-        async for pulled in pages_of_window(self._sender, context, slug, Window(start or date.min, end or date.max)):
+        async for pulled in pages_of_window(self._sender, context, slug, Window(first or date.min, last or date.max)):
             yield pulled.observations[seen:]
             seen = len(pulled.observations)
             context.began_at = self._clock()
@@ -285,6 +293,15 @@ class AsyncClient:
         if (seen := self.quota_now) is None:
             raise UnavailableError("its answers hold no quota headers")
         return seen
+
+    def _today(self) -> date:
+        return utc_day(self._clock())
+
+    def _days(self, start: DateLike | None, end: DateLike | None) -> tuple[date | None, date | None]:
+        """The UTC days of a window; a relative start counts back from its end, or from today."""
+        today = self._today()
+        last = utc_day_of(moment_of(end, "end", today))
+        return utc_day_of(moment_of(start, "start", today if last is None else min(last, today))), last
 
     async def _open(self) -> None:
         """Find the key's place in the store, once; a store that fails is tried again at a later call."""
