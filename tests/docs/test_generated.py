@@ -5,7 +5,8 @@ import difflib
 import pytest
 
 from docs.generate.examples import EXAMPLES
-from docs.generate.pages import DOCS, PART, all_parts, renewed
+from docs.generate.pages import DOCS, NAVIGATION, PART, all_parts, renewed, renewed_navigation
+from docs.generate.stub import STUB, stub
 from udfs import REGISTRY
 
 
@@ -22,6 +23,12 @@ def test_every_page_says_what_the_code_says(parts):
         if lines := list(difference):
             outdated += [str(page.relative_to(DOCS)), *lines[:10]]
     assert outdated == [], "regenerate them with: make reference"
+
+
+def test_the_navigation_and_the_type_stub_say_what_the_code_says():
+    navigation = NAVIGATION.read_text(encoding="utf-8")
+    assert navigation == renewed_navigation(navigation), "regenerate it with: make reference"
+    assert STUB.read_text(encoding="utf-8") == stub(), "regenerate it with: make reference"
 
 
 def test_every_part_stands_in_a_page(parts):

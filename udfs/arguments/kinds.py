@@ -51,6 +51,8 @@ class Kind(ABC):
     open_choices: bool = False
     vectorized: bool = False
     host_type: ClassVar[str] = "any"
+    python_type: ClassVar[Any] = str
+    """What Python's completion and type hints show; a host may give more forms."""
 
     @abstractmethod
     def read(self, raw: Any, name: str, today: date) -> Any:
@@ -105,6 +107,8 @@ class OneOf(Text):
 class Names(Kind):
     """One or several names: a text, a comma-separated text or a range."""
 
+    python_type: ClassVar[Any] = str | Sequence[str]
+
     def read(self, raw: Any, name: str, today: date) -> tuple[str, ...]:
         """The names in reading order, blanks left out."""
         rows = matrix_of(raw)
@@ -121,6 +125,7 @@ class Number(Kind):
     least: float = float("-inf")
     most: float = float("inf")
     host_type: ClassVar[str] = "number"
+    python_type: ClassVar[Any] = float
 
     def read(self, raw: Any, name: str, today: date) -> float:  # noqa: ARG002 - one signature for every kind
         """The number; text that is one counts."""
@@ -140,6 +145,7 @@ class Number(Kind):
 class Count(Number):
     """One whole number."""
 
+    python_type: ClassVar[Any] = int
     least: float = 1
     most: float = 1_000_000
 
@@ -156,6 +162,7 @@ class Flag(Kind):
     """Yes or no."""
 
     host_type: ClassVar[str] = "boolean"
+    python_type: ClassVar[Any] = bool
     words: ClassVar[Mapping[str, bool]] = {
         **dict.fromkeys(("true", "yes", "1"), True),
         **dict.fromkeys(("false", "no", "0"), False),

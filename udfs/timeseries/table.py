@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from dataservice.observations import Observations
 from udfs.arguments.dates import Last, StartOf, first_day
 from udfs.arguments.kinds import Explained
-from udfs.cells import Table, without_header
+from udfs.cells import Table, dated_by, without_header
 from udfs.errors import ArgumentError, CellError
 from udfs.timeseries.coverage import Known, Lead, Window
 from udfs.timeseries.pipeline import Step, lead_of, transformed
@@ -153,6 +153,8 @@ def history_table(columns: Sequence[Labelled], latest: date, options: TableOptio
     dates = dated(times, latest, options.freq)
     build = _long if options.layout is Layout.LONG else _wide
     frame = build([column.label for column in columns], dates, data, options)
+    if options.dates is Dates.SHOW:
+        frame = dated_by(frame, "date")
     return without_header(frame) if options.header is Header.NONE else frame
 
 
