@@ -14,7 +14,7 @@ import httpx
 
 from dataservice.client.cache.answer import DEFAULT_TTL_S, Answer, Miss
 from dataservice.client.cache.answer_cache import AnswerCache
-from dataservice.client.contract.dates import DateLike, moment_of
+from dataservice.client.contract.dates import DateLike, days_of, moment_of
 from dataservice.client.contract.quota import Quota
 from dataservice.client.contract.requests import can_exist, first_request
 from dataservice.client.contract.resources import (
@@ -28,7 +28,7 @@ from dataservice.client.contract.resources import (
     WireResource,
 )
 from dataservice.client.contract.results import Catalogue, Currents, Indices, Page, SignalDetail, published_since
-from dataservice.client.contract.windows import Window, utc_day, utc_day_of
+from dataservice.client.contract.windows import Window, utc_day
 from dataservice.client.fetch import pages_of_catalogue, pages_of_window
 from dataservice.client.network.breaker import CircuitBreaker
 from dataservice.client.network.budget import Budget, UsageTracker
@@ -150,8 +150,7 @@ class AsyncClient:
         `known_miss`, what `last_known` has just found, the store is not looked into again. Raises `DataServiceError`
         where the service gives no answer and there is not even an old one.
         """
-        answer = self.peek(resource)
-        if answer is not None:
+        if (answer := self.peek(resource)) is not None:
             return answer
         blocking = self._breaker.blocking_error(resource, first_request(resource).endpoint, self._clock())
         if blocking is not None:
@@ -173,11 +172,8 @@ class AsyncClient:
         return (await self.read(SignalResource(slug))).value
 
     async def observations(self, slug: str, start: DateLike | None = None, end: DateLike | None = None) -> Observations:
-        """A signal's observations from `start` to `end`, both days included (GET /v1/signals/{slug}/observations).
-
-        Both are dates or text: 2024-12-31, or relative such as -5Y or YTD; a relative start counts back from the end.
-        """
-        first, last = self._days(start, end)
+        """A signal's observations from `start` to `end`, both included: dates, or text such as 2024-12-31, -5Y, YTD."""
+        first, last = days_of(start, end, utc_day(self._clock()))
         return (await self.read(HistoryResource(slug, first, last))).value.between(first, last)
 
     async def indices(self) -> Indices:
@@ -203,8 +199,8 @@ class AsyncClient:
         beat: str | None = None,
     ) -> Page[Post]:
         """As `codex`, also by the author's beat (GET /v1/almanac)."""
-        first = moment_of(since, "since", self._today())
-        page = (await self.read(PostsResource(story_type, handle, utc_day_of(first), beat))).value
+        first = moment_of(since, "since", utc_day(self._clock()))
+        page = (await self.read(PostsResource(story_type, handle, first, beat))).value
         return page.selected(lambda post: published_since(post, first)) if isinstance(first, datetime) else page
 
     async def wire(
@@ -219,11 +215,10 @@ class AsyncClient:
     ) -> Page[WireItem]:
         """The newest 200 wire items that pass the filters, newest first (GET /v1/wire, Pro and above).
 
-        `since` is a day or a time, in UTC where it names no zone, or text such as -14D; `min_importance` runs from 0
-        to 100.
+        `since` is a day or a time (in UTC where it names no zone), or text such as -14D; `min_importance` is 0 to 100.
         """
-        first = moment_of(since, "since", self._today())
-        page = (await self.read(WireResource(ticker, kind, min_importance, utc_day_of(first), beat, source))).value
+        first = moment_of(since, "since", utc_day(self._clock()))
+        page = (await self.read(WireResource(ticker, kind, min_importance, first, beat, source))).value
         return page.selected(lambda item: published_since(item, first)) if isinstance(first, datetime) else page
 
     async def signal_pages(self, category: str | None = None) -> AsyncIterator[Sequence[Signal]]:
@@ -238,7 +233,7 @@ class AsyncClient:
         self, slug: str, start: DateLike | None = None, end: DateLike | None = None
     ) -> AsyncIterator[Observations]:
         """A signal's observations page by page, past all caches: one request a page of up to 1,000, none twice."""
-        first, last = self._days(start, end)
+        first, last = days_of(start, end, utc_day(self._clock()))
         await self._open()
         context, seen = self._reader.context(), 0
         async for pulled in pages_of_window(self._sender, context, slug, Window(first or date.min, last or date.max)):
@@ -293,15 +288,6 @@ class AsyncClient:
         if (seen := self.quota_now) is None:
             raise UnavailableError("its answers hold no quota headers")
         return seen
-
-    def _today(self) -> date:
-        return utc_day(self._clock())
-
-    def _days(self, start: DateLike | None, end: DateLike | None) -> tuple[date | None, date | None]:
-        """The UTC days of a window; a relative start counts back from its end, or from today."""
-        today = self._today()
-        last = utc_day_of(moment_of(end, "end", today))
-        return utc_day_of(moment_of(start, "start", today if last is None else min(last, today))), last
 
     async def _open(self) -> None:
         """Find the key's place in the store, once; a store that fails is tried again at a later call."""

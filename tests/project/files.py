@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parents[2]
-BINARY = {".ico", ".oxt", ".png", ".rdb", ".xlsx"}
+BINARY = {".ico", ".oxt", ".png", ".rdb", ".sqlite", ".xlsx"}
 
 
 @cache

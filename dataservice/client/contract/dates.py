@@ -11,6 +11,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from dataservice.client.contract.windows import utc_day_of
+
 DateLike: TypeAlias = date | str | np.datetime64
 """What is accepted in place of a date; a time counts as its day in UTC."""
 
@@ -94,6 +96,12 @@ def moment_of(given: DateLike | None, name: str, today: date) -> date | None:
         return found if isinstance(found, date) else found.from_day(today)
     except (OverflowError, ValueError):
         raise ValueError(f"{name} {given!r} lies before the year 1") from None
+
+
+def days_of(start: DateLike | None, end: DateLike | None, today: date) -> tuple[date | None, date | None]:
+    """The UTC days of a window, None for an open end; a relative start counts back from its end, or from today."""
+    last = utc_day_of(moment_of(end, "end", today))
+    return utc_day_of(moment_of(start, "start", today if last is None else min(last, today))), last
 
 
 def _date_in_text(text: str) -> date | Back | ToDate | None:

@@ -185,3 +185,23 @@ def test_a_client_is_used_from_many_threads(sample_service):
         lengths = set(pool.map(lambda _: len(client.indices()), range(50)))
         assert len(lengths) == 1
         assert client.requests_sent == 1
+
+
+async def test_answers_are_short_in_a_console_and_a_short_table_in_a_notebook(call):
+    whole, detail = await call("observations", "us-cpi"), await call("signal", "us-cpi")
+    catalogue, page, indices = await call("signals"), await call("wire"), await call("indices")
+    for value in (
+        whole,
+        detail,
+        catalogue,
+        page,
+        indices,
+        await call("currents"),
+        await call("read", SignalResource("us-cpi")),
+    ):
+        assert len(repr(value)) <= 400
+    for value in (whole, detail, catalogue, page, indices, await call("currents")):
+        assert 1 <= value._repr_html_().count("<tr") <= 15
+    assert repr(whole).startswith(f"Observations({len(whole)} from {whole.first_day} to {whole.last_day}, the last ")
+    assert repr(whole[:0]) == "Observations(none)"
+    assert repr(indices).startswith(f"Indices({len(indices)} indices: {indices[0].slug}, ")
