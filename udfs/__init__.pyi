@@ -54,8 +54,8 @@ async def SIGNAL_HISTORY(
     oldest first.
 
       slug     slugs or shortcodes of signals: one, several separated by commas, or a range
-      start    the first day: a date, text such as 2020-01-31, -5Y (back from the end), YTD, MAX, or N60
-               for the last 60
+      start    the first day: a date, text such as 2020-01-31, -5Y (back from end, or from today), YTD,
+               MAX, or N60 for the last 60
       end      the last day; if omitted, the newest observation
       options  text such as freq=M; fill=prev, or a range of two columns
 
@@ -242,7 +242,7 @@ async def CODEX_POST(
              published_at, story_type, title, subtitle, handle, display_name, agent_role, topic_beat,
              slug, url, view_count, body_md, citations
 
-        await udfs.CODEX_POST("what-moved-001")
+        await udfs.CODEX_POST("what-moved-12")
 
     `addin functions CODEX_POST` prints all rules.
     """

@@ -1,13 +1,17 @@
 """The generated parts of the pages are up to date."""
 
+import asyncio
 import difflib
+import re
+from datetime import date
 
 import pytest
 
-from docs.generate.examples import EXAMPLES
+from docs.generate.examples import EXAMPLES, Examples, worked_out
 from docs.generate.pages import DOCS, NAVIGATION, PART, all_parts, renewed, renewed_navigation
 from docs.generate.stub import STUB, stub
 from udfs import REGISTRY
+from udfs.errors import CellError
 
 
 @pytest.fixture(scope="module")
@@ -40,6 +44,22 @@ def test_every_part_stands_in_a_page(parts):
 
 def test_every_function_has_examples_in_the_reference():
     assert set(EXAMPLES) == set(REGISTRY)
+
+
+def test_the_formulas_to_copy_show_values_on_the_made_up_data():
+    copied = {function.id: [_with_text_dates(each) for each in function.examples] for function in REGISTRY.values()}
+    alone = {name: Examples([each for each in formulas if _needs_no_cells(each)]) for name, formulas in copied.items()}
+    found = asyncio.run(worked_out(alone))
+    assert len(found) > 30
+    assert {formula: shown for formula, shown in found.items() if isinstance(shown, CellError)} == {}
+
+
+def _with_text_dates(formula):
+    return re.sub(r"DATE\((\d+), (\d+), (\d+)\)", lambda day: f'"{date(*map(int, day.groups()))}"', formula)
+
+
+def _needs_no_cells(formula):
+    return not re.search(r"\b[A-Z]+\d+(?=[:,)])", re.sub('"[^"]*"', "", formula))
 
 
 def test_a_part_is_replaced_between_its_marks_only():

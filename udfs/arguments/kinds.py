@@ -14,7 +14,10 @@ from enum import StrEnum
 from math import isfinite
 from typing import Any, ClassVar, Self
 
-from udfs.errors import ArgumentError
+from udfs.errors import ArgumentError, CellError, ErrorCode, NoDataError
+
+CELL_ERRORS = ("#N/A", "#VALUE!", "#REF!", "#DIV/0!", "#NUM!", "#NAME?", "#NULL!", "#SPILL!", "#CALC!", "#GETTING_DATA")
+"""How the errors of spreadsheet programs are written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +79,7 @@ class Text(Kind):
     def read(self, raw: Any, name: str, today: date) -> str:  # noqa: ARG002 - one signature for every kind
         """The text, stripped; a whole number is taken as its digits."""
         raw = self._one(raw, name)
+        refuse_error(raw, name)
         if isinstance(raw, float) and raw.is_integer():
             raw = int(raw)
         if isinstance(raw, bool | datetime | date) or not isinstance(raw, str | int):
@@ -176,6 +180,20 @@ class Flag(Kind):
         return self.words[word]
 
 
+def refuse_error(raw: Any, name: str) -> None:
+    """Raise the error that an argument is itself: the result of the call, or of its own place in a range.
+
+    A host passes it as a `CellError`, or as text that begins with its code.
+    """
+    code = raw.code if isinstance(raw, CellError) else raw
+    if not isinstance(code, str) or not code.startswith(CELL_ERRORS):
+        return
+    message = f"{name} is an error itself ({code.split()[0]})"
+    if code.startswith(ErrorCode.VALUE):
+        raise ArgumentError(message)
+    raise NoDataError(message)
+
+
 def _between(least: float, most: float) -> str:
     if most == float("inf"):
         return f"{least:,.15g} or more"
@@ -199,5 +217,7 @@ def matrix_of(raw: Any) -> Sequence[Sequence[Any]] | None:
 
 def shown(raw: Any) -> str:
     """What was given, as an error message shows it: quoted and short."""
-    text = repr(raw) if not isinstance(raw, str) else f"'{raw}'"
+    if isinstance(raw, float):
+        return f"{raw:.15g}"  # a whole number as in the formula, without .0
+    text = f"'{raw}'" if isinstance(raw, str) else repr(raw)
     return text if len(text) <= 60 else f"{text[:57]}…"

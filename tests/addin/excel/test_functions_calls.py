@@ -94,9 +94,15 @@ def test_an_entity_is_sent_by_its_text(page, scripted):
 
 
 def test_an_argument_that_is_an_error_gives_that_error_without_asking(page, scripted):
-    told = page.evaluate("call('SIGNAL', [['us-cpi'], [new CustomFunctions.Error('#N/A')]])")
-    assert told == {"error": "#N/A", "message": "an argument is an error itself (#N/A)"}
+    for given in ("new CustomFunctions.Error('#N/A')", "[[new CustomFunctions.Error('#N/A')]]", "'#N/A no signal'"):
+        told = page.evaluate(f"call('SIGNAL', {given})")
+        assert told == {"error": "#N/A", "message": "an argument is an error itself (#N/A)"}
     assert scripted.batches == []
+
+
+def test_an_error_inside_a_range_is_sent_as_its_code_and_fails_its_own_place(page, scripted):
+    page.evaluate("call('SIGNAL', [['us-cpi'], [new CustomFunctions.Error('#N/A')]])")
+    assert posted(scripted) == [["SIGNAL", [["us-cpi"], ["#N/A"]]]]
 
 
 def test_a_host_that_passes_no_invocation_object_is_served_too(page, scripted):

@@ -1,11 +1,13 @@
 /// <reference path="../types.d.ts" />
 // Turns what Excel passes to a function into a call for the backend.
 
+const CELL_ERROR = /^#(N\/A|VALUE!|REF!|DIV\/0!|NUM!|NAME\?|NULL!|SPILL!|CALC!|GETTING_DATA)/;
+
 /** A range with more rows is taken for a whole column, and its blank end is dropped. */
 const LONG_RANGE_ROWS = 10_000;
 
 /**
- * The call of function `id`; throws a cell error where an argument is itself an error.
+ * The call of function `id`; throws a cell error where an argument, and not a place in a range, is itself an error.
  * Office may have metadata of an older version than this script, so the number of arguments is not fixed.
  * @param {string} id
  * @param {unknown[]} values what Excel passed, its invocation object last
@@ -34,11 +36,22 @@ function isInvocation(value) {
  * @returns {Argument}
  */
 function argumentOf(value) {
-  if (!Array.isArray(value)) return scalarOf(value);
+  if (!Array.isArray(value)) return unlessError(scalarOf(value));
   const rows = value.map((row) => (Array.isArray(row) ? row : [row]).map(scalarOf));
   if (rows.length > LONG_RANGE_ROWS) dropBlankEnd(rows);
   if (rows.every(isBlankRow)) return null;
-  return rows.length === 1 && rows[0]?.length === 1 ? (rows[0][0] ?? null) : rows;
+  return rows.length === 1 && rows[0]?.length === 1 ? unlessError(rows[0][0] ?? null) : rows;
+}
+
+/**
+ * An argument that is an error itself ends the call; inside a range it only fails its own place.
+ * @param {Scalar} value
+ * @returns {Scalar}
+ */
+function unlessError(value) {
+  if (typeof value !== "string" || !CELL_ERROR.test(value)) return value;
+  const code = value.split(" ")[0] ?? "#N/A";
+  throw cellError(code === "#VALUE!" ? code : "#N/A", `an argument is an error itself (${code})`);
 }
 
 /** @param {Scalar[][]} rows */
@@ -78,9 +91,6 @@ function scalarOf(value) {
  */
 function plainOf(value) {
   if (typeof value.text === "string") return scalarOf(value.text);
-  if (value.type === "Error" || typeof value.code === "string") {
-    const code = String(value.code ?? value.basicValue ?? "#N/A");
-    throw cellError(code === "#VALUE!" ? code : "#N/A", `an argument is an error itself (${code})`);
-  }
+  if (value.type === "Error" || typeof value.code === "string") return String(value.code ?? value.basicValue ?? "#N/A");
   return typeof value.basicValue === "object" ? null : scalarOf(value.basicValue);
 }
