@@ -236,7 +236,7 @@ def _argument(part: list[Token]) -> Argument:
 
 
 def _constant(part: list[Token]) -> bool | float | str | None:
-    """The value of a constant: text, TRUE, or a number with its signs and percents."""
+    """The value of a constant: text, TRUE, an error as its code, or a number with its signs and percents."""
     signs = [token.value for token in part if token.type == Token.OP_PRE]
     percents = [token for token in part if token.type == Token.OP_POST]
     operands = [token for token in part if token.type == Token.OPERAND]
@@ -248,6 +248,8 @@ def _constant(part: list[Token]) -> bool | float | str | None:
             return str(text[1:-1]).replace('""', '"')
         case Token.LOGICAL if len(part) == 1:
             return bool(text.upper() == "TRUE")
+        case Token.ERROR if len(part) == 1:
+            return str(text)
         case Token.NUMBER if _NUMBER.fullmatch(text) and len(percents) <= MAX_PERCENTS:
             number = float(text) * (-1 if signs.count("-") % 2 else 1) / 100.0 ** len(percents)
             return number if math.isfinite(number) else None

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from dataservice.shown import short_html
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -94,6 +96,14 @@ class Observations:
         return np.array_equal(self.times, other.times) and np.array_equal(self.values, other.values, equal_nan=True)
 
     __hash__ = None  # type: ignore[assignment]  # arrays are no keys
+
+    def __repr__(self) -> str:
+        if not len(self):
+            return "Observations(none)"
+        return f"Observations({len(self)} from {self.first_day} to {self.last_day}, the last {self.values[-1]:.15g})"
+
+    def _repr_html_(self) -> str:
+        return short_html(self)
 
     def to_frame(self, name: str = "value") -> pd.DataFrame:
         """A frame of shape (n, 1) with a UTC `observed_at` index and one column `name`."""

@@ -3,43 +3,19 @@
 >>> import udfs
 >>> value = await udfs.SIGNAL("us-cpi")                          # doctest: +SKIP
 >>> frame = await udfs.SIGNAL_HISTORY("eia.wti.spot", "-5Y")     # doctest: +SKIP
+
+All calls of a process share one session, with the settings, key and cache file that the add-in uses (`udfs.close` ends
+it early). `make reference` writes the names and signatures for type checkers and editors into `__init__.pyi`.
 """
 
-from udfs.engine.decorator import use
+from udfs.engine.python_function import use
 from udfs.engine.registry import REGISTRY
 from udfs.engine.registry import register as _register
 from udfs.engine.session import Call, Outcome, Session
-from udfs.functions.codex import CODEX, CODEX_POST
-from udfs.functions.currents import CURRENT, CURRENTS
-from udfs.functions.explain import EXPLAIN
-from udfs.functions.indices import INDEX, INDICES
-from udfs.functions.signal_history import SIGNAL_HISTORY
-from udfs.functions.signals import SIGNAL, SIGNALS
-from udfs.functions.spark import SPARK
-from udfs.functions.status import QUOTA, STATUS
-from udfs.functions.wire import WIRE
+from udfs.engine.shared_session import close
+from udfs.functions.registered import FUNCTIONS as _FUNCTIONS
 
-__all__ = [
-    "CODEX",
-    "CODEX_POST",
-    "CURRENT",
-    "CURRENTS",
-    "EXPLAIN",
-    "INDEX",
-    "INDICES",
-    "QUOTA",
-    "REGISTRY",
-    "SIGNAL",
-    "SIGNALS",
-    "SIGNAL_HISTORY",
-    "SPARK",
-    "STATUS",
-    "WIRE",
-    "Call",
-    "Outcome",
-    "Session",
-    "use",
-]
+_register(*(function.udf for function in _FUNCTIONS))
+globals().update({function.__name__: function for function in _FUNCTIONS})
 
-_register(SIGNAL, SIGNAL_HISTORY, INDEX, CURRENT, WIRE)
-_register(SIGNALS, INDICES, CURRENTS, CODEX, CODEX_POST, QUOTA, STATUS, EXPLAIN, SPARK)
+__all__ = [*sorted(REGISTRY), "REGISTRY", "Call", "Outcome", "Session", "close", "use"]

@@ -104,6 +104,27 @@ def without_header(frame: Table) -> Table:
     return frame
 
 
+def dated_by(frame: Table, column: str) -> Table:
+    """The same frame, whose rows belong to the times (UTC) in `column`: cells show the column, Python has an index."""
+    frame.attrs["dated_by"] = column
+    return frame
+
+
+def with_index(result: Any) -> Any:
+    """A result as Python has it: a dated frame with the UTC index `observed_at`, as in the client's frames."""
+    column = getattr(result, "attrs", {}).get("dated_by")
+    if column is None:
+        return result
+    import pandas as pd
+
+    place = list(result.columns).index(column)
+    index = pd.DatetimeIndex(result.iloc[:, place], name="observed_at").tz_localize("UTC")
+    others = [other for other in range(result.shape[1]) if other != place]
+    frame = result.iloc[:, others].set_axis(index)
+    frame.attrs = {name: value for name, value in result.attrs.items() if name != "dated_by"}
+    return frame
+
+
 def cells_of(result: Any) -> Scalar | Grid:
     """The scalar or grid for any result of a function: a frame, a list of lists, a value."""
     if isinstance(result, list):

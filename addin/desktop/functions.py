@@ -14,6 +14,7 @@ from typing import Any, TypeAlias, cast
 import xlwings
 
 from udfs import REGISTRY
+from udfs.arguments.kinds import CELL_ERRORS
 from udfs.arguments.parameters import Parameter
 from udfs.cells import Grid, Scalar, cells_of
 from udfs.engine.registry import Udf
@@ -34,17 +35,30 @@ true type typeof unlock until variant wend while with write xor
 VBA_KEYWORDS = frozenset(_KEYWORDS.split())
 """Names that no argument of a VBA function can have; xlwings writes a VBA function for every function."""
 
-CELL_ERRORS = ("#DIV/0!", "#N/A", "#NAME?", "#NULL!", "#NUM!", "#REF!", "#VALUE!")
-"""How xlwings passes the error of another cell, and how our own error texts begin."""
+
+def error_text(error: CellError) -> str:
+    """An error as its code and its message, for VBA, to which xlwings cannot return an error value."""
+    return f"{error.code} {error.message}"
 
 
-def functions(answer: Callable[[Call], Outcome], *, prefix: str = "", **marks: Any) -> dict[str, Function]:
+def error_code(error: CellError) -> str:
+    """An error as its code alone, of which xlwings Server makes an error value of the cell."""
+    return str(error.code)
+
+
+def functions(
+    answer: Callable[[Call], Outcome],
+    *,
+    prefix: str = "",
+    show_error: Callable[[CellError], str] = error_text,
+    **marks: Any,
+) -> dict[str, Function]:
     """Every function of the library by its name in a formula: `prefix` and its id.
 
     `answer` evaluates a call; `marks` go to `xlwings.func`.
     """
     named = {f"{prefix}{each.id}": each for each in REGISTRY.values()}
-    return {name: _function(each, name, answer, marks) for name, each in named.items()}
+    return {name: _function(each, name, answer, show_error, marks) for name, each in named.items()}
 
 
 def argument_name(parameter: Parameter) -> str:
@@ -52,18 +66,24 @@ def argument_name(parameter: Parameter) -> str:
     return f"{parameter.name}_" if parameter.name.casefold() in VBA_KEYWORDS else parameter.name
 
 
-def cell_value(result: Any) -> Plain | list[list[Plain]]:
+def cell_value(result: Any, show_error: Callable[[CellError], str] = error_text) -> Plain | list[list[Plain]]:
     """What a cell shows of a result: a value, or rows that spill, beginning with the header if there is one.
 
-    Dates stay dates. An error is its code followed by its text, because xlwings cannot return error values to VBA.
+    Dates stay dates; `show_error` makes text of an error.
     """
     cells = cells_of(result)
     if not isinstance(cells, Grid):
-        return _plain(cells)
-    return [[_plain(cell) for cell in row] for row in cells.rows()] or None
+        return _plain(cells, show_error)
+    return [[_plain(cell, show_error) for cell in row] for row in cells.rows()] or None
 
 
-def _function(function: Udf, name: str, answer: Callable[[Call], Outcome], marks: Mapping[str, Any]) -> Function:
+def _function(
+    function: Udf,
+    name: str,
+    answer: Callable[[Call], Outcome],
+    show_error: Callable[[CellError], str],
+    marks: Mapping[str, Any],
+) -> Function:
     """One function, marked with its arguments and their help."""
 
     def cell(*args: Any) -> Plain | list[list[Plain]]:
@@ -71,7 +91,7 @@ def _function(function: Udf, name: str, answer: Callable[[Call], Outcome], marks
         for argument in given:
             if _is_error(argument):
                 return str(argument)
-        return cell_value(answer(Call(function.id, given)).result)
+        return cell_value(answer(Call(function.id, given)).result, show_error)
 
     cell.__name__ = cell.__qualname__ = name
     cell.__doc__ = function.summary
@@ -90,10 +110,10 @@ def _signed(parameter: Parameter) -> inspect.Parameter:
     return inspect.Parameter(argument_name(parameter), inspect.Parameter.POSITIONAL_OR_KEYWORD, default=default)
 
 
-def _plain(cell: Scalar) -> Plain:
+def _plain(cell: Scalar, show_error: Callable[[CellError], str]) -> Plain:
     match cell:
-        case CellError(code, message):
-            return f"{code} {message}"
+        case CellError():
+            return show_error(cell)
         case bool() | None:
             return cell
         case int():
@@ -103,12 +123,12 @@ def _plain(cell: Scalar) -> Plain:
 
 
 def _given(raw: Any) -> Any:
-    """An argument as the library accepts it: the value of one cell, or the rows of several, with errors as blanks."""
+    """An argument as the library accepts it: the value of one cell, or the rows of several."""
     if not (isinstance(raw, list | tuple) and raw and isinstance(raw[0], list | tuple)):
         return raw
     if len(raw) == 1 and len(raw[0]) == 1:
         return raw[0][0]
-    return [[None if _is_error(item) else item for item in row] for row in raw]
+    return [list(row) for row in raw]
 
 
 def _is_error(value: Any) -> bool:

@@ -5,8 +5,8 @@ The server's namespace makes `DS.SIGNAL` of `SIGNAL`. Only the decorators of the
 
 from __future__ import annotations
 
-from addin.desktop.functions import functions
+from addin.desktop.functions import error_code, functions
 from addin.desktop.sync_session import SyncSession
 
 # xlwings looks for marked functions among the names of the module.
-globals().update(functions(SyncSession().answer))
+globals().update(functions(SyncSession().answer, show_error=error_code))

@@ -14,6 +14,7 @@ import httpx
 
 from dataservice.client.cache.answer import DEFAULT_TTL_S, Answer, Miss
 from dataservice.client.cache.answer_cache import AnswerCache
+from dataservice.client.contract.dates import DateLike, days_of, moment_of
 from dataservice.client.contract.quota import Quota
 from dataservice.client.contract.requests import can_exist, first_request
 from dataservice.client.contract.resources import (
@@ -27,7 +28,7 @@ from dataservice.client.contract.resources import (
     WireResource,
 )
 from dataservice.client.contract.results import Catalogue, Currents, Indices, Page, SignalDetail, published_since
-from dataservice.client.contract.windows import Window, utc_day_of
+from dataservice.client.contract.windows import Window, utc_day
 from dataservice.client.fetch import pages_of_catalogue, pages_of_window
 from dataservice.client.network.breaker import CircuitBreaker
 from dataservice.client.network.budget import Budget, UsageTracker
@@ -149,8 +150,7 @@ class AsyncClient:
         `known_miss`, what `last_known` has just found, the store is not looked into again. Raises `DataServiceError`
         where the service gives no answer and there is not even an old one.
         """
-        answer = self.peek(resource)
-        if answer is not None:
+        if (answer := self.peek(resource)) is not None:
             return answer
         blocking = self._breaker.blocking_error(resource, first_request(resource).endpoint, self._clock())
         if blocking is not None:
@@ -171,9 +171,9 @@ class AsyncClient:
         """One signal with its latest value and up to 365 observations, oldest first (GET /v1/signals/{slug})."""
         return (await self.read(SignalResource(slug))).value
 
-    async def observations(self, slug: str, start: date | None = None, end: date | None = None) -> Observations:
-        """A signal's observations from `start` to `end`, both days included (GET /v1/signals/{slug}/observations)."""
-        first, last = utc_day_of(start), utc_day_of(end)
+    async def observations(self, slug: str, start: DateLike | None = None, end: DateLike | None = None) -> Observations:
+        """A signal's observations from `start` to `end`, both included: dates, or text such as 2024-12-31, -5Y, YTD."""
+        first, last = days_of(start, end, utc_day(self._clock()))
         return (await self.read(HistoryResource(slug, first, last))).value.between(first, last)
 
     async def indices(self) -> Indices:
@@ -185,7 +185,7 @@ class AsyncClient:
         return Currents((await self.read(CurrentsResource())).value)
 
     async def codex(
-        self, *, story_type: str | None = None, handle: str | None = None, since: date | None = None
+        self, *, story_type: str | None = None, handle: str | None = None, since: DateLike | None = None
     ) -> Page[Post]:
         """The newest 200 research posts that pass the filters, newest first (GET /v1/codex)."""
         return await self.almanac(story_type=story_type, handle=handle, since=since)  # the same without a beat
@@ -195,12 +195,13 @@ class AsyncClient:
         *,
         story_type: str | None = None,
         handle: str | None = None,
-        since: date | None = None,
+        since: DateLike | None = None,
         beat: str | None = None,
     ) -> Page[Post]:
         """As `codex`, also by the author's beat (GET /v1/almanac)."""
-        page = (await self.read(PostsResource(story_type, handle, utc_day_of(since), beat))).value
-        return page.selected(lambda post: published_since(post, since)) if isinstance(since, datetime) else page
+        first = moment_of(since, "since", utc_day(self._clock()))
+        page = (await self.read(PostsResource(story_type, handle, first, beat))).value
+        return page.selected(lambda post: published_since(post, first)) if isinstance(first, datetime) else page
 
     async def wire(
         self,
@@ -208,16 +209,17 @@ class AsyncClient:
         ticker: str | None = None,
         kind: str | None = None,
         min_importance: int = 0,
-        since: date | None = None,
+        since: DateLike | None = None,
         beat: str | None = None,
         source: str | None = None,
     ) -> Page[WireItem]:
         """The newest 200 wire items that pass the filters, newest first (GET /v1/wire, Pro and above).
 
-        `since` is a day or a time, in UTC where it names no zone; `min_importance` runs from 0 to 100.
+        `since` is a day or a time (in UTC where it names no zone), or text such as -14D; `min_importance` is 0 to 100.
         """
-        page = (await self.read(WireResource(ticker, kind, min_importance, utc_day_of(since), beat, source))).value
-        return page.selected(lambda item: published_since(item, since)) if isinstance(since, datetime) else page
+        first = moment_of(since, "since", utc_day(self._clock()))
+        page = (await self.read(WireResource(ticker, kind, min_importance, first, beat, source))).value
+        return page.selected(lambda item: published_since(item, first)) if isinstance(first, datetime) else page
 
     async def signal_pages(self, category: str | None = None) -> AsyncIterator[Sequence[Signal]]:
         """The catalogue page by page as the service sends it, past all caches: one request a page of up to 500."""
@@ -228,12 +230,13 @@ class AsyncClient:
             context.began_at = self._clock()  # each page has the whole deadline, however long the caller took
 
     async def observation_pages(
-        self, slug: str, start: date | None = None, end: date | None = None
+        self, slug: str, start: DateLike | None = None, end: DateLike | None = None
     ) -> AsyncIterator[Observations]:
         """A signal's observations page by page, past all caches: one request a page of up to 1,000, none twice."""
+        first, last = days_of(start, end, utc_day(self._clock()))
         await self._open()
         context, seen = self._reader.context(), 0
-        async for pulled in pages_of_window(self._sender, context, slug, Window(start or date.min, end or date.max)):
+        async for pulled in pages_of_window(self._sender, context, slug, Window(first or date.min, last or date.max)):
             yield pulled.observations[seen:]
             seen = len(pulled.observations)
             context.began_at = self._clock()

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import weakref
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import ExitStack
-from datetime import date
 from types import TracebackType
 from typing import Any, Self, TypedDict, TypeVar, Unpack
 
@@ -16,6 +16,7 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 
 from dataservice.client.async_client import AsyncClient
 from dataservice.client.cache.answer import Answer, Miss
+from dataservice.client.contract.dates import DateLike
 from dataservice.client.contract.quota import Quota
 from dataservice.client.contract.resources import Resource
 from dataservice.client.contract.results import Catalogue, Currents, Indices, Page, SignalDetail
@@ -45,14 +46,19 @@ class Options(TypedDict, total=False):
 
 
 class EventLoopThread:
-    """An event loop in a thread of its own, for callers without one; it starts with the first call."""
+    """An event loop in a thread of its own, for callers without one; it starts with the first call.
 
-    def __init__(self, name: str) -> None:
+    `at_end` is awaited on the loop before it stops: in `close`, or at the end of the process if nobody calls that.
+    """
+
+    def __init__(self, name: str, *, at_end: Callable[[], Awaitable[Any]] | None = None) -> None:
         self._name = name
+        self._at_end = at_end
         self._starting = threading.Lock()
         self._portal: BlockingPortal | None = None
         self._running = ExitStack()
-        self._stop = weakref.finalize(self, self._running.close)  # also where nobody calls `close`
+        self._process = os.getpid()
+        self._stop = weakref.finalize(self, _close_in, self._process, self._running)  # also where nobody calls `close`
 
     @property
     def closed(self) -> bool:
@@ -61,15 +67,19 @@ class EventLoopThread:
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         """The result of `work`; raises what it raises, and `RuntimeError` after `close`."""
-        try:
-            future: Future[T] = self._started().start_task_soon(lambda: work)
-        except RuntimeError:
-            work.close()
-            raise
+        future = self.start(work)
         try:
             return future.result()
         except BaseException:
             future.cancel()  # a caller that is interrupted leaves no work behind
+            raise
+
+    def start(self, work: Coroutine[Any, Any, T]) -> Future[T]:
+        """Begin `work`; cancelling the future cancels it. Raises `RuntimeError` after `close`."""
+        try:
+            return self._started().start_task_soon(lambda: work)
+        except RuntimeError:
+            work.close()
             raise
 
     def call(self, work: Callable[[], T]) -> T:
@@ -82,13 +92,23 @@ class EventLoopThread:
             self._stop()
 
     def _started(self) -> BlockingPortal:
+        if self._process != os.getpid():  # a fork copies no threads: a call would wait for ever
+            raise RuntimeError("this client was made before the process was forked; make one in each process")
         with self._starting:
             if self.closed:
                 raise RuntimeError("this client is closed")
             if self._portal is None:
                 self._portal = self._running.enter_context(start_blocking_portal(name=self._name))
                 self._running.callback(self._portal.call, self._portal.stop, True)  # noqa: FBT003 - cancel what is left
+                if self._at_end is not None:
+                    self._running.callback(self._portal.call, self._at_end)
             return self._portal
+
+
+def _close_in(process: int, running: ExitStack) -> None:
+    """Close what runs in `process`; a fork of it has nothing to close."""
+    if process == os.getpid():
+        running.close()
 
 
 class Client:
@@ -101,7 +121,7 @@ class Client:
 
     def __init__(self, base_url: str | None = None, api_key: str | None = None, **options: Unpack[Options]) -> None:
         self._client = AsyncClient(base_url, api_key, **options)
-        self._loop = EventLoopThread("dataservice-client")
+        self._loop = EventLoopThread("dataservice-client", at_end=self._client.aclose)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.base_url!r}, key_id={self.key_id!r})"
@@ -116,9 +136,7 @@ class Client:
 
     def close(self) -> None:
         """End what is under way and close the connections; a `store` that was given stays open for its owner."""
-        if not self._loop.closed:
-            self._loop.run(self._client.aclose())
-            self._loop.close()
+        self._loop.close()
 
     @property
     def base_url(self) -> str:
@@ -173,7 +191,7 @@ class Client:
         return self._items(self._client.signal_pages(category))
 
     def observation_pages(
-        self, slug: str, start: date | None = None, end: date | None = None
+        self, slug: str, start: DateLike | None = None, end: DateLike | None = None
     ) -> Iterator[Observations]:
         """A signal's observations page by page, past all caches: one request a page of up to 1,000, none twice."""
         return self._items(self._client.observation_pages(slug, start, end))
@@ -194,8 +212,11 @@ class Client:
         """One signal with its latest value and recent history (GET /v1/signals/{slug})."""
         return self._loop.run(self._client.signal(slug))
 
-    def observations(self, slug: str, start: date | None = None, end: date | None = None) -> Observations:
-        """A signal's observations from `start` to `end`, both days included (GET /v1/signals/{slug}/observations)."""
+    def observations(self, slug: str, start: DateLike | None = None, end: DateLike | None = None) -> Observations:
+        """A signal's observations from `start` to `end`, both days included (GET /v1/signals/{slug}/observations).
+
+        Both are dates or text: 2024-12-31, or relative such as -5Y or YTD; a relative start counts back from the end.
+        """
         return self._loop.run(self._client.observations(slug, start, end))
 
     def indices(self) -> Indices:
@@ -207,7 +228,7 @@ class Client:
         return self._loop.run(self._client.currents())
 
     def codex(
-        self, *, story_type: str | None = None, handle: str | None = None, since: date | None = None
+        self, *, story_type: str | None = None, handle: str | None = None, since: DateLike | None = None
     ) -> Page[Post]:
         """The newest 200 research posts that pass the filters (GET /v1/codex)."""
         return self._loop.run(self._client.codex(story_type=story_type, handle=handle, since=since))
@@ -217,7 +238,7 @@ class Client:
         *,
         story_type: str | None = None,
         handle: str | None = None,
-        since: date | None = None,
+        since: DateLike | None = None,
         beat: str | None = None,
     ) -> Page[Post]:
         """As `codex`, also by the author's beat (GET /v1/almanac)."""
@@ -229,7 +250,7 @@ class Client:
         ticker: str | None = None,
         kind: str | None = None,
         min_importance: int = 0,
-        since: date | None = None,
+        since: DateLike | None = None,
         beat: str | None = None,
         source: str | None = None,
     ) -> Page[WireItem]:

@@ -132,7 +132,10 @@ class SqliteStore:
 
     async def aclose(self) -> None:
         """Close the file; a later use opens it again."""
-        await self._in_thread(self._file.close)
+        try:
+            await self._in_thread(self._file.close)
+        except RuntimeError:  # the interpreter is ending: threads take no more work, and none uses the file
+            self._file.close()
 
     def _prune(self, db: sqlite3.Connection) -> None:
         """Delete the entries fetched longest ago until what is left is well below the bound."""

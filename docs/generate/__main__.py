@@ -1,16 +1,19 @@
-"""Write the generated parts of all pages again, and the picture of the house: `python -m docs.generate`."""
+"""Write what is generated: parts of the pages, the navigation, the house, the type stub: `python -m docs.generate`."""
 
 from __future__ import annotations
 
 from docs.generate.house import PICTURE, house
-from docs.generate.pages import renewed_pages
+from docs.generate.pages import NAVIGATION, renewed_navigation, renewed_pages
+from docs.generate.stub import STUB, stub
 
 __all__: list[str] = []
 
 
 def main() -> None:
     """Write the files that differ, and say which."""
-    for path, text in {**renewed_pages(), PICTURE: house()}.items():
+    navigation = renewed_navigation(NAVIGATION.read_text(encoding="utf-8"))
+    files = {**renewed_pages(), PICTURE: house(), STUB: stub(), NAVIGATION: navigation}
+    for path, text in files.items():
         if not path.exists() or path.read_text(encoding="utf-8") != text:
             path.write_text(text, encoding="utf-8")
             print(path)  # noqa: T201 - a program for the terminal

@@ -10,10 +10,11 @@ from dataclasses import dataclass
 
 import orjson
 
-from addin.formulas import call_text
+from addin.formulas import FormulaError, call_text
 from addin.workbook.template.build import example_session
-from udfs import Call, Session
+from udfs import REGISTRY, Call, Session
 from udfs.cells import Grid, Scalar, cells_of
+from udfs.engine.registry import Udf
 
 __all__ = ["EXAMPLES", "Examples", "Shown", "worked_out"]
 
@@ -29,7 +30,7 @@ class Examples:
     errors: Sequence[str] = ()
 
 
-EXAMPLES: Mapping[str, Examples] = {
+CHOSEN: Mapping[str, Examples] = {
     "SIGNAL": Examples(
         (
             '=DS.SIGNAL("us-cpi")',
@@ -118,6 +119,25 @@ EXAMPLES: Mapping[str, Examples] = {
         ('=DS.SPARK("us-cpi", "-5Y", 20)', '=DS.SPARK({"eia.wti.spot"; "cboe.vix"}, "-6M", 30)'),
         ('=DS.SPARK("us-cpi", "-5Y", 1)',),
     ),
+}
+"""Formulas that show a function at work better than those in its own declaration, and its errors."""
+
+
+def _shown_alone(function: Udf) -> Examples:
+    """The examples in a function's declaration that need no cells."""
+    return Examples([formula for formula in function.examples if _stands_alone(formula)])
+
+
+def _stands_alone(formula: str) -> bool:
+    try:
+        call_text(formula)
+    except FormulaError:
+        return False
+    return True
+
+
+EXAMPLES: Mapping[str, Examples] = {
+    function.id: CHOSEN.get(function.id) or _shown_alone(function) for function in REGISTRY.values()
 }
 """The formulas by function, in the order of the reference."""
 

@@ -8,21 +8,40 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from docs.generate.commands import command_parts
-from docs.generate.functions import function_parts
+from docs.generate.functions import function_parts, page_of
 from docs.generate.settings import settings_part
+from udfs import REGISTRY
 
-__all__ = ["DOCS", "all_parts", "renewed", "renewed_pages"]
+__all__ = ["DOCS", "NAVIGATION", "all_parts", "renewed", "renewed_navigation", "renewed_pages"]
 
 DOCS = Path(__file__).resolve().parents[1]
 
 PART = re.compile(r"(<!-- generated: (?P<name>[^\n]+?) -->\n).*?(<!-- end of generated -->)", re.DOTALL)
 
 
+NEW_PAGE = """# {id}
+
+<!-- generated: function {id} -->
+<!-- end of generated -->
+"""
+
+NAVIGATION = DOCS.parent / "mkdocs.yml"
+
+LISTED = re.compile(r"(^ *# generated: function pages\n).*?(?=^ *# end of generated$)", re.DOTALL | re.MULTILINE)
+
+
 def renewed_pages() -> dict[Path, str]:
-    """Every page with generated parts, regenerated from the code."""
-    pages = {path: path.read_text(encoding="utf-8") for path in sorted(DOCS.rglob("*.md"))}
+    """Every page with generated parts, regenerated from the code; a function without a page gets one."""
+    pages = {DOCS / "functions" / page_of(each): NEW_PAGE.format(id=each) for each in REGISTRY}
+    pages |= {path: path.read_text(encoding="utf-8") for path in sorted(DOCS.rglob("*.md"))}
     parts = all_parts()
     return {path: renewed(text, parts) for path, text in pages.items() if PART.search(text)}
+
+
+def renewed_navigation(text: str) -> str:
+    """The navigation with a line for each function's page."""
+    lines = [f"      - {each}: functions/{page_of(each)}\n" for each in REGISTRY]
+    return LISTED.sub(lambda found: found[1] + "".join(lines), text)
 
 
 def all_parts() -> dict[str, str]:

@@ -1,12 +1,17 @@
 """The generated parts of the pages are up to date."""
 
+import asyncio
 import difflib
+import re
+from datetime import date
 
 import pytest
 
-from docs.generate.examples import EXAMPLES
-from docs.generate.pages import DOCS, PART, all_parts, renewed
+from docs.generate.examples import EXAMPLES, Examples, worked_out
+from docs.generate.pages import DOCS, NAVIGATION, PART, all_parts, renewed, renewed_navigation
+from docs.generate.stub import STUB, stub
 from udfs import REGISTRY
+from udfs.errors import CellError
 
 
 @pytest.fixture(scope="module")
@@ -24,6 +29,12 @@ def test_every_page_says_what_the_code_says(parts):
     assert outdated == [], "regenerate them with: make reference"
 
 
+def test_the_navigation_and_the_type_stub_say_what_the_code_says():
+    navigation = NAVIGATION.read_text(encoding="utf-8")
+    assert navigation == renewed_navigation(navigation), "regenerate it with: make reference"
+    assert STUB.read_text(encoding="utf-8") == stub(), "regenerate it with: make reference"
+
+
 def test_every_part_stands_in_a_page(parts):
     standing = {
         found["name"] for page in DOCS.rglob("*.md") for found in PART.finditer(page.read_text(encoding="utf-8"))
@@ -33,6 +44,22 @@ def test_every_part_stands_in_a_page(parts):
 
 def test_every_function_has_examples_in_the_reference():
     assert set(EXAMPLES) == set(REGISTRY)
+
+
+def test_the_formulas_to_copy_show_values_on_the_made_up_data():
+    copied = {function.id: [_with_text_dates(each) for each in function.examples] for function in REGISTRY.values()}
+    alone = {name: Examples([each for each in formulas if _needs_no_cells(each)]) for name, formulas in copied.items()}
+    found = asyncio.run(worked_out(alone))
+    assert len(found) > 30
+    assert {formula: shown for formula, shown in found.items() if isinstance(shown, CellError)} == {}
+
+
+def _with_text_dates(formula):
+    return re.sub(r"DATE\((\d+), (\d+), (\d+)\)", lambda day: f'"{date(*map(int, day.groups()))}"', formula)
+
+
+def _needs_no_cells(formula):
+    return not re.search(r"\b[A-Z]+\d+(?=[:,)])", re.sub('"[^"]*"', "", formula))
 
 
 def test_a_part_is_replaced_between_its_marks_only():

@@ -98,8 +98,8 @@ def parameter(function_id, name):
     return next(each for each in REGISTRY[function_id].parameters if each.name == name)
 
 
-def test_the_functions_are_these_in_this_order():
-    assert list(REGISTRY) == list(SIGNATURES)
+def test_the_released_functions_are_these_in_this_order():
+    assert [function_id for function_id in REGISTRY if function_id in SIGNATURES] == list(SIGNATURES)
 
 
 @pytest.mark.parametrize("function_id", SIGNATURES)
@@ -140,13 +140,13 @@ def test_the_arguments_that_take_ranges_and_spill_are_as_documented(function_id)
     assert " ".join(vectorized) == VECTORIZED.get(function_id, "")
 
 
-@pytest.mark.parametrize("function_id", SIGNATURES)
+@pytest.mark.parametrize("function_id", REGISTRY)
 def test_a_function_is_offered_by_the_package_under_its_id(function_id):
-    assert getattr(udfs, function_id) is REGISTRY[function_id]
+    assert getattr(udfs, function_id).udf is REGISTRY[function_id]
     assert function_id in udfs.__all__
 
 
-@pytest.mark.parametrize("function_id", SIGNATURES)
+@pytest.mark.parametrize("function_id", REGISTRY)
 def test_help_fits_into_excel_and_says_something_of_every_argument(function_id):
     function = REGISTRY[function_id]
     assert function.summary.endswith(".")
@@ -155,14 +155,14 @@ def test_help_fits_into_excel_and_says_something_of_every_argument(function_id):
     assert all(5 <= len(each.kind.help) <= 512 for each in function.parameters)
 
 
-@pytest.mark.parametrize("function_id", SIGNATURES)
+@pytest.mark.parametrize("function_id", REGISTRY)
 def test_every_function_has_examples_that_name_it(function_id):
     examples = REGISTRY[function_id].examples
     assert examples
     assert all(example.startswith(f"=DS.{function_id}(") and example.endswith(")") for example in examples)
 
 
-@pytest.mark.parametrize("function_id", SIGNATURES)
+@pytest.mark.parametrize("function_id", REGISTRY)
 def test_what_a_session_gives_is_keyword_only_and_known(function_id):
     function = REGISTRY[function_id]
     assert set(function.injected) <= {"now", "today", "client"}

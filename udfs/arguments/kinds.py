@@ -14,7 +14,10 @@ from enum import StrEnum
 from math import isfinite
 from typing import Any, ClassVar, Self
 
-from udfs.errors import ArgumentError
+from udfs.errors import ArgumentError, CellError, ErrorCode, NoDataError
+
+CELL_ERRORS = ("#N/A", "#VALUE!", "#REF!", "#DIV/0!", "#NUM!", "#NAME?", "#NULL!", "#SPILL!", "#CALC!", "#GETTING_DATA")
+"""How the errors of spreadsheet programs are written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +54,8 @@ class Kind(ABC):
     open_choices: bool = False
     vectorized: bool = False
     host_type: ClassVar[str] = "any"
+    python_type: ClassVar[Any] = str
+    """What Python's completion and type hints show; a host may give more forms."""
 
     @abstractmethod
     def read(self, raw: Any, name: str, today: date) -> Any:
@@ -74,6 +79,7 @@ class Text(Kind):
     def read(self, raw: Any, name: str, today: date) -> str:  # noqa: ARG002 - one signature for every kind
         """The text, stripped; a whole number is taken as its digits."""
         raw = self._one(raw, name)
+        refuse_error(raw, name)
         if isinstance(raw, float) and raw.is_integer():
             raw = int(raw)
         if isinstance(raw, bool | datetime | date) or not isinstance(raw, str | int):
@@ -105,6 +111,8 @@ class OneOf(Text):
 class Names(Kind):
     """One or several names: a text, a comma-separated text or a range."""
 
+    python_type: ClassVar[Any] = str | Sequence[str]
+
     def read(self, raw: Any, name: str, today: date) -> tuple[str, ...]:
         """The names in reading order, blanks left out."""
         rows = matrix_of(raw)
@@ -121,6 +129,7 @@ class Number(Kind):
     least: float = float("-inf")
     most: float = float("inf")
     host_type: ClassVar[str] = "number"
+    python_type: ClassVar[Any] = float
 
     def read(self, raw: Any, name: str, today: date) -> float:  # noqa: ARG002 - one signature for every kind
         """The number; text that is one counts."""
@@ -140,6 +149,7 @@ class Number(Kind):
 class Count(Number):
     """One whole number."""
 
+    python_type: ClassVar[Any] = int
     least: float = 1
     most: float = 1_000_000
 
@@ -156,6 +166,7 @@ class Flag(Kind):
     """Yes or no."""
 
     host_type: ClassVar[str] = "boolean"
+    python_type: ClassVar[Any] = bool
     words: ClassVar[Mapping[str, bool]] = {
         **dict.fromkeys(("true", "yes", "1"), True),
         **dict.fromkeys(("false", "no", "0"), False),
@@ -167,6 +178,20 @@ class Flag(Kind):
         if word not in self.words:
             raise ArgumentError(f"{name} takes TRUE or FALSE, not {shown(raw)}")
         return self.words[word]
+
+
+def refuse_error(raw: Any, name: str) -> None:
+    """Raise the error that an argument is itself: the result of the call, or of its own place in a range.
+
+    A host passes it as a `CellError`, or as text that begins with its code.
+    """
+    code = raw.code if isinstance(raw, CellError) else raw
+    if not isinstance(code, str) or not code.startswith(CELL_ERRORS):
+        return
+    message = f"{name} is an error itself ({code.split()[0]})"
+    if code.startswith(ErrorCode.VALUE):
+        raise ArgumentError(message)
+    raise NoDataError(message)
 
 
 def _between(least: float, most: float) -> str:
@@ -192,5 +217,7 @@ def matrix_of(raw: Any) -> Sequence[Sequence[Any]] | None:
 
 def shown(raw: Any) -> str:
     """What was given, as an error message shows it: quoted and short."""
-    text = repr(raw) if not isinstance(raw, str) else f"'{raw}'"
+    if isinstance(raw, float):
+        return f"{raw:.15g}"  # a whole number as in the formula, without .0
+    text = f"'{raw}'" if isinstance(raw, str) else repr(raw)
     return text if len(text) <= 60 else f"{text[:57]}…"

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 from types import MappingProxyType
-from typing import Any
+from typing import Any, ClassVar
 
 from udfs.arguments.kinds import Choice, Kind, Text, is_blank, matrix_of, shown
 from udfs.errors import ArgumentError
@@ -38,6 +38,7 @@ class Options(Kind):
     """The options of one function, read into a mapping that holds those which were given."""
 
     options: tuple[Option, ...] = ()
+    python_type: ClassVar[Any] = str | Mapping[str, Any]
 
     @property
     def allowed(self) -> tuple[Option, ...]:
@@ -48,7 +49,7 @@ class Options(Kind):
         """The options given; raises `ArgumentError` naming an unknown option or value and the allowed ones."""
         known = {option.name: option for option in self.allowed}
         values: dict[str, Any] = {}
-        for key, value in _pairs(raw, name):
+        for key, value in pairs(raw, name):
             option = known.get(key.casefold())
             if option is None:
                 raise ArgumentError(f"there is no option {shown(key)}; there are {', '.join(known)}")
@@ -63,13 +64,14 @@ def error_style(raw: Any) -> str:
     if is_blank(raw):
         return "code"
     try:
-        given = {key.casefold(): value for key, value in _pairs(raw, "options")}
+        given = {key.casefold(): value for key, value in pairs(raw, "options")}
         return str(ERR.kind.read(given.get(ERR.name, "code"), ERR.name, date.min))
     except ArgumentError:
         return "code"
 
 
-def _pairs(raw: Any, name: str) -> list[tuple[str, Any]]:
+def pairs(raw: Any, name: str) -> list[tuple[str, Any]]:
+    """The names and raw values in options of any form; raises `ArgumentError` where they have none of these forms."""
     if isinstance(raw, Mapping):
         return [(str(key).strip(), value) for key, value in raw.items()]
     rows = matrix_of(raw)

@@ -10,7 +10,7 @@ from datetime import date
 from functools import lru_cache
 from typing import Any
 
-from udfs.arguments.kinds import Kind, is_blank
+from udfs.arguments.kinds import Kind, is_blank, refuse_error
 from udfs.errors import ArgumentError
 
 CACHED_TEXTS = 8_192
@@ -44,6 +44,7 @@ class Parameter:
 
     def _read(self, raw: Any, today: date) -> Any:
         if not is_blank(raw):
+            refuse_error(raw, self.name)
             return self.kind.read(raw, self.name, today)
         if self.required:
             raise ArgumentError(f"{self.name} is missing: {self.kind.help}")

@@ -12,7 +12,7 @@ from dataservice.client import Answer, AsyncClient, Resource
 from dataservice.client.contract.windows import utc_day
 from dataservice.errors import DataServiceError
 from udfs.arguments.options import error_style
-from udfs.cells import restyled
+from udfs.cells import restyled, with_index
 from udfs.engine import batch
 from udfs.engine.batch import Batch, Reader, Run, cooperative
 from udfs.engine.effects import EVER
@@ -90,13 +90,13 @@ class Session:
         return [_outcome(call, run, now) async for call, run in ended]
 
     async def value(self, function_id: str, args: Sequence[Any]) -> Any:
-        """The result of one call as plain Python; raises what went wrong."""
+        """The result of one call as plain Python, a dated table with a date index; raises what went wrong."""
         injected = self._injected()
         run = Run(find(function_id).bind(args, injected["today"], injected))
         await batch.answer([run], self.client, injected["now"])
         if run.error is not None:
             raise run.error
-        return run.result
+        return with_index(run.result)
 
     async def cost(self, calls: Sequence[Call]) -> CostPreview:
         """What `answer(calls)` would spend now; sends nothing."""

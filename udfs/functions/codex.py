@@ -64,7 +64,7 @@ STORY_TYPE = Text(help="only posts of this type", example="report", choices=STOR
 LIMIT = Count(help=f"the maximum number of posts, up to {LIST_LIMIT}", example="20", most=LIST_LIMIT)
 
 SLUG = Text(
-    help="slug or address of a post, or a range of them; CODEX lists them", example="what-moved-001", vectorized=True
+    help="slug or address of a post, or a range of them; CODEX lists them", example="what-moved-12", vectorized=True
 )
 
 FIELD = POST_FIELDS.one(
@@ -98,7 +98,7 @@ async def CODEX(  # noqa: N802 - the id that workbooks store
 @udf(
     group="Codex",
     shape="either",
-    examples=('=DS.CODEX_POST("what-moved-001")', '=DS.CODEX_POST("what-moved-001","citations")'),
+    examples=('=DS.CODEX_POST("what-moved-12")', '=DS.CODEX_POST("what-moved-12", "citations")'),
 )
 async def CODEX_POST(  # noqa: N802 - the id that workbooks store
     slug: Annotated[str, SLUG], field: Annotated[str, FIELD] = "body_md", *, client: AsyncClient

@@ -32,6 +32,7 @@ from udfs.timeseries.table import (
     history_table,
     rows_of,
     window_for,
+    window_to_fill,
 )
 
 SLUGS = Names(
@@ -39,7 +40,8 @@ SLUGS = Names(
 )
 
 START = Start(
-    help="the first day: a date, text such as 2020-01-31, -5Y (back from the end), YTD, MAX, or N60 for the last 60",
+    help="the first day: a date, text such as 2020-01-31, -5Y (back from end, or from today), YTD, MAX, or N60 for the "
+    "last 60",
     example="-5Y",
 )
 
@@ -96,9 +98,9 @@ async def SIGNAL_HISTORY(  # noqa: N802 - the id that workbooks store
 
     Everything is computed on the spot, in this order: observations without a value are left out where anything is
     computed; `freq` and `agg`; `transform` with what it needs from before the start, so its first rows are not blank;
-    `align`; `fill`; `limit`; `order`. A transform never sees filled values. The current, incomplete period is included,
-    dated today (or `end`). With a fill, every period between the first row and the last has a row; without one, only
-    those with an observation.
+    `align`; `fill`; `limit`; `order`. A transform never sees filled values. Only `prev` and `linear` use values from
+    before the first row shown. The current, incomplete period is included, dated today (or `end`). With a fill, every
+    period between the first row and the last has a row; without one, only those with an observation.
 
     Costs no request where the recent history in hand (365 observations, shared with SIGNAL) or a stored one holds the
     window; else one for the recent history, or one for every 1,000 observations. A signal that fails shows its error
@@ -109,6 +111,9 @@ async def SIGNAL_HISTORY(  # noqa: N802 - the id that workbooks store
     if not slug:
         raise ArgumentError("slug holds no name")
     results = await gather([_column(name, window, today, shown) for name in slug])
+    wider = window_to_fill(window, [each for each in results if isinstance(each, Labelled)], shown)
+    if wider is not None:
+        results = await gather([_looking_back(each, wider, today, shown) for each in zip(slug, results, strict=True)])
     failed = [result for result in results if isinstance(result, Exception)]
     if len(failed) == len(results):
         raise failed[0]
@@ -125,6 +130,17 @@ async def _column(name: str, window: Window, today: date, options: TableOptions)
     if not column.shows_rows and not (len(rows) and options.fill is Fill.PREV):
         raise no_observations(series, starts, window.last)
     return replace(column, label=await _name_of(series.slug)) if options.header is Header.NAME else column
+
+
+async def _looking_back(
+    column: tuple[str, Labelled | Exception], wider: Window, today: date, options: TableOptions
+) -> Labelled:
+    """The column with the rows of the `wider` window to fill from; it shows the same rows of its own."""
+    name, found = column
+    if isinstance(found, Exception):
+        raise found
+    series = await known_series(name, wider, today)
+    return replace(found, rows=rows_of(series.known, wider, options)[0])
 
 
 async def _name_of(slug: str) -> str:

@@ -86,7 +86,7 @@ AT = Day(
     examples=(
         '=DS.SIGNAL("us-cpi")',
         '=DS.SIGNAL("WTI", "observed_at")',
-        '=DS.SIGNAL("eia.wti.spot", "value", DATE(2020, 4, 20))',
+        '=DS.SIGNAL("eia.wti.spot", "value", DATE(2026, 6, 30))',
         "=DS.SIGNAL(A2:A13, B1:E1)",
     ),
 )

@@ -11,8 +11,8 @@ from typing import Any, TypeAlias, assert_never
 import numpy as np
 from numpy.typing import NDArray
 
+from dataservice.client.contract.dates import MONTHS
 from dataservice.observations import Observations
-from udfs.arguments.dates import MONTHS
 from udfs.arguments.kinds import Explained
 
 Times: TypeAlias = NDArray[np.datetime64]

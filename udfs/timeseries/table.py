@@ -6,7 +6,7 @@ A filled value always comes from the series' own values; the last one before the
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any, TypeAlias, assert_never
 
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from dataservice.observations import Observations
 from udfs.arguments.dates import Last, StartOf, first_day
 from udfs.arguments.kinds import Explained
-from udfs.cells import Table, without_header
+from udfs.cells import Table, dated_by, without_header
 from udfs.errors import ArgumentError, CellError
 from udfs.timeseries.coverage import Known, Lead, Window
 from udfs.timeseries.pipeline import Step, lead_of, transformed
@@ -40,6 +40,10 @@ class Fill(Explained):
     NEXT = "next", "the value after"
     LINEAR = "linear", "a value between, by time"
     ZERO = "zero", "0"
+
+
+LOOKS_BACK = frozenset({Fill.PREV, Fill.LINEAR})
+"""Fills that may take a value from before the first row shown; all others use only what is shown."""
 
 
 class Order(Explained):
@@ -103,6 +107,13 @@ class Labelled:
     starts: date | None = None
 
     @property
+    def first_day(self) -> date | None:
+        """The first day shown; None where no row is."""
+        if not isinstance(self.rows, Observations) or not self.shows_rows:
+            return None
+        return self.starts or self.rows.first_day
+
+    @property
     def shows_rows(self) -> bool:
         """Whether there is a row to show, and not only one to fill from."""
         return isinstance(self.rows, Observations) and len(self.rows.between(self.starts)) > 0
@@ -117,7 +128,7 @@ def window_for(start: StartOf, end: date | None, today: date, options: TableOpti
     if first is not None and end is not None and first > end:
         raise ArgumentError(f"start {first} lies after end {end}")
     lead = lead_of(options.transform)
-    if options.fill in (Fill.PREV, Fill.LINEAR):
+    if options.fill in LOOKS_BACK:
         lead += Lead(rows=1)
     return Window(first, end, start.count if isinstance(start, Last) else None, options.freq, lead)
 
@@ -135,6 +146,18 @@ def rows_of(known: Known, window: Window, options: TableOptions) -> tuple[Observ
     return transformed(rows, options.transform, starts if anchored else None), starts
 
 
+def window_to_fill(window: Window, columns: Sequence[Labelled], options: TableOptions) -> Window | None:
+    """What must be known to fill rows that only some series show: each of `N60` begins with its own 60th observation.
+
+    None where no fill looks back, or where an anchored transform has no values before its own start.
+    """
+    days = {day for column in columns if (day := column.first_day) is not None}
+    anchored = any(step.transform.anchored for step in options.transform)
+    if window.count is None or options.fill not in LOOKS_BACK or len(days) < 2 or anchored:
+        return None
+    return replace(window, first=min(days), count=None)
+
+
 def history_table(columns: Sequence[Labelled], latest: date, options: TableOptions) -> Table:
     """The frame: a `date` column and a column for each series, or `date`, `signal`, `value` in the long layout.
 
@@ -148,11 +171,14 @@ def history_table(columns: Sequence[Labelled], latest: date, options: TableOptio
         times = times[-options.limit :]
     if options.order is Order.DESC:
         times = times[::-1]
-    values = iter([filled(rows, times, options.fill) for rows in series])
+    sources = series if options.fill in LOOKS_BACK else shown
+    values = iter([filled(rows, times, options.fill) for rows in sources])
     data = [next(values) if isinstance(column.rows, Observations) else column.rows for column in columns]
     dates = dated(times, latest, options.freq)
     build = _long if options.layout is Layout.LONG else _wide
     frame = build([column.label for column in columns], dates, data, options)
+    if options.dates is Dates.SHOW:
+        frame = dated_by(frame, "date")
     return without_header(frame) if options.header is Header.NONE else frame
 
 

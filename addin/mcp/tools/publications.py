@@ -29,7 +29,7 @@ POSTS_SINCE = Day(help="only posts from this day on: 2026-01-31, or text such as
 
 ITEMS_SINCE = Day(help="only items from this day on: 2026-01-31, or text such as -7D or MTD", example="-7D")
 
-POST = Text(help="only this post, with its text and citations", example="what-moved-001")
+POST = Text(help="only this post, with its text and citations", example="what-moved-12")
 
 TICKER = Text(help="only items that name this ticker, in its own spelling", example="CPI")
 

@@ -10,10 +10,11 @@ from typing import Annotated, Any
 from addin.mcp.tool import NUMBER_OR_NULL, Found, Schema, record_schema, tool
 from addin.mcp.tools.records import field_names, limit, listed, listing_schema, shown
 from dataservice.client import SignalDetail
+from dataservice.client.contract.dates import Back
 from dataservice.client.contract.requests import HISTORY_LIMIT
 from dataservice.models import Signal
 from dataservice.observations import Observations
-from udfs.arguments.dates import Back, Day, Last, Max, Start, StartOf
+from udfs.arguments.dates import Day, Last, Max, Start, StartOf
 from udfs.arguments.kinds import Count, OneOf, Text
 from udfs.errors import NoDataError
 from udfs.functions.signals import CATEGORY, DEFAULT_COLUMNS, SIGNAL_COLUMNS

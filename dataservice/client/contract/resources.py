@@ -12,7 +12,9 @@ from datetime import date
 from itertools import combinations
 from typing import Any, ClassVar, Generic, TypeVar
 
+from dataservice.client.contract.dates import date_in
 from dataservice.client.contract.results import Catalogue, Page, SignalDetail, published_since
+from dataservice.client.contract.windows import utc_day_of
 from dataservice.models import Current, Index, Post, WireItem
 from dataservice.observations import Observations
 
@@ -52,7 +54,8 @@ class SignalResource(Resource[SignalDetail]):
 class HistoryResource(Resource[Observations]):
     """A signal's observations from `start` to `end`, both included, None an open end (GET …/observations).
 
-    The answer may reach further than asked; cut it with `Observations.between`.
+    Text such as 2024-12-31 counts as its day. The answer may reach further than asked; cut it with
+    `Observations.between`.
     """
 
     slug: str
@@ -60,6 +63,9 @@ class HistoryResource(Resource[Observations]):
     end: date | None = None
 
     priority: ClassVar[int] = 1
+
+    def __post_init__(self) -> None:
+        _by_days(self, "start", "end")
 
     @property
     def family(self) -> Hashable:
@@ -96,6 +102,9 @@ class PostsResource(Resource[Page[Post]]):
     beat: str | None = None
 
     priority: ClassVar[int] = 2
+
+    def __post_init__(self) -> None:
+        _by_days(self, "since")
 
     @property
     def family(self) -> Hashable:
@@ -134,6 +143,9 @@ class WireResource(Resource[Page[WireItem]]):
     source: str | None = None
 
     priority: ClassVar[int] = 3
+
+    def __post_init__(self) -> None:
+        _by_days(self, "since")
 
     @property
     def family(self) -> Hashable:
@@ -186,6 +198,17 @@ def wider(resource: Resource[Any]) -> Iterator[Resource[Any]]:
     for count in range(len(given)):
         for names in combinations(given, count):
             yield type(resource)(**{name: filters[name] for name in names})
+
+
+def _by_days(resource: Resource[Any], *names: str) -> None:
+    """Make times and texts their UTC days; raises `ValueError` for what is no date."""
+    for name in names:
+        given = getattr(resource, name)
+        if given is not None and type(given) is not date:
+            found = date_in(given)
+            if not isinstance(found, date):
+                raise ValueError(f"{name} {given!r} is not a date; it takes a date, or text such as 2024-12-31")
+            object.__setattr__(resource, name, utc_day_of(found))
 
 
 def _from(start: date | None) -> date:

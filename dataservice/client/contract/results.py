@@ -11,11 +11,15 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from dataservice.models import Current, Index, Observation, Record, Signal
 from dataservice.observations import Observations
+from dataservice.shown import short_html
 
 if TYPE_CHECKING:
     import pandas as pd
 
 R_co = TypeVar("R_co", bound=Record, covariant=True)
+
+NAMED = 5
+"""Slugs that a repr shows: enough to recognize the answer."""
 
 COMPARED = 80
 """Characters of a name that are compared: comparing takes time that grows with the square of the length."""
@@ -28,6 +32,13 @@ class SignalDetail:
     signal: Signal
     latest: Observation | None
     history: Observations = field(default_factory=Observations.empty)
+
+    def __repr__(self) -> str:
+        latest = f"{self.latest.value} at {self.latest.observed_at}" if self.latest else "no value"
+        return f"SignalDetail({self.signal.slug!r}, {self.signal.name!r}, {latest}, {self.history})"
+
+    def _repr_html_(self) -> str:
+        return short_html(self)
 
     def to_frame(self) -> pd.DataFrame:
         """The recent history, as `Observations.to_frame` gives it, the column named by the slug."""
@@ -76,6 +87,12 @@ class Catalogue:
 
         return nearest
 
+    def __repr__(self) -> str:
+        return f"Catalogue({_counted(self.signals, 'signals')})"
+
+    def _repr_html_(self) -> str:
+        return short_html(self)
+
     def __len__(self) -> int:
         return len(self.signals)
 
@@ -98,6 +115,13 @@ class Page(Generic[R_co]):
     complete: bool
     kind: type[Record] = Record
     """The kind of record, which an empty page does not show otherwise."""
+
+    def __repr__(self) -> str:
+        more = "" if self.complete else ", there may be more"
+        return f"Page({len(self)} of {self.kind.__name__}, newest first{more})"
+
+    def _repr_html_(self) -> str:
+        return short_html(self)
 
     def __len__(self) -> int:
         return len(self.items)
@@ -136,6 +160,12 @@ class Indices(tuple[Index, ...]):
 
     __slots__ = ()
 
+    def __repr__(self) -> str:
+        return f"Indices({_counted(self, 'indices')})"
+
+    def _repr_html_(self) -> str:
+        return short_html(self)
+
     def to_frame(self) -> pd.DataFrame:
         """One row an index, one column a field of the contract, then the service's further fields."""
         return frame_of(self, Index)
@@ -146,9 +176,21 @@ class Currents(tuple[Current, ...]):
 
     __slots__ = ()
 
+    def __repr__(self) -> str:
+        return f"Currents({_counted(self, 'currents')})"
+
+    def _repr_html_(self) -> str:
+        return short_html(self)
+
     def to_frame(self) -> pd.DataFrame:
         """One row a current, one column a field of the contract."""
         return frame_of(self, Current)
+
+
+def _counted(records: Sequence[Signal | Index | Current], what: str) -> str:
+    """How many there are, and the slugs of the first."""
+    slugs = [record.slug for record in records[:NAMED]]
+    return f"{len(records)} {what}: {', '.join(slugs)}{', …' if len(records) > NAMED else ''}"
 
 
 def frame_of(records: Sequence[Record], kind: type[Record]) -> pd.DataFrame:

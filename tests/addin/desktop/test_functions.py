@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from addin.desktop.functions import VBA_KEYWORDS, argument_name, cell_value, functions
+from addin.desktop.functions import VBA_KEYWORDS, argument_name, cell_value, error_code, functions
 from addin.desktop.vba import ours
 from udfs import REGISTRY
 from udfs.engine.session import Outcome
@@ -71,8 +71,13 @@ def test_the_error_of_another_cell_is_passed_on_and_asks_nothing(error):
     assert functions(lambda call: pytest.fail("asked"))["SIGNAL"]([[error]]) == error
 
 
-def test_errors_inside_a_range_leave_their_places_blank():
-    assert called_with([["us-cpi"], ["#REF!"]]) == [[["us-cpi"], [None]]]
+def test_an_error_inside_a_range_is_handed_on_in_its_place():
+    assert called_with([["us-cpi"], ["#REF!"]]) == [[["us-cpi"], ["#REF!"]]]
+
+
+def test_xlwings_server_gets_the_code_alone_which_it_makes_an_error_value():
+    answered = functions(lambda call: Outcome(CellError(ErrorCode.NA, "no signal 'x'"), 0.0), show_error=error_code)
+    assert answered["SIGNAL"]([["x"]]) == "#N/A"
 
 
 def test_no_argument_has_a_name_that_vba_keeps_for_itself():

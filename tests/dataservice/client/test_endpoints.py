@@ -5,12 +5,21 @@ from __future__ import annotations
 import asyncio
 import inspect
 from concurrent.futures import ThreadPoolExecutor
-from datetime import date
+from datetime import UTC, date, datetime
 from typing import Any
 
+import numpy as np
 import pytest
 
-from dataservice.client import AsyncClient, Client, IndicesResource, SignalResource, Source
+from dataservice.client import (
+    AsyncClient,
+    Client,
+    HistoryResource,
+    IndicesResource,
+    SignalResource,
+    Source,
+    WireResource,
+)
 from dataservice.errors import NotFoundError, TierError
 
 
@@ -51,6 +60,40 @@ async def test_a_signal_comes_with_its_recent_history(call):
     assert detail.signal.slug == slug
     assert detail.history.values[-1] == detail.latest.value
     assert detail.to_frame().columns.tolist() == [slug]
+
+
+async def test_dates_may_be_text_wherever_they_are_accepted(call):
+    day, text = date(2026, 6, 30), "2026-06-30"
+    whole = await call("observations", "us-cpi", "2020-01-01")
+    assert whole == await call("observations", "us-cpi", date(2020, 1, 1))
+    for given in (text, f"{text}T23:00:00Z", datetime(2026, 6, 30, 12, tzinfo=UTC), np.datetime64(day)):
+        assert await call("observations", "us-cpi", "2020-01-01", given) == whole.between(None, day)
+    assert await call("observations", "us-cpi", "-1Y", text) == whole.between(date(2025, 6, 30), day)
+    for name in ("codex", "almanac", "wire"):
+        assert await call(name, since=text) == await call(name, since=day)
+        moment = datetime(2026, 6, 30, 12, tzinfo=UTC)
+        assert await call(name, since="2026-06-30T12:00:00Z") == await call(name, since=moment)
+    pages = call.client.observation_pages("us-cpi", "2026-01-01", text)
+    found = (
+        [page async for page in pages] if isinstance(call.client, AsyncClient) else await asyncio.to_thread(list, pages)
+    )
+    assert found[0] == whole.between(date(2026, 1, 1), day)
+
+
+@pytest.mark.parametrize("given", ["soon", "2020-13-01", "", 2020, True, np.datetime64("NaT")])
+async def test_what_is_no_date_is_refused_with_the_name_of_the_argument(call, given):
+    with pytest.raises(ValueError, match=r"^start .* is not a date; it takes a date, text such as 2024-12-31, or"):
+        await call("observations", "us-cpi", given)
+    with pytest.raises(ValueError, match=r"^since .* is not a date"):
+        await call("wire", since=given)
+    assert call.client.requests_sent == 0
+
+
+def test_a_resource_goes_by_days_however_its_dates_are_given():
+    by_day = HistoryResource("us-cpi", date(2020, 1, 1), date(2020, 1, 31))
+    assert HistoryResource("us-cpi", "2020-01-01", datetime(2020, 1, 31, 5, tzinfo=UTC)) == by_day
+    with pytest.raises(ValueError, match="since '-1Y' is not a date; it takes a date, or text such as 2024-12-31"):
+        WireResource(since="-1Y")
 
 
 async def test_observations_lie_in_their_window(call):
@@ -142,3 +185,23 @@ def test_a_client_is_used_from_many_threads(sample_service):
         lengths = set(pool.map(lambda _: len(client.indices()), range(50)))
         assert len(lengths) == 1
         assert client.requests_sent == 1
+
+
+async def test_answers_are_short_in_a_console_and_a_short_table_in_a_notebook(call):
+    whole, detail = await call("observations", "us-cpi"), await call("signal", "us-cpi")
+    catalogue, page, indices = await call("signals"), await call("wire"), await call("indices")
+    for value in (
+        whole,
+        detail,
+        catalogue,
+        page,
+        indices,
+        await call("currents"),
+        await call("read", SignalResource("us-cpi")),
+    ):
+        assert len(repr(value)) <= 400
+    for value in (whole, detail, catalogue, page, indices, await call("currents")):
+        assert 1 <= value._repr_html_().count("<tr") <= 15
+    assert repr(whole).startswith(f"Observations({len(whole)} from {whole.first_day} to {whole.last_day}, the last ")
+    assert repr(whole[:0]) == "Observations(none)"
+    assert repr(indices).startswith(f"Indices({len(indices)} indices: {indices[0].slug}, ")

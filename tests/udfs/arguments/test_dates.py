@@ -7,9 +7,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from dataservice.client.contract.dates import Back, ToDate, months_before
 from dataservice.client.contract.windows import utc_day
 from tests.udfs.refusals import refusal_of
-from udfs.arguments.dates import Back, Day, Last, Max, Start, ToDate, first_day, months_before
+from udfs.arguments.dates import Day, Last, Max, Start, first_day
 from udfs.cells import serial
 from udfs.errors import ArgumentError
 

@@ -1,0 +1,117 @@
+"""Dates as callers write them: Python dates and times, ISO text, and text relative to a day such as `-5Y` or `YTD`."""
+
+from __future__ import annotations
+
+import calendar
+import re
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from enum import StrEnum
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from dataservice.client.contract.windows import utc_day_of
+
+DateLike: TypeAlias = date | str | np.datetime64
+"""What is accepted in place of a date; a time counts as its day in UTC."""
+
+MONTHS = {"M": 1, "Q": 3, "Y": 12}
+DAYS = {"D": 1, "W": 7}
+
+FORMS = "a date, text such as 2024-12-31, or relative text: -30D -8W -6M -4Q -5Y MTD QTD YTD"
+
+
+@dataclass(frozen=True, slots=True)
+class Back:
+    """So many days (D), weeks (W), months (M), quarters (Q) or years (Y) back: `-6M` is `Back(6, "M")`."""
+
+    count: int
+    unit: str
+
+    def from_day(self, day: date) -> date:
+        """The day so far before `day`; raises `OverflowError` or `ValueError` before the year 1.
+
+        Months, quarters and years keep the day of the month; where the month is too short, its last day counts:
+        a month before 31 March is 28 or 29 February.
+        """
+        if self.unit in DAYS:
+            return day - timedelta(days=self.count * DAYS[self.unit])
+        return months_before(day, self.count * MONTHS[self.unit])
+
+
+class ToDate(StrEnum):
+    """The running month, quarter or year, from its first day on."""
+
+    MTD = "MTD"
+    QTD = "QTD"
+    YTD = "YTD"
+
+    def from_day(self, day: date) -> date:
+        """The first day of the month, quarter or year that `day` lies in."""
+        months = MONTHS[self[0]]
+        return day.replace(month=day.month - (day.month - 1) % months, day=1)
+
+
+def months_before(day: date, months: int) -> date:
+    """The same day of the month so many months earlier, or that month's last day where it is shorter."""
+    year, month = divmod(day.year * 12 + day.month - 1 - months, 12)
+    if year < date.min.year:
+        raise ValueError(f"{months} months before {day} lie before the year 1")
+    return date(year, month + 1, min(day.day, calendar.monthrange(year, month + 1)[1]))
+
+
+BACK = re.compile(r"[-−](\d{1,6})([DWMQY])", re.IGNORECASE)
+ISO_DAY = re.compile(r"\d{4}-\d{2}-\d{2}(?!\d)")
+
+
+def date_in(given: Any) -> date | Back | ToDate | None:
+    """The date, time or relative date that was given; None for anything else."""
+    match given:
+        case np.datetime64():
+            found = given.astype("datetime64[us]").item()
+            return found if isinstance(found, date) else None
+        case date():
+            return given if given == given else None  # pandas' not-a-time, which is no date, differs from itself
+        case str():
+            return _date_in_text(given.strip())
+        case _:
+            return None
+
+
+def moment_of(given: DateLike | None, name: str, today: date) -> date | None:
+    """The date or time in the argument `name`, relative text counting back from `today`; None for None.
+
+    Raises `ValueError` for what is not a date, naming the argument, what was given and what is allowed.
+
+    >>> moment_of("-1M", "start", date(2026, 3, 31)), moment_of("2026-01-02", "end", date(2026, 3, 31))
+    (datetime.date(2026, 2, 28), datetime.date(2026, 1, 2))
+    """
+    if given is None:
+        return None
+    found = date_in(given)
+    if found is None:
+        raise ValueError(f"{name} {given!r} is not a date; it takes {FORMS}")
+    try:
+        return found if isinstance(found, date) else found.from_day(today)
+    except (OverflowError, ValueError):
+        raise ValueError(f"{name} {given!r} lies before the year 1") from None
+
+
+def days_of(start: DateLike | None, end: DateLike | None, today: date) -> tuple[date | None, date | None]:
+    """The UTC days of a window, None for an open end; a relative start counts back from its end, or from today."""
+    last = utc_day_of(moment_of(end, "end", today))
+    return utc_day_of(moment_of(start, "start", today if last is None else min(last, today))), last
+
+
+def _date_in_text(text: str) -> date | Back | ToDate | None:
+    if back := BACK.fullmatch(text):
+        return Back(int(back[1]), back[2].upper())
+    if text.upper() in ToDate.__members__:
+        return ToDate(text.upper())
+    if not ISO_DAY.match(text):
+        return None
+    try:
+        return date.fromisoformat(text) if len(text) == len("2024-12-31") else datetime.fromisoformat(text)
+    except ValueError:
+        return None

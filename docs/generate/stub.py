@@ -1,0 +1,65 @@
+"""The type stub of `udfs`: what editors complete and type checkers check, as the functions' own signatures say it."""
+
+from __future__ import annotations
+
+import inspect
+import textwrap
+from typing import Any
+
+import udfs
+from docs.generate.imports import PROJECT
+from udfs.functions.registered import FUNCTIONS
+
+__all__ = ["STUB", "stub"]
+
+STUB = PROJECT / "udfs" / "__init__.pyi"
+
+HEAD = '''"""The function library, for type checkers and editors. Generated: `make reference` writes it again."""
+
+from collections.abc import Mapping, Sequence
+from datetime import date
+from typing import Any
+
+import pandas as pd
+
+'''
+
+
+def stub() -> str:
+    """The text of `udfs/__init__.pyi`."""
+    functions = {function.__name__ for function in FUNCTIONS}
+    others = [getattr(udfs, name) for name in udfs.__all__ if name not in functions and name != "REGISTRY"]
+    imports = sorted(
+        ["from udfs.engine.registry import REGISTRY as REGISTRY"]
+        + [f"from {each.__module__} import {each.__name__} as {each.__name__}" for each in others],
+        key=str.casefold,
+    )
+    return HEAD + "\n".join([*imports, "", *(_declared(function) for function in FUNCTIONS)])
+
+
+def _declared(function: Any) -> str:
+    returned = "pd.DataFrame" if function.udf.shape == "table" else "Any"
+    documented = textwrap.indent(f'"""{function.__doc__}\n"""', "    ", lambda line: bool(line.strip()))
+    head = f"async def {function.__name__}(\n{_parameters(function)}) -> {returned}:\n"
+    return head.replace("(\n)", "()") + documented + "\n"
+
+
+def _parameters(function: Any) -> str:
+    lines: list[str] = []
+    for parameter in inspect.signature(function).parameters.values():
+        if parameter.kind is parameter.KEYWORD_ONLY and "    *,\n" not in lines:
+            lines.append("    *,\n")
+        default = "" if parameter.default is parameter.empty else f" = {_literal(parameter.default)}"
+        lines.append(f"    {parameter.name}: {_hint(parameter.annotation)}{default},\n")
+    return "".join(lines)
+
+
+def _literal(value: Any) -> str:
+    return f'"{value}"' if isinstance(value, str) else repr(value)
+
+
+def _hint(annotation: Any) -> str:
+    text = inspect.formatannotation(annotation)
+    for module in ("collections.abc.", "typing.", "datetime."):
+        text = text.replace(module, "")
+    return text

@@ -1,0 +1,166 @@
+"""One process, one session: whoever awaits a function shares one client, one cache and one request."""
+
+import asyncio
+import os
+import sys
+import threading
+
+import pytest
+
+import udfs
+from tests.udfs.asking import session_on
+from tests.udfs.programs import User
+from udfs.engine.shared_session import SharedSession
+from udfs.errors import NoDataError
+
+GATHERED = """
+import asyncio, udfs
+async def main():
+    return await asyncio.gather(*[udfs.SIGNAL("us-cpi") for _ in range(50)])
+print(len(set(asyncio.run(main()))))
+"""
+
+CELLS = """
+import asyncio, udfs
+for call in (lambda: udfs.SIGNAL("us-cpi"), lambda: udfs.SIGNAL("us-cpi", "name"),
+             lambda: udfs.SPARK("us-cpi"), lambda: udfs.SIGNAL_HISTORY("us-cpi", "-6M")):
+    async def cell():
+        return await call()
+    asyncio.run(cell())
+"""
+
+ONE_LOOP = """
+import asyncio, udfs
+loop = asyncio.new_event_loop()
+for _ in range(4):
+    loop.run_until_complete(loop.create_task(udfs.SIGNAL("us-cpi")))
+loop.close()
+"""
+
+THREADS = """
+import asyncio, threading, udfs
+ready = threading.Barrier(8)
+def work():
+    ready.wait()
+    asyncio.run(udfs.SIGNAL("us-cpi"))
+threads = [threading.Thread(target=work) for _ in range(8)]
+[thread.start() for thread in threads]
+[thread.join() for thread in threads]
+"""
+
+INTERRUPTED = """
+import asyncio, udfs
+async def main():
+    call = asyncio.ensure_future(udfs.SIGNAL("us-cpi"))
+    await asyncio.sleep(0)
+    call.cancel()
+asyncio.run(main())
+"""
+
+FORKED = """
+import asyncio, os, sys, udfs
+async def cell():
+    return await udfs.SIGNAL("us-cpi")
+before = asyncio.run(cell())
+child = os.fork()
+if child == 0:
+    sys.exit(0 if asyncio.run(cell()) == before else 1)
+assert os.waitpid(child, 0)[1] == 0
+assert asyncio.run(cell()) == before
+"""
+
+
+@pytest.fixture
+def user(service, tmp_path) -> User:
+    return User(service, tmp_path)
+
+
+@pytest.mark.parametrize("program", [GATHERED, CELLS, ONE_LOOP, THREADS], ids=["gather", "cells", "loop", "threads"])
+def test_a_new_process_spends_one_request_and_the_next_one_none(service, user, program):
+    user.runs(program)
+    assert service.running.request_count == 1
+    user.runs(program)
+    assert service.running.request_count == 1
+
+
+def test_a_process_that_ends_in_the_middle_of_a_call_leaves_nothing_open(user):
+    user.runs(INTERRUPTED)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+@pytest.mark.skipif(sys.version_info >= (3, 12), reason="forking with threads is a warning, and warnings are errors")
+def test_a_fork_has_a_session_of_its_own_on_the_same_cache(service, user):
+    user.runs(FORKED)
+    assert service.running.request_count == 1
+
+
+def test_the_key_and_settings_are_those_of_the_add_in(service, user):
+    folder = user.home / "config" / "dataservice-addin"
+    folder.mkdir(parents=True)
+    (folder / "config.toml").write_text(
+        f'url = "{service.url}"\napi_key = "{service.key}"\ncache_dir = "{user.home}/elsewhere"\n', encoding="utf-8"
+    )
+    user.runs(GATHERED, DATA_SERVICE_URL="", DATA_SERVICE_API_KEY="")
+    assert service.running.request_count == 1
+    assert list((user.home / "elsewhere").iterdir())
+
+
+def test_a_session_that_cannot_be_opened_is_tried_again(service, user):
+    user.runs(f"""
+import asyncio, os, udfs
+try:
+    asyncio.run(udfs.SIGNAL("us-cpi"))
+except ValueError as error:
+    assert "DATA_SERVICE_URL" in str(error)
+os.environ["DATA_SERVICE_URL"] = {service.url!r}
+asyncio.run(udfs.SIGNAL("us-cpi"))
+""", DATA_SERVICE_URL="")  # fmt: skip
+    assert service.running.request_count == 1
+
+
+def test_after_close_the_next_call_opens_a_session_again(service, user):
+    user.runs("""
+import asyncio, udfs
+for _ in range(2):
+    asyncio.run(udfs.SIGNAL("us-cpi"))
+    udfs.close()
+    udfs.close()
+""")
+    assert service.running.request_count == 1
+
+
+def test_an_error_reaches_every_loop_that_waits_for_it(service):
+    shared = SharedSession(lambda: session_on(service))
+    errors = []
+
+    def work():
+        with pytest.raises(NoDataError) as caught:
+            asyncio.run(shared.value("SIGNAL", ["x.y"]))
+        errors.append(str(caught.value))
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    shared.close()
+    assert len(errors) == 4
+    assert service.running.request_count <= 2
+
+
+async def test_a_caller_that_is_cancelled_leaves_the_others_their_answer(service):
+    shared = SharedSession(lambda: session_on(service))
+    first, second = (asyncio.ensure_future(shared.value("SIGNAL", ["us-cpi", "shortcode"])) for _ in range(2))
+    await asyncio.sleep(0)
+    first.cancel()
+    assert await second == "CPI"
+    assert first.cancelled()
+    await asyncio.to_thread(shared.close)
+    assert service.running.request_count == 1
+
+
+async def test_a_session_in_use_goes_before_the_shared_one(service):
+    async with session_on(service) as session:
+        udfs.use(session)
+        assert await udfs.SIGNAL("us-cpi", field="shortcode") == "CPI"
+        assert session.client.requests_sent == 1

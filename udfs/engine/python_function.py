@@ -1,0 +1,131 @@
+"""A function of the library as Python sees it: a coroutine function with a signature, help and completion.
+
+    value = await udfs.SIGNAL("us-cpi", at="2024-12-31")
+    frame = await udfs.SIGNAL_HISTORY("us-cpi", "-5Y", freq="M")
+
+The options of a formula are keyword arguments as well.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextvars import ContextVar
+from inspect import Parameter as PythonParameter
+from inspect import Signature
+from typing import Any, Protocol
+
+from udfs.arguments.kinds import Kind
+from udfs.arguments.options import ERR, Option, Options, pairs
+from udfs.arguments.parameters import Parameter
+from udfs.engine.registry import Udf
+from udfs.engine.session import Session
+from udfs.engine.shared_session import shared_session
+
+HELP_WIDTH = 100
+"""Characters in a line of help: what a notebook and most terminals show."""
+
+_in_use: ContextVar[Session | None] = ContextVar("session", default=None)
+
+
+class PythonFunction(Protocol):
+    """What `@udf` makes: awaiting a call gives plain Python, a value or a frame; `udf` describes the function."""
+
+    __name__: str
+    udf: Udf
+
+    async def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """The result of one call; raises what went wrong."""
+
+
+def use(session: Session) -> None:
+    """Make `session` the one that `await udfs.SIGNAL(...)` goes through in this context, in place of the shared one."""
+    _in_use.set(session)
+
+
+def python_function(function: Udf) -> PythonFunction:
+    """The function that Python calls, through the session in use or the one that the process shares."""
+    signature = _signature(function)
+
+    async def call(*args: Any, **kwargs: Any) -> Any:
+        try:
+            given = signature.bind(*args, **kwargs).arguments
+        except TypeError as error:
+            raise TypeError(f"{function.id}(): {error}") from None
+        session = _in_use.get() or shared_session()
+        return await session.value(function.id, _raw_arguments(function, given))
+
+    call.__name__ = call.__qualname__ = function.id
+    call.__module__ = "udfs"
+    call.__doc__ = _help(function)
+    call.__signature__ = signature  # type: ignore[attr-defined]
+    call.__annotations__ = {each.name: each.annotation for each in signature.parameters.values()}
+    call.udf = function  # type: ignore[attr-defined]
+    return call  # type: ignore[return-value]
+
+
+def _raw_arguments(function: Udf, given: Mapping[str, Any]) -> Sequence[Any]:
+    """The arguments in the order of a formula, with the options that were given by name among the others."""
+    names = {option.name for option in _options(function)}
+    named = {name: value for name, value in given.items() if name in names and value is not None}
+    raw = [given.get(parameter.name) for parameter in function.parameters]
+    if named and function.options_at is not None:
+        written = raw[function.options_at]
+        raw[function.options_at] = {**dict(pairs(written, "options") if written else ()), **named}
+    return raw
+
+
+def _options(function: Udf) -> Sequence[Option]:
+    """The options that Python takes by name; `err` is for cells, because Python raises errors."""
+    kinds = [parameter.kind for parameter in function.parameters if isinstance(parameter.kind, Options)]
+    return [option for kind in kinds for option in kind.allowed if option is not ERR]
+
+
+def _signature(function: Udf) -> Signature:
+    """The parameters of a formula, then each option by keyword; raises `ValueError` if two have one name."""
+    written = [_parameter(each) for each in function.parameters]
+    named = [
+        PythonParameter(each.name, PythonParameter.KEYWORD_ONLY, default=None, annotation=_hint(each.kind) | None)
+        for each in _options(function)
+    ]
+    return Signature([*written, *named])
+
+
+def _parameter(parameter: Parameter) -> PythonParameter:
+    default = Signature.empty if parameter.required else parameter.default
+    hint = _hint(parameter.kind) if default is not None else _hint(parameter.kind) | None
+    return PythonParameter(parameter.name, PythonParameter.POSITIONAL_OR_KEYWORD, default=default, annotation=hint)
+
+
+def _hint(kind: Kind) -> Any:
+    return kind.python_type | Sequence[Any] if kind.vectorized else kind.python_type
+
+
+def _help(function: Udf) -> str:
+    """At most a screen: what the function returns, its arguments and options, and where its rules are."""
+    options = _options(function)
+    parts = [
+        "\n".join(textwrap.wrap(function.summary, HELP_WIDTH)),
+        "\n".join(_lines((p.name, p.kind) for p in function.parameters)),
+        "\n".join(["Options, also by keyword:", *_lines((each.name, each.kind) for each in options)])
+        if options
+        else "",
+        f"    await udfs.{function.examples[0].partition('.')[2]}" if function.examples else "",
+        f"`addin functions {function.id}` prints all rules.",
+    ]
+    return "\n\n".join(part for part in parts if part).replace("=DS.", "udfs.")
+
+
+def _lines(explained: Iterable[tuple[str, Kind]]) -> Iterator[str]:
+    rows = [(name, _explained(kind)) for name, kind in explained]
+    width = max((len(name) for name, _ in rows), default=0) + 4
+    for name, text in rows:
+        yield from textwrap.wrap(
+            text, HELP_WIDTH, initial_indent=f"  {name}".ljust(width), subsequent_indent=" " * width
+        )
+
+
+def _explained(kind: Kind) -> str:
+    if not kind.choices:
+        return kind.help
+    return f"{kind.help}: {', '.join(choice.value for choice in kind.choices)}"
