@@ -1,8 +1,6 @@
 /// <reference path="../types.d.ts" />
 // Turns what Excel passes to a function into a call for the backend.
 
-const CELL_ERROR = /^#(N\/A|VALUE!|REF!|DIV\/0!|NUM!|NAME\?|NULL!|SPILL!|CALC!|GETTING_DATA)/;
-
 /** A range with more rows is taken for a whole column, and its blank end is dropped. */
 const LONG_RANGE_ROWS = 10_000;
 
