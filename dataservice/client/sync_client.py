@@ -61,15 +61,19 @@ class EventLoopThread:
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         """The result of `work`; raises what it raises, and `RuntimeError` after `close`."""
-        try:
-            future: Future[T] = self._started().start_task_soon(lambda: work)
-        except RuntimeError:
-            work.close()
-            raise
+        future = self.start(work)
         try:
             return future.result()
         except BaseException:
             future.cancel()  # a caller that is interrupted leaves no work behind
+            raise
+
+    def start(self, work: Coroutine[Any, Any, T]) -> Future[T]:
+        """Begin `work`; cancelling the future cancels it. Raises `RuntimeError` after `close`."""
+        try:
+            return self._started().start_task_soon(lambda: work)
+        except RuntimeError:
+            work.close()
             raise
 
     def call(self, work: Callable[[], T]) -> T:
