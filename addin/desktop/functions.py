@@ -7,7 +7,7 @@ Whatever loads functions with these decorators can load them: xlwings' classic U
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import date
 from typing import Any, TypeAlias, cast
 
@@ -57,8 +57,34 @@ def functions(
 
     `answer` evaluates a call; `marks` go to `xlwings.func`.
     """
-    named = {f"{prefix}{each.id}": each for each in REGISTRY.values()}
-    return {name: _function(each, name, answer, show_error, marks) for name, each in named.items()}
+
+    def body_of(function: Udf) -> Callable[..., Any]:
+        def cell(*args: Any) -> Plain | list[list[Plain]]:
+            given = [_given(raw) for raw in args]
+            error = _first_error(given)
+            return cell_value(answer(Call(function.id, given)).result, show_error) if error is None else error
+
+        return cell
+
+    return {
+        f"{prefix}{each.id}": _marked(each, f"{prefix}{each.id}", body_of(each), marks) for each in REGISTRY.values()
+    }
+
+
+def async_functions(
+    answer: Callable[[Call], Awaitable[Outcome]], *, show_error: Callable[[CellError], str], **marks: Any
+) -> dict[str, Function]:
+    """The same as coroutines, for a server whose event loop must not wait for the service."""
+
+    def body_of(function: Udf) -> Callable[..., Any]:
+        async def cell(*args: Any) -> Plain | list[list[Plain]]:
+            given = [_given(raw) for raw in args]
+            error = _first_error(given)
+            return cell_value((await answer(Call(function.id, given))).result, show_error) if error is None else error
+
+        return cell
+
+    return {each.id: _marked(each, each.id, body_of(each), marks) for each in REGISTRY.values()}
 
 
 def argument_name(parameter: Parameter) -> str:
@@ -77,22 +103,8 @@ def cell_value(result: Any, show_error: Callable[[CellError], str] = error_text)
     return [[_plain(cell, show_error) for cell in row] for row in cells.rows()] or None
 
 
-def _function(
-    function: Udf,
-    name: str,
-    answer: Callable[[Call], Outcome],
-    show_error: Callable[[CellError], str],
-    marks: Mapping[str, Any],
-) -> Function:
-    """One function, marked with its arguments and their help."""
-
-    def cell(*args: Any) -> Plain | list[list[Plain]]:
-        given = [_given(raw) for raw in args]
-        for argument in given:
-            if _is_error(argument):
-                return str(argument)
-        return cell_value(answer(Call(function.id, given)).result, show_error)
-
+def _marked(function: Udf, name: str, cell: Callable[..., Any], marks: Mapping[str, Any]) -> Function:
+    """`cell` as the function of this name, marked with its arguments and their help."""
     cell.__name__ = cell.__qualname__ = name
     cell.__doc__ = function.summary
     cell.__annotations__ = {}  # xlwings would use the return type as a converter
@@ -103,6 +115,11 @@ def _function(
         marked = xlwings.arg(argument_name(parameter), ndim=2, err_to_str=True, doc=parameter.kind.help)(marked)
     # Last, like the topmost of written decorators, because every other mark resets the category.
     return cast("Function", xlwings.func(**marks)(marked))
+
+
+def _first_error(given: Sequence[Any]) -> str | None:
+    """The first argument that is the error of another cell."""
+    return next((str(argument) for argument in given if _is_error(argument)), None)
 
 
 def _signed(parameter: Parameter) -> inspect.Parameter:

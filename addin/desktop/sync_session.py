@@ -48,6 +48,13 @@ class SyncSession:
         except Exception as error:  # noqa: BLE001 - whatever it is, it becomes this one cell's error
             return _failed(error, call)
 
+    async def answer_meanwhile(self, call: Call) -> Outcome:
+        """The same for a caller on an event loop of its own, which goes on meanwhile."""
+        try:
+            return await asyncio.wrap_future(self._loop.start(self._answer(call)))
+        except Exception as error:  # noqa: BLE001 - whatever it is, it becomes this one cell's error
+            return _failed(error, call)
+
     def refresh(self, *, force: bool = False) -> None:
         """Connect again with the current key and settings, and ask again for what is stale; `force`: for everything.
 

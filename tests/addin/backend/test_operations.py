@@ -1,0 +1,93 @@
+"""What an administrator sees: readiness, a log of requests without keys, and a banner."""
+
+import logging
+
+from addin.backend.readiness import CHECKED_FOR_S, ReadinessCheck
+from addin.backend.request_log import SparingFilter
+from addin.backend.service_connections import ServiceConnections
+from addin.cli.serve import deployment
+from addin.config.settings import Settings
+from dataservice.stores import MemoryStore
+from tests.addin.backends import backend_of
+
+DEAD_REDIS = "redis://:a-password@127.0.0.1:1/0"
+
+
+def test_it_is_ready_while_store_and_service_work_and_asking_costs_nothing(backend, service):
+    response = backend.http.get("/ready")
+    assert (response.status_code, response.json()) == (200, {"ready": True, "store": "ok", "service": "ok"})
+    assert service.store.usage(service.key) == 0
+
+
+def test_with_a_dead_redis_it_is_alive_and_not_ready(service, tmp_path):
+    with backend_of(service, tmp_path, redis_url=DEAD_REDIS) as backend:
+        assert backend.http.get("/health").json() == {"ok": True}
+        response = backend.http.get("/ready")
+        assert response.status_code == 503
+        assert response.json()["store"].startswith("failing (ConnectionError")
+        assert "a-password" not in response.text
+        assert "value" in backend.batch(["SIGNAL", "us-cpi"])["answers"][0]
+
+
+def test_without_the_service_it_is_alive_and_not_ready(backend, service):
+    service.running.stop()
+    assert backend.http.get("/health").status_code == 200
+    response = backend.http.get("/ready")
+    assert (response.status_code, response.json()["service"]) == (503, "failing (ConnectError)")
+
+
+async def test_an_answer_holds_for_ten_seconds(service):
+    now = 0.0
+    connections = ServiceConnections(service.url, 4)
+    check = ReadinessCheck(MemoryStore(), service.url, connections, clock=lambda: now)
+    assert (await check.now()).ready
+    service.running.stop()
+    assert (await check.now()).ready
+    now = CHECKED_FOR_S + 1
+    assert not (await check.now()).ready
+    await connections.close_all()
+
+
+def test_the_log_of_requests_has_one_line_each_and_no_key(service, tmp_path, caplog):
+    with backend_of(service, tmp_path, log_requests=True) as backend, caplog.at_level(logging.INFO, "addin.requests"):
+        backend.batch(["SIGNAL", service.key])
+        backend.http.get(f"/{service.key}?key={service.key}")
+        backend.http.get("/forged%0A127.0.0.1%20GET%20/ok")
+        backend.http.get("/health", headers={"host": "evil.example"})
+    lines = [record.getMessage() for record in caplog.records if record.name == "addin.requests"]
+    assert [line.split(" ms")[0].rsplit(" ", 1)[0] for line in lines] == [
+        "127.0.0.1 POST /functions/call 200",
+        "127.0.0.1 GET /ds_\\u2026 404",
+        "127.0.0.1 GET /forged\\n127.0.0.1 GET /ok 404",
+        "127.0.0.1 GET /health 421",
+    ]
+    assert service.key not in caplog.text
+
+
+def test_the_log_of_requests_is_off_by_default(sample_backend, caplog):
+    with caplog.at_level(logging.INFO):
+        sample_backend.http.get("/health")
+    assert [record for record in caplog.records if record.name == "addin.requests"] == []
+
+
+def test_equal_warnings_are_logged_a_few_times_a_minute():
+    now = 0.0
+    sparing = SparingFilter(3, clock=lambda: now)
+
+    def passed(message):
+        return sparing.filter(logging.LogRecord("x", logging.WARNING, "", 1, message, None, None))
+
+    assert [passed("nonsense") for _ in range(5)] == [True, True, True, False, False]
+    assert passed("another")
+    now = 61.0
+    assert passed("nonsense")
+
+
+def test_the_banner_tells_redis_and_the_public_address_but_no_password():
+    settings = Settings(public_url="https://addin.example", redis_url=DEAD_REDIS, per_user_keys=True)
+    told = "\n".join(deployment(settings))
+    assert "https://addin.example" in told
+    assert "Redis at 127.0.0.1:1" in told
+    assert "Each user" in told
+    assert "a-password" not in told
+    assert deployment(Settings()) == []

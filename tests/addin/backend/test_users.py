@@ -1,0 +1,137 @@
+"""Users with keys of their own: made-up keys evict nobody, and nobody without a key learns of others."""
+
+import secrets
+
+import pytest
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+
+from addin.backend.new_keys import NewKeys
+from tests.addin.backends import backend_of
+
+CALL = ["SIGNAL", "us-cpi"]
+HTTPS = {"X-Forwarded-Proto": "https"}
+
+
+def random_key():
+    return "ds_" + secrets.token_hex(20)
+
+
+def as_user(backend, key, *calls, **headers):
+    return backend.http.post(
+        "/functions/call",
+        json={"calls": list(calls or [CALL])},
+        headers={"X-Data-Service-Key": key, **HTTPS, **headers},
+    )
+
+
+def test_two_hundred_and_fifty_made_up_keys_evict_nobody(service, tmp_path):
+    with backend_of(service, tmp_path, key="", per_user_keys=True, max_users=2, max_new_keys=1_000) as backend:
+        before = [as_user(backend, key).json()["generation"] for key in (service.key, service.free_key)]
+        for _ in range(250):
+            answer = as_user(backend, random_key()).json()["answers"][0]
+            assert answer["message"].startswith("the key was refused")
+        after = [as_user(backend, key).json()["generation"] for key in (service.key, service.free_key)]
+    assert after == before  # a tenant that is opened again has another generation
+
+
+def test_made_up_keys_from_one_address_are_refused_for_a_while(service, tmp_path):
+    with backend_of(service, tmp_path, key="", per_user_keys=True, max_new_keys=5) as backend:
+        statuses = [as_user(backend, random_key()).status_code for _ in range(8)]
+        refused = as_user(backend, random_key())
+        assert statuses == [200] * 5 + [429] * 3
+        assert "max_new_keys" in refused.json()["error"]
+        assert int(refused.headers["retry-after"]) <= 12
+        elsewhere = as_user(backend, service.key, **{"X-Forwarded-For": "203.0.113.7"})
+        assert "value" in elsewhere.json()["answers"][0]
+
+
+def test_an_office_behind_one_address_opens_its_books_at_once(service, tmp_path):
+    with backend_of(service, tmp_path, key="", per_user_keys=True, max_new_keys=3) as backend:
+        for _ in range(10):
+            assert "value" in as_user(backend, service.store.create_key("pro")).json()["answers"][0]
+
+
+def test_a_large_batch_with_a_made_up_key_is_refused_before_it_is_read(service, tmp_path):
+    large = ["SIGNAL", [["x" * 30_000]] * 40]
+    with backend_of(service, tmp_path, key="", per_user_keys=True) as backend:
+        refused = as_user(backend, random_key(), large)
+        assert refused.status_code == 401
+        assert refused.json()["error"].startswith("the key was refused")
+        assert backend.http.post("/functions/call", json={"calls": [large]}).status_code == 401
+        assert as_user(backend, service.key, large).status_code == 200
+
+
+def test_without_a_key_nobody_learns_what_others_asked_for(service, tmp_path):
+    with backend_of(service, tmp_path, key="", per_user_keys=True) as backend:
+        assert backend.batch(["SIGNAL", "my-secret-idea"])["answers"][0]["message"].startswith("no API key")
+        told = (
+            backend.http.get("/status").text + backend.http.post("/functions/call", json={"calls": [["STATUS"]]}).text
+        )
+    assert "my-secret-idea" not in told
+
+
+def test_memory_for_all_users_is_bounded_by_closing_the_least_recently_active(service, tmp_path):
+    with backend_of(service, tmp_path, key="", per_user_keys=True, max_users_bytes=1, max_new_keys=99) as backend:
+        first = as_user(backend, service.key).json()["generation"]
+        assert "value" in as_user(backend, service.free_key).json()["answers"][0]
+        again = as_user(backend, service.key).json()
+    assert again["generation"] != first
+    assert "value" in again["answers"][0]  # from the store: nothing known is lost
+    assert service.store.usage(service.key) == 1
+
+
+@pytest.mark.parametrize("host", ["localhost", "addin.example.com"])
+@pytest.mark.parametrize(("method", "path"), [("POST", "/key"), ("DELETE", "/key"), ("POST", "/key/test")])
+def test_one_key_for_all_cannot_be_changed_over_the_network(service, tmp_path, method, path, host):
+    with backend_of(service, tmp_path, public_url="https://addin.example.com") as backend:
+        content = {"json": {"key": service.free_key}} if method == "POST" else {}
+        refused = backend.http.request(method, path, headers={"host": host}, **content)
+        assert refused.status_code == 403
+        assert "addin key set" in refused.json()["error"]
+        assert "value" in backend.batch(CALL)["answers"][0]
+
+
+@pytest.mark.parametrize(
+    "headers", [{"X-Forwarded-For": "203.0.113.7"}, {"Via": "1.1 proxy"}, {"host": "other.example"}]
+)
+def test_the_key_of_one_users_backend_is_changed_from_that_machine_only(service, tmp_path, headers):
+    with backend_of(service, tmp_path, allowed_hosts=("other.example",)) as backend:
+        assert backend.http.delete("/key", headers=headers).status_code == 403
+        assert backend.http.get("/status").json()["key"]["set"] is True
+
+
+class Allowances(RuleBasedStateMachine):
+    """Keys of one address over time, beside a plain count."""
+
+    def __init__(self):
+        super().__init__()
+        self.now, self.keys, self.admitted = 0.0, NewKeys(per_minute=6), []
+
+    @rule(passed_s=st.floats(0, 90))
+    def wait(self, passed_s):
+        self.now += passed_s
+
+    @rule()
+    def send_unknown(self):
+        if self.keys.wait_s("a", self.now) == 0:
+            self.admitted.append(self.now)
+
+    @rule()
+    def wait_as_told(self):
+        wait_s = self.keys.wait_s("a", self.now)
+        if wait_s == 0:
+            self.admitted.append(self.now)
+        else:
+            self.now += wait_s + 1e-6
+            assert self.keys.wait_s("a", self.now) == 0
+            self.admitted.append(self.now)
+
+    @invariant()
+    def never_more_than_twice_the_rate_within_a_minute(self):
+        assert sum(then > self.now - 60 for then in self.admitted) <= 12
+
+
+TestAllowances = Allowances.TestCase
+TestAllowances.settings = hypothesis_settings(max_examples=30, stateful_step_count=40, deadline=None)
