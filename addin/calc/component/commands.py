@@ -123,7 +123,7 @@ class Commands(unohelper.Base, XInitialization, XDispatchProvider, XNotifyingDis
 
     def _on_main(self, document: Any, action: Callable[[], Any]) -> Any:
         """Run an action where the document may be touched."""
-        return self._host.on_main(action) if self._is_shown(document) else action()
+        return self._host.main.run(action) if self._is_shown(document) else action()
 
     def _notify(self, listener: Any, outcome: Outcome) -> None:
         if listener is not None:

@@ -37,6 +37,11 @@ class Engine:
         """The last answer of a call, fresh or not."""
         return self._cache.get(call)
 
+    def values(self, calls: Sequence[Call]) -> dict[Call, Value]:
+        """The last values of calls, of those that have any."""
+        cached = {call: self._cache.get(call) for call in calls}
+        return {call: answer.value for call, answer in cached.items() if answer is not None}
+
     def value(self, call: Call) -> Value:
         """The value of one call, fetched now unless a fresh one is cached."""
         cached = self.fresh(call)
@@ -82,6 +87,11 @@ class Engine:
             yield self._traced
         finally:
             self._traced = None
+
+    @property
+    def is_tracing(self) -> bool:
+        """Whether a block of `tracing` runs."""
+        return self._traced is not None
 
     def messages(self) -> list[str]:
         """Why cells show errors or old values: up to eight different messages, the latest first."""

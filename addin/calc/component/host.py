@@ -2,39 +2,40 @@
 
 from __future__ import annotations
 
-import threading
 import traceback
-from concurrent.futures import Future
 from typing import Any, Callable
 
 import unohelper
-from com.sun.star.awt import XCallback
 from com.sun.star.document import XDocumentEventListener
 
 from .calls import Call, Function, call_of
 from .documents import Situation, is_screenless, own_command_line, situation_of
 from .engine import Engine
+from .main_thread import MainThread
 from .results import Results
-from .values import NA
+from .screen import Screen
+from .values import NA, Value
 
 ROUNDS = 10
 """How deep calls may be nested in each other's arguments; each level is a batch of its own."""
 
 
 class Host:
-    """One for all documents of the process."""
+    """One for all documents of the process; `loaded` and `opened` get a document once its values are there.
 
-    def __init__(self, context: Any, engine: Engine, loaded: Callable[[Any], None]) -> None:
+    `loaded` is for documents that a program loads without a window, `opened` for those in a window.
+    """
+
+    def __init__(
+        self, context: Any, engine: Engine, loaded: Callable[[Any], None], opened: Callable[[Any], None]
+    ) -> None:
         self.engine = engine
-        self._context = context
+        self.main = MainThread(context)
         self._loaded = loaded
         self._results = Results()
+        self._screen = Screen(self.main, engine, self._results, opened)
         self._collecting: set[str] = set()
-        self._shown: set[str] = set()
         self._screenless = is_screenless(own_command_line())
-        self._wake = threading.Event()
-        self._filling = threading.Lock()
-        self._worker: Any = None
 
     def result(self, function: Function, document: Any, raw: tuple[Any, ...]) -> Any:
         """The result of one call; never raises, because Calc shows any exception as a wrong formula."""
@@ -47,26 +48,38 @@ class Host:
     def _result(self, call: Call, document: Any) -> Any:
         fresh = self.engine.fresh(call)
         if fresh is not None:
-            return self._results.now(call, fresh.value)
-        if not self._may_come_later(document):
-            return self._results.now(call, self.engine.value(call))
+            return self._now(call, fresh.value, document)
+        situation = self._situation(document)
+        if situation is Situation.HIDDEN:
+            return self._now(call, self.engine.value(call), document)
         cached = self.engine.cached(call)
         self.engine.enqueue(call)
-        return self._results.later(call, cached.value if cached else None)
+        self._will_come(document, situation)
+        return self._results.later(call, cached.value if cached else None, waits=situation is Situation.SHOWN)
 
-    def _may_come_later(self, document: Any) -> bool:
-        """Whether the value can be filled in later; if so, that is started."""
+    def _now(self, call: Call, value: Value, document: Any) -> Any:
+        """The result for a value that is there; only a table waits until Calc has calculated what is on the screen."""
+        is_table = isinstance(value, tuple)
+        waits = is_table and not self.engine.is_tracing and self._situation(document) is Situation.SHOWN
+        result = self._results.now(call, value, waits=waits)
+        if waits and not result.is_delivered:
+            self._screen.fill_in_later(document_id(document), document)
+        return result
+
+    def _will_come(self, document: Any, situation: Situation) -> None:
         identifier = document_id(document)
-        if identifier in self._collecting:
-            return True
-        situation = Situation.SHOWN if identifier in self._shown else self.situation(document)
         if situation is Situation.SHOWN:
-            self._shown.add(identifier)  # finding a situation takes as long as several calls
-            self.fill_in_later()
-        elif situation is Situation.LOADING:
+            self._screen.fill_in_later(identifier, document)
+        elif identifier not in self._collecting:
             self._collecting.add(identifier)
             document.addDocumentEventListener(_Loaded(self._finish_loading))
-        return situation is not Situation.HIDDEN
+
+    def _situation(self, document: Any) -> Situation:
+        """The situation; remembered where it can be, because finding it out takes as long as several calls."""
+        identifier = document_id(document)
+        if identifier in self._collecting:
+            return Situation.LOADING
+        return Situation.SHOWN if self._screen.knows(identifier) else self.situation(document)
 
     def situation(self, document: Any) -> Situation:
         """When the document's cells need their values."""
@@ -78,58 +91,14 @@ class Host:
         For a document on the screen, call it from another thread than the main one.
         """
         if self.situation(document) is Situation.SHOWN:
-            self.on_main(document.calculateAll)
+            self.main.run(document.calculateAll)
             for _ in range(ROUNDS):
-                if not self._fill_in():
+                if not self._screen.fill_in():
                     break
             return
         self._collecting.add(document_id(document))
         document.calculateAll()
         self._settle(document)
-
-    def on_main(self, action: Callable[[], Any]) -> Any:
-        """Do something on Calc's main thread once it is idle, and wait for it."""
-        callback = _OnMain(action)
-        manager = self._context.ServiceManager
-        manager.createInstanceWithContext("com.sun.star.awt.AsyncCallback", self._context).addCallback(callback, None)
-        return callback.outcome.result()
-
-    def fill_in_later(self) -> None:
-        """Fetch the queued calls in another thread."""
-        if self._worker is None:
-            self._worker = threading.Thread(target=self._work, name="data service cells", daemon=True)
-            self._worker.start()
-        self._wake.set()
-
-    def _work(self) -> None:
-        while True:
-            self._wake.wait()
-            self._wake.clear()
-            try:
-                self._fill_in()
-            except Exception:  # noqa: BLE001 - the next call must find a worker
-                traceback.print_exc()
-
-    def _fill_in(self) -> bool:
-        """Fetch the queued calls and notify their cells; whether there were any.
-
-        The queue is taken on the main thread: when that is idle, all cells of a recalculation have called, and a call
-        that no cell waits for costs no request. One thread at a time does this, so an empty queue means all is done.
-        """
-        with self._filling:
-            calls, shown = self.on_main(self._take)
-            if shown:
-                self.engine.fetch(calls)
-                self.on_main(lambda: self._push(calls))
-            return bool(calls)
-
-    def _take(self) -> tuple[list[Call], bool]:
-        calls = self.engine.take_queue()
-        return calls, self._results.is_shown(calls)
-
-    def _push(self, calls: list[Call]) -> None:
-        cached = {call: self.engine.cached(call) for call in calls}
-        self._results.push({call: answer.value for call, answer in cached.items() if answer is not None})
 
     def _finish_loading(self, document: Any) -> None:
         self._settle(document)
@@ -142,7 +111,7 @@ class Host:
             if not calls:
                 break
             self.engine.fetch(calls)
-            self._push(calls)
+            self._results.push(self.engine.values(calls))
             document.calculate()
         self._collecting.discard(document_id(document))
 
@@ -168,17 +137,3 @@ class _Loaded(unohelper.Base, XDocumentEventListener):  # type: ignore[misc]
 
     def disposing(self, event: Any) -> None:
         pass
-
-
-class _OnMain(unohelper.Base, XCallback):  # type: ignore[misc]
-    """An action for the main thread, and its result."""
-
-    def __init__(self, action: Callable[[], Any]) -> None:
-        self._action = action
-        self.outcome: Future[Any] = Future()
-
-    def notify(self, data: Any) -> None:  # noqa: ARG002 - UNO's signature
-        try:
-            self.outcome.set_result(self._action())
-        except Exception as error:  # noqa: BLE001 - raised again in the waiting thread
-            self.outcome.set_exception(error)

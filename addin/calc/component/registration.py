@@ -19,7 +19,7 @@ from .commands import HANDLER, Commands
 from .engine import Engine
 from .host import Host
 from .response_cache import ResponseCache
-from .tables import fit_tables
+from .tables import fit_opened, fit_tables
 
 ADD_IN = "com.sun.star.sheet.AddIn"
 
@@ -47,12 +47,16 @@ def _host() -> Host:
     """The one host of this process: Calc makes several objects of each part, and all share the same values."""
     backend, cache = BackendClient(_address(), time.monotonic), ResponseCache(time.monotonic)
     engine = Engine(backend, cache, {function.id: function for function in _functions})
-    return Host(uno.getComponentContext(), engine, _loaded)
+    return Host(uno.getComponentContext(), engine, _loaded, _opened)
 
 
 def _loaded(document: Any) -> None:
     if os.environ.get(FIT, "").lower() in ("1", "yes", "true"):
         fit_tables(document, _built["namespace"], _host().engine)
+
+
+def _opened(document: Any) -> None:
+    fit_opened(document, _built["namespace"], _host().engine)
 
 
 class _Functions(unohelper.Base, uno.getClass(_built["interface"]), XServiceInfo):  # type: ignore[misc]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import Any, Iterable
+from typing import Any, Iterable, Sequence
 
 import uno
 import unohelper
@@ -25,28 +25,54 @@ class Later(unohelper.Base, XVolatileResult):  # type: ignore[misc]
 
     def __init__(self, value: Value | None = None) -> None:
         self.value = value
+        self.waits = False
+        """Whether a new listener waits for `deliver`, because Calc is calculating what is on the screen."""
         self._listeners: list[Any] = []
+        self._undelivered: list[Any] = []
 
     @property
     def is_shown(self) -> bool:
         """Whether any cell listens; the function wizard stops listening as soon as it has called."""
         return bool(self._listeners)
 
+    @property
+    def is_delivered(self) -> bool:
+        """Whether every cell that shows this result was notified, and one does."""
+        return bool(self._listeners) and not self._undelivered
+
     def addResultListener(self, listener: Any) -> None:  # noqa: N802 - UNO's name
-        """Calc shows this result; it is notified at once of a value that is there."""
+        """Calc shows this result, and is notified of a value that is there.
+
+        Calc draws the window as soon as it is notified, and works out the cells in it, while the cell that calls is
+        not finished. What refers to that cell would then show a circular reference (Err:522), and keep it.
+        """
         self._listeners.append(listener)
-        if self.value is not None:
-            listener.modified(self._event())
+        if self.value is None:
+            return
+        if self.waits:
+            self._undelivered.append(listener)
+        else:
+            self._notify([listener])
 
     def removeResultListener(self, listener: Any) -> None:  # noqa: N802 - UNO's name
         """Calc no longer shows this result."""
-        if listener in self._listeners:
-            self._listeners.remove(listener)
+        for listeners in (self._listeners, self._undelivered):
+            if listener in listeners:
+                listeners.remove(listener)
 
     def push(self, value: Value | None = None) -> None:
         """Notify the cells; call it on the main thread, or while Calc's own thread waits for us."""
         self.value = value
-        for listener in list(self._listeners):
+        self._undelivered = []
+        self._notify(self._listeners)
+
+    def deliver(self) -> None:
+        """Notify the cells that wait; call it on the main thread once it calculates nothing."""
+        waiting, self._undelivered = self._undelivered, []
+        self._notify(waiting)
+
+    def _notify(self, listeners: Sequence[Any]) -> None:
+        for listener in list(listeners):
             with suppress(RuntimeException):  # its document was closed meanwhile
                 listener.modified(self._event())
 
@@ -60,21 +86,28 @@ class Results:
     def __init__(self) -> None:
         self._waiting = Later()
         self._by_call: dict[Call, Later] = {}
+        self._undelivered: dict[Later, None] = {}
 
-    def now(self, call: Call, value: Value) -> Any:
-        """A value that is there; Calc accepts a table only as a later result."""
+    def now(self, call: Call, value: Value, *, waits: bool) -> Any:
+        """A value that is there; Calc accepts a table only as a later result, which `waits` for `deliver` or not."""
         if not isinstance(value, tuple):
             return value
         later = self._by_call.get(call)
         if later is None or later.value is not value:
             later = self._by_call[call] = Later(value)
-        return later
+        return self._waiting_for_delivery(later, waits=waits)
 
-    def later(self, call: Call, last: Value | None) -> Later:
-        """A result that will come; meanwhile the cell shows its last value."""
+    def later(self, call: Call, last: Value | None, *, waits: bool) -> Later:
+        """A result that will come; meanwhile the cell shows its last value, which `waits` for `deliver` or not."""
         if last is None or (call not in self._by_call and len(self._by_call) >= MAX_LATER):
             return self._waiting
-        return self._by_call.setdefault(call, Later(last))
+        return self._waiting_for_delivery(self._by_call.setdefault(call, Later(last)), waits=waits)
+
+    def deliver(self) -> None:
+        """Notify the cells that wait for a value that is there; on the main thread once it calculates nothing."""
+        undelivered, self._undelivered = self._undelivered, {}
+        for later in undelivered:
+            later.deliver()
 
     def is_shown(self, calls: Iterable[Call]) -> bool:
         """Whether any cell waits for one of these calls."""
@@ -88,6 +121,12 @@ class Results:
                 self._by_call[call].push(value)
         self._by_call = {call: later for call, later in self._by_call.items() if later.is_shown}
         waiting.push()
+
+    def _waiting_for_delivery(self, later: Later, *, waits: bool) -> Later:
+        later.waits = waits
+        if waits:
+            self._undelivered[later] = None
+        return later
 
 
 def _any(value: Value | None) -> Any:

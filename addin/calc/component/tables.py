@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from typing import Any, Iterator, NamedTuple, Sequence
 
 from com.sun.star.lang import Locale
+from com.sun.star.sheet.FormulaResult import ERROR
 
 from .areas import Area, grown, is_ours
 from .engine import Engine
@@ -47,6 +48,19 @@ def fit_tables(document: Any, namespace: str, engine: Engine) -> Fitted:
             finally:
                 undo.leaveUndoContext()
     return Fitted(changed, blocked)
+
+
+def fit_opened(document: Any, namespace: str, engine: Engine) -> None:
+    """Fit the tables of a document that was just opened in a window, as if it had been stored with this size.
+
+    Where the user has already changed something, that waits for the next refresh.
+    """
+    undo, was_modified = document.getUndoManager(), document.isModified()
+    if undo.isUndoPossible() or undo.isRedoPossible():
+        return
+    fit_tables(document, namespace, engine)
+    undo.clear()
+    document.setModified(was_modified)
 
 
 def _arrays(sheet: Any, namespace: str) -> Iterator[Area]:
@@ -140,6 +154,17 @@ def computed(document: Any, sheet: Any, formulas: Sequence[str]) -> list[float] 
         with _unrecorded(undo):
             cells.clearContents(FORMULA | CONSTANT)
         document.setModified(was_modified)
+
+
+def calculate_out_of_sight(document: Any) -> None:
+    """Work out all cells and draw the charts again.
+
+    Calc's own `calculate` would also end the typing in a cell. Any query for values works out all cells of a sheet,
+    and any change of a cell draws the charts.
+    """
+    for sheet in document.Sheets:
+        sheet.queryFormulaCells(ERROR)
+    any(computed(document, sheet, ["=0"]) for sheet in document.Sheets)
 
 
 @contextmanager

@@ -4,6 +4,7 @@ One line in is `[command, argument, ...]`, one line out `{"value": ...}` or `{"e
 """
 
 import json
+import math
 import sys
 import threading
 import time
@@ -12,9 +13,11 @@ import uno
 from com.sun.star.beans import PropertyValue
 from com.sun.star.connection import NoConnectException
 from com.sun.star.lang import Locale
+from com.sun.star.sheet.FormulaResult import ERROR
 from com.sun.star.table.CellContentType import FORMULA
 
 CONNECT_S = 60
+VALUES_S = 15
 
 
 class Driver:
@@ -31,6 +34,15 @@ class Driver:
 
     def load_visible(self, url):
         self.document = self.desktop.loadComponentFromURL(url, "_blank", 0, ())
+
+    def current(self):
+        """Take the document that soffice was started with, as soon as its window is there."""
+        deadline = time.monotonic() + CONNECT_S
+        while (frame := self.desktop.getCurrentFrame()) is None or frame.getController() is None:
+            if time.monotonic() > deadline:
+                raise TimeoutError("soffice showed no document")
+            pause()
+        self.document = frame.getController().getModel()
 
     def new_hidden(self):
         self.load_hidden("private:factory/scalc")
@@ -113,12 +125,41 @@ class Driver:
     def is_modified(self):
         return self.document.isModified()
 
-    def wait_until_shown(self, name, unwanted):
+    def wait_until_shown(self, name, unwanted, sheet=None):
         """Return what a cell shows as soon as it is something else."""
-        deadline = time.monotonic() + CONNECT_S
-        while text(self.cells(name)) == unwanted and time.monotonic() < deadline:
-            pause()
-        return text(self.cells(name))
+        cell = self.document.Sheets.getByName(sheet).getCellRangeByName(name) if sheet else self.cells(name)
+        wait(lambda: text(cell) != unwanted)
+        return text(cell)
+
+    def wait_for_values(self):
+        """Return the cells that still show an error after some seconds, mostly none."""
+        wait(lambda: not self.errors(), VALUES_S)
+        return self.errors()
+
+    def wait_for_chart(self, sheet, points):
+        """Return the values of a sheet's first chart, as soon as it has so many."""
+        chart = self.document.Sheets.getByName(sheet).Charts[0].EmbeddedObject
+        wait(lambda: len(drawn(chart)) == points, VALUES_S)
+        return drawn(chart)
+
+    def wait_for_text(self, wanted):
+        """Return whether some cell of the first sheet shows a text within some seconds."""
+        searched = self.document.Sheets[0].createSearchDescriptor()
+        searched.SearchString = wanted
+        return wait(lambda: self.document.Sheets[0].findFirst(searched) is not None, VALUES_S)
+
+    def activate(self, sheet):
+        """Show another sheet, as a click on its tab does."""
+        self.document.getCurrentController().setActiveSheet(self.document.Sheets.getByName(sheet))
+
+    def errors(self):
+        """Return which cells of every sheet show an error, and which: `{"Sheet.A1": "#N/A"}`."""
+        shown = {}
+        for sheet in self.document.Sheets:
+            for area in sheet.queryFormulaCells(ERROR):
+                for cell in (cell for row in rows(area) for cell in row if cell.getError()):
+                    shown[cell.AbsoluteName.replace("$", "")] = cell.getString()
+        return shown
 
     def describe(self, function):
         """Return what the function wizard shows of a function."""
@@ -147,6 +188,23 @@ def connect(pipe):
 def pause():
     """Give soffice some time: it tells nobody when it is ready, or when a cell has changed."""
     threading.Event().wait(0.05)
+
+
+def wait(condition, time_s=CONNECT_S):
+    """Return whether a condition holds, at the latest after the time."""
+    deadline = time.monotonic() + time_s
+    while not (holds := condition()) and time.monotonic() < deadline:
+        pause()
+    return holds
+
+
+def drawn(chart):
+    """Return the numbers that a chart draws in its first series."""
+    system = chart.FirstDiagram.CoordinateSystems[0]
+    series = system.ChartTypes[0].DataSeries[0]
+    return [
+        value for value in series.DataSequences[0].Values.Data if isinstance(value, float) and not math.isnan(value)
+    ]
 
 
 def properties(**values):

@@ -6,29 +6,14 @@ import subprocess
 import time
 
 import pytest
+import xlsxwriter
 
 from addin.calc.extension import Extension
 from tests.addin.calc.books import write_book
 from tests.addin.calc.counting import counted_backend
-from tests.addin.calc.office import COMMAND, require_soffice, running_office
+from tests.addin.calc.office import COMMAND, running_office
 
 SLOW_S = 1.5
-
-
-@pytest.fixture(scope="module")
-def display():
-    """Return the name of a virtual display."""
-    require_soffice()
-    if shutil.which("Xvfb") is None:
-        pytest.skip("no Xvfb here")
-    read, write = os.pipe()
-    command = ["Xvfb", "-displayfd", str(write), "-screen", "0", "1280x800x24", "-nolisten", "tcp", "-noreset"]
-    with subprocess.Popen(command, pass_fds=[write], stderr=subprocess.DEVNULL) as server:
-        os.close(write)
-        with os.fdopen(read) as answer:
-            number = answer.readline().strip()
-        yield f":{number}"
-        server.terminate()
 
 
 @pytest.fixture
@@ -96,3 +81,48 @@ def test_a_service_that_went_away_leaves_the_values_on_the_screen(office, servic
     service.running.stop()
     assert "did not answer" in office.dispatch(COMMAND + "refresh-everything")
     assert office.show("A1") == [[value]]
+
+
+def test_the_template_shows_values_in_every_cell_cold_and_warm(service, tmp_path, project, display):
+    service.running.latency_s = 0.2
+    with counted_backend(service, tmp_path) as backend:
+        for way in ("cold", "warm"):
+            book = shutil.copy(project / "workbook_template.xlsx", tmp_path / f"{way}.xlsx")
+            with running_office(Extension(url=backend.url), display=display) as office:
+                office.load_visible(book.as_uri())
+                office.activate("Dashboard")
+                assert office.wait_until_shown("L50", "#N/A", "Dashboard") > 0
+                assert office.wait_for_values() == {}, way
+                assert office.undo_titles() == []
+
+
+def test_a_chart_shows_values_that_came_later(office, service, tmp_path):
+    service.running.latency_s = 0.5
+    book = tmp_path / "book.xlsx"
+    with xlsxwriter.Workbook(book) as written:
+        sheet = written.add_worksheet("S")
+        sheet.write_dynamic_array_formula("A200:B229", '=_xldudf_DS_SIGNAL_HISTORY("btc-usd","N30",,"header=none")')
+        chart = written.add_chart({"type": "line"})
+        chart.add_series({"values": "=S!$B$200:$B$229"})
+        sheet.insert_chart("A1", chart)
+    office.load_visible(book.as_uri())
+    assert office.wait_for_values() == {}
+    assert office.wait_for_chart("S", 30) == [row[0] for row in office.show("B200:B229")]
+
+
+def test_values_that_arrive_do_not_end_the_typing_in_a_cell(office, service, display):
+    if shutil.which("xdotool") is None:
+        pytest.skip("no xdotool here")
+
+    def press(*keys: str) -> None:
+        subprocess.run(["xdotool", *keys], env={**os.environ, "DISPLAY": display}, check=True)
+
+    service.running.latency_s = 1
+    office.load_visible("private:factory/scalc")
+    office.put("A1", '=DS.SIGNAL("us-cpi")')
+    office.select("F9")
+    press("mousemove", "600", "500", "click", "1", "type", "half")
+    office.wait_until_shown("A1", "#N/A")
+    press("type", " done")
+    press("key", "Return")
+    assert office.wait_for_text("half done")

@@ -1,0 +1,91 @@
+"""Documents in windows: Calc is never held up, and cells are filled in when their values arrive."""
+
+from __future__ import annotations
+
+import threading
+import traceback
+from contextlib import suppress
+from typing import Any, Callable
+
+from com.sun.star.uno import RuntimeException
+
+from .calls import Call
+from .engine import Engine
+from .main_thread import MainThread
+from .results import Results
+from .tables import calculate_out_of_sight
+
+
+class Screen:
+    """One for all windows; `settled` gets each document that was opened, as soon as it shows its values."""
+
+    def __init__(self, main: MainThread, engine: Engine, results: Results, settled: Callable[[Any], None]) -> None:
+        self._main = main
+        self._engine = engine
+        self._results = results
+        self._settled = settled
+        self._known: set[str] = set()
+        self._opened: set[str] = set()
+        self._waiting: dict[str, Any] = {}
+        self._wake = threading.Event()
+        self._filling = threading.Lock()
+        self._worker: threading.Thread | None = None
+
+    def knows(self, identifier: str) -> bool:
+        """Whether cells of this document waited before."""
+        return identifier in self._known
+
+    def fill_in_later(self, identifier: str, document: Any) -> None:
+        """A cell of the document waits: for its value, or until Calc has calculated what is on the screen."""
+        if identifier not in self._known:
+            self._known.add(identifier)
+            self._opened.add(identifier)
+        self._waiting[identifier] = document
+        if self._worker is None:
+            self._worker = threading.Thread(target=self._work, name="data service cells", daemon=True)
+            self._worker.start()
+        self._wake.set()
+
+    def fill_in(self) -> bool:
+        """Fetch the queued calls and notify their cells; whether there were any.
+
+        The queue is taken on the main thread: when that is idle, all cells of a recalculation have called, and a call
+        that no cell waits for costs no request. One thread at a time does this, so an empty queue means all is done.
+        """
+        with self._filling:
+            calls: list[Call] = self._main.run(self._take)
+            if calls:
+                self._engine.fetch(calls)
+                self._main.run(lambda: self._push(calls))
+            else:
+                self._main.run(self._finish)
+            return bool(calls)
+
+    def _work(self) -> None:
+        while True:
+            self._wake.wait()
+            self._wake.clear()
+            try:
+                while self.fill_in():
+                    pass
+            except Exception:  # noqa: BLE001 - the next call must find a worker
+                traceback.print_exc()
+
+    def _take(self) -> list[Call]:
+        self._results.deliver()
+        calls = self._engine.take_queue()
+        return calls if self._results.is_shown(calls) else []
+
+    def _push(self, calls: list[Call]) -> None:
+        self._results.push(self._engine.values(calls))
+
+    def _finish(self) -> None:
+        """Calculate what is not in sight, and draw the charts: Calc does neither when a cell gets a later result."""
+        documents, self._waiting = self._waiting, {}
+        for identifier, document in documents.items():
+            with suppress(RuntimeException):  # it was closed meanwhile
+                if document.isAutomaticCalculationEnabled():
+                    calculate_out_of_sight(document)
+                if identifier in self._opened and identifier not in self._waiting:
+                    self._opened.discard(identifier)
+                    self._settled(document)
