@@ -134,7 +134,7 @@ def findings(history: History, wanted: Window, now: float, rules: Freshness) -> 
     holes = missing((span.window for span in spans), wanted)
     if holes:
         return _known_before(history, wanted, holes[0])
-    live = [span for span in spans if wanted.end >= live_from(history, span)]
+    live = [span for span in spans if _is_live(history, span, wanted)]
     fetched_at = min(span.checked_at for span in live) if live else min(span.pulled_at for span in spans)
     fresh_until = fetched_at
     if not pulls_needed(history, wanted, now, rules):
@@ -214,7 +214,7 @@ def check_from(history: History, span: Span) -> date:
 
 
 def _step_days(known: Observations) -> float:
-    """How far apart observations are; holes between two spans do not count, since a quarter of the steps are shorter."""
+    """How far apart observations are; a quarter of them lie closer, so that holes between spans do not count."""
     steps = np.sort(np.diff(known.times[-STEPS:]))
     return max(1.0, float(steps[len(steps) // 4] / np.timedelta64(1, "D"))) if len(steps) else UNKNOWN_STEP_DAYS
 
@@ -227,9 +227,14 @@ def _check(history: History, span: Span, wanted: Window, now: float, rules: Fres
     if rules.is_fresh(span.checked_at, now):
         return None
     forced = span.checked_at < rules.not_before
-    if forced or wanted.end >= live_from(history, span):
+    if forced or _is_live(history, span, wanted):
         return Window(check_from(history, span), span.window.end)
     return None
+
+
+def _is_live(history: History, span: Span, wanted: Window) -> bool:
+    """Whether `wanted` reaches into days of `span` that may still change."""
+    return live_from(history, span) <= min(wanted.end, span.window.end)
 
 
 def _confirms(history: History, span: Span, pulled: Window) -> bool:
