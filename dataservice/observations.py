@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
@@ -40,6 +41,9 @@ class Observations:
 
         Raises `ValueError` where a text is no time.
         """
+        if not all(map(_RFC_3339, times)):
+            wrong = next(text for text in times if not _RFC_3339(text))
+            raise ValueError(f"{wrong[:40]!r} is no date or time")
         # The service's own form, in UTC with a Z, is cut in place: a call a row would take longer than all the rest.
         moments = np.array([text[:-1] if text[-1:] == "Z" else _utc_text(text) for text in times], "datetime64[us]")
         return cls(moments, np.array(values, np.float64)).sorted()
@@ -115,6 +119,10 @@ class Observations:
 
 _DAY = np.timedelta64(1, "D")
 
+_RFC_3339 = re.compile(
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[Tt ][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]+)?)?(?:[Zz]|[+-][0-9]{2}:[0-9]{2})?)?"
+).fullmatch
+
 
 def _day(time: np.datetime64) -> date:
     day: date = time.astype("datetime64[D]").item()
@@ -126,4 +134,7 @@ def _utc_text(text: str) -> str:
     if len(text) <= 10:
         return text
     moment = datetime.fromisoformat(text)
-    return (moment.astimezone(UTC) if moment.tzinfo else moment).replace(tzinfo=None).isoformat()
+    try:
+        return (moment.astimezone(UTC) if moment.tzinfo else moment).replace(tzinfo=None).isoformat()
+    except OverflowError:
+        raise ValueError(f"{text!r} lies outside the years 1 to 9999") from None

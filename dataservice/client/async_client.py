@@ -14,6 +14,7 @@ import httpx
 
 from dataservice.client.cache.answer import DEFAULT_TTL_S, Answer, Miss
 from dataservice.client.cache.answer_cache import AnswerCache
+from dataservice.client.cache.steady_clock import SteadyClock
 from dataservice.client.contract.dates import DateLike, days_of, moment_of
 from dataservice.client.contract.quota import Quota
 from dataservice.client.contract.requests import can_exist, first_request
@@ -92,7 +93,7 @@ class AsyncClient:
             raise ValueError(f"deadline_s must be more than 0 seconds, not {deadline_s!r}")
         self.base_url = configured_url(base_url, allow_plain_http=allow_plain_http)
         self._key = configured_key(api_key)
-        self._clock = clock
+        clock = self._clock = SteadyClock(clock, self._set_back)
         self._store = ResilientStore(MemoryStore() if store is None else store)
         self._opening = asyncio.Lock()
         self._cache = AnswerCache(self._store, max_bytes=max_memory_bytes, ttl_s=ttl_s)
@@ -293,6 +294,11 @@ class AsyncClient:
         if (seen := self.quota_now) is None:
             raise UnavailableError("its answers hold no quota headers")
         return seen
+
+    def _set_back(self, seconds: float) -> None:
+        """The clock was set back: date anew what it has dated so far, and block nothing until it catches up."""
+        self._cache.set_back(seconds)
+        self._breaker.reset()
 
     async def _open(self) -> None:
         """Find the key's place in the store, once; a store that fails is tried again at a later call."""

@@ -9,7 +9,9 @@ from typing import Any
 
 from dataservice.client.cache.answer import Answer
 from dataservice.client.cache.answer_cache import AnswerCache
+from dataservice.client.cache.codec import pack
 from dataservice.client.cache.history import History, after_pull, gaps, pulls_needed, window_of
+from dataservice.client.cache.recent import settled
 from dataservice.client.contract import decode
 from dataservice.client.contract.paging import Pulled, next_offset
 from dataservice.client.contract.requests import catalogue_request, first_request, observations_request
@@ -26,7 +28,7 @@ from dataservice.client.contract.resources import (
 from dataservice.client.contract.results import Catalogue
 from dataservice.client.contract.windows import Window, utc_day
 from dataservice.client.network.sender import CallContext, RequestSender
-from dataservice.errors import DeadlineExceededError
+from dataservice.errors import DeadlineExceededError, MalformedAnswerError
 from dataservice.models import Signal
 
 DECODERS: dict[type[Resource[Any]], Callable[[bytes], Any]] = {
@@ -50,19 +52,21 @@ class Fetcher:
         """The answer to `resource`, after as many requests as it takes."""
         if isinstance(resource, HistoryResource):
             return await self._history(resource, context)
-        value = await self._value(resource, context)
-        return await self._cache.keep(resource, value, self._clock())
+        value, payload = await self._value(resource, context)
+        return await self._cache.keep(resource, value, payload, self._clock())
 
-    async def _value(self, resource: Resource[Any], context: CallContext) -> Any:
+    async def _value(self, resource: Resource[Any], context: CallContext) -> tuple[Any, bytes]:
+        """The value and its bytes: what cannot be kept is refused like what cannot be read."""
         if isinstance(resource, CatalogueResource):
             found: dict[str, Signal] = {}  # a signal may come twice when the catalogue grows between two pages
             async for page in pages_of_catalogue(self._sender, context):
                 found.update((signal.slug, signal) for signal in page.signals)
-            return Catalogue(tuple(found.values()))
-        return await self._sender.fetch(first_request(resource), context, DECODERS[type(resource)])
+            catalogue = Catalogue(tuple(found.values()))
+            return catalogue, pack(catalogue)
+        return await self._sender.fetch(first_request(resource), context, partial(_arrived, resource))
 
     async def _history(self, resource: HistoryResource, context: CallContext) -> Answer[Any]:
-        history = await self._cache.history_at_hand(resource)
+        history = await self._cache.history_at_hand(resource.slug, self._clock())
         now, wanted = self._time_and_window(resource)
         for pull in pulls_needed(history, wanted, now, self._cache.rules):
             history = await self._pull(resource, history, pull, context)
@@ -88,9 +92,28 @@ class Fetcher:
             days = pulled.known_window()
             if pulled.pages and days:
                 now = self._cache.rules.arrival(self._clock())
-                history = after_pull(history, days, pulled.observations.between(days.start, days.end), now)
-                history = await self._cache.keep_history(resource, history, now)
+                found = pulled.observations.between(days.start, days.end)
+                change = partial(after_pull, pulled=days, found=found, now=now)
+                history = await self._cache.learn(resource, history, change, now)
         return history
+
+
+@decode.readable
+def _arrived(resource: Resource[Any], body: bytes) -> tuple[Any, bytes]:
+    """What a body says of `resource`, and the bytes to keep; it must be about the very signal that was asked for."""
+    value = DECODERS[type(resource)](body)
+    if isinstance(resource, SignalResource):
+        value = settled(value)
+        if value.signal.slug.casefold() != resource.slug.casefold():
+            raise MalformedAnswerError(f"an answer about {value.signal.slug[:60]!r}, asked for {resource.slug!r}")
+    return value, pack(value)
+
+
+@decode.readable
+def _catalogue_page(body: bytes) -> decode.CataloguePage:
+    page = decode.catalogue_page(body)
+    pack(Catalogue(page.signals))  # refused here if it could not be kept
+    return page
 
 
 async def pages_of_catalogue(
@@ -99,7 +122,7 @@ async def pages_of_catalogue(
     """The pages of the catalogue, one request each."""
     offset: int | None = 0
     while offset is not None:
-        page = await sender.fetch(catalogue_request(offset, category), context, decode.catalogue_page)
+        page = await sender.fetch(catalogue_request(offset, category), context, _catalogue_page)
         yield page
         offset = next_offset(offset, page)
 
@@ -116,5 +139,6 @@ async def pages_of_window(
         yield pulled
 
 
+@decode.readable
 def _with_page(pulled: Pulled, body: bytes) -> Pulled:
     return pulled.with_page(decode.observations_page(body))

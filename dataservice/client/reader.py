@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
@@ -17,7 +18,7 @@ from dataservice.client.contract.resources import Resource
 from dataservice.client.fetch import Fetcher
 from dataservice.client.network.sender import CallContext, RequestSender, RetryPolicy
 from dataservice.client.single_flight import FetchLock, SingleFlight
-from dataservice.errors import DataServiceError
+from dataservice.errors import DataServiceError, UnavailableError
 
 T = TypeVar("T")
 
@@ -25,6 +26,8 @@ RETRY_WITH_VALUE_S = 1.0
 """How long to go on trying when the last known value is at hand: a batch has 2 s while the service is down."""
 
 MAX_LAST_ERRORS = 10_000  # one a resource; the least recently met are dropped first
+
+_logger = logging.getLogger("dataservice.client")
 
 DEADLINE_GRACE_S = 0.5  # whoever minds the deadline itself has the better message about what took so long
 
@@ -74,28 +77,31 @@ class ResourceReader:
         context = self.context(resource, has_value=known is not None)
         try:
             self._sender.check(first_request(resource), context)
-            answer = await self._within_deadline(resource, context)
+            answer = await self._within_deadline(resource, context, known)
         except DataServiceError as error:
             failed = error
+        except Exception as error:
+            _logger.exception("reading %s failed", type(resource).__name__)
+            failed = UnavailableError(f"its answer could not be used ({type(error).__name__})")
         else:
             self.last_errors.pop(resource, None)
             return answer
         self.last_errors[resource] = failed.afresh()
-        last_known = self._cache.in_memory(resource) or known
+        last_known = await self._cache.after_failure(resource, known, self._clock())
         if last_known is None:
             raise failed
         return replace(last_known.stale(failed.afresh()), requests=context.requests)
 
-    async def _within_deadline(self, resource: Resource[T], context: CallContext) -> Answer[T]:
+    async def _within_deadline(self, resource: Resource[T], context: CallContext, known: Answer[T] | None) -> Answer[T]:
         """The answer; cancelled from outside if something on the way does not mind the deadline."""
         with suppress(TimeoutError):
             async with asyncio.timeout(self._deadline_s + DEADLINE_GRACE_S):
-                return await self._fetch(resource, context)
+                return await self._fetch(resource, context, known)
         raise self._sender.late(first_request(resource), context)
 
-    async def _fetch(self, resource: Resource[T], context: CallContext) -> Answer[T]:
-        async with self._fetch_lock.hold(resource, context) as waited:
-            if waited:  # whoever held the right before may have brought the answer
+    async def _fetch(self, resource: Resource[T], context: CallContext, known: Answer[T] | None) -> Answer[T]:
+        async with self._fetch_lock.hold(resource, context, known) as look_again:
+            if look_again:  # whoever held the right before may have brought the answer
                 now = self._clock()
                 found = await self._cache.last_known(resource, now)
                 if found is not None and found.is_fresh(now):

@@ -9,11 +9,12 @@ from typing import Any, TypeVar
 from uuid import uuid4
 from weakref import WeakValueDictionary
 
+from dataservice.client.cache.answer import Answer
 from dataservice.client.cache.answer_cache import AnswerCache
 from dataservice.client.contract.resources import HistoryResource, Resource
 from dataservice.client.network.sender import CallContext
 from dataservice.errors import DeadlineExceededError
-from dataservice.stores import ResilientStore
+from dataservice.stores import Claim, ResilientStore
 
 T = TypeVar("T")
 
@@ -66,10 +67,10 @@ class Lease:
         self._owner = uuid4().hex
         self._taken_at = float("-inf")
 
-    async def acquire(self) -> bool:
-        """Whether the lease is held now; a lease that is already held is prolonged."""
+    async def acquire(self) -> Claim:
+        """Whether the lease is held now, and the time of the entry; a lease that is already held is prolonged."""
         self._taken_at = self._clock()
-        return await self._store.lease(self._name, self._owner, LEASE_S)
+        return await self._store.claim(self._name, self._owner, LEASE_S)
 
     async def renew(self) -> None:
         """Prolong the lease when half of it has passed."""
@@ -99,28 +100,33 @@ class FetchLock:
         self._slug_locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     @asynccontextmanager
-    async def hold(self, resource: Resource[Any], context: CallContext) -> AsyncIterator[bool]:
-        """Hold the right to fetch `resource`; yields whether this call had to wait, so that its answer may be there.
+    async def hold(
+        self, resource: Resource[Any], context: CallContext, known: Answer[Any] | None
+    ) -> AsyncIterator[bool]:
+        """Hold the right to fetch `resource`; yields whether its answer may be there by now.
 
-        Windows of one signal are pulled one after another: the next may find all it needs in the one before.
+        That is so if this call had to wait, or if the store's entry is newer than the answer `known` before. Windows of
+        one signal are pulled one after another: the next may find all it needs in the one before.
         """
         if not isinstance(resource, HistoryResource):
-            async with self._lease(resource, context) as waited:
+            async with self._lease(resource, context, known) as waited:
                 yield waited
             return
         in_use = resource.slug in self._slug_locks  # an entry is there for as long as somebody holds or awaits it
         lock = self._slug_locks.setdefault(resource.slug, asyncio.Lock())
-        async with lock, self._lease(resource, context) as waited:
+        async with lock, self._lease(resource, context, known) as waited:
             yield waited or in_use
 
     @asynccontextmanager
-    async def _lease(self, resource: Resource[Any], context: CallContext) -> AsyncIterator[bool]:
+    async def _lease(
+        self, resource: Resource[Any], context: CallContext, known: Answer[Any] | None
+    ) -> AsyncIterator[bool]:
         """Hold the lease of the entry; while another process holds it, look whether the answer has arrived."""
         if not self._store.shared or self._cache.scope is None:
             yield False
             return
         lease, waited = Lease(self._store, self._cache.name(resource), clock=self._clock), False
-        while not await lease.acquire():
+        while not (claim := await lease.acquire()).granted:
             waited = True
             await self._sleep(LEASE_POLL_S)
             now = self._clock()
@@ -132,6 +138,6 @@ class FetchLock:
                 raise DeadlineExceededError("another process has been asking for too long")
         context.before_request = lease.renew
         try:
-            yield waited
+            yield waited or self._cache.replaced_since(resource, known, claim.fetched_at)
         finally:
             await lease.release()

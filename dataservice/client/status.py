@@ -112,7 +112,7 @@ class Overview:
                 return catalogue_cost(known)
             case HistoryResource(slug):
                 detail = await self._cache.last_known(SignalResource(slug), now)
-                history = await self._cache.history_at_hand(resource)
+                history = await self._cache.history_at_hand(slug, now)
                 return history_cost(resource, history, detail.value if detail else None, now, self._cache.rules)
             case _:
                 return 1

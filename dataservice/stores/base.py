@@ -17,6 +17,14 @@ class Entry:
     fetched_at: float
 
 
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """Whether a lease was given, and when the entry of the same name was fetched; None where there is none."""
+
+    granted: bool
+    fetched_at: float | None = None
+
+
 @runtime_checkable
 class Store(Protocol):
     """One place to keep answers. Any method may raise; `ResilientStore` turns that into a miss and one warning."""
@@ -38,11 +46,17 @@ class Store(Protocol):
     async def put(self, name: str, entry: Entry) -> None:
         """Keep `entry` as `name`, replacing what was there."""
 
+    async def replace(self, name: str, entry: Entry, expected: float | None) -> bool:
+        """Keep `entry` if what is kept as `name` is still of the time `expected` (None: nothing); whether it was."""
+
     async def clear(self, prefix: str = "") -> int:
         """Forget every entry whose name begins with `prefix`; how many there were. Counters and leases stay."""
 
     async def lease(self, name: str, owner: str, ttl_s: float) -> bool:
         """Whether `owner` holds the lease `name` now; it ends after `ttl_s` seconds, should the owner die."""
+
+    async def claim(self, name: str, owner: str, ttl_s: float) -> Claim:
+        """The lease as above and, in the same step, the time of the entry `name`: has somebody just replaced it?"""
 
     async def release(self, name: str, owner: str) -> None:
         """End the lease `name`, if `owner` still holds it."""

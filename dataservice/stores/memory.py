@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from cachetools import LRUCache
 
-from dataservice.stores.base import Entry
+from dataservice.stores.base import Claim, Entry
 
 DEFAULT_MEMORY_BYTES = 64 * 2**20
 """Room for four million observations, or for a catalogue of 100,000 signals."""
@@ -51,6 +51,14 @@ class MemoryStore:
         if _size(entry) <= self._entries.maxsize:
             self._entries[name] = entry
 
+    async def replace(self, name: str, entry: Entry, expected: float | None) -> bool:
+        """Keep `entry` if what is kept is still of the time `expected`."""
+        kept = self._entries.get(name)
+        if (None if kept is None else kept.fetched_at) != expected:
+            return False
+        await self.put(name, entry)
+        return True
+
     async def clear(self, prefix: str = "") -> int:
         """Forget every entry whose name begins with `prefix`."""
         names = [name for name in self._entries if name.startswith(prefix)]
@@ -65,6 +73,11 @@ class MemoryStore:
             return False
         self._leases[name] = Lease(owner, now + ttl_s)
         return True
+
+    async def claim(self, name: str, owner: str, ttl_s: float) -> Claim:
+        """The lease, and the time of the entry."""
+        kept = self._entries.get(name)
+        return Claim(await self.lease(name, owner, ttl_s), None if kept is None else kept.fetched_at)
 
     async def release(self, name: str, owner: str) -> None:
         """End the lease `name`, if `owner` still holds it."""

@@ -8,18 +8,24 @@ from typing import Any, Self
 
 try:
     from redis.asyncio import Redis
+    from redis.asyncio.retry import Retry
+    from redis.backoff import NoBackoff
+    from redis.exceptions import ConnectionError as LostConnectionError
 except ImportError as error:  # pragma: no cover - depends on what is installed
     from dataservice.extras import install_command
 
     raise ImportError(f"the Redis store needs one more package: {install_command('redis')}") from error
 
-from dataservice.stores.base import Entry
+from dataservice.stores.base import Claim, Entry
 
 KEEP_S = 90 * 86_400
 """The last known value is kept for a quarter: longer than the longest gap between two readings of common series."""
 
 COUNTER_KEEP_S = 400 * 86_400  # counters are by month: a year of them, then they expire
-TIMEOUT_S = 1.0  # a cache that takes longer than this is slower than the service
+TIMEOUT_S = 2.5
+"""A server that stops for a second or two, to save or to fail over, is waited for: to go on alone costs requests."""
+
+CONNECT_TIMEOUT_S = 1.0  # a server that is there accepts at once
 
 _AGE = struct.Struct("<d")
 
@@ -27,6 +33,20 @@ _TAKE = """
 local held = redis.call('GET', KEYS[1])
 if held and held ~= ARGV[1] then return 0 end
 redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
+return 1
+"""
+
+_CLAIM = """
+local fetched_at = redis.call('GETRANGE', KEYS[2], 0, 7)
+local held = redis.call('GET', KEYS[1])
+if held and held ~= ARGV[1] then return {0, fetched_at} end
+redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
+return {1, fetched_at}
+"""
+
+_REPLACE = """
+if redis.call('GETRANGE', KEYS[1], 0, 7) ~= ARGV[1] then return 0 end
+redis.call('SET', KEYS[1], ARGV[2], 'EX', ARGV[3])
 return 1
 """
 
@@ -46,12 +66,19 @@ class RedisStore:
         self._redis: Any = client
         self._prefix = prefix
         self._take = self._redis.register_script(_TAKE)
+        self._claim = self._redis.register_script(_CLAIM)
+        self._replace = self._redis.register_script(_REPLACE)
         self._release = self._redis.register_script(_RELEASE)
 
     @classmethod
     def from_url(cls, url: str, *, prefix: str = "dataservice:") -> Self:
         """A store at `redis://…`, `rediss://…` or `unix://…`."""
-        client = Redis.from_url(url, socket_timeout=TIMEOUT_S, socket_connect_timeout=TIMEOUT_S)
+        client = Redis.from_url(
+            url,
+            socket_timeout=TIMEOUT_S,
+            socket_connect_timeout=CONNECT_TIMEOUT_S,
+            retry=Retry(NoBackoff(), 1, supported_errors=(LostConnectionError,)),  # one that the server closed
+        )
         return cls(client, prefix=prefix)
 
     async def salt(self) -> bytes:
@@ -71,6 +98,12 @@ class RedisStore:
         """Keep `entry` for `KEEP_S`."""
         await self._redis.set(self._entry(name), _AGE.pack(entry.fetched_at) + entry.payload, ex=KEEP_S)
 
+    async def replace(self, name: str, entry: Entry, expected: float | None) -> bool:
+        """Keep `entry` if what is kept is still of the time `expected`."""
+        before = b"" if expected is None else _AGE.pack(expected)
+        payload = _AGE.pack(entry.fetched_at) + entry.payload
+        return bool(await self._replace(keys=[self._entry(name)], args=[before, payload, KEEP_S]))
+
     async def clear(self, prefix: str = "") -> int:
         """Forget every entry whose name begins with `prefix`."""
         count = 0
@@ -81,6 +114,13 @@ class RedisStore:
     async def lease(self, name: str, owner: str, ttl_s: float) -> bool:
         """Take the lease `name` if it is free, expired or already `owner`'s."""
         return bool(await self._take(keys=[f"{self._prefix}lease:{name}"], args=[owner, max(1, int(ttl_s * 1_000))]))
+
+    async def claim(self, name: str, owner: str, ttl_s: float) -> Claim:
+        """The lease, and the time of the entry."""
+        keys = [f"{self._prefix}lease:{name}", self._entry(name)]
+        granted, fetched_at = await self._claim(keys=keys, args=[owner, max(1, int(ttl_s * 1_000))])
+        age = _AGE.unpack(fetched_at)[0] if len(fetched_at) == _AGE.size else None
+        return Claim(bool(granted), age)
 
     async def release(self, name: str, owner: str) -> None:
         """End the lease `name`, if `owner` still holds it."""

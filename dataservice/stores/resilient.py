@@ -8,7 +8,7 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-from dataservice.stores.base import Entry, Store
+from dataservice.stores.base import Claim, Entry, Store
 
 T = TypeVar("T")
 
@@ -19,7 +19,10 @@ AT_A_TIME = 32
 """Operations under way on one store: ten thousand cells must not open as many connections, nor time out waiting."""
 
 PAUSE_S = 30.0
-"""A store that failed is not used for half a minute: a dead Redis would otherwise cost every cell a time-out."""
+"""A store that failed is not used for half a minute: a dead Redis would otherwise cost every cell a time-out.
+
+Where only writing failed, as on a full disk, what is kept there is still read.
+"""
 
 _logger = logging.getLogger("dataservice.stores")
 
@@ -35,6 +38,7 @@ class ResilientStore:
         self._clock = clock
         self._slots = asyncio.Semaphore(AT_A_TIME)
         self._paused_until = float("-inf")
+        self._writing_paused_until = float("-inf")
         self._warned = False
 
     @property
@@ -57,43 +61,54 @@ class ResilientStore:
 
     async def put(self, name: str, entry: Entry) -> None:
         """Keep the entry if that is possible."""
-        await self._tried(lambda: self._store.put(name, entry), None)
+        await self._tried(lambda: self._store.put(name, entry), None, writes=True)
+
+    async def replace(self, name: str, entry: Entry, expected: float | None) -> bool:
+        """Whether the entry was kept; a store that cannot be written has no other one either."""
+        return await self._tried(lambda: self._store.replace(name, entry, expected), otherwise=True, writes=True)
 
     async def clear(self, prefix: str = "") -> int:
         """How many entries were forgotten."""
-        return await self._tried(lambda: self._store.clear(prefix), 0)
+        return await self._tried(lambda: self._store.clear(prefix), 0, writes=True)
 
     async def lease(self, name: str, owner: str, ttl_s: float) -> bool:
         """Whether the lease was given; a store that fails holds nobody back."""
-        return await self._tried(lambda: self._store.lease(name, owner, ttl_s), True)  # noqa: FBT003 - the fallback
+        return await self._tried(lambda: self._store.lease(name, owner, ttl_s), otherwise=True, writes=True)
+
+    async def claim(self, name: str, owner: str, ttl_s: float) -> Claim:
+        """The lease and the time of the entry; a store that fails holds nobody back."""
+        free = Claim(granted=True)
+        return await self._tried(lambda: self._store.claim(name, owner, ttl_s), free, writes=True)
 
     async def release(self, name: str, owner: str) -> None:
         """End the lease if that is possible."""
-        await self._tried(lambda: self._store.release(name, owner), None)
+        await self._tried(lambda: self._store.release(name, owner), None, writes=True)
 
     async def add(self, counter: str, amount: int) -> int | None:
         """The counter's value, or None where it cannot be known."""
-        return await self._tried(lambda: self._store.add(counter, amount), None)
+        return await self._tried(lambda: self._store.add(counter, amount), None, writes=amount != 0)
 
     async def aclose(self) -> None:
         """Close the store."""
         await self._tried(self._store.aclose, None)
 
-    async def _tried(self, operation: Callable[[], Awaitable[T]], otherwise: T) -> T:
+    async def _tried(self, operation: Callable[[], Awaitable[T]], otherwise: T, *, writes: bool = False) -> T:
         async with self._slots:
-            if self._clock() < self._paused_until:
+            if self._clock() < (self._writing_paused_until if writes else self._paused_until):
                 return otherwise
             try:
                 async with asyncio.timeout(self._timeout_s):
                     result = await operation()
             except Exception as error:  # noqa: BLE001 - whatever a store raises, no cell may fail for it
-                self._failed(error)
+                self._failed(error, writes=writes)
                 return otherwise
         self._warned = False
         return result
 
-    def _failed(self, error: Exception) -> None:
-        self._paused_until = self._clock() + PAUSE_S
+    def _failed(self, error: Exception, *, writes: bool) -> None:
+        self._writing_paused_until = self._clock() + PAUSE_S
+        if not writes:
+            self._paused_until = self._writing_paused_until
         level = logging.DEBUG if self._warned else logging.WARNING
         _logger.log(level, "the cache store %r failed and is skipped for now: %s", self.tier, type(error).__name__)
         self._warned = True

@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import logging
-import os
 import secrets
 import sqlite3
-import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -17,32 +13,30 @@ from typing import Any, TypeVar
 
 import platformdirs
 
-from dataservice.stores.base import Entry
+from dataservice.stores.base import Claim, Entry
+from dataservice.stores.sqlite_file import SqliteFile
 
 T = TypeVar("T")
 
-FORMAT = 1  # of the tables; another number in the file means that another version made it
-BUSY_TIMEOUT_S = 3.0  # writers of other processes hold the lock for milliseconds
-SWITCH_ATTEMPTS, SWITCH_WAIT_S = 100, 0.02  # together 2 s: another process holds the file for milliseconds
 PRUNE_EVERY = 64  # writes between two looks at the size: a look costs more than a write
 PRUNE_TO = 0.9  # of the bound, so that not every later write prunes again
 
 DEFAULT_SQLITE_BYTES = 256 * 2**20
 """Sixteen million observations: more than a workbook shows, little for a disk."""
 
-SCHEMA = """
-CREATE TABLE IF NOT EXISTS entries (name TEXT PRIMARY KEY, fetched_at REAL NOT NULL, payload BLOB NOT NULL);
-CREATE INDEX IF NOT EXISTS entries_by_age ON entries (fetched_at);
-CREATE TABLE IF NOT EXISTS leases (name TEXT PRIMARY KEY, owner TEXT NOT NULL, expires_at REAL NOT NULL) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS counters (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS salt (id INTEGER PRIMARY KEY CHECK (id = 1), bytes BLOB NOT NULL);
-"""
-
 # One statement, so that two processes cannot both take a lease.
 LEASE = """
 INSERT INTO leases VALUES (:name, :owner, :until) ON CONFLICT (name) DO UPDATE
-SET owner = :owner, expires_at = :until WHERE owner = :owner OR expires_at <= :now
+SET owner = :owner, expires_at = :until
+WHERE owner = :owner OR expires_at <= :now OR expires_at > :until + :skew_s
 """
+
+CLOCK_SKEW_S = 60.0
+"""A lease that ends much later than a new one would comes from a clock that was wrong: it must hold nobody for days."""
+
+REPLACE = "UPDATE entries SET fetched_at = :new, payload = :payload WHERE name = :name AND fetched_at = :old"
+INSERT = "INSERT OR IGNORE INTO entries VALUES (:name, :new, :payload)"
+FETCHED_AT = "SELECT fetched_at FROM entries WHERE name = ?"
 
 ADD = """
 INSERT INTO counters VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = value + excluded.value RETURNING value
@@ -53,8 +47,6 @@ DELETE FROM entries WHERE rowid IN (SELECT rowid FROM (
     SELECT rowid, sum(length(payload)) OVER (ORDER BY fetched_at, rowid) - length(payload) AS before FROM entries
 ) WHERE before < ?)
 """
-
-_logger = logging.getLogger("dataservice.stores")
 
 
 def default_sqlite_path() -> Path:
@@ -95,8 +87,11 @@ class SqliteStore:
         """The salt in the file, made by whoever opened it first."""
 
         def work(db: sqlite3.Connection) -> bytes:
-            db.execute("INSERT OR IGNORE INTO salt VALUES (1, ?)", (secrets.token_bytes(16),))
-            return bytes(db.execute("SELECT bytes FROM salt").fetchone()[0])
+            found = db.execute("SELECT bytes FROM salt").fetchone()
+            if found is None:  # only then is anything written: a file on a full disk can still be read
+                db.execute("INSERT OR IGNORE INTO salt VALUES (1, ?)", (secrets.token_bytes(16),))
+                found = db.execute("SELECT bytes FROM salt").fetchone()
+            return bytes(found[0])
 
         return await self._run(work)
 
@@ -109,9 +104,14 @@ class SqliteStore:
         """Keep `entry`; it is on disk when this returns."""
         values = (name, entry.fetched_at, entry.payload)
         await self._row_count("INSERT OR REPLACE INTO entries VALUES (?, ?, ?)", values)
-        self._writes += 1
-        if self._writes % PRUNE_EVERY == 0 or len(entry.payload) * PRUNE_EVERY > self._max_bytes:
-            await self._run(self._prune)
+        await self._written(entry)
+
+    async def replace(self, name: str, entry: Entry, expected: float | None) -> bool:
+        """Keep `entry` if what is kept is still of the time `expected`."""
+        given = {"name": name, "new": entry.fetched_at, "payload": entry.payload, "old": expected}
+        replaced = await self._row_count(INSERT if expected is None else REPLACE, given) == 1
+        await self._written(entry)
+        return replaced
 
     async def clear(self, prefix: str = "") -> int:
         """Forget every entry whose name begins with `prefix`."""
@@ -119,8 +119,19 @@ class SqliteStore:
 
     async def lease(self, name: str, owner: str, ttl_s: float) -> bool:
         """Take the lease `name` if it is free, expired or already `owner`'s."""
+        return (await self.claim(name, owner, ttl_s)).granted
+
+    async def claim(self, name: str, owner: str, ttl_s: float) -> Claim:
+        """The lease, and the time of the entry."""
         now = self._clock()
-        return await self._row_count(LEASE, {"name": name, "owner": owner, "until": now + ttl_s, "now": now}) == 1
+        given = {"name": name, "owner": owner, "until": now + ttl_s, "now": now, "skew_s": CLOCK_SKEW_S}
+
+        def work(db: sqlite3.Connection) -> Claim:
+            granted = db.execute(LEASE, given).rowcount == 1
+            row = db.execute(FETCHED_AT, (name,)).fetchone()
+            return Claim(granted, None if row is None else row[0])
+
+        return await self._run(work)
 
     async def release(self, name: str, owner: str) -> None:
         """End the lease `name`, if `owner` still holds it."""
@@ -128,6 +139,9 @@ class SqliteStore:
 
     async def add(self, counter: str, amount: int) -> int:
         """The value of `counter` after adding `amount`."""
+        if amount == 0:
+            row = await self._first_row("SELECT value FROM counters WHERE name = ?", (counter,))
+            return 0 if row is None else int(row[0])
         return int((await self._first_row(ADD, (counter, amount)))[0])
 
     async def aclose(self) -> None:
@@ -136,6 +150,11 @@ class SqliteStore:
             await self._in_thread(self._file.close)
         except RuntimeError:  # the interpreter is ending: threads take no more work, and none uses the file
             self._file.close()
+
+    async def _written(self, entry: Entry) -> None:
+        self._writes += 1
+        if self._writes % PRUNE_EVERY == 0 or len(entry.payload) * PRUNE_EVERY > self._max_bytes:
+            await self._run(self._prune)
 
     def _prune(self, db: sqlite3.Connection) -> None:
         """Delete the entries fetched longest ago until what is left is well below the bound."""
@@ -154,79 +173,3 @@ class SqliteStore:
 
     async def _in_thread(self, work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._thread, work)
-
-
-class SqliteFile:
-    """The connection to one file, opened when first needed; used by one thread at a time."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._connection: sqlite3.Connection | None = None
-
-    def run(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """The result of `work`; if the file turns out damaged it is replaced, and the work done on the new one."""
-        for repair in (self.close, self._move_aside):  # opened again it is fine, if another process replaced it
-            try:
-                return work(self._open())
-            except sqlite3.OperationalError:
-                raise  # locked, full, read-only: the file itself is fine
-            except sqlite3.DatabaseError:
-                repair()
-        return work(self._open())
-
-    def close(self) -> None:
-        """Close the file, if it is open."""
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
-
-    def _open(self) -> sqlite3.Connection:
-        if self._connection is None:
-            self._connection = _opened(self._path)
-        return self._connection
-
-    def _move_aside(self) -> None:
-        self.close()
-        aside = self._path.with_name(f"{self._path.name}.damaged-{int(time.time())}")
-        with contextlib.suppress(FileNotFoundError):  # another process was faster
-            self._path.rename(aside)
-        for suffix in ("-wal", "-shm"):
-            self._path.with_name(self._path.name + suffix).unlink(missing_ok=True)
-        _logger.warning("the cache file was damaged; it was renamed to %s, and a new one is started", aside.name)
-
-
-def _opened(path: Path) -> sqlite3.Connection:
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    # SQLite gives its side files the permissions of the main file: made here, so that nobody else can ever read it.
-    os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
-    path.chmod(0o600)
-    db = sqlite3.connect(path, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False)
-    try:
-        _use_write_ahead_log(db)
-        db.execute("PRAGMA synchronous = NORMAL")  # a power cut may take the last answers, never the file
-        found = db.execute("PRAGMA user_version").fetchone()[0]
-        if found not in {0, FORMAT}:
-            raise sqlite3.DatabaseError(f"format {found}, expected {FORMAT}")
-        db.executescript(SCHEMA)
-        db.execute(f"PRAGMA user_version = {FORMAT}")
-    except BaseException:
-        db.close()
-        raise
-    return db
-
-
-def _use_write_ahead_log(db: sqlite3.Connection) -> None:
-    """Switch to the write-ahead log, in which readers go on while another process writes.
-
-    For this one statement SQLite's busy time-out does not apply: when processes open a new file at once, we wait.
-    """
-    never = threading.Event()
-    for attempts_left in reversed(range(SWITCH_ATTEMPTS + 1)):
-        try:
-            db.execute("PRAGMA journal_mode = WAL")
-        except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or not attempts_left:
-                raise
-            never.wait(SWITCH_WAIT_S)
-        else:
-            return

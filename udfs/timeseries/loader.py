@@ -14,8 +14,9 @@ from typing import Any
 from dataservice.client import HistoryResource, SignalDetail, SignalResource
 from dataservice.client.cache.history import UNKNOWN_STEP_DAYS
 from dataservice.client.contract.requests import OBSERVATIONS_LIMIT
+from dataservice.errors import DataServiceError
 from dataservice.observations import Observations
-from udfs.engine.effects import FRESH, have
+from udfs.engine.effects import EVER, FRESH, have
 from udfs.errors import NoDataError
 from udfs.records.fields import day_or_moment
 from udfs.records.resolve import need_of, slug_of
@@ -83,7 +84,13 @@ async def known_series(name: str, window: Window, today: date) -> Series:
         if window.is_known(near):
             return Series(slug, near)
         resource = window.resource(slug, near.step_days, today)
-    return Series(slug, await _fetched(name, window, resource))
+    try:
+        return Series(slug, await _fetched(name, window, resource))
+    except DataServiceError:
+        last = await have(detail, max_age_s=EVER)
+        if last is None or not window.is_known(recent(last.value)):
+            raise
+    return Series(slug, recent((await need_of(name, detail)).value))  # what was shown before is not lost
 
 
 def no_observations(series: Series, first: date | None, last: date | None) -> NoDataError:
@@ -116,6 +123,8 @@ async def on_or_before(detail: SignalDetail, day: date, today: date, *, with_pre
         window = HistoryResource(slug, days_before(day, int(near.step_days * NEAR_STEPS) + 1), day)
         stored = await _stored(window)
         found = _last(stored, day, wanted) if stored else None
+        if found is None and await _was_enough(window, day, wanted):
+            found = _last(await _needed(slug, window), day, wanted)  # asked again, and not lost if that fails
     if found is None:
         start, end = block_around(day, near.step_days)
         block = HistoryResource(slug, start, None if end >= today else end)
@@ -154,6 +163,12 @@ async def _needed(name: str, resource: HistoryResource) -> Known:
 async def _stored(resource: HistoryResource) -> Known | None:
     answer = await have(resource, max_age_s=FRESH)
     return Known(answer.value, resource.start or date.min) if answer else None
+
+
+async def _was_enough(resource: HistoryResource, day: date, wanted: int) -> bool:
+    """Whether a stored history of any age holds the last observations up to `day`."""
+    answer = await have(resource, max_age_s=EVER)
+    return answer is not None and _last(Known(answer.value, resource.start or date.min), day, wanted) is not None
 
 
 def _last(known: Known, day: date, wanted: int) -> Observations | None:

@@ -3,40 +3,55 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import msgspec
 from cachetools import LRUCache
 
-from dataservice.client.cache.answer import Answer, Freshness, Source
-from dataservice.client.cache.codec import pack, pack_history, unpack, unpack_history
-from dataservice.client.cache.decoded import ANSWER_BYTES, MemoryCache
+from dataservice.client.cache.answer import CLOCK_SKEW_S, Answer, Freshness, Source
+from dataservice.client.cache.codec import pack, unpack
+from dataservice.client.cache.decoded import MemoryCache
+from dataservice.client.cache.histories import Histories
 from dataservice.client.cache.history import History, findings, window_of
+from dataservice.client.cache.recent import contradicts, corrected, with_detail
+from dataservice.client.cache.since import NOTE, earlier, from_any_day, noted, since_of, with_day
 from dataservice.client.contract.requests import first_request
-from dataservice.client.contract.resources import HistoryResource, Resource, narrowed, wider
-from dataservice.client.contract.results import SignalDetail
+from dataservice.client.contract.resources import HistoryResource, Resource, SignalResource, narrowed, wider
+from dataservice.client.contract.results import Page, SignalDetail
 from dataservice.client.contract.windows import utc_day
 from dataservice.stores import Entry, ResilientStore
 
 T = TypeVar("T")
 
 OBJECTS_PER_BYTE = 4  # decoded records take about four times the memory of their packed bytes
-MAX_REVISED = 10_000  # slugs whose past was seen to change; the least recent are dropped first
+
+NEVER = float("-inf")
+"""Until when an answer from a clock that was ahead is fresh: nobody knows when it arrived."""
+
+ABSENT_S = 2.0
+"""For so long the store is not asked again for a detail that it did not have: the functions of one batch."""
+
+MAX_ABSENT = 10_000
 
 _logger = logging.getLogger("dataservice.client")
 
 
 class AnswerCache:
-    """Answers known to this process and, if `scope` names the key, to the store that others share."""
+    """Answers known to this process and, if `scope` names the key, to the store that others share.
+
+    What it knows of a signal is one history: details and pulls are compared, and each corrects the other.
+    """
 
     def __init__(self, store: ResilientStore, *, max_bytes: int, ttl_s: float) -> None:
         self.rules = Freshness(ttl_s)
         self.memory = MemoryCache(max_bytes)
         self._store = store
         self.scope: str | None = None
-        self._histories: LRUCache[str, History] = LRUCache(max_bytes // 2, getsizeof=_history_bytes)
-        self.revised: LRUCache[str, float] = LRUCache(MAX_REVISED)
+        self._histories = Histories(store, max_bytes=max_bytes // 2, name_of=self._history_name)
+        self._absent: LRUCache[str, float] = LRUCache(MAX_ABSENT)
+        self._noted: LRUCache[Resource[Any], None] = LRUCache(MAX_ABSENT)
 
     @property
     def held_bytes(self) -> int:
@@ -52,10 +67,19 @@ class AnswerCache:
         self.rules = self.rules.forced(now)
         self.memory.expire(now)
 
+    def set_back(self, seconds: float) -> None:
+        """Date all that is in memory earlier by `seconds`: the clock was set back."""
+        self.memory.move(-seconds)
+        self._histories.move(-seconds)
+        self._absent.clear()
+        self.rules = replace(self.rules, not_before=self.rules.not_before - seconds)
+
     async def forget(self) -> int:
         """Forget all that is kept for this key; how many entries the store held."""
         self.memory.clear()
         self._histories.clear()
+        self._absent.clear()
+        self._noted.clear()
         return 0 if self.scope is None else await self._store.clear(f"{self.scope}/")
 
     def peek(self, resource: Resource[T], now: float, max_age_s: float | None = None) -> Answer[T] | None:
@@ -83,40 +107,58 @@ class AnswerCache:
         kept = await self._in_store(resource, now)
         return kept if kept is not None and _is_better(kept, answer) else answer
 
-    async def keep(self, resource: Resource[T], value: T, now: float) -> Answer[T]:
-        """Keep a value that just arrived, in memory and in the store; returns the answer as the network gave it."""
-        payload, fetched_at = pack(value), self.rules.arrival(now)
+    async def keep(self, resource: Resource[T], value: T, payload: bytes, now: float) -> Answer[T]:
+        """Keep a value that just arrived, packed as `payload`; returns the answer as the network gave it."""
+        fetched_at = self.rules.arrival(now)
         answer = Answer(value, fetched_at, self.rules.fresh_until(fetched_at, now), Source.NETWORK)
-        self._remember(resource, answer, _size(value, payload))
+        before = self._remember(resource, answer, _size(value, payload))
         if self.scope is not None:
             await self._store.put(self.name(resource), Entry(payload, fetched_at))
+            await self._note_since(resource, now)
+        if isinstance(resource, SignalResource):
+            await self._learn_detail(resource.slug, before, cast("Answer[SignalDetail]", answer), now)
         return answer
 
-    async def history(self, resource: HistoryResource) -> History:
+    async def history(self, slug: str, now: float) -> History:
         """All that is known of a signal's past, also while the store fails: a full pull costs many requests."""
-        kept = await self._get(resource)
-        if kept is not None:
-            try:
-                return self._held(resource.slug, unpack_history(kept.payload))
-            except (msgspec.MsgspecError, ValueError) as error:
-                _logger.info("a kept history could not be read: %s", type(error).__name__)
-        return self._held(resource.slug, self._histories.get(resource.slug, History.nothing()))
+        history = (await self._histories.load(slug)).dated(now)
+        self._histories.hold(slug, history)
+        return self._united(slug, history, await self._detail(slug, now))
 
-    async def history_at_hand(self, resource: HistoryResource) -> History:
+    async def history_at_hand(self, slug: str, now: float) -> History:
         """The same, from memory where this process has read or pulled it before: for whoever just looked it up."""
-        held = self._histories.get(resource.slug)
-        return await self.history(resource) if held is None else held
+        held = self._histories.held(slug)
+        if held is None:
+            return await self.history(slug, now)
+        return self._united(slug, held, self.memory.get(SignalResource(slug)))
 
-    async def keep_history(self, resource: HistoryResource, history: History, now: float) -> History:
-        """Keep what is known of a signal's past; answers cut from an earlier state are forgotten.
-
-        The returned history reads the very bytes that are kept, so that there is one copy of them in memory.
-        """
+    async def learn(
+        self, resource: HistoryResource, history: History, change: Callable[[History], History], now: float
+    ) -> History:
+        """Keep what a pull changed in a signal's history; answers cut from an earlier state are forgotten."""
         self.memory.drop_family(resource)
-        payload = pack_history(history)
-        if self.scope is not None:
-            await self._store.put(self.name(resource), Entry(payload, now))
-        return self._held(resource.slug, unpack_history(payload))
+        history = await self._histories.keep(resource.slug, now, change, history)
+        self.memory.drop_family(resource)  # others may have cut theirs meanwhile
+        detail = await self._detail(resource.slug, now)
+        if detail is not None and self._correct(resource.slug, detail, history) and self.scope is not None:
+            known = self.memory.get(SignalResource(resource.slug))
+            if known is not None and known.is_fresh(now):
+                entry = Entry(pack(known.value), known.fetched_at)
+                await self._store.put(self.name(SignalResource(resource.slug)), entry)
+        return history
+
+    def replaced_since(self, resource: Resource[Any], known: Answer[Any] | None, fetched_at: float | None) -> bool:
+        """Whether the store's entry of the time `fetched_at` is newer than what this process found there."""
+        if fetched_at is None:
+            return False
+        if isinstance(resource, HistoryResource):
+            return fetched_at != self._histories.kept_at(resource.slug)
+        return known is None or fetched_at > known.fetched_at
+
+    @property
+    def revised(self) -> LRUCache[str, float]:
+        """By slug, when the service was last seen to have changed the past of a signal."""
+        return self._histories.revised
 
     def from_history(self, resource: HistoryResource, history: History, now: float) -> Answer[Any] | None:
         """The answer to `resource` that `history` gives, kept in memory."""
@@ -127,6 +169,67 @@ class AnswerCache:
         answer = Answer(found.observations, found.fetched_at, found.fresh_until, Source(self._store.tier))
         self._remember(resource, answer, found.observations.nbytes)
         return answer
+
+    async def after_failure(self, resource: Resource[T], known: Answer[T] | None, now: float) -> Answer[T] | None:
+        """The last known answer after a fetch that failed: what arrived before it broke off is already in it."""
+        if isinstance(resource, HistoryResource):
+            return self.from_history(resource, await self.history_at_hand(resource.slug, now), now) or known
+        return self.in_memory(resource) or known
+
+    def _united(self, slug: str, history: History, detail: Answer[SignalDetail] | None) -> History:
+        """The history together with what the signal's detail says; the detail is corrected by it."""
+        if detail is None:
+            return history
+        if detail.fresh_until == NEVER:
+            return history if history.spans else _doubtful(with_detail(history, detail.value, detail.fetched_at))
+        united = with_detail(history, detail.value, detail.fetched_at)
+        if history.spans:
+            self._correct(slug, detail, united)
+        return united
+
+    def _correct(self, slug: str, detail: Answer[SignalDetail], history: History) -> bool:
+        """Let the detail in memory show what the history says; whether that is something else."""
+        value, doubtful = corrected(detail.value, history)
+        if value is detail.value and not doubtful:
+            return False
+        fresh_until = min(detail.fresh_until, detail.fetched_at) if doubtful else detail.fresh_until
+        answer = replace(detail, value=value, fresh_until=fresh_until)
+        self._remember(SignalResource(slug), answer, value.history.nbytes)
+        return True
+
+    async def _learn_detail(
+        self, slug: str, before: Answer[SignalDetail] | None, arrived: Answer[SignalDetail], now: float
+    ) -> None:
+        """Compare a detail that just arrived with what is known of the signal's past.
+
+        A history in the store is read only if the detail contradicts the one before it. Otherwise whoever reads it
+        next compares both.
+        """
+        self.memory.drop_family(HistoryResource(slug))
+        held = self._histories.held(slug)
+        if before is not None and contradicts(before.value, arrived.value, before.fetched_at):
+            self._histories.revised[slug] = now
+            held = (await self._histories.load(slug)).dated(now)
+        if held is None or not held.spans:
+            return
+        detail, at = arrived.value, arrived.fetched_at
+        united = with_detail(held, detail, at)
+        if united.revised_at == held.revised_at:
+            self._histories.hold(slug, united)
+        else:
+            united = await self._histories.keep(slug, now, lambda known: with_detail(known, detail, at), held)
+        self._correct(slug, arrived, united)
+
+    async def _detail(self, slug: str, now: float) -> Answer[SignalDetail] | None:
+        """The signal's detail in memory, else in the store."""
+        resource = SignalResource(slug)
+        known = self.memory.get(resource)
+        if known is None and not now - ABSENT_S <= self._absent.get(slug, NEVER) <= now:
+            return await self._unpacked(resource, now)
+        return known
+
+    def _history_name(self, slug: str) -> str | None:
+        return None if self.scope is None else self.name(HistoryResource(slug))
 
     def name(self, resource: Resource[Any]) -> str:
         """The name of a resource's entry in the store: the key's fingerprint and the first request's target."""
@@ -145,57 +248,101 @@ class AnswerCache:
         return found
 
     def _kept_narrowed(self, resource: Resource[T], wide: Resource[Any], answer: Answer[Any]) -> Answer[T] | None:
-        value = narrowed(resource, wide, answer.value)
+        value: Any = narrowed(resource, wide, answer.value)
         if value is None:
             return None
-        found = Answer(value, answer.fetched_at, answer.fresh_until, answer.source)
+        fresh_until = answer.fresh_until
+        if isinstance(value, Page) and not value.complete:
+            fresh_until = min(fresh_until, answer.fetched_at)  # there may be more: the last known list, not a fresh one
+        found = Answer(value, answer.fetched_at, fresh_until, answer.source)
         self._remember(resource, found, 0)  # its records or rows are those of the wide answer
         return found
 
     async def _in_store(self, resource: Resource[T], now: float) -> Answer[T] | None:
         if isinstance(resource, HistoryResource):
-            history = await self.history(resource)
-            return self.from_history(resource, history, now) if history.spans else None
+            return await self._cut(resource, now)
         best = await self._unpacked(resource, now)
         for wide in () if best is not None and best.is_fresh(now) else wider(resource):
-            answer = await self._unpacked(wide, now)
-            if answer is not None and _is_better(answer, best):
-                best = self._kept_narrowed(resource, wide, answer) or best
+            best = await self._better(resource, wide, best, now)
+        if best is None and since_of(resource) is not None:
+            kept = await self._get(self._note_name(resource))
+            for wide in earlier(resource, noted(kept.payload) if kept else ()):
+                best = await self._better(resource, wide, best, now)
+        return best
+
+    async def _cut(self, resource: HistoryResource, now: float) -> Answer[Any] | None:
+        """The answer out of the signal's history: out of the one in memory, if that needs no pull."""
+        held = self._histories.held(resource.slug)
+        if held is not None:
+            found = self.from_history(resource, await self.history_at_hand(resource.slug, now), now)
+            if found is not None and found.is_fresh(now):
+                return found
+        history = await self.history(resource.slug, now)
+        return self.from_history(resource, history, now) if history.spans else None
+
+    async def _better(
+        self, resource: Resource[T], wide: Resource[Any], best: Answer[T] | None, now: float
+    ) -> Answer[T] | None:
+        """The `best` answer so far, or the one that `wide` holds in the store."""
+        answer = await self._unpacked(wide, now)
+        if answer is not None and _is_better(answer, best):
+            return self._kept_narrowed(resource, wide, answer) or best
         return best
 
     async def _unpacked(self, resource: Resource[T], now: float) -> Answer[T] | None:
-        kept = await self._get(resource)
+        kept = await self._get(self.name(resource))
         if kept is None:
+            if isinstance(resource, SignalResource):
+                self._absent[resource.slug] = now
             return None
         try:
             value = unpack(resource, kept.payload)
         except (msgspec.MsgspecError, ValueError) as error:
             _logger.info("a kept answer could not be read: %s", type(error).__name__)
             return None
-        fresh_until = self.rules.fresh_until(kept.fetched_at, now)
-        answer = Answer(value, kept.fetched_at, fresh_until, Source(self._store.tier))
+        answer = self._dated(value, kept.fetched_at, now)
         if _is_better(answer, self.memory.get(resource)):
             self._remember(resource, answer, _size(value, kept.payload))
+            if isinstance(resource, SignalResource):
+                held = self._histories.held(resource.slug)
+                if held is not None:
+                    self._united(resource.slug, held, answer)
+                    return self.memory.get(resource) or answer
         return answer
 
-    def _held(self, slug: str, history: History) -> History:
-        """The history, held in memory as well; its columns are those that the answers cut from it show."""
-        self._histories.pop(slug, None)
-        if history.revised_at is not None:
-            self.revised[slug] = history.revised_at
-        if _history_bytes(history) <= self._histories.maxsize:
-            self._histories[slug] = history
-        return history
+    def _dated(self, value: T, fetched_at: float, now: float) -> Answer[T]:
+        """The answer of a store's entry; one from a clock that was ahead is known, but never fresh."""
+        source = Source(self._store.tier)
+        if fetched_at > now + CLOCK_SKEW_S:
+            return Answer(value, now, NEVER, source)
+        return Answer(value, fetched_at, self.rules.fresh_until(fetched_at, now), source)
 
-    def _remember(self, resource: Resource[Any], answer: Answer[Any], size: int) -> None:
-        self.memory.put(resource, replace(answer, source=Source.MEMORY), size)
+    async def _note_since(self, resource: Resource[Any], now: float) -> None:
+        """Note the day of a list that was kept, so that a later day's question finds it."""
+        day = since_of(resource)
+        if day is None or resource in self._noted:
+            return
+        name = self._note_name(resource)
+        for _ in range(2):  # the other process that noted a day at the same moment is done by the second time
+            kept = await self._store.get(name)
+            days = noted(kept.payload) if kept else ()
+            entry = Entry(with_day(days, day), now)
+            if day in days or await self._store.replace(name, entry, kept.fetched_at if kept else None):
+                self._noted[resource] = None
+                return
 
-    async def _get(self, resource: Resource[Any]) -> Entry | None:
-        return None if self.scope is None else await self._store.get(self.name(resource))
+    def _note_name(self, resource: Resource[Any]) -> str:
+        return self.name(from_any_day(resource)) + NOTE
+
+    def _remember(self, resource: Resource[Any], answer: Answer[Any], size: int) -> Answer[Any] | None:
+        return self.memory.put(resource, replace(answer, source=Source.MEMORY), size)
+
+    async def _get(self, name: str) -> Entry | None:
+        return None if self.scope is None else await self._store.get(name)
 
 
-def _history_bytes(history: History) -> int:
-    return history.observations.nbytes + ANSWER_BYTES
+def _doubtful(history: History) -> History:
+    return replace(history, spans=tuple(replace(span, revised=True) for span in history.spans))
 
 
 def _size(value: Any, payload: bytes) -> int:

@@ -41,6 +41,7 @@ class _Span(msgspec.Struct, array_like=True):
     pulled_at: float
     checked_at: float
     revised: bool
+    was_end: bool = False  # entries of the version before do not have it
 
 
 class _Facts(msgspec.Struct, array_like=True):
@@ -111,7 +112,7 @@ def pack_history(history: History) -> bytes:
     """The bytes of `history`."""
     times, values = pack_columns(history.observations)
     spans = tuple(
-        _Span(span.window.start, span.window.end, span.pulled_at, span.checked_at, span.revised)
+        _Span(span.window.start, span.window.end, span.pulled_at, span.checked_at, span.revised, span.was_end)
         for span in history.spans
     )
     return b"".join([times, values, _encode(_Facts(spans, history.revised_at)), LENGTH.pack(len(times))])
@@ -126,5 +127,5 @@ def unpack_history(payload: bytes) -> History:
     if not 0 <= 2 * length <= len(body):
         raise ValueError("columns longer than the whole")
     facts = _facts(body[2 * length :])
-    spans = tuple(Span(Window(s.start, s.end), s.pulled_at, s.checked_at, s.revised) for s in facts.spans)
+    spans = tuple(Span(Window(s.start, s.end), s.pulled_at, s.checked_at, s.revised, s.was_end) for s in facts.spans)
     return History(unpack_columns(body[:length], body[length : 2 * length]), spans, facts.revised_at)

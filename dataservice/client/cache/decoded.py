@@ -49,18 +49,22 @@ class MemoryCache:
         """The resources with an answer."""
         return list(self._answers)
 
-    def put(self, resource: Resource[Any], answer: Answer[Any], size: int) -> None:
-        """Keep `answer`, whose value takes about `size` bytes; one larger than the whole memory is not kept."""
+    def put(self, resource: Resource[Any], answer: Answer[Any], size: int) -> Answer[Any] | None:
+        """Keep `answer`, whose value takes about `size` bytes, and return the one before.
+
+        An answer larger than the whole memory is not kept.
+        """
         with self._lock:
-            self._by_age.pop(resource, None)
+            before = self._by_age.pop(resource, None)
             sized = _Sized(answer, size + ANSWER_BYTES)
             if sized.size > self._by_age.maxsize:
                 self._evicted(resource)
-                return
-            self._by_age[resource] = sized
-            self._answers[resource] = answer
-            if resource.family != resource:
-                self._families.setdefault(resource.family, {})[resource] = None
+            else:
+                self._by_age[resource] = sized
+                self._answers[resource] = answer
+                if resource.family != resource:
+                    self._families.setdefault(resource.family, {})[resource] = None
+        return None if before is None else before.answer
 
     def family(self, resource: Resource[Any]) -> list[tuple[Resource[Any], Answer[Any]]]:
         """The answers that could hold the one to `resource`: at most `MAX_WIDER`, the earliest fetched."""
@@ -80,6 +84,15 @@ class MemoryCache:
         with self._lock:
             for resource, sized in list(self._by_age.items()):
                 answer = replace(sized.answer, fresh_until=min(sized.answer.fresh_until, now))
+                self._answers[resource] = answer
+                self._by_age[resource] = replace(sized, answer=answer)
+
+    def move(self, seconds: float) -> None:
+        """Date all answers later by `seconds`."""
+        with self._lock:
+            for resource, sized in list(self._by_age.items()):
+                old = sized.answer
+                answer = replace(old, fetched_at=old.fetched_at + seconds, fresh_until=old.fresh_until + seconds)
                 self._answers[resource] = answer
                 self._by_age[resource] = replace(sized, answer=answer)
 

@@ -4,6 +4,9 @@ Every span of days that was pulled remembers when. Its newest part is *live*: th
 whatever may still arrive behind them. The live part is asked again when its freshness has passed; the answer overlaps
 what is known, and a difference there means that the past was revised: then only what is pulled again counts as known.
 What lies before the live part is settled, and pulled again after `FULL_PULL_S`.
+
+A span ends on a known day, or is open: then its end was the newest observation when it was asked. A question is only
+answered where it is known from its first day on without a hole, up to its last day or to such an end.
 """
 
 from __future__ import annotations
@@ -14,31 +17,44 @@ from datetime import date
 
 import numpy as np
 
-from dataservice.client.cache.answer import Freshness
-from dataservice.client.contract.windows import Window, day_before, joined, missing, utc_day
+from dataservice.client.cache.answer import CLOCK_SKEW_S, Freshness
+from dataservice.client.contract.windows import Window, day_after, day_before, joined, missing, utc_day
 from dataservice.observations import Observations
 
 OVERLAP = 30
 """Observations asked again at every refresh: a month of daily values, enough to notice most revisions in one page."""
 
 FULL_PULL_S = 30 * 86_400.0
-"""Revisions further back than the overlap are found at the latest after 30 days."""
+"""Revisions further back than what is asked anyway are found at the latest after 30 days."""
 
 UNKNOWN_STEP_DAYS = 31.0
 """The assumed distance of two observations where fewer than two are known: monthly series are the common slow ones."""
+
+STEPS = 64
+"""Observations from which their distance is told."""
+
+RECENT_DAYS = 7
+"""A window that ended so few days ago is asked with an open end: tomorrow's window then has its end, too."""
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
     """Days whose observations are all known: pulled at `pulled_at`, their newest part asked last at `checked_at`.
 
-    `revised`: the service changed something in these days since, so they are to be pulled again before they are used.
+    `revised`: the service changed something since, so these days are to be pulled again before they are used.
+    `was_end`: behind its last day there was nothing when it was asked; an open window says the same of itself.
     """
 
     window: Window
     pulled_at: float
     checked_at: float
     revised: bool = False
+    was_end: bool = False
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the window has no last day."""
+        return self.window.end == date.max
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +74,26 @@ class History:
         """The known observations in `window`."""
         return self.observations.between(window.start, window.end)
 
+    def dated(self, now: float) -> History:
+        """The same history, where spans from a clock that was ahead of `now` count as doubtful."""
+        if all(max(span.pulled_at, span.checked_at) <= now + CLOCK_SKEW_S for span in self.spans):
+            return self
+        spans = tuple(
+            replace(span, pulled_at=min(span.pulled_at, now), checked_at=min(span.checked_at, now), revised=True)
+            if max(span.pulled_at, span.checked_at) > now + CLOCK_SKEW_S
+            else span
+            for span in self.spans
+        )
+        return History(self.observations, spans, None if self.revised_at is None else min(self.revised_at, now))
+
+    def moved(self, seconds: float) -> History:
+        """The same history, every time in it later by `seconds`: for a clock that was set."""
+        spans = tuple(
+            replace(span, pulled_at=span.pulled_at + seconds, checked_at=span.checked_at + seconds)
+            for span in self.spans
+        )
+        return replace(self, spans=spans)
+
 
 @dataclass(frozen=True, slots=True)
 class Findings:
@@ -69,8 +105,10 @@ class Findings:
 
 
 def window_of(start: date | None, end: date | None, today: date) -> Window:
-    """The window of a question; an end of today or later is an open one, so that tomorrow's question is the same."""
-    return Window(start or date.min, date.max if end is None or end >= today else end)
+    """The window of a question; one that ends a few days ago or later has an open end, as tomorrow's will have."""
+    first = start or date.min
+    is_recent = end is None or end.toordinal() > today.toordinal() - RECENT_DAYS
+    return Window(first, date.max if end is None or (is_recent and first <= end) else end)
 
 
 def gaps(history: History, wanted: Window, now: float) -> list[Window]:
@@ -86,66 +124,86 @@ def pulls_needed(history: History, wanted: Window, now: float, rules: Freshness)
 
 
 def findings(history: History, wanted: Window, now: float, rules: Freshness) -> Findings | None:
-    """What is known of `wanted`, however old; None unless it is known from its first day on, without a hole."""
+    """What is known of `wanted`, however old; None unless it is known from its first day on, without a hole.
+
+    Where the newest days are missing, what lies before them counts only if its end was once the end of the series.
+    """
     if not wanted:
         return Findings(Observations.empty(), now, now + rules.ttl_s)
     spans = [span for span in history.spans if span.window.meets(wanted)]
     holes = missing((span.window for span in spans), wanted)
-    if not spans or any(hole.start == wanted.start or hole.end != wanted.end for hole in holes):
-        return None
-    live = [span for span in spans if wanted.end >= live_from(history, span)]
+    if holes:
+        return _known_before(history, wanted, holes[0])
+    live = [span for span in spans if _is_live(history, span, wanted)]
     fetched_at = min(span.checked_at for span in live) if live else min(span.pulled_at for span in spans)
     fresh_until = fetched_at
     if not pulls_needed(history, wanted, now, rules):
         oldest_pull = min(span.pulled_at for span in spans)
-        fresh_until = min(fetched_at if live else now, oldest_pull + FULL_PULL_S - rules.ttl_s) + rules.ttl_s
+        fresh_until = min((fetched_at if live else now) + rules.ttl_s, oldest_pull + FULL_PULL_S)
     return Findings(history.inside(wanted), fetched_at, fresh_until)
 
 
+def _known_before(history: History, wanted: Window, hole: Window) -> Findings | None:
+    """What is known of `wanted` before the `hole`, if nothing came behind it when it was asked."""
+    known = Window(wanted.start, day_before(hole.start))
+    spans = [span for span in history.spans if span.window.meets(known)]
+    if hole.start == wanted.start or not any(span.was_end and span.window.end == known.end for span in spans):
+        return None
+    fetched_at = min(span.checked_at for span in spans)
+    return Findings(history.inside(known), fetched_at, fetched_at)
+
+
 def after_pull(history: History, pulled: Window, found: Observations, now: float) -> History:
-    """The history after the service gave `found` as all observations of the days `pulled`."""
-    kept: list[Span] = []
-    united = Span(pulled, now, now)
-    revised_at = history.revised_at
+    """The history after the service gave `found` as all observations of the days `pulled`.
+
+    This is the one place where what is found is compared with what was known. After a revision all that was not pulled
+    this time is doubtful.
+    """
+    met = [span for span in history.spans if span.window.meets(pulled)]
+    changed = [span for span in met if is_revision(history, span, pulled, found)]
+    doubt = any(not span.revised for span in changed)
+    united, kept = Span(pulled, now, now), []
     for span in history.spans:
-        shared = span.window.within(pulled)
-        if not shared:
-            kept.append(span)
-        elif not _is_trusted(span, now):
-            kept += _outside(span, pulled)
-        elif is_revision(history.inside(shared), found.between(shared.start, shared.end)):
-            revised_at = now
-            kept += [replace(part, revised=True) for part in _outside(span, pulled)]
+        if _confirms(history, span, pulled) and _is_trusted(span, now) and not doubt:
+            start = min(span.window.start, pulled.start)
+            united = Span(Window(start, pulled.end), now if pulled.covers(span.window) else span.pulled_at, now)
         else:
-            united = _union(united, span, pulled)
+            parts = _outside(history, span, pulled) if span.window.meets(pulled) else [span]
+            kept += [replace(part, revised=part.revised or doubt) for part in parts]
     before = history.observations.between(None, day_before(pulled.start)) if pulled.start > date.min else found[:0]
     behind = history.observations[len(history.observations.between(None, pulled.end)) :]
     observations = Observations(
         np.concatenate([before.times, found.times, behind.times]),
         np.concatenate([before.values, found.values, behind.values]),
     )
-    return merged_spans(History(observations, tuple(sorted([*kept, united], key=_by_start)), revised_at), now)
+    spans = _joined_alike(sorted([*kept, united], key=_by_start))
+    return History(observations, spans, now if changed else history.revised_at)
 
 
-def is_revision(known: Observations, found: Observations) -> bool:
-    """Whether `found` contradicts `known`, the newest known observation and whatever is newer left aside.
+def is_revision(history: History, span: Span, pulled: Window, found: Observations) -> bool:
+    """Whether `found` contradicts what is known of the days that `span` and `pulled` share.
 
-    The newest observation of a series is often provisional (today's close, a live rate): that it changes says nothing
-    of the past, and must not cost a full pull at every refresh.
+    In settled days any difference does. Elsewhere the newest observation of all and whatever is newer are left aside:
+    it is often provisional (today's close, a live rate). That it changes says nothing of the past, and must not cost a
+    full pull at every refresh.
     """
-    past = known[:-1]
+    shared = span.window.within(pulled)
+    known, found = history.inside(shared), found.between(shared.start, shared.end)
+    if live_from(history, span) > shared.end:
+        return known != found
+    past = known
+    if len(known) and known.times[-1] == history.observations.times[-1]:
+        past = known[:-1]
     return len(past) > 0 and past != found[: int(np.searchsorted(found.times, past.times[-1], side="right"))]
 
 
 def live_from(history: History, span: Span) -> date:
     """The first day of `span` on which something may still change; the day after its end where all is settled."""
     known = history.inside(span.window)
-    step_days = UNKNOWN_STEP_DAYS
-    if len(known) > 1:
-        step_days = max(1.0, (known.last_day - known.first_day).days / (len(known) - 1))
+    step_days = _step_days(known if len(known) > OVERLAP else history.observations)
     ended_days_ago = (utc_day(span.checked_at) - span.window.end).days
     if ended_days_ago > OVERLAP * step_days:
-        return date.fromordinal(span.window.end.toordinal() + 1)
+        return day_after(span.window.end)
     return check_from(history, span)
 
 
@@ -155,16 +213,10 @@ def check_from(history: History, span: Span) -> date:
     return known[-1 - OVERLAP :].first_day if len(known) > OVERLAP + 1 else span.window.start
 
 
-def merged_spans(history: History, now: float) -> History:
-    """Trusted neighbours that were checked together, or whose older one is settled, become one span."""
-    result: list[Span] = []
-    for span in history.spans:
-        if result and _is_trusted(result[-1], now) and _is_trusted(span, now) and _merge(history, result[-1], span):
-            last = result.pop()
-            window = Window(last.window.start, span.window.end)
-            span = Span(window, min(last.pulled_at, span.pulled_at), span.checked_at)
-        result.append(span)
-    return replace(history, spans=tuple(result))
+def _step_days(known: Observations) -> float:
+    """How far apart observations are; a quarter of them lie closer, so that holes between spans do not count."""
+    steps = np.sort(np.diff(known.times[-STEPS:]))
+    return max(1.0, float(steps[len(steps) // 4] / np.timedelta64(1, "D"))) if len(steps) else UNKNOWN_STEP_DAYS
 
 
 def _is_trusted(span: Span, now: float) -> bool:
@@ -175,28 +227,65 @@ def _check(history: History, span: Span, wanted: Window, now: float, rules: Fres
     if rules.is_fresh(span.checked_at, now):
         return None
     forced = span.checked_at < rules.not_before
-    if forced or wanted.end >= live_from(history, span):
+    if forced or _is_live(history, span, wanted):
         return Window(check_from(history, span), span.window.end)
     return None
 
 
-def _union(united: Span, span: Span, pulled: Window) -> Span:
-    """`united` and a `span` that it confirmed."""
-    window = Window(min(united.window.start, span.window.start), max(united.window.end, span.window.end))
-    pulled_at = united.pulled_at if pulled.covers(span.window) else min(united.pulled_at, span.pulled_at)
-    reached_its_end = pulled.end >= span.window.end
-    return Span(window, pulled_at, united.checked_at if reached_its_end else min(united.checked_at, span.checked_at))
+def _is_live(history: History, span: Span, wanted: Window) -> bool:
+    """Whether `wanted` reaches into days of `span` that may still change."""
+    return live_from(history, span) <= min(wanted.end, span.window.end)
 
 
-def _outside(span: Span, pulled: Window) -> Sequence[Span]:
-    """The parts of `span` before and behind `pulled`."""
-    return [replace(span, window=rest) for rest in missing([pulled], span.window)]
+def _confirms(history: History, span: Span, pulled: Window) -> bool:
+    """Whether a pull that found no difference asked all of `span` that may have changed."""
+    return (
+        pulled.end == span.window.end
+        and pulled.start <= check_from(history, span)
+        and pulled.start <= day_after(_last_known_day(history, span))
+    )
 
 
-def _merge(history: History, earlier: Span, later: Span) -> bool:
-    if earlier.window.end < day_before(later.window.start):
-        return False
-    return earlier.checked_at == later.checked_at or live_from(history, earlier) > earlier.window.end
+def _outside(history: History, span: Span, pulled: Window) -> Sequence[Span]:
+    """The parts of `span` before and behind `pulled`.
+
+    Of an open span nothing is known behind the day it was asked: a later pull that begins after it leaves a hole.
+    """
+    last = _last_known_day(history, span)
+    if pulled.start > day_after(last):
+        return (
+            [replace(span, window=Window(span.window.start, last), was_end=True)] if span.window.start <= last else []
+        )
+    return [
+        replace(span, window=rest, was_end=span.was_end and rest.end == span.window.end)
+        for rest in missing([pulled], span.window)
+    ]
+
+
+def _last_known_day(history: History, span: Span) -> date:
+    """The last day of `span`; of an open one the day it was asked, or that of its newest observation."""
+    if not span.is_open:
+        return span.window.end
+    known = history.inside(span.window)
+    asked = utc_day(span.checked_at)
+    return max(asked, known.last_day) if len(known) else asked
+
+
+def _joined_alike(spans: Sequence[Span]) -> tuple[Span, ...]:
+    """The spans, neighbours with the same times as one: a time never stands for days that were asked at another."""
+    result: list[Span] = []
+    for span in spans:
+        last = result[-1] if result else None
+        if last is not None and _are_alike(last, span):
+            span = replace(span, window=Window(last.window.start, span.window.end))
+            result.pop()
+        result.append(span)
+    return tuple(result)
+
+
+def _are_alike(earlier: Span, later: Span) -> bool:
+    touching = earlier.window.end >= day_before(later.window.start)
+    return touching and replace(earlier, window=later.window, was_end=later.was_end) == later
 
 
 def _by_start(span: Span) -> date:

@@ -2,19 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
 
 import msgspec
 
 from dataservice.client.contract.requests import LIST_LIMIT
 from dataservice.client.contract.results import Currents, Indices, Page, SignalDetail, published
 from dataservice.errors import MalformedAnswerError
-from dataservice.models import Current, Index, Observation, Post, Record, Signal, WireItem
+from dataservice.models import READING_FIELDS, Current, Index, Observation, Post, Record, Signal, WireItem
 from dataservice.observations import Observations
 
 R = TypeVar("R", bound=Record)
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def readable(decode: Callable[P, T]) -> Callable[P, T]:
+    """`decode`, where every exception is a `MalformedAnswerError`: whatever comes in may be anything at all."""
+
+    @wraps(decode)
+    def decoded(*args: P.args, **kwargs: P.kwargs) -> T:
+        try:
+            return decode(*args, **kwargs)
+        except MalformedAnswerError:
+            raise
+        except Exception as error:  # noqa: BLE001 - numbers without end, nesting without end, dates that are none
+            problem = f"it cannot be read ({type(error).__name__})"
+        raise MalformedAnswerError(problem)
+
+    return decoded
 
 
 class _Pagination(msgspec.Struct):
@@ -93,7 +112,12 @@ def observations_page(body: bytes) -> ObservationsPage:
 
 def indices(body: bytes) -> Indices:
     """GET /v1/indices."""
-    return Indices(_records(_envelope(body), Index))
+    found = Indices(_records(_envelope(body), Index))
+    for index in found:
+        told = [index.extra.get(name) for name in READING_FIELDS]
+        if index.reading()[0] is None and any(isinstance(each, str | bool | list) for each in told):
+            raise MalformedAnswerError(f"the reading of {index.slug[:60]!r} is no number")
+    return found
 
 
 def currents(body: bytes) -> Currents:
@@ -162,9 +186,6 @@ def _record(raw: Any, kind: type[R]) -> R:
         except msgspec.ValidationError as error:
             problem = str(error)
     raise MalformedAnswerError(f"not a {kind.__name__}: {problem}")
-
-
-T = TypeVar("T")
 
 
 def _convert(raw: Any, kind: type[T]) -> T:

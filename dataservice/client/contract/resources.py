@@ -7,7 +7,7 @@ whichever fields they show. A resource knows nothing of keys, caches or HTTP.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from datetime import date
 from itertools import combinations
 from typing import Any, ClassVar, Generic, TypeVar
@@ -185,8 +185,14 @@ def narrowed(resource: Resource[Any], wide: Resource[Any], value: Any) -> Any | 
             return value.between(start, end)
         case ((PostsResource() | WireResource()), Page(complete=True)):
             return value.selected(resource.selects)
+        case ((PostsResource() | WireResource()), Page()) if _differ_in_since_only(resource, wide):
+            return value.selected(resource.selects)  # the newest since a day are the newest since a later one, too
         case _:
             return None
+
+
+def _differ_in_since_only(one: PostsResource | WireResource, other: Any) -> bool:
+    return bool(replace(one, since=None) == replace(other, since=None))
 
 
 def wider(resource: Resource[Any]) -> Iterator[Resource[Any]]:

@@ -142,9 +142,9 @@ def published(record: Record) -> datetime:
     """When a post or wire item was published; the beginning of time where its text is no time: it sorts as oldest."""
     try:
         moment = datetime.fromisoformat(record.field("published_at"))
-    except ValueError:
+        return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+    except (ValueError, OverflowError):  # the latter before the year 1 in UTC
         return datetime.min.replace(tzinfo=UTC)
-    return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def published_since(record: Record, since: date | None) -> bool:

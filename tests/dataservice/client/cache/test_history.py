@@ -183,12 +183,11 @@ def test_a_window_with_its_end_before_its_start_is_empty_and_costs_nothing():
     assert reader.pulls == []
 
 
-def test_what_is_known_up_to_yesterday_serves_as_last_known_value_and_a_hole_does_not():
+def test_a_part_never_stands_for_a_window_that_goes_on_behind_it_or_begins_before_it():
     reader = Reader(LONG)
     reader.ask(date(2020, 1, 1), date(2021, 12, 31))
-    later = findings(reader.history, Window(date(2021, 1, 1), date(2022, 6, 30)), NOW, RULES)
-    assert later is not None
-    assert later.fresh_until <= NOW
+    assert findings(reader.history, Window(date(2021, 1, 1), date(2022, 6, 30)), NOW, RULES) is None
+    assert findings(reader.history, Window(date(2021, 1, 1)), NOW, RULES) is None
     assert findings(reader.history, Window(date(2019, 1, 1), date(2020, 6, 30)), NOW, RULES) is None
     reader.ask(date(2024, 1, 1))
     assert findings(reader.history, Window(date(2021, 1, 1), date.max), NOW, RULES) is None

@@ -1,0 +1,98 @@
+"""The histories of signals as they are kept: in memory, and as one entry a signal in the store."""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Callable
+
+import msgspec
+from cachetools import LRUCache
+
+from dataservice.client.cache.codec import pack_history, unpack_history
+from dataservice.client.cache.decoded import ANSWER_BYTES
+from dataservice.client.cache.history import History
+from dataservice.stores import Entry, ResilientStore
+
+MAX_REVISED = 10_000  # slugs whose past was seen to change; the least recent are dropped first
+
+ATTEMPTS = 3
+"""Writers of one history take turns by a lease; one whose lease ran out begins again from what the other kept."""
+
+_logger = logging.getLogger("dataservice.client")
+
+
+class Histories:
+    """What was pulled of each signal's past; `name_of` names its entry, None while the store is not open."""
+
+    def __init__(self, store: ResilientStore, *, max_bytes: int, name_of: Callable[[str], str | None]) -> None:
+        self._store = store
+        self._name_of = name_of
+        self._held: LRUCache[str, History] = LRUCache(max_bytes, getsizeof=_size)
+        self._kept_at: LRUCache[str, float] = LRUCache(MAX_REVISED)
+        """The time of the entry that was last seen in the store: it tells whether another process replaced it."""
+        self.revised: LRUCache[str, float] = LRUCache(MAX_REVISED)
+
+    def held(self, slug: str) -> History | None:
+        """The history in memory."""
+        return self._held.get(slug)
+
+    def kept_at(self, slug: str) -> float | None:
+        """The time of the entry in the store as this process saw it last."""
+        return self._kept_at.get(slug)
+
+    async def load(self, slug: str) -> History:
+        """The history in the store; the one in memory where the store has none, or fails."""
+        name = self._name_of(slug)
+        kept = None if name is None else await self._store.get(name)
+        if kept is not None:
+            try:
+                history = unpack_history(kept.payload)
+            except (msgspec.MsgspecError, ValueError) as error:
+                _logger.info("a kept history could not be read: %s", type(error).__name__)
+            else:
+                self._kept_at[slug] = kept.fetched_at
+                return history
+        return self._held.get(slug) or History.nothing()
+
+    async def keep(self, slug: str, now: float, change: Callable[[History], History], history: History) -> History:
+        """The changed `history`, kept; where another process replaced the entry meanwhile, the change is made to that.
+
+        The returned history reads the very bytes that are kept, so that there is one copy of them in memory.
+        """
+        name, payload = self._name_of(slug), b""
+        for _ in range(ATTEMPTS):
+            before = self._kept_at.get(slug)
+            kept_at = now if before is None else max(now, math.nextafter(before, math.inf))  # no two have one time
+            payload = pack_history(change(history))
+            if name is None:
+                break
+            if await self._store.replace(name, Entry(payload, kept_at), before):
+                self._kept_at[slug] = kept_at
+                break
+            self._kept_at.pop(slug, None)
+            history = await self.load(slug)
+        return self.hold(slug, unpack_history(payload))
+
+    def hold(self, slug: str, history: History) -> History:
+        """Hold the history in memory; its columns are those that the answers cut from it show."""
+        self._held.pop(slug, None)
+        if history.revised_at is not None:
+            self.revised[slug] = history.revised_at
+        if _size(history) <= self._held.maxsize:
+            self._held[slug] = history
+        return history
+
+    def clear(self) -> None:
+        """Forget what is in memory."""
+        self._held.clear()
+        self._kept_at.clear()
+
+    def move(self, seconds: float) -> None:
+        """Date all histories in memory later by `seconds`: the clock was set."""
+        for slug in list(self._held):
+            self._held[slug] = self._held[slug].moved(seconds)
+
+
+def _size(history: History) -> int:
+    return history.observations.nbytes + ANSWER_BYTES

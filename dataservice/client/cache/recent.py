@@ -1,0 +1,117 @@
+"""What a signal's detail says of its history, and the reverse: one value for each observation, wherever it is shown.
+
+A detail is also a pull: of the days from the first of its observations on, with an open end, at the time it arrived.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import date, timedelta
+
+import numpy as np
+
+from dataservice.client.cache.history import History, Span, after_pull, check_from, is_revision
+from dataservice.client.contract.requests import HISTORY_LIMIT
+from dataservice.client.contract.results import SignalDetail
+from dataservice.client.contract.windows import Window, missing
+from dataservice.models import Observation
+from dataservice.observations import Observations
+
+
+def settled(detail: SignalDetail) -> SignalDetail:
+    """The same detail with its latest observation in its history, and the newest of both as the latest."""
+    latest, history = detail.latest, detail.history
+    if latest is None or not len(history):
+        return detail
+    told = Observations.from_columns([latest.observed_at], [latest.value])
+    if history[-1:] == told:
+        return detail
+    return _with_history(detail, history.merged(told))
+
+
+def with_detail(history: History, detail: SignalDetail, at: float) -> History:
+    """What is known of a signal's past together with what its `detail` said at the time `at`.
+
+    What was asked later than `at` stays as it was found then.
+    """
+    window = _window(detail)
+    if not window:
+        return history
+    found = detail.history.between(window.start)
+    if not history.spans:
+        return History(found, (Span(window, at, at),))
+    later = [span for span in history.spans if span.checked_at > at and span.window.meets(window)]
+    if any(span.revised for span in later):
+        return history  # the detail is older than the doubt
+    if not later:
+        return after_pull(history, window, found, at)
+    return _replayed(history, later, window, found, at)
+
+
+def contradicts(known: SignalDetail, found: SignalDetail, at: float) -> bool:
+    """Whether a newer detail tells another past than an older one did."""
+    before = with_detail(History.nothing(), known, at)
+    window = _window(found)
+    return any(is_revision(before, span, window, found.history) for span in before.spans if span.window.meets(window))
+
+
+def corrected(detail: SignalDetail, history: History) -> tuple[SignalDetail, bool]:
+    """The detail with the observations of `history`, in which it is contained; and whether any of them is doubtful."""
+    window = _window(detail)
+    spans = [span for span in history.spans if span.window.meets(window)] if window else []
+    doubtful = any(span.revised for span in spans)
+    if not window or missing((span.window for span in spans), window):
+        return detail, doubtful
+    cut_day = detail.history[: len(detail.history) - len(detail.history.between(window.start))]
+    truth = history.inside(window)
+    whole = cut_day.merged(truth) if len(cut_day) else truth
+    if whole == detail.history:
+        return detail, doubtful
+    return _with_history(detail, whole[-HISTORY_LIMIT:]), doubtful
+
+
+def _window(detail: SignalDetail) -> Window:
+    """The days of which the detail holds all observations; empty where there are none.
+
+    However few they are, there may be others before them. With several a day the first day may be cut.
+    """
+    history = detail.history
+    if not len(history):
+        return Window(date.max, date.min)
+    days = history.times.astype("datetime64[D]")
+    first_day_may_be_cut = bool(np.any(days[1:] == days[:-1]))
+    return Window(history.first_day + timedelta(days=first_day_may_be_cut), date.max)
+
+
+def _replayed(history: History, later: list[Span], window: Window, found: Observations, at: float) -> History:
+    """The history after all pulls in the order of their times: those before `at`, the one at `at`, those after it."""
+    steps: list[tuple[float, Window]] = []
+    for span in later:
+        live = Window(check_from(history, span), span.window.end)
+        if span.pulled_at > at:
+            steps.append((span.pulled_at, span.window))
+        if span.checked_at != span.pulled_at:
+            steps.append((span.checked_at, live))
+    pulled_later = [days for _, days in steps]
+    spans = []
+    for span in history.spans:
+        rests = missing(pulled_later, span.window)
+        cut = rests != [span.window]
+        spans += [replace(span, window=rest, checked_at=span.pulled_at if cut else span.checked_at) for rest in rests]
+    result = after_pull(History(history.observations, tuple(spans), history.revised_at), window, found, at)
+    for time, days in sorted(steps):
+        result = after_pull(result, days, history.inside(days), time)
+    return result
+
+
+def _with_history(detail: SignalDetail, history: Observations) -> SignalDetail:
+    """The detail with other observations; the newest of them is its latest."""
+    newest = history[-1:]
+    latest = detail.latest
+    if not len(newest):
+        return SignalDetail(detail.signal, None, history)
+    if latest is None or Observations.from_columns([latest.observed_at], [latest.value]) != newest:
+        ((moment, value),) = newest
+        text = moment.isoformat().replace("+00:00", "Z")
+        latest = Observation(observed_at=text, value=None if np.isnan(value) else value)
+    return SignalDetail(detail.signal, latest, history)

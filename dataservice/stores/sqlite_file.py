@@ -1,0 +1,153 @@
+"""The connection to one SQLite file: opened for writing if possible, else for reading, and replaced if damaged."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import sqlite3
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+from urllib.parse import quote
+
+T = TypeVar("T")
+
+FORMAT = 1  # of the tables; another number in the file means that another version made it
+BUSY_TIMEOUT_S = 3.0  # writers of other processes hold the lock for milliseconds
+SWITCH_ATTEMPTS, SWITCH_WAIT_S = 100, 0.02  # together 2 s: another process holds the file for milliseconds
+
+SCHEMA = """
+CREATE TABLE IF NOT EXISTS entries (name TEXT PRIMARY KEY, fetched_at REAL NOT NULL, payload BLOB NOT NULL);
+CREATE INDEX IF NOT EXISTS entries_by_age ON entries (fetched_at);
+CREATE TABLE IF NOT EXISTS leases (name TEXT PRIMARY KEY, owner TEXT NOT NULL, expires_at REAL NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS counters (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS salt (id INTEGER PRIMARY KEY CHECK (id = 1), bytes BLOB NOT NULL);
+"""
+
+_logger = logging.getLogger("dataservice.stores")
+
+
+class SqliteFile:
+    """The connection to one file, opened when first needed; used by one thread at a time."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._connection: sqlite3.Connection | None = None
+        self._only_readable = False
+
+    def run(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """The result of `work`; if the file turns out damaged it is replaced, and the work done on the new one."""
+        for repair in (self.close, self._move_aside):  # opened again it is fine, if another process replaced it
+            try:
+                return self._done(work)
+            except sqlite3.OperationalError:
+                raise  # locked, full, read-only: the file itself is fine
+            except sqlite3.DatabaseError:
+                repair()
+        return work(self._open())
+
+    def _done(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        try:
+            return work(self._open())
+        except sqlite3.OperationalError:
+            if not self._only_readable:
+                raise
+        self.close()  # the disk may have room again by now
+        return work(self._open())
+
+    def close(self) -> None:
+        """Close the file, if it is open."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def _open(self) -> sqlite3.Connection:
+        if self._connection is None:
+            try:
+                self._connection, self._only_readable = _opened(self._path), False
+            except (OSError, sqlite3.OperationalError) as error:
+                self._connection, self._only_readable = _opened_for_reading(self._path, error), True
+        return self._connection
+
+    def _move_aside(self) -> None:
+        self.close()
+        aside = self._path.with_name(f"{self._path.name}.damaged-{int(time.time())}")
+        with contextlib.suppress(FileNotFoundError):  # another process was faster
+            self._path.rename(aside)
+        for suffix in ("-wal", "-shm"):
+            self._path.with_name(self._path.name + suffix).unlink(missing_ok=True)
+        _logger.warning("the cache file was damaged; it was renamed to %s, and a new one is started", aside.name)
+
+
+def _opened(path: Path) -> sqlite3.Connection:
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    # SQLite gives its side files the permissions of the main file: made here, so that nobody else can ever read it.
+    os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+    if path.stat().st_mode & 0o777 != 0o600:
+        path.chmod(0o600)
+    db = sqlite3.connect(path, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False)
+    try:
+        _use_write_ahead_log(db)
+        db.execute("PRAGMA synchronous = NORMAL")  # a power cut may take the last answers, never the file
+        found = _format_of(db)
+        db.executescript(SCHEMA)
+        if found != FORMAT:
+            db.execute(f"PRAGMA user_version = {FORMAT}")
+    except BaseException:
+        db.close()
+        raise
+    return db
+
+
+def _opened_for_reading(path: Path, because: Exception) -> sqlite3.Connection:
+    """The file as it is, on a disk that is full or read-only; raises `because` where it cannot be read either.
+
+    `immutable` is for a folder where SQLite cannot make its side files: then it takes no locks, and sees no changes.
+    """
+    if _is_busy(because) or not path.is_file():
+        raise because
+    for options in ("mode=ro", "mode=ro&immutable=1"):
+        with contextlib.suppress(sqlite3.OperationalError):
+            db = sqlite3.connect(
+                f"file:{quote(str(path))}?{options}", uri=True, isolation_level=None, check_same_thread=False
+            )
+            try:
+                if _format_of(db) == FORMAT:
+                    db.execute("SELECT 1 FROM entries LIMIT 1").fetchone()
+                    return db
+            except BaseException:
+                db.close()
+                raise
+            db.close()
+    raise because
+
+
+def _format_of(db: sqlite3.Connection) -> int:
+    found: int = db.execute("PRAGMA user_version").fetchone()[0]
+    if found not in {0, FORMAT}:
+        raise sqlite3.DatabaseError(f"format {found}, expected {FORMAT}")
+    return found
+
+
+def _is_busy(error: Exception) -> bool:
+    return isinstance(error, sqlite3.OperationalError) and error.sqlite_errorcode == sqlite3.SQLITE_BUSY
+
+
+def _use_write_ahead_log(db: sqlite3.Connection) -> None:
+    """Switch to the write-ahead log, in which readers go on while another process writes.
+
+    For this one statement SQLite's busy time-out does not apply: when processes open a new file at once, we wait.
+    """
+    never = threading.Event()
+    for attempts_left in reversed(range(SWITCH_ATTEMPTS + 1)):
+        try:
+            db.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as error:
+            if not _is_busy(error) or not attempts_left:
+                raise
+            never.wait(SWITCH_WAIT_S)
+        else:
+            return
