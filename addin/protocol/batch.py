@@ -17,6 +17,7 @@ from cachetools import LRUCache
 
 from addin.protocol.deadline import WithinDeadline
 from addin.protocol.encoding import encode, encode_error, finish
+from dataservice.client import Meter
 from udfs.engine.batch import cooperative
 from udfs.engine.session import Call, Session
 from udfs.errors import CellError, ErrorCode
@@ -114,7 +115,10 @@ class ResponseCache(LRUCache[bytes, Ready]):
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """The answers of a batch as the text of a JSON list, and the requests they cost."""
+    """The answers of a batch as the text of a JSON list, and the requests spent.
+
+    The requests that an earlier batch spent after its deadline are told with the next one.
+    """
 
     text: bytes
     requests: int
@@ -131,6 +135,7 @@ class Batches:
         self._deadline_s = deadline_s
         self._clock = clock
         self._refreshes = 0
+        self._late = Meter()
 
     async def answer(self, calls: Sequence[bytes]) -> Answers:
         """The answers to `calls` in their order, within the deadline; no call can harm another."""
@@ -142,7 +147,7 @@ class Batches:
             evaluated, requests = await self._evaluate(missing)
             ready.update(evaluated)
             now = self._clock()
-        return Answers(_joined((ready[call] for call in calls), now), requests)
+        return Answers(_joined((ready[call] for call in calls), now), requests + self._late.take())
 
     def forget(self) -> None:
         """Evaluate every call again from now on."""
@@ -153,7 +158,7 @@ class Batches:
         refreshes = self._refreshes
         read = {text: read_call(text) async for text in cooperative(texts)}
         valid = {text: call for text, call in read.items() if isinstance(call, Call)}
-        reader = WithinDeadline(self._session.client, deadline_s=self._deadline_s)
+        reader = WithinDeadline(self._session.client, deadline_s=self._deadline_s, late=self._late)
         outcomes = await self._session.answer(list(valid.values()), reader=reader)
         now = self._clock()
         invalid_until = now + INVALID_CALL_TTL_S

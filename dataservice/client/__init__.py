@@ -18,6 +18,7 @@ from dataservice.client.contract.resources import (
 )
 from dataservice.client.contract.results import Catalogue, Currents, Indices, Page, SignalDetail
 from dataservice.client.network.budget import Budget
+from dataservice.client.network.meter import Meter
 from dataservice.client.status import ResourceState, State
 from dataservice.client.sync_client import Client
 
@@ -33,6 +34,7 @@ __all__ = [
     "HistoryResource",
     "Indices",
     "IndicesResource",
+    "Meter",
     "Miss",
     "Page",
     "PostsResource",

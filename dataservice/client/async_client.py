@@ -29,11 +29,14 @@ from dataservice.client.contract.resources import (
 from dataservice.client.contract.results import Catalogue, Currents, Indices, Page, SignalDetail, published_since
 from dataservice.client.contract.windows import Window, utc_day_of
 from dataservice.client.fetch import pages_of_catalogue, pages_of_window
+from dataservice.client.network.body import MAX_ANSWER_BYTES
 from dataservice.client.network.breaker import CircuitBreaker
-from dataservice.client.network.budget import Budget, UsageTracker
+from dataservice.client.network.budget import Budget
 from dataservice.client.network.credentials import configured_key, configured_url, key_id
+from dataservice.client.network.meter import Meter
 from dataservice.client.network.sender import RequestSender
 from dataservice.client.network.transport import Transport
+from dataservice.client.network.usage import UsageTracker
 from dataservice.client.reader import ResourceReader
 from dataservice.client.single_flight import FetchLock
 from dataservice.client.status import Overview, ResourceState
@@ -80,6 +83,7 @@ class AsyncClient:
         deadline_s: float = DEADLINE_S,
         budget: Budget | None = None,
         max_memory_bytes: int = MEMORY_BYTES,
+        max_answer_bytes: int = MAX_ANSWER_BYTES,
         allow_plain_http: bool = False,
         transport: httpx.AsyncBaseTransport | None = None,
         user_agent: str | None = None,
@@ -96,10 +100,12 @@ class AsyncClient:
         self._opening = asyncio.Lock()
         self._cache = AnswerCache(self._store, max_bytes=max_memory_bytes, ttl_s=ttl_s)
         self._breaker = CircuitBreaker(has_key=self._key is not None)
-        self._usage = UsageTracker(self._store)
-        self._transport = Transport(self.base_url, self._key, transport=transport, user_agent=user_agent)
+        self._usage = UsageTracker(self._store, budget or Budget(), clock=clock, sleep=sleep)
+        self._transport = Transport(
+            self.base_url, self._key, transport=transport, user_agent=user_agent, max_answer_bytes=max_answer_bytes
+        )
         self._sender = RequestSender(
-            self._transport, self._usage, self._breaker, budget or Budget(), clock=clock, sleep=sleep, jitter=jitter
+            self._transport, self._usage, self._breaker, clock=clock, sleep=sleep, jitter=jitter
         )
         fetch_lock = FetchLock(self._cache, self._store, clock=clock, sleep=sleep)
         self._reader = ResourceReader(self._cache, self._sender, fetch_lock, deadline_s=deadline_s, clock=clock)
@@ -142,12 +148,15 @@ class AsyncClient:
         found = self.peek(resource, max_age_s=max_age_s) or await self.last_known(resource)
         return found if found is not None and found.age_s(self._clock()) <= max_age_s else None
 
-    async def read(self, resource: Resource[T], *, known_miss: Miss[T] | None = None) -> Answer[T]:
+    async def read(
+        self, resource: Resource[T], *, known_miss: Miss[T] | None = None, meter: Meter | None = None
+    ) -> Answer[T]:
         """The answer: fresh from a cache, else from the service, else the last known one with `stale_because`.
 
         Callers that read the same resource at the same time share one request, and its result or its error. With
-        `known_miss`, what `last_known` has just found, the store is not looked into again. Raises `DataServiceError`
-        where the service gives no answer and there is not even an old one.
+        `known_miss`, what `last_known` has just found, the store is not looked into again. `meter` counts the requests
+        that this call spends, while it spends them. Raises `DataServiceError` where the service gives no answer and
+        there is not even an old one.
         """
         answer = self.peek(resource)
         if answer is not None:
@@ -158,7 +167,7 @@ class AsyncClient:
             if last_known is not None:
                 return last_known.stale(blocking)
         await self._open()
-        return await self._reader.read(resource, known_miss)
+        return await self._reader.read(resource, known_miss, meter)
 
     async def signals(self, category: str | None = None) -> Catalogue:
         """The catalogue of signals, or those of one category; ceil(total / 500) requests (GET /v1/signals)."""
@@ -255,7 +264,8 @@ class AsyncClient:
         self._breaker.reset()
         if force:
             self._cache.expire(self._clock())
-        await self._usage.look_up(self._clock())
+        await self._usage.look_up()
+        await self._usage.allow_probe()
 
     async def forget(self) -> int:
         """Forget everything kept for this key at this service, in memory and store; returns the number of entries."""
@@ -279,7 +289,7 @@ class AsyncClient:
     async def quota(self) -> Quota:
         """The quota last seen; only if none was ever seen, one request for the indices, which are then cached."""
         await self._open()
-        await self._usage.look_up(self._clock())
+        await self._usage.look_up()
         if self.quota_now is None:
             await self.read(IndicesResource())
         if (seen := self.quota_now) is None:
@@ -293,5 +303,5 @@ class AsyncClient:
         async with self._opening:
             if self._cache.scope is None and (salt := await self._store.salt()) is not None:
                 scope = self._key.fingerprint(salt, self.base_url)
-                await self._usage.open(scope, self._clock())
+                await self._usage.open(scope)
                 self._cache.open(scope)

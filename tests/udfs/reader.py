@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from dataservice.client import Answer, Miss, Resource, Source
+from dataservice.client import Answer, Meter, Miss, Resource, Source
 from dataservice.errors import NotFoundError
 
 NOW = 1_000_000.0
@@ -27,8 +27,11 @@ class MemoryReader:
         self.look_ups.append(resource)
         return self.memory.get(resource) or self.store.get(resource)
 
-    async def read(self, resource: Resource[Any], *, known_miss: Miss[Any] | None = None) -> Answer[Any]:
+    async def read(
+        self, resource: Resource[Any], *, known_miss: Miss[Any] | None = None, meter: Meter | None = None
+    ) -> Answer[Any]:
         self.reads.append(resource)
+        (meter or Meter()).add(1)
         found = self.service.get(resource, NotFoundError("no such resource"))
         if isinstance(found, Exception):
             raise found

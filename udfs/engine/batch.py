@@ -12,10 +12,14 @@ from collections.abc import AsyncIterator, Callable, Hashable, Iterable, Sequenc
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
-from dataservice.client import Answer, Miss, Resource
+from dataservice.client import Answer, Meter, Miss, Resource
+from dataservice.errors import DataServiceError, InvalidRequestError, NotFoundError, TierError
 from udfs.engine.effects import EVER, FRESH, Asking, Question, Reply
 
 T = TypeVar("T")
+
+SETTLED = (NotFoundError, TierError, InvalidRequestError)
+"""Refusals that stay true for a while: what rests on one of them is as good as it can be."""
 
 YIELD_AFTER_S = 0.01
 """Work for so long, then let other tasks go first: no one notices a hundredth of a second."""
@@ -46,8 +50,13 @@ class Reader(Protocol):
     async def last_known(self, resource: Resource[T]) -> Answer[T] | None:
         """The answer in any cache, however old."""
 
-    async def read(self, resource: Resource[T], *, known_miss: Miss[T] | None = None) -> Answer[T]:
-        """The answer, from the service if need be; with `known_miss` no store is looked into again."""
+    async def read(
+        self, resource: Resource[T], *, known_miss: Miss[T] | None = None, meter: Meter | None = None
+    ) -> Answer[T]:
+        """The answer, from the service if need be; with `known_miss` no store is looked into again.
+
+        `meter` counts what it spends, also where it raises.
+        """
 
 
 @dataclass(slots=True, eq=False)
@@ -63,8 +72,11 @@ class Run:
     """Until when all its answers count as fresh; one that was accepted at any age, up to that age."""
     stale: Answer[Any] | None = None
     """The oldest last known value that it received in place of a fresh one."""
+    failed: DataServiceError | None = None
+    """Why a part of what it asked for is missing now and may come later."""
     requests: int = 0
-    """Requests that were made for this function; a shared answer is charged to the first function that used it."""
+    """Requests that were made for this function, answered or not; those of what several functions share are charged to
+    the first that used it."""
 
     def step(self, replies: Sequence[Reply] | None) -> None:
         """Go on with `replies` up to the next questions or the end."""
@@ -78,6 +90,11 @@ class Run:
         except Exception as error:  # noqa: BLE001 - whatever it is, it becomes this one cell's error
             self.error = error
         self.asking, self.questions = None, ()
+
+    def note_failure(self, error: Exception) -> None:
+        """Note what kept an answer away, unless asking again would change nothing."""
+        if isinstance(error, DataServiceError) and not isinstance(error, SETTLED):
+            self.failed = error
 
     def note(self, question: Question, answer: Answer[Any]) -> None:
         """Note what the result rests on, before going on with `answer`."""
@@ -105,8 +122,8 @@ class Batch:
         self._replies: dict[Question, Reply] = {}
         self._misses: dict[Resource[Any], Miss[Any]] = {}
         """What no cache holds a fresh answer to: looked up once, and then read without another look."""
-        self._uncharged: dict[Question, int] = {}
-        """The requests of each answer that no function was charged with yet."""
+        self._meters: dict[Question, Meter] = {}
+        """The requests of each read that no function was charged with yet."""
         self._waiting: list[Run] = []
 
     def begin(self, run: Run) -> None:
@@ -142,20 +159,22 @@ class Batch:
             for question, reply in zip(run.questions, received, strict=True):
                 if isinstance(reply, Answer):
                     run.note(question, reply)
-            if self._uncharged:
-                run.requests += sum(self._uncharged.pop(question, 0) for question in run.questions)
+                elif reply is not None:
+                    run.note_failure(reply)
+            if self._meters:
+                run.requests += sum(self._meters.pop(q).requests for q in run.questions if q in self._meters)
             run.step(received)
 
     def _learn(self, question: Question, reply: Reply) -> None:
         self._replies[question] = reply
-        if isinstance(reply, Answer) and reply.requests:
-            self._uncharged[question] = reply.requests
 
     async def _reply(self, question: Question) -> Reply:
         """The reader's answer; an exception is one too, so that one bad resource never harms the batch."""
         try:
             if question.cached_max_age_s is None:
-                return await self._reader.read(question.resource, known_miss=self._misses.get(question.resource))
+                meter = self._meters[question] = Meter()
+                known_miss = self._misses.get(question.resource)
+                return await self._reader.read(question.resource, known_miss=known_miss, meter=meter)
             return _accepted(question, await self._last_known(question), self._now)
         except Exception as error:  # noqa: BLE001 - it becomes the error of the cells that asked
             return error if question.cached_max_age_s is None else None

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from dataservice.client import Answer, AsyncClient, Resource
+from dataservice.client import AsyncClient, Resource
 from dataservice.client.contract.windows import utc_day
 from dataservice.errors import DataServiceError
 from udfs.arguments.options import error_style
@@ -34,22 +34,25 @@ class Call(msgspec.Struct, frozen=True):
 
 
 class Stale(msgspec.Struct, frozen=True):
-    """Why a result is the last known one, and how old it is."""
+    """Why a result is the last known one, and how old it is; or why a part of it is missing, at an age of 0."""
 
     age_s: float
     reason: str
 
     @classmethod
-    def of(cls, answer: Answer[Any], function: str, now: float) -> Stale:
-        """What a stale `answer` means for a result of the function (or tool) called `function`."""
-        because = answer.stale_because or DataServiceError("no fresh answer")
-        return cls(answer.age_s(now), reason(because, function))
+    def of(cls, run: Run, function: str, now: float) -> Stale | None:
+        """What the function (or tool) called `function` was given instead of fresh answers; None for nothing."""
+        if run.stale is not None:
+            because = run.stale.stale_because or DataServiceError("no fresh answer")
+            return cls(run.stale.age_s(now), reason(because, function))
+        return None if run.failed is None else cls(0.0, reason(run.failed, function))
 
 
 class Outcome(msgspec.Struct, frozen=True):
     """What a call gave: plain Python, a frame or a `CellError`; `fresh_for_s` is how long a host may keep it.
 
-    `requests` sums up over a batch: a shared answer is charged to the first call that used it.
+    `requests` sums up over a batch to what it spent, on answers and on failures: what several calls share is charged to
+    the first that used it.
     """
 
     result: Any
@@ -139,7 +142,7 @@ def _outcome(call: Call, run: Run | CellError, now: float) -> Outcome:
     if isinstance(run, CellError):
         return Outcome(_styled(run, call), KEEP_WITHOUT_ANSWER_S)
     result = run.result if run.error is None else error_cell(run.error, call.function_id)
-    stale = Stale.of(run.stale, call.function_id.upper(), now) if run.stale and run.error is None else None
+    stale = Stale.of(run, call.function_id.upper(), now) if run.error is None else None
     return Outcome(_styled(result, call), _keep_s(call, run, now), stale, run.requests)
 
 
@@ -148,7 +151,7 @@ def _keep_s(call: Call, run: Run, now: float) -> float:
 
     What the service could not answer is asked again at once: the client decides whether that costs a request.
     """
-    if run.error is not None and not isinstance(run.error, UdfError):
+    if run.failed is not None or (run.error is not None and not isinstance(run.error, UdfError)):
         return 0.0
     limit_s = find(call.function_id).keep_s
     if limit_s is None:

@@ -96,7 +96,6 @@ async def refresh_book(
                 f"the refresh needs {cost.requests} requests and the key has {cost.remaining} left this month; "
                 "nothing was sent (--force starts all the same)"
             )
-        spent_before = _spent(session)
         changed: set[Place] = set()
         report = await _refresh_all(session, book, plan, changed, progress)
         for _ in range(MAX_FURTHER_PASSES):
@@ -104,10 +103,10 @@ async def refresh_book(
                 break
             # Cells that a spill has just filled may be what other formulas of ours refer to.
             plan = make_plan(book, namespace)
-            written = report.written
+            before = report
             report = await _refresh_all(session, book, plan, changed)
-            report.written |= written
-        report.requests = _spent(session) - spent_before
+            report.written |= before.written
+            report.requests += before.requests
         _finish(book, plan, changed, report)
         package.write(target, book.changed_parts())
         return report
@@ -122,6 +121,7 @@ async def _refresh_all(
     for cells in plan.rounds:
         ready, calls = _calls(book, cells, report.skipped)
         for cell, outcome in zip(ready, await session.answer(calls), strict=True):
+            report.requests += outcome.requests
             changed |= _write_outcome(book, cell, outcome, report)
         for cell in cells:
             if isinstance(cell.call, CellReference):
@@ -195,12 +195,6 @@ async def _cost(session: Session, book: Book, plan: Plan) -> BookCost:
         by_sheet=by_sheet,
         skipped=skipped,
     )
-
-
-def _spent(session: Session) -> int:
-    """Requests spent by this installation this month."""
-    quota = session.client.quota_now
-    return quota.used_here if quota else 0
 
 
 def refuse_if_open(target: Path) -> None:
