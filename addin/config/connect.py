@@ -44,6 +44,8 @@ def open_client(
             max_memory_bytes=max_memory_bytes,
             ttl_s=settings.ttl_s,
             deadline_s=settings.deadline_s,
+            max_pages=settings.max_pages,
+            max_answer_bytes=settings.max_answer_bytes,
             budget=Budget(reserve=settings.reserve, monthly=settings.monthly_budget),
         )
     except ValueError as error:

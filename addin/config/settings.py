@@ -61,6 +61,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """The last requests of the month, which are never spent."""
     monthly_budget: _AtLeastOne | None = None
     """The maximum number of requests per month; by default the key's whole quota."""
+    max_pages: _AtLeastOne = 100
+    """The maximum number of requests for one answer: a long history, or the catalogue."""
+    max_answer_bytes: _AtLeastOne = 16 * 1024**2
+    """The maximum size of one answer of the service, unpacked."""
     background_refresh: bool = False
     """Whether the backend refreshes stale answers that were used in the last hour; never with a Free key."""
     host: str = "127.0.0.1"

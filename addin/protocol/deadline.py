@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from dataservice.client import Answer, Meter, Miss, Resource
+from dataservice.client import Answer, Doubt, Meter, Miss, Resource
 from dataservice.errors import DeadlineExceededError
 from udfs.engine.batch import Reader
 
@@ -41,6 +41,10 @@ class WithinDeadline:
     async def last_known(self, resource: Resource[T]) -> Answer[T] | None:
         """The answer in any cache."""
         return await self._reader.last_known(resource)
+
+    async def doubts(self, names: int) -> Doubt:
+        """Whether so many names are to be looked up in the catalogue first."""
+        return await self._reader.doubts(names)
 
     async def read(
         self, resource: Resource[T], *, known_miss: Miss[T] | None = None, meter: Meter | None = None

@@ -21,6 +21,7 @@ from dataservice.client.network.budget import Budget
 from dataservice.client.network.meter import Meter
 from dataservice.client.status import ResourceState, State
 from dataservice.client.sync_client import Client
+from dataservice.client.unknown_names import Doubt
 
 __all__ = [
     "Answer",
@@ -31,6 +32,7 @@ __all__ = [
     "Client",
     "Currents",
     "CurrentsResource",
+    "Doubt",
     "HistoryResource",
     "Indices",
     "IndicesResource",

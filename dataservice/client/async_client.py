@@ -14,6 +14,7 @@ import httpx
 
 from dataservice.client.cache.answer import DEFAULT_TTL_S, Answer, Miss
 from dataservice.client.cache.answer_cache import AnswerCache
+from dataservice.client.contract.paging import MAX_PAGES
 from dataservice.client.contract.quota import Quota
 from dataservice.client.contract.requests import can_exist, first_request
 from dataservice.client.contract.resources import (
@@ -40,6 +41,7 @@ from dataservice.client.network.usage import UsageTracker
 from dataservice.client.reader import ResourceReader
 from dataservice.client.single_flight import FetchLock
 from dataservice.client.status import Overview, ResourceState
+from dataservice.client.unknown_names import Doubt, UnknownNames
 from dataservice.errors import UnavailableError
 from dataservice.models import Post, Signal, WireItem
 from dataservice.observations import Observations
@@ -59,8 +61,8 @@ class AsyncClient:
 
     `base_url` and `api_key` default to the environment (DATA_SERVICE_URL, DATA_SERVICE_API_KEY). `store` keeps answers
     beyond this process: a `SqliteStore`, a `RedisStore`; without one they end with it. An answer is fresh for `ttl_s`
-    seconds from its arrival; every read ends within `deadline_s`; `budget` limits what may be spent. Use it in one
-    event loop.
+    seconds from its arrival; every read ends within `deadline_s`; `budget` limits what may be spent, `max_pages` the
+    requests of one answer, `max_answer_bytes` what one of them may unpack to. Use it in one event loop.
 
     The endpoints' methods return the value itself: a fresh one, or the last known one while the service cannot answer.
     To learn how old it is, `read` the same resource. All raise `DataServiceError` where there is no value.
@@ -84,6 +86,7 @@ class AsyncClient:
         budget: Budget | None = None,
         max_memory_bytes: int = MEMORY_BYTES,
         max_answer_bytes: int = MAX_ANSWER_BYTES,
+        max_pages: int = MAX_PAGES,
         allow_plain_http: bool = False,
         transport: httpx.AsyncBaseTransport | None = None,
         user_agent: str | None = None,
@@ -93,6 +96,9 @@ class AsyncClient:
     ) -> None:
         if not deadline_s > 0:
             raise ValueError(f"deadline_s must be more than 0 seconds, not {deadline_s!r}")
+        for name, limit in (("max_pages", max_pages), ("max_answer_bytes", max_answer_bytes)):
+            if limit < 1:
+                raise ValueError(f"{name} must be 1 or more, not {limit!r}")
         self.base_url = configured_url(base_url, allow_plain_http=allow_plain_http)
         self._key = configured_key(api_key)
         self._clock = clock
@@ -108,7 +114,16 @@ class AsyncClient:
             self._transport, self._usage, self._breaker, clock=clock, sleep=sleep, jitter=jitter
         )
         fetch_lock = FetchLock(self._cache, self._store, clock=clock, sleep=sleep)
-        self._reader = ResourceReader(self._cache, self._sender, fetch_lock, deadline_s=deadline_s, clock=clock)
+        self._unknown_names = UnknownNames(self._cache, self._store, clock=clock)
+        self._reader = ResourceReader(
+            self._cache,
+            self._sender,
+            fetch_lock,
+            self._unknown_names,
+            deadline_s=deadline_s,
+            clock=clock,
+            max_pages=max_pages,
+        )
         self._overview = Overview(self._cache, self._breaker, clock=clock)
 
     def __repr__(self) -> str:
@@ -147,6 +162,11 @@ class AsyncClient:
         """The answer in any cache, if it is not older than `max_age_s` seconds; never a request."""
         found = self.peek(resource, max_age_s=max_age_s) or await self.last_known(resource)
         return found if found is not None and found.age_s(self._clock()) <= max_age_s else None
+
+    async def doubts(self, names: int) -> Doubt:
+        """Whether `names` signals, which no answer at hand vouches for, are to be looked up in the catalogue first."""
+        await self._open()
+        return await self._unknown_names.doubts(names)
 
     async def read(
         self, resource: Resource[T], *, known_miss: Miss[T] | None = None, meter: Meter | None = None

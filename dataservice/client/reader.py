@@ -12,13 +12,15 @@ from cachetools import LRUCache
 
 from dataservice.client.cache.answer import Answer, Miss, Source
 from dataservice.client.cache.answer_cache import AnswerCache
+from dataservice.client.contract.paging import MAX_PAGES
 from dataservice.client.contract.requests import first_request
 from dataservice.client.contract.resources import Resource
 from dataservice.client.fetch import Fetcher
 from dataservice.client.network.meter import Meter
 from dataservice.client.network.sender import CallContext, RequestSender, RetryPolicy
 from dataservice.client.single_flight import FetchLock, SingleFlight
-from dataservice.errors import DataServiceError
+from dataservice.client.unknown_names import UnknownNames
+from dataservice.errors import DataServiceError, NotFoundError
 
 T = TypeVar("T")
 
@@ -38,14 +40,17 @@ class ResourceReader:
         cache: AnswerCache,
         sender: RequestSender,
         fetch_lock: FetchLock,
+        unknown_names: UnknownNames,
         *,
         deadline_s: float,
         clock: Callable[[], float],
+        max_pages: int = MAX_PAGES,
     ) -> None:
         self._cache = cache
         self._sender = sender
         self._fetch_lock = fetch_lock
-        self._fetcher = Fetcher(sender, cache, clock=clock)
+        self._unknown_names = unknown_names
+        self._fetcher = Fetcher(sender, cache, clock=clock, max_pages=max_pages)
         self._deadline_s = deadline_s
         self._clock = clock
         self._single_flight = SingleFlight()
@@ -88,6 +93,8 @@ class ResourceReader:
             self.last_errors.pop(resource, None)
             return answer
         self.last_errors[resource] = failed.afresh()
+        if isinstance(failed, NotFoundError) and context.meter.requests:
+            await self._unknown_names.note()
         last_known = self._cache.in_memory(resource) or known
         if last_known is None:
             raise failed

@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Callable, Hashable, Iterable, Sequenc
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
-from dataservice.client import Answer, Meter, Miss, Resource
+from dataservice.client import Answer, Doubt, Meter, Miss, Resource
 from dataservice.errors import DataServiceError, InvalidRequestError, NotFoundError, TierError
 from udfs.engine.effects import EVER, FRESH, Asking, Question, Reply
 
@@ -20,6 +20,9 @@ T = TypeVar("T")
 
 SETTLED = (NotFoundError, TierError, InvalidRequestError)
 """Refusals that stay true for a while: what rests on one of them is as good as it can be."""
+
+MOST_TRIED_AT_ONCE = 16
+"""Names asked for together before the next ones: as many as the client sends at a time."""
 
 YIELD_AFTER_S = 0.01
 """Work for so long, then let other tasks go first: no one notices a hundredth of a second."""
@@ -49,6 +52,9 @@ class Reader(Protocol):
 
     async def last_known(self, resource: Resource[T]) -> Answer[T] | None:
         """The answer in any cache, however old."""
+
+    async def doubts(self, names: int) -> Doubt:
+        """Whether `names` signals, which nothing at hand vouches for, are to be looked up in the catalogue first."""
 
     async def read(
         self, resource: Resource[T], *, known_miss: Miss[T] | None = None, meter: Meter | None = None
@@ -125,6 +131,9 @@ class Batch:
         self._meters: dict[Question, Meter] = {}
         """The requests of each read that no function was charged with yet."""
         self._waiting: list[Run] = []
+        self._looked_up: dict[Resource[Any], Reply] = {}
+        self._tried_at_once = 1
+        """How many names are asked for before it is known whether names like these exist."""
 
     def begin(self, run: Run) -> None:
         """Let `run` go as far as memory can answer; most end here."""
@@ -137,10 +146,11 @@ class Batch:
         """Bring all that have begun to their end."""
         while self._waiting:
             missing = {q: None for run in self._waiting for q in run.questions if q not in self._replies}
-            for part in _widest_first(missing):
+            for part in _widest_first(question for question in missing if question.instead_of is None):
                 replies = await asyncio.gather(*(self._reply(question) for question in part))
                 for question, reply in zip(part, replies, strict=True):
                     self._learn(question, reply)
+            await self._decide([question for question in missing if question.instead_of is not None])
             async for run in cooperative(self._waiting):
                 self._advance(run)
             self._waiting = [run for run in self._waiting if run.questions]
@@ -151,7 +161,7 @@ class Batch:
         while run.questions:
             for question in run.questions:
                 if question not in replies:
-                    found = _peek(question, self._reader)
+                    found = _peek(question, self._reader) if question.instead_of is None else None
                     if found is None:
                         return
                     self._learn(question, found)
@@ -164,6 +174,33 @@ class Batch:
             if self._meters:
                 run.requests += sum(self._meters.pop(q).requests for q in run.questions if q in self._meters)
             run.step(received)
+
+    async def _decide(self, questions: Sequence[Question]) -> None:
+        """Reply to those who ask for a resource instead of another: with its answer, or None to go on without.
+
+        As long as nothing speaks against their names, they go on in growing groups: should the first names not exist,
+        the others are looked up together.
+        """
+        doubtful = [question for question in questions if not self._is_known(question)]
+        is_settled = any(question.resource in self._looked_up for question in doubtful)
+        doubt = await self._reader.doubts(len(doubtful)) if doubtful and not is_settled else Doubt.NONE
+        if doubt is Doubt.MANY:
+            asked = Question(doubtful[0].resource)
+            self._misses.pop(asked.resource, None)  # it was looked up before the first names were tried
+            self._looked_up[asked.resource] = await self._reply(asked)
+            self._meters[doubtful[0]] = self._meters.pop(asked)
+        elif doubt is Doubt.SOME:
+            waiting = set(doubtful[self._tried_at_once :])
+            self._tried_at_once = min(MOST_TRIED_AT_ONCE, 2 * self._tried_at_once)
+            questions = [question for question in questions if question not in waiting]
+        for question in questions:
+            found = self._looked_up.get(question.resource)
+            self._learn(question, _accepted(question, found if isinstance(found, Answer) else None, self._now))
+
+    def _is_known(self, question: Question) -> bool:
+        """Whether an old answer shows that what the question wants to avoid does exist."""
+        miss = self._misses.get(question.instead_of) if question.instead_of is not None else None
+        return miss is not None and miss.last_known is not None
 
     def _learn(self, question: Question, reply: Reply) -> None:
         self._replies[question] = reply

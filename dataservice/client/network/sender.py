@@ -105,6 +105,11 @@ class RequestSender:
         if refusal is not None:
             raise refusal
 
+    def refused(self, error: DataServiceError, request: Request, context: CallContext) -> DataServiceError:
+        """The same error, remembered for the resource: asking again would end the same way."""
+        self._note(Failure(error.at(request.path)), request, context)
+        return error
+
     def late(self, request: Request, context: CallContext) -> DataServiceError:
         """The error of a call that was cancelled from outside; it counts as an outage like any other."""
         failure = Failure(DeadlineExceededError(f"no answer within {context.deadline_s:g} s", path=request.path))
