@@ -49,10 +49,13 @@ async def preview_cost(request: Request) -> Response:
     calls = valid_calls(texts)
     async with _tenant(request, backend) as tenant:
         preview = await tenant.session.cost(calls)
-        shortfall = quota_shortfall(preview.requests, tenant.client.quota_now, backend.settings)
+        shortfall = quota_shortfall(preview.cost, tenant.client.quota_now, backend.settings)
         return JsonResponse(
             {
                 "requests": preview.requests,
+                "at_least": preview.cost.at_least,
+                "at_most": preview.cost.at_most,
+                "text": str(preview.cost),
                 "calls": len(texts),
                 "fresh_calls": preview.fresh_calls + len(texts) - len(calls),
                 "quota": tenant.quota_members(),

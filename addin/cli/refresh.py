@@ -151,11 +151,11 @@ def _print_cost(cost: BookCost, book: Path) -> None:
     for heading in ("formulas", "requests"):
         table.add_column(heading, justify="right")
     for (sheet, function_id), (formulas, requests) in cost.by_sheet.items():
-        table.add_row(sheet, function_id, f"{formulas:,}", f"{requests:,}")
+        table.add_row(sheet, function_id, f"{formulas:,}", requests.range_text())
     console.print(table)
     left = "" if cost.remaining is None else f", {cost.remaining:,} left this month"
     console.print(
-        f"[bold]{book.name}: {cost.requests:,} requests[/bold]{left}; "
+        f"[bold]{book.name}: {cost.cost}[/bold]{left}; "
         f"{cost.fresh_cells:,} of {cost.cells:,} formulas are fresh already. "
         "Formulas that share data share its requests."
     )
@@ -166,12 +166,14 @@ def _print_cost(cost: BookCost, book: Path) -> None:
 def _cost_as_json(cost: BookCost) -> dict[str, Any]:
     return {
         "requests": cost.requests,
+        "at_least": cost.cost.at_least,
+        "at_most": cost.cost.at_most,
         "remaining": cost.remaining,
         "affordable": cost.affordable,
         "formulas": cost.cells,
         "fresh_formulas": cost.fresh_cells,
         "by_sheet": [
-            {"sheet": sheet, "function": function_id, "formulas": formulas, "requests": requests}
+            {"sheet": sheet, "function": function_id, "formulas": formulas, "requests": requests.number}
             for (sheet, function_id), (formulas, requests) in cost.by_sheet.items()
         ],
         "left_as_is": _as_json(cost.skipped),

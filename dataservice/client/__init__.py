@@ -17,6 +17,7 @@ from dataservice.client.contract.resources import (
     WireResource,
 )
 from dataservice.client.contract.results import Catalogue, Currents, Indices, Page, SignalDetail
+from dataservice.client.cost import Cost
 from dataservice.client.network.budget import Budget
 from dataservice.client.network.meter import Meter
 from dataservice.client.status import ResourceState, State
@@ -30,6 +31,7 @@ __all__ = [
     "Catalogue",
     "CatalogueResource",
     "Client",
+    "Cost",
     "Currents",
     "CurrentsResource",
     "Doubt",

@@ -29,6 +29,7 @@ from dataservice.client.contract.resources import (
 )
 from dataservice.client.contract.results import Catalogue, Currents, Indices, Page, SignalDetail, published_since
 from dataservice.client.contract.windows import Window, utc_day_of
+from dataservice.client.cost import Cost
 from dataservice.client.fetch import pages_of_catalogue, pages_of_window
 from dataservice.client.network.body import MAX_ANSWER_BYTES
 from dataservice.client.network.breaker import CircuitBreaker
@@ -268,13 +269,18 @@ class AsyncClient:
             context.began_at = self._clock()
 
     async def cost(self, resources: Iterable[Resource[Any]]) -> int:
-        """How many requests reading all of `resources` now would spend at most; sends none.
+        """How many requests reading all of `resources` now would likely spend; sends none. For bounds see `cost_of`.
 
         A series of unknown beginning is assumed to begin in 1985, or in 1830 where its values are monthly or rarer; one
         of which nothing is known, to have an observation every working day.
         """
         await self._open()
         return await self._overview.cost(resources)
+
+    async def cost_of(self, resource: Resource[Any]) -> Cost:
+        """From how many to how many requests reading `resource` now would spend; sends none."""
+        await self._open()
+        return await self._overview.cost_of(resource)
 
     async def refresh(self, *, force: bool = False) -> None:
         """Begin a new generation: refusals and outages are forgotten, so that the service is asked again.

@@ -19,6 +19,7 @@ from dataservice.client.cache.answer import Answer, Miss
 from dataservice.client.contract.quota import Quota
 from dataservice.client.contract.resources import Resource
 from dataservice.client.contract.results import Catalogue, Currents, Indices, Page, SignalDetail
+from dataservice.client.cost import Cost
 from dataservice.client.network.budget import Budget
 from dataservice.client.network.meter import Meter
 from dataservice.client.status import ResourceState
@@ -162,8 +163,12 @@ class Client:
         return self._loop.run(self._client.read(resource, known_miss=known_miss, meter=meter))
 
     def cost(self, resources: Iterable[Resource[Any]]) -> int:
-        """How many requests reading all of `resources` now would spend at most."""
+        """How many requests reading all of `resources` now would likely spend."""
         return self._loop.run(self._client.cost(resources))
+
+    def cost_of(self, resource: Resource[Any]) -> Cost:
+        """From how many to how many requests reading `resource` now would spend."""
+        return self._loop.run(self._client.cost_of(resource))
 
     def refresh(self, *, force: bool = False) -> None:
         """Begin a new generation: refusals and outages are forgotten; `force`: nothing counts as fresh."""

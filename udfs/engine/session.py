@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from dataservice.client import AsyncClient, Resource
+from dataservice.client import AsyncClient, Cost, Resource
 from dataservice.client.contract.windows import utc_day
 from dataservice.errors import DataServiceError
 from udfs.arguments.options import error_style
@@ -16,6 +16,7 @@ from udfs.cells import restyled
 from udfs.engine import batch
 from udfs.engine.batch import Batch, Reader, Run, cooperative
 from udfs.engine.effects import EVER
+from udfs.engine.foresight import Foresight, Guess, spread
 from udfs.engine.registry import REGISTRY, find
 from udfs.errors import CellError, UdfError, error_cell, reason
 
@@ -62,12 +63,20 @@ class Outcome(msgspec.Struct, frozen=True):
 
 
 class CostPreview(msgspec.Struct, frozen=True):
-    """What a batch would spend if it were sent now, as far as can be known without sending anything."""
+    """What a batch would spend if it were sent now, as far as can be known without sending anything.
 
-    requests: int
+    `resources` are those that would be read first; `fresh_calls` need none.
+    """
+
+    cost: Cost
     resources: frozenset[Resource[Any]]
     calls: int
     fresh_calls: int
+
+    @property
+    def requests(self) -> int:
+        """The highest number of requests where there is one, else the lowest."""
+        return self.cost.number
 
 
 class Session:
@@ -82,15 +91,19 @@ class Session:
 
         `reader` answers in place of the client, such as one that ends by a deadline.
         """
+        runs = await self._run(calls, reader or self.client)
+        now = self._clock()
+        ended = cooperative(zip(calls, runs, strict=True))
+        return [_outcome(call, run, now) async for call, run in ended]
+
+    async def _run(self, calls: Sequence[Call], reader: Reader) -> list[Run | CellError]:
         injected = self._injected()
-        batch = Batch(reader or self.client, injected["now"])
+        batch = Batch(reader, injected["now"])
         begun = [None if _runs_last(call) else _begun(call, injected, batch) async for call in cooperative(calls)]
         await batch.end()
         runs = [run or _begun(call, injected, batch) for call, run in zip(calls, begun, strict=True)]
         await batch.end()
-        now = self._clock()
-        ended = cooperative(zip(calls, runs, strict=True))
-        return [_outcome(call, run, now) async for call, run in ended]
+        return runs
 
     async def value(self, function_id: str, args: Sequence[Any]) -> Any:
         """The result of one call as plain Python; raises what went wrong."""
@@ -104,14 +117,22 @@ class Session:
     async def cost(self, calls: Sequence[Call]) -> CostPreview:
         """What `answer(calls)` would spend now; sends nothing."""
         injected = self._injected()
-        fresh = 0
+        costly: list[Call] = []
         missing: set[Resource[Any]] = set()
         async for call in cooperative(calls):
             run = _bound(call, injected)
             needed = await batch.needed([run], self.client, injected["now"]) if isinstance(run, Run) else set()
-            fresh += not needed
-            missing |= needed
-        return CostPreview(await self.client.cost(missing), frozenset(missing), len(calls), fresh)
+            if needed:
+                costly.append(call)
+                missing |= needed
+        return CostPreview(await self._cost(costly), frozenset(missing), len(calls), len(calls) - len(costly))
+
+    async def _cost(self, calls: Sequence[Call]) -> Cost:
+        """From how many to how many requests `calls` would spend."""
+        guesses = [Foresight(self.client, guess, self._clock()) for guess in Guess] if calls else []
+        for foresight in guesses:
+            await self._run(calls, foresight)
+        return spread(foresight.by_subject() for foresight in guesses)
 
     def _injected(self) -> dict[str, Any]:
         now = self._clock()

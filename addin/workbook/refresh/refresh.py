@@ -12,6 +12,7 @@ from addin.workbook.ooxml.package import Package, WorkbookError
 from addin.workbook.refresh.dependencies import CellNote, CellReference, OurCell, Place
 from addin.workbook.refresh.plan import Plan, arguments, make_plan, referenced_value
 from addin.workbook.refresh.spill import spill
+from dataservice.client import Cost
 from udfs import Call, Session
 from udfs.cells import Grid, Scalar, cells_of
 from udfs.engine.session import Outcome
@@ -29,19 +30,24 @@ class TooFewRequestsError(WorkbookError):
 class BookCost:
     """What a refresh of a book would spend now."""
 
-    requests: int
+    cost: Cost
     remaining: int | None
     """Requests left to the key this month; None when the service has not said so yet."""
     cells: int
     fresh_cells: int
-    by_sheet: dict[tuple[str, str], tuple[int, int]]
+    by_sheet: dict[tuple[str, str], tuple[int, Cost]]
     """Sheet and function → formulas, and the requests they would spend on their own."""
     skipped: Sequence[CellNote] = ()
 
     @property
     def affordable(self) -> bool:
-        """Whether the refresh can finish."""
-        return self.remaining is None or self.requests <= self.remaining
+        """Whether the refresh may finish: not if its fewest requests are too many."""
+        return self.remaining is None or self.cost.at_least <= self.remaining
+
+    @property
+    def requests(self) -> int:
+        """The highest number of requests where there is one, else the lowest."""
+        return self.cost.number
 
 
 @dataclass(slots=True)
@@ -93,7 +99,7 @@ async def refresh_book(
         cost = None if force else await _cost(session, book, plan)
         if cost and not cost.affordable:
             raise TooFewRequestsError(
-                f"the refresh needs {cost.requests} requests and the key has {cost.remaining} left this month; "
+                f"the refresh needs {cost.cost} and the key has {cost.remaining} left this month; "
                 "nothing was sent (--force starts all the same)"
             )
         changed: set[Place] = set()
@@ -185,10 +191,10 @@ async def _cost(session: Session, book: Book, plan: Plan) -> BookCost:
     groups: dict[tuple[str, str], list[Call]] = {}
     for cell, call in zip(ready, calls, strict=True):
         groups.setdefault((cell.sheet, call.function_id), []).append(call)
-    by_sheet = {group: (len(members), (await session.cost(members)).requests) for group, members in groups.items()}
+    by_sheet = {group: (len(members), (await session.cost(members)).cost) for group, members in groups.items()}
     quota = session.client.quota_now
     return BookCost(
-        requests=total.requests,
+        cost=total.cost,
         remaining=quota.remaining if quota else None,
         cells=len(calls),
         fresh_cells=total.fresh_calls,

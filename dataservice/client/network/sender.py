@@ -93,6 +93,9 @@ class RequestSender:
                 value = decode(outcome)
             except MalformedAnswerError as error:
                 outcome = Failure(error.at(request.path))
+            except Exception as error:  # noqa: BLE001 - whatever a decoder trips over, the answer is to blame
+                problem = f"an answer that cannot be read ({type(error).__name__})"
+                outcome = Failure(MalformedAnswerError(problem, path=request.path))
             else:
                 self._breaker.answered(context.resource)
                 return value

@@ -60,7 +60,7 @@ export class Preview {
   async #offer(call, cost, turn) {
     fill(this.cost, ...costWords(cost, this.pane.format));
     if (cost.requests === 0) return this.#fetch(call, turn);
-    const words = `Preview (${this.pane.format.counted(cost.requests, "request")})`;
+    const words = `Preview (${cost.text})`;
     const ask = button(words, () => void this.#fetch(call, turn), { disabled: !cost.allowed });
     fill(this.result, cost.allowed ? ask : notice("warning", "Not enough requests left", cost.reason ?? ""));
   }
@@ -103,7 +103,7 @@ export class Preview {
 export function costWords(cost, format) {
   if (cost.requests === 0) return ["Costs ", h("strong", "no request")];
   const left = cost.quota ? ` · ${format.count(cost.quota.remaining)} left this month` : "";
-  return ["Costs ", h("strong", format.counted(cost.requests, "request")), left];
+  return ["Costs ", h("strong", cost.text), left];
 }
 
 /**

@@ -100,7 +100,7 @@ export class Refreshing {
     const cost = await DataServiceRefresh.cost();
     if (!cost.allowed && cost.reason) return cost.reason;
     const fresh = `${format.counted(cost.fresh_calls, "formula")} already fresh`;
-    return `${format.counted(cost.requests, "request")}${this.#left(cost.quota)}, ${fresh}`;
+    return `${cost.text}${this.#left(cost.quota)}, ${fresh}`;
   }
 
   /** @param {Quota | null} quota */

@@ -99,11 +99,9 @@ export class Search {
 
   /** @param {Cost} cost */
   #invite(cost) {
-    const { format } = this.pane;
-    const price = format.counted(cost.requests, "request");
     const advice = "It is kept for a day. Searching in it is free.";
     const words = cost.allowed
-      ? button(`Load the catalogue (${price})`, () => void this.load(), { look: "primary" })
+      ? button(`Load the catalogue (${cost.text})`, () => void this.load(), { look: "primary" })
       : notice("warning", "Not enough requests left", cost.reason ?? "");
     fill(
       this.list,

@@ -59,8 +59,7 @@ export class Card {
     try {
       const cost = await this.pane.backend.cost(this.#calls());
       if (cost.requests === 0 || (cost.allowed && !asksFirst())) return await this.#load();
-      const { format } = this.pane;
-      const load = button(`Load the value (${format.counted(cost.requests, "request")})`, () => void this.#load(), {
+      const load = button(`Load the value (${cost.text})`, () => void this.#load(), {
         disabled: !cost.allowed,
       });
       fill(this.reading, cost.allowed ? load : notice("warning", "Not enough requests left", cost.reason ?? ""));
