@@ -14,6 +14,7 @@
     │   ├── ServerFailedError         5xx
     │   └── MalformedAnswerError      an answer that is not what the contract says
     └── BudgetError                   not sent: budget or reserve reached
+        └── TooManyPagesError         not sent: one answer would take more requests than max_pages
 
 No message, repr or log of these ever holds an API key.
 """
@@ -98,3 +99,7 @@ class MalformedAnswerError(UnavailableError):
 
 class BudgetError(DataServiceError):
     """The request was not sent, because the budget or the reserve of requests does not allow it."""
+
+
+class TooManyPagesError(BudgetError):
+    """The rest of an answer was not requested, because it takes more requests than one answer may."""

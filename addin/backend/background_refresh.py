@@ -16,6 +16,7 @@ from addin.backend.state import BackendState, quota_shortfall
 from addin.backend.tenants import Tenant
 from addin.config.settings import Settings
 from addin.protocol.batch import valid_calls
+from dataservice.client import Cost, Meter
 
 EVERY_S = 60.0
 """The pause between two rounds: a minute is short beside the quarter of an hour that an answer is fresh."""
@@ -60,7 +61,9 @@ async def refresh_stale(tenant: Tenant, texts: Iterable[bytes], settings: Settin
         return 0
     resources = (await tenant.session.cost(valid_calls(texts))).resources
     stale = [each for each in resources if await client.have(each, max_age_s=math.inf) is not None]
-    if quota_shortfall(await client.cost(stale), quota, settings) is not None:
+    needed = await client.cost(stale)
+    if quota_shortfall(Cost(needed, needed), quota, settings) is not None:
         return 0
-    answers = await asyncio.gather(*(client.read(each) for each in stale))
-    return sum(answer.requests for answer in answers)
+    meter = Meter()
+    await asyncio.gather(*(client.read(each, meter=meter) for each in stale), return_exceptions=True)
+    return meter.requests

@@ -47,10 +47,13 @@ async def preview_cost(request: Request) -> Response:
     async with admitted_batch(request, backend) as (tenant, texts):
         calls = valid_calls(texts, limits_of(backend.settings))
         preview = await tenant.session.cost(calls)
-        shortfall = quota_shortfall(preview.requests, tenant.client.quota_now, backend.settings)
+        shortfall = quota_shortfall(preview.cost, tenant.client.quota_now, backend.settings)
         return JsonResponse(
             {
                 "requests": preview.requests,
+                "at_least": preview.cost.at_least,
+                "at_most": preview.cost.at_most,
+                "text": str(preview.cost),
                 "calls": len(texts),
                 "fresh_calls": preview.fresh_calls + len(texts) - len(calls),
                 "quota": tenant.quota_members(),

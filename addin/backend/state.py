@@ -17,7 +17,7 @@ from addin.backend.tenants import USER_SHARE, Tenant, UserTenants
 from addin.config.api_key import ConfiguredKey, KeyStore
 from addin.config.connect import open_client, open_store
 from addin.config.settings import Settings
-from dataservice.client import Quota
+from dataservice.client import Cost, Quota
 from dataservice.client.async_client import MEMORY_BYTES
 
 RECENT_S = 3_600.0
@@ -147,11 +147,12 @@ class BackendState:
         return Tenant(self.settings, client, generation=next(self._generations), share=share)
 
 
-def quota_shortfall(requests: int, quota: Quota | None, settings: Settings) -> str | None:
-    """Why `requests` cannot all be sent now; None if they can, or if the quota is not known yet."""
+def quota_shortfall(cost: Cost, quota: Quota | None, settings: Settings) -> str | None:
+    """Why not even the fewest requests of `cost` can be sent now; None if they can, or the quota is not known yet."""
+    requests = cost.at_least
     if requests == 0 or quota is None:
         return None
-    needed = f"{requests:,} request{'' if requests == 1 else 's'} needed"
+    needed = f"{cost} needed"
     reserve, budget = settings.reserve, settings.monthly_budget
     spendable = max(0, quota.remaining - reserve)
     if requests > spendable:

@@ -179,5 +179,5 @@ def limits_of(settings: Settings) -> BatchLimits:
         calls=settings.max_calls,
         values=settings.max_values,
         cells=settings.max_cells,
-        answer_bytes=settings.max_answer_bytes,
+        answer_bytes=settings.max_batch_bytes,
     )

@@ -206,10 +206,11 @@ def _print_cost(cost: BookCost, book: Path) -> None:
     for heading in ("formulas", "requests"):
         table.add_column(heading, justify="right")
     for (sheet, function_id), (formulas, requests) in cost.by_sheet.items():
-        table.add_row(Text(printable(sheet)), Text(printable(function_id)), f"{formulas:,}", f"{requests:,}")
+        names = (Text(printable(name)) for name in (sheet, function_id))
+        table.add_row(*names, f"{formulas:,}", requests.range_text())
     console.print(table)
     left = "" if cost.remaining is None else f", {cost.remaining:,} left this month"
-    total = Text(f"{printable(book.name)}: {cost.requests:,} requests", style="bold")
+    total = Text(f"{printable(book.name)}: {cost.cost}", style="bold")
     total.append(
         f"{left}; {cost.fresh_cells:,} of {cost.cells:,} formulas are fresh already. "
         "Formulas that share data share its requests.",
@@ -223,12 +224,19 @@ def _print_cost(cost: BookCost, book: Path) -> None:
 def _cost_as_json(cost: BookCost) -> dict[str, Any]:
     return {
         "requests": cost.requests,
+        "at_least": cost.cost.at_least,
+        "at_most": cost.cost.at_most,
         "remaining": cost.remaining,
         "affordable": cost.affordable,
         "formulas": cost.cells,
         "fresh_formulas": cost.fresh_cells,
         "by_sheet": [
-            {"sheet": printable(sheet), "function": printable(function_id), "formulas": formulas, "requests": requests}
+            {
+                "sheet": printable(sheet),
+                "function": printable(function_id),
+                "formulas": formulas,
+                "requests": requests.number,
+            }
             for (sheet, function_id), (formulas, requests) in cost.by_sheet.items()
         ],
         "left_as_is": _as_json(cost.skipped),

@@ -56,6 +56,8 @@ def open_client(
             transport=transport,
             ttl_s=settings.ttl_s,
             deadline_s=settings.deadline_s,
+            max_pages=settings.max_pages,
+            max_answer_bytes=settings.max_answer_bytes,
             budget=Budget(reserve=settings.reserve, monthly=settings.monthly_budget),
         )
     except ValueError as error:

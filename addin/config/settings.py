@@ -64,6 +64,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """The last requests of the month, which are never spent."""
     monthly_budget: _AtLeastOne | None = None
     """The maximum number of requests per month; by default the key's whole quota."""
+    max_pages: _AtLeastOne = 100
+    """The maximum number of requests for one answer: a long history, or the catalogue."""
+    max_answer_bytes: _AtLeastOne = 16 * 1024**2
+    """The maximum size of one answer of the service, unpacked."""
     background_refresh: bool = False
     """Whether the backend refreshes stale answers that were used in the last hour; never with a Free key."""
     host: str = "127.0.0.1"
@@ -94,7 +98,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """The maximum number of values in the arguments of one formula."""
     max_body_bytes: _AtLeastOne = 16 * 1024**2
     """The maximum size of a request; one with a key that was never accepted may have 1 MiB."""
-    max_answer_bytes: _AtLeastOne = 256 * 1024**2
+    max_batch_bytes: _AtLeastOne = 256 * 1024**2
     """The maximum size of the answers of one batch."""
     memo_bytes: _AtLeastOne = 128 * 1024**2
     """Memory for encoded answers."""

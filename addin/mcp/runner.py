@@ -8,7 +8,7 @@ from typing import Any
 
 from addin.mcp.tool import Found, Tool
 from addin.protocol.deadline import WithinDeadline
-from dataservice.client import AsyncClient
+from dataservice.client import AsyncClient, Meter
 from dataservice.client.contract.windows import utc_day
 from udfs.engine import batch
 from udfs.engine.batch import Run
@@ -28,6 +28,8 @@ class ToolRunner:
         self._client = client
         self._deadline_s = deadline_s
         self._clock = clock
+        self._untold = Meter()
+        """What failed or late calls have spent: told with the next result."""
 
     async def answer(self, tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """The structured result of a call; raises `ToolFailure` with a text that a model can act on."""
@@ -36,8 +38,10 @@ class ToolRunner:
             run = Run(tool.bind(arguments, utc_day(now)))
         except UdfError as error:
             raise ToolFailure(str(error)) from None
-        await batch.answer([run], WithinDeadline(self._client, deadline_s=self._deadline_s), now)
+        reader = WithinDeadline(self._client, deadline_s=self._deadline_s, late=self._untold)
+        await batch.answer([run], reader, now)
         if run.error is not None:
+            self._untold.add(run.requests)
             raise ToolFailure(self._failure(run.error, tool)) from None
         return self._result(run, tool)
 
@@ -50,13 +54,13 @@ class ToolRunner:
     def _result(self, run: Run, tool: Tool) -> dict[str, Any]:
         found: Found = run.result
         now = self._clock()
-        ages = run.stale is None and run.fresh_until != EVER
+        stale = Stale.of(run, tool.name, now)
+        ages = stale is None and run.fresh_until != EVER
         fresh_for_s = max(0.0, run.fresh_until - now) if ages else 0.0
-        result = {**found.members, "fresh_for_s": round(fresh_for_s, 1), "requests": run.requests}
+        result = {**found.members, "fresh_for_s": round(fresh_for_s, 1), "requests": run.requests + self._untold.take()}
         if found.more:
             result["more"] = found.more
-        if run.stale is not None:
-            stale = Stale.of(run.stale, tool.name, now)
+        if stale is not None:
             result["stale"] = {"age_s": round(stale.age_s, 1), "reason": stale.reason}
         if (quota := self._client.quota_now) is not None:
             result["quota"] = {"tier": quota.tier, "cap": quota.cap, "remaining": quota.remaining}

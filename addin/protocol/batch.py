@@ -25,6 +25,7 @@ from addin.protocol.limits import (
     BatchLimits,
     too_long_text,
 )
+from dataservice.client import Meter
 from udfs.engine.batch import cooperative
 from udfs.engine.session import Call, Session
 from udfs.errors import CellError, ErrorCode
@@ -169,7 +170,10 @@ class ResponseCache:
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """The answers of a batch as the text of a JSON list, and the requests they cost."""
+    """The answers of a batch as the text of a JSON list, and the requests spent.
+
+    The requests that an earlier batch spent after its deadline are told with the next one.
+    """
 
     text: bytes
     requests: int
@@ -193,6 +197,7 @@ class Batches:
         self._limits = limits
         self._clock = clock
         self._refreshes = 0
+        self._late = Meter()
 
     async def answer(self, calls: Sequence[bytes]) -> Answers:
         """The answers to `calls` in their order, within the deadline; no call can harm another."""
@@ -210,7 +215,9 @@ class Batches:
             evaluated, requests = await self._evaluate(missing)
             ready.update(evaluated)
             now = self._clock()
-        return Answers(_joined((ready[call] for call in calls), now, self._limits.answer_bytes), requests)
+        return Answers(
+            _joined((ready[call] for call in calls), now, self._limits.answer_bytes), requests + self._late.take()
+        )
 
     def forget(self) -> None:
         """Evaluate every call again from now on."""
@@ -221,7 +228,7 @@ class Batches:
         refreshes = self._refreshes
         read = {text: read_call(text, self._limits) async for text in cooperative(texts)}
         valid = {text: call for text, call in read.items() if isinstance(call, Call)}
-        reader = WithinDeadline(self._session.client, deadline_s=self._deadline_s)
+        reader = WithinDeadline(self._session.client, deadline_s=self._deadline_s, late=self._late)
         outcomes = await self._session.answer(list(valid.values()), reader=reader)
         now = self._clock()
         invalid_until = now + INVALID_CALL_TTL_S
@@ -242,7 +249,7 @@ _NO_ROOM = Ready(
     encode_error(
         CellError(
             ErrorCode.NA,
-            "the answers of this batch are larger than the setting max_answer_bytes allows; ask for shorter tables",
+            "the answers of this batch are larger than the setting max_batch_bytes allows; ask for shorter tables",
         )
     ),
     0.0,

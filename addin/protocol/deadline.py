@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from dataservice.client import Answer, Miss, Resource
+from dataservice.client import Answer, Doubt, Meter, Miss, Resource
 from dataservice.errors import DeadlineExceededError
 from udfs.engine.batch import Reader
 
@@ -22,13 +22,24 @@ STORE_GRACE_S = 3.0
 
 
 class WithinDeadline:
-    """Reads through another reader for at most `deadline_s` seconds in all, over any number of rounds."""
+    """Reads through another reader for at most `deadline_s` seconds in all, over any number of rounds.
 
-    def __init__(self, reader: Reader, *, deadline_s: float, timer: Callable[[], float] | None = None) -> None:
+    `late` counts the requests that reads spend after their batch has ended.
+    """
+
+    def __init__(
+        self,
+        reader: Reader,
+        *,
+        deadline_s: float,
+        timer: Callable[[], float] | None = None,
+        late: Meter | None = None,
+    ) -> None:
         self._reader = reader
         self._timer = timer or asyncio.get_running_loop().time
         self._ends = self._timer() + deadline_s
         self._deadline_s = deadline_s
+        self._late = Meter() if late is None else late
 
     def peek(self, resource: Resource[T], *, max_age_s: float | None = None) -> Answer[T] | None:
         """The answer in memory."""
@@ -38,18 +49,26 @@ class WithinDeadline:
         """The answer in any cache."""
         return await self._reader.last_known(resource)
 
-    async def read(self, resource: Resource[T], *, known_miss: Miss[T] | None = None) -> Answer[T]:
+    async def doubts(self, names: int) -> Doubt:
+        """Whether so many names are to be looked up in the catalogue first."""
+        return await self._reader.doubts(names)
+
+    async def read(
+        self, resource: Resource[T], *, known_miss: Miss[T] | None = None, meter: Meter | None = None
+    ) -> Answer[T]:
         """The answer; when time is up the last known one, marked stale, or `DeadlineExceededError`.
 
         A late read continues in the background, so that the next batch finds its answer in the cache.
         """
         left_s = self._ends - self._timer()
         if left_s > -START_GRACE_S:
-            reading = asyncio.ensure_future(self._reader.read(resource, known_miss=known_miss))
+            meter = Meter() if meter is None else meter
+            reading = asyncio.ensure_future(self._reader.read(resource, known_miss=known_miss, meter=meter))
             done, _ = await asyncio.wait({reading}, timeout=max(0.0, left_s))
             if done:
                 return reading.result()
             reading.add_done_callback(_retrieve_failure)
+            meter.pass_to(self._late)
         late = DeadlineExceededError(f"no answer within {self._deadline_s:g} s")
         known = self._reader.peek(resource, max_age_s=math.inf) or await self._known_late(resource, known_miss, left_s)
         if known is None:

@@ -17,9 +17,12 @@ from dataservice.client.contract.resources import (
     WireResource,
 )
 from dataservice.client.contract.results import Catalogue, Currents, Indices, Page, SignalDetail
+from dataservice.client.cost import Cost
 from dataservice.client.network.budget import Budget
+from dataservice.client.network.meter import Meter
 from dataservice.client.status import ResourceState, State
 from dataservice.client.sync_client import Client
+from dataservice.client.unknown_names import Doubt
 
 __all__ = [
     "Answer",
@@ -28,11 +31,14 @@ __all__ = [
     "Catalogue",
     "CatalogueResource",
     "Client",
+    "Cost",
     "Currents",
     "CurrentsResource",
+    "Doubt",
     "HistoryResource",
     "Indices",
     "IndicesResource",
+    "Meter",
     "Miss",
     "Page",
     "PostsResource",

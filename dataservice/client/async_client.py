@@ -16,6 +16,7 @@ from dataservice.client.cache.answer import DEFAULT_TTL_S, Answer, Miss
 from dataservice.client.cache.answer_cache import AnswerCache
 from dataservice.client.cache.steady_clock import SteadyClock
 from dataservice.client.contract.dates import DateLike, days_of, moment_of
+from dataservice.client.contract.paging import MAX_PAGES
 from dataservice.client.contract.quota import Quota
 from dataservice.client.contract.requests import can_exist, first_request
 from dataservice.client.contract.resources import (
@@ -30,15 +31,20 @@ from dataservice.client.contract.resources import (
 )
 from dataservice.client.contract.results import Catalogue, Currents, Indices, Page, SignalDetail, published_since
 from dataservice.client.contract.windows import Window, utc_day
+from dataservice.client.cost import Cost
 from dataservice.client.fetch import pages_of_catalogue, pages_of_window
+from dataservice.client.network.body import MAX_ANSWER_BYTES
 from dataservice.client.network.breaker import CircuitBreaker
-from dataservice.client.network.budget import Budget, UsageTracker
+from dataservice.client.network.budget import Budget
 from dataservice.client.network.credentials import configured_key, configured_url, key_id
+from dataservice.client.network.meter import Meter
 from dataservice.client.network.sender import RequestSender
 from dataservice.client.network.transport import Transport
+from dataservice.client.network.usage import UsageTracker
 from dataservice.client.reader import ResourceReader
 from dataservice.client.single_flight import FetchLock
 from dataservice.client.status import Overview, ResourceState
+from dataservice.client.unknown_names import Doubt, UnknownNames
 from dataservice.errors import UnavailableError
 from dataservice.models import Post, Signal, WireItem
 from dataservice.observations import Observations
@@ -58,8 +64,8 @@ class AsyncClient:
 
     `base_url` and `api_key` default to the environment (DATA_SERVICE_URL, DATA_SERVICE_API_KEY). `store` keeps answers
     beyond this process: a `SqliteStore`, a `RedisStore`; without one they end with it. An answer is fresh for `ttl_s`
-    seconds from its arrival; every read ends within `deadline_s`; `budget` limits what may be spent. Use it in one
-    event loop.
+    seconds from its arrival; every read ends within `deadline_s`; `budget` limits what may be spent, `max_pages` the
+    requests of one answer, `max_answer_bytes` what one of them may unpack to. Use it in one event loop.
 
     The endpoints' methods return the value itself: a fresh one, or the last known one while the service cannot answer.
     To learn how old it is, `read` the same resource. All raise `DataServiceError` where there is no value.
@@ -82,6 +88,8 @@ class AsyncClient:
         deadline_s: float = DEADLINE_S,
         budget: Budget | None = None,
         max_memory_bytes: int = MEMORY_BYTES,
+        max_answer_bytes: int = MAX_ANSWER_BYTES,
+        max_pages: int = MAX_PAGES,
         allow_plain_http: bool = False,
         transport: httpx.AsyncBaseTransport | None = None,
         user_agent: str | None = None,
@@ -91,6 +99,9 @@ class AsyncClient:
     ) -> None:
         if not deadline_s > 0:
             raise ValueError(f"deadline_s must be more than 0 seconds, not {deadline_s!r}")
+        for name, limit in (("max_pages", max_pages), ("max_answer_bytes", max_answer_bytes)):
+            if limit < 1:
+                raise ValueError(f"{name} must be 1 or more, not {limit!r}")
         self.base_url = configured_url(base_url, allow_plain_http=allow_plain_http)
         self._key = configured_key(api_key)
         clock = self._clock = SteadyClock(clock, self._set_back)
@@ -98,13 +109,24 @@ class AsyncClient:
         self._opening = asyncio.Lock()
         self._cache = AnswerCache(self._store, max_bytes=max_memory_bytes, ttl_s=ttl_s)
         self._breaker = CircuitBreaker(has_key=self._key is not None)
-        self._usage = UsageTracker(self._store)
-        self._transport = Transport(self.base_url, self._key, transport=transport, user_agent=user_agent)
+        self._usage = UsageTracker(self._store, budget or Budget(), clock=clock, sleep=sleep)
+        self._transport = Transport(
+            self.base_url, self._key, transport=transport, user_agent=user_agent, max_answer_bytes=max_answer_bytes
+        )
         self._sender = RequestSender(
-            self._transport, self._usage, self._breaker, budget or Budget(), clock=clock, sleep=sleep, jitter=jitter
+            self._transport, self._usage, self._breaker, clock=clock, sleep=sleep, jitter=jitter
         )
         fetch_lock = FetchLock(self._cache, self._store, clock=clock, sleep=sleep)
-        self._reader = ResourceReader(self._cache, self._sender, fetch_lock, deadline_s=deadline_s, clock=clock)
+        self._unknown_names = UnknownNames(self._cache, self._store, clock=clock)
+        self._reader = ResourceReader(
+            self._cache,
+            self._sender,
+            fetch_lock,
+            self._unknown_names,
+            deadline_s=deadline_s,
+            clock=clock,
+            max_pages=max_pages,
+        )
         self._overview = Overview(self._cache, self._breaker, clock=clock)
 
     def __repr__(self) -> str:
@@ -144,12 +166,20 @@ class AsyncClient:
         found = self.peek(resource, max_age_s=max_age_s) or await self.last_known(resource)
         return found if found is not None and found.age_s(self._clock()) <= max_age_s else None
 
-    async def read(self, resource: Resource[T], *, known_miss: Miss[T] | None = None) -> Answer[T]:
+    async def doubts(self, names: int) -> Doubt:
+        """Whether `names` signals, which no answer at hand vouches for, are to be looked up in the catalogue first."""
+        await self._open()
+        return await self._unknown_names.doubts(names)
+
+    async def read(
+        self, resource: Resource[T], *, known_miss: Miss[T] | None = None, meter: Meter | None = None
+    ) -> Answer[T]:
         """The answer: fresh from a cache, else from the service, else the last known one with `stale_because`.
 
         Callers that read the same resource at the same time share one request, and its result or its error. With
-        `known_miss`, what `last_known` has just found, the store is not looked into again. Raises `DataServiceError`
-        where the service gives no answer and there is not even an old one.
+        `known_miss`, what `last_known` has just found, the store is not looked into again. `meter` counts the requests
+        that this call spends, while it spends them. Raises `DataServiceError` where the service gives no answer and
+        there is not even an old one.
         """
         if (answer := self.peek(resource)) is not None:
             return answer
@@ -159,7 +189,7 @@ class AsyncClient:
             if last_known is not None:
                 return last_known.stale(blocking)
         await self._open()
-        return await self._reader.read(resource, known_miss)
+        return await self._reader.read(resource, known_miss, meter)
 
     async def signals(self, category: str | None = None) -> Catalogue:
         """The catalogue of signals, or those of one category; ceil(total / 500) requests (GET /v1/signals)."""
@@ -243,13 +273,18 @@ class AsyncClient:
             context.began_at = self._clock()
 
     async def cost(self, resources: Iterable[Resource[Any]]) -> int:
-        """How many requests reading all of `resources` now would spend at most; sends none.
+        """How many requests reading all of `resources` now would likely spend; sends none. For bounds see `cost_of`.
 
         A series of unknown beginning is assumed to begin in 1985, or in 1830 where its values are monthly or rarer; one
         of which nothing is known, to have an observation every working day.
         """
         await self._open()
         return await self._overview.cost(resources)
+
+    async def cost_of(self, resource: Resource[Any]) -> Cost:
+        """From how many to how many requests reading `resource` now would spend; sends none."""
+        await self._open()
+        return await self._overview.cost_of(resource)
 
     async def refresh(self, *, force: bool = False) -> None:
         """Begin a new generation: refusals and outages are forgotten, so that the service is asked again.
@@ -259,7 +294,8 @@ class AsyncClient:
         self._breaker.reset()
         if force:
             self._cache.expire(self._clock())
-        await self._usage.look_up(self._clock())
+        await self._usage.look_up()
+        await self._usage.allow_probe()
 
     async def forget(self) -> int:
         """Forget everything kept for this key at this service, in memory and store; returns the number of entries."""
@@ -288,7 +324,7 @@ class AsyncClient:
     async def quota(self) -> Quota:
         """The quota last seen; only if none was ever seen, one request for the indices, which are then cached."""
         await self._open()
-        await self._usage.look_up(self._clock())
+        await self._usage.look_up()
         if self.quota_now is None:
             await self.read(IndicesResource())
         if (seen := self.quota_now) is None:
@@ -307,5 +343,5 @@ class AsyncClient:
         async with self._opening:
             if self._cache.scope is None and (salt := await self._store.salt()) is not None:
                 scope = self._key.fingerprint(salt, self.base_url)
-                await self._usage.open(scope, self._clock())
+                await self._usage.open(scope)
                 self._cache.open(scope)

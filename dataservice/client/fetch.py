@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable
 from datetime import date
 from functools import partial
+from itertools import count
 from typing import Any
 
 from dataservice.client.cache.answer import Answer
@@ -13,7 +14,7 @@ from dataservice.client.cache.codec import pack
 from dataservice.client.cache.history import History, after_pull, gaps, pulls_needed, window_of
 from dataservice.client.cache.recent import settled
 from dataservice.client.contract import decode
-from dataservice.client.contract.paging import Pulled, next_offset
+from dataservice.client.contract.paging import MAX_PAGES, Pulled, next_offset, too_many_pages
 from dataservice.client.contract.requests import catalogue_request, first_request, observations_request
 from dataservice.client.contract.resources import (
     CatalogueResource,
@@ -43,8 +44,11 @@ DECODERS: dict[type[Resource[Any]], Callable[[bytes], Any]] = {
 class Fetcher:
     """Fetches resources through `sender` and keeps what arrives in `cache`."""
 
-    def __init__(self, sender: RequestSender, cache: AnswerCache, *, clock: Callable[[], float]) -> None:
+    def __init__(
+        self, sender: RequestSender, cache: AnswerCache, *, clock: Callable[[], float], max_pages: int = MAX_PAGES
+    ) -> None:
         self._sender = sender
+        self._max_pages = max_pages
         self._cache = cache
         self._clock = clock
 
@@ -59,7 +63,7 @@ class Fetcher:
         """The value and its bytes: what cannot be kept is refused like what cannot be read."""
         if isinstance(resource, CatalogueResource):
             found: dict[str, Signal] = {}  # a signal may come twice when the catalogue grows between two pages
-            async for page in pages_of_catalogue(self._sender, context):
+            async for page in pages_of_catalogue(self._sender, context, max_pages=self._max_pages):
                 found.update((signal.slug, signal) for signal in page.signals)
             catalogue = Catalogue(tuple(found.values()))
             return catalogue, pack(catalogue)
@@ -86,7 +90,9 @@ class Fetcher:
         """The history with `window` pulled; if a pull breaks off, what arrived is kept and not asked for again."""
         pulled = Pulled.begin(window)
         try:
-            async for arrived in pages_of_window(self._sender, context, resource.slug, window):
+            async for arrived in pages_of_window(
+                self._sender, context, resource.slug, window, max_pages=self._max_pages
+            ):
                 pulled = arrived
         finally:
             days = pulled.known_window()
@@ -117,24 +123,39 @@ def _catalogue_page(body: bytes) -> decode.CataloguePage:
 
 
 async def pages_of_catalogue(
-    sender: RequestSender, context: CallContext, category: str | None = None
+    sender: RequestSender, context: CallContext, category: str | None = None, *, max_pages: int | None = None
 ) -> AsyncIterator[decode.CataloguePage]:
-    """The pages of the catalogue, one request each."""
+    """The pages of the catalogue, one request each; raises `TooManyPagesError` instead of asking for too many."""
     offset: int | None = 0
-    while offset is not None:
+    known: set[str] = set()
+    for pages in count():
+        if offset is None:
+            return
+        if max_pages is not None and pages >= max_pages:
+            raise sender.refused(
+                too_many_pages("the signals", max_pages, "search the service's own site"), catalogue_request(0), context
+            )
         page = await sender.fetch(catalogue_request(offset, category), context, _catalogue_page)
         yield page
-        offset = next_offset(offset, page)
+        offset = next_offset(offset, page, known)
+        known.update(signal.slug for signal in page.signals)
 
 
 async def pages_of_window(
-    sender: RequestSender, context: CallContext, slug: str, window: Window
+    sender: RequestSender, context: CallContext, slug: str, window: Window, *, max_pages: int | None = None
 ) -> AsyncIterator[Pulled]:
-    """What has arrived of a window of observations after each of its pages, one request each."""
+    """What has arrived of a window of observations after each of its pages, one request each.
+
+    Raises `TooManyPagesError` instead of asking for too many.
+    """
     pulled = Pulled.begin(window)
     end = None if window.end == date.max else window.end
     while (start := pulled.next_start) is not None:
         request = observations_request(slug, None if start == date.min else start, end)
+        if max_pages is not None and pulled.pages >= max_pages:
+            what = f"the observations of {slug}"
+            error = too_many_pages(what, max_pages, "ask for a shorter window")
+            raise sender.refused(error, request, context)
         pulled = await sender.fetch(request, context, partial(_with_page, pulled))
         yield pulled
 

@@ -13,12 +13,15 @@ from cachetools import LRUCache
 
 from dataservice.client.cache.answer import Answer, Miss, Source
 from dataservice.client.cache.answer_cache import AnswerCache
+from dataservice.client.contract.paging import MAX_PAGES
 from dataservice.client.contract.requests import first_request
 from dataservice.client.contract.resources import Resource
 from dataservice.client.fetch import Fetcher
+from dataservice.client.network.meter import Meter
 from dataservice.client.network.sender import CallContext, RequestSender, RetryPolicy
 from dataservice.client.single_flight import FetchLock, SingleFlight
-from dataservice.errors import DataServiceError, UnavailableError
+from dataservice.client.unknown_names import UnknownNames
+from dataservice.errors import DataServiceError, NotFoundError, UnavailableError
 
 T = TypeVar("T")
 
@@ -40,41 +43,50 @@ class ResourceReader:
         cache: AnswerCache,
         sender: RequestSender,
         fetch_lock: FetchLock,
+        unknown_names: UnknownNames,
         *,
         deadline_s: float,
         clock: Callable[[], float],
+        max_pages: int = MAX_PAGES,
     ) -> None:
         self._cache = cache
         self._sender = sender
         self._fetch_lock = fetch_lock
-        self._fetcher = Fetcher(sender, cache, clock=clock)
+        self._unknown_names = unknown_names
+        self._fetcher = Fetcher(sender, cache, clock=clock, max_pages=max_pages)
         self._deadline_s = deadline_s
         self._clock = clock
         self._single_flight = SingleFlight()
         self.last_errors: LRUCache[Resource[Any], DataServiceError] = LRUCache(MAX_LAST_ERRORS)
 
-    async def read(self, resource: Resource[T], known_miss: Miss[T] | None = None) -> Answer[T]:
-        """The answer of the one flight to `resource`; only the caller that started it is charged with its requests."""
-        answer, started = await self._single_flight.join(resource, lambda: self._answer(resource, known_miss))
+    async def read(
+        self, resource: Resource[T], known_miss: Miss[T] | None = None, meter: Meter | None = None
+    ) -> Answer[T]:
+        """The answer of the one flight to `resource`; only the `meter` of the caller that started it counts it."""
+        answer, started = await self._single_flight.join(
+            resource, lambda: self._answer(resource, known_miss, meter or Meter())
+        )
         return answer if started else replace(answer, requests=0)
 
     async def aclose(self) -> None:
         """End what is under way."""
         await self._single_flight.cancel()
 
-    def context(self, resource: Resource[Any] | None = None, *, has_value: bool = False) -> CallContext:
+    def context(
+        self, resource: Resource[Any] | None = None, meter: Meter | None = None, *, has_value: bool = False
+    ) -> CallContext:
         """The context of a new call; with a last known value at hand it gives up retrying sooner."""
         limit_s = min(RETRY_WITH_VALUE_S, self._deadline_s) if has_value else self._deadline_s
-        return CallContext(resource, self._clock(), self._deadline_s, RetryPolicy(limit_s))
+        return CallContext(resource, self._clock(), self._deadline_s, RetryPolicy(limit_s), meter or Meter())
 
-    async def _answer(self, resource: Resource[T], known_miss: Miss[T] | None) -> Answer[T]:
+    async def _answer(self, resource: Resource[T], known_miss: Miss[T] | None, meter: Meter) -> Answer[T]:
         if known_miss is not None:
             known = known_miss.last_known
         else:
             known = await self._cache.last_known(resource, self._clock())
             if known is not None and known.is_fresh(self._clock()):
                 return known
-        context = self.context(resource, has_value=known is not None)
+        context = self.context(resource, meter, has_value=known is not None)
         try:
             self._sender.check(first_request(resource), context)
             answer = await self._within_deadline(resource, context, known)
@@ -87,10 +99,12 @@ class ResourceReader:
             self.last_errors.pop(resource, None)
             return answer
         self.last_errors[resource] = failed.afresh()
+        if isinstance(failed, NotFoundError) and context.meter.requests:
+            await self._unknown_names.note()
         last_known = await self._cache.after_failure(resource, known, self._clock())
         if last_known is None:
             raise failed
-        return replace(last_known.stale(failed.afresh()), requests=context.requests)
+        return replace(last_known.stale(failed.afresh()), requests=context.meter.requests)
 
     async def _within_deadline(self, resource: Resource[T], context: CallContext, known: Answer[T] | None) -> Answer[T]:
         """The answer; cancelled from outside if something on the way does not mind the deadline."""
@@ -107,4 +121,4 @@ class ResourceReader:
                 if found is not None and found.is_fresh(now):
                     return found
             answer = await self._fetcher.fetch(resource, context)
-        return replace(answer, source=Source.NETWORK, requests=context.requests)
+        return replace(answer, source=Source.NETWORK, requests=context.meter.requests)

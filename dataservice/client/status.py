@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from dataservice.client import cost
 from dataservice.client.cache.answer import Answer, Freshness, Source
 from dataservice.client.cache.answer_cache import AnswerCache
 from dataservice.client.cache.history import History, pulls_needed, window_of
@@ -18,6 +19,7 @@ from dataservice.client.contract.requests import CATALOGUE_LIMIT, can_exist, fir
 from dataservice.client.contract.resources import CatalogueResource, HistoryResource, Resource, SignalResource
 from dataservice.client.contract.results import Catalogue, SignalDetail
 from dataservice.client.contract.windows import Window, utc_day
+from dataservice.client.cost import NOTHING, ONE, Cost
 from dataservice.client.network.breaker import CircuitBreaker
 from dataservice.errors import (
     AuthenticationError,
@@ -92,8 +94,26 @@ class Overview:
         self._clock = clock
 
     async def cost(self, resources: Iterable[Resource[Any]]) -> int:
-        """How many requests reading all of `resources` now would spend at most."""
+        """How many requests reading all of `resources` now would likely spend."""
         return sum([await self._cost(resource) for resource in uncovered(resources)])
+
+    async def cost_of(self, resource: Resource[Any]) -> Cost:
+        """From how many to how many requests reading one resource now would spend."""
+        now = self._clock()
+        if not can_exist(resource) or self._blocking_error(resource, now) is not None:
+            return NOTHING
+        known = await self._cache.last_known(resource, now)
+        if known is not None and known.is_fresh(now):
+            return NOTHING
+        match resource:
+            case CatalogueResource():
+                return cost.catalogue_cost(known)
+            case HistoryResource(slug):
+                detail = await self._cache.last_known(SignalResource(slug), now)
+                history = await self._cache.history_at_hand(slug, now)
+                return cost.history_cost(resource, history, detail.value if detail else None, now, self._cache.rules)
+            case _:
+                return ONE
 
     def states(self, last_errors: Mapping[Resource[Any], DataServiceError]) -> list[ResourceState]:
         """The state of every resource with an answer in memory, and of those that have only an error."""

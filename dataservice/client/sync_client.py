@@ -20,7 +20,9 @@ from dataservice.client.contract.dates import DateLike
 from dataservice.client.contract.quota import Quota
 from dataservice.client.contract.resources import Resource
 from dataservice.client.contract.results import Catalogue, Currents, Indices, Page, SignalDetail
+from dataservice.client.cost import Cost
 from dataservice.client.network.budget import Budget
+from dataservice.client.network.meter import Meter
 from dataservice.client.status import ResourceState
 from dataservice.models import Post, Signal, WireItem
 from dataservice.observations import Observations
@@ -37,6 +39,8 @@ class Options(TypedDict, total=False):
     deadline_s: float
     budget: Budget | None
     max_memory_bytes: int
+    max_answer_bytes: int
+    max_pages: int
     allow_plain_http: bool
     transport: httpx.AsyncBaseTransport | None
     user_agent: str | None
@@ -170,13 +174,19 @@ class Client:
         """The answer in any cache, fresh if any cache holds a fresh one, else the youngest; never a request."""
         return self._loop.run(self._client.last_known(resource))
 
-    def read(self, resource: Resource[T], *, known_miss: Miss[T] | None = None) -> Answer[T]:
+    def read(
+        self, resource: Resource[T], *, known_miss: Miss[T] | None = None, meter: Meter | None = None
+    ) -> Answer[T]:
         """The answer: fresh from a cache, else from the service, else the last known one with `stale_because`."""
-        return self._loop.run(self._client.read(resource, known_miss=known_miss))
+        return self._loop.run(self._client.read(resource, known_miss=known_miss, meter=meter))
 
     def cost(self, resources: Iterable[Resource[Any]]) -> int:
-        """How many requests reading all of `resources` now would spend at most."""
+        """How many requests reading all of `resources` now would likely spend."""
         return self._loop.run(self._client.cost(resources))
+
+    def cost_of(self, resource: Resource[Any]) -> Cost:
+        """From how many to how many requests reading `resource` now would spend."""
+        return self._loop.run(self._client.cost_of(resource))
 
     def refresh(self, *, force: bool = False) -> None:
         """Begin a new generation: refusals and outages are forgotten; `force`: nothing counts as fresh."""

@@ -12,12 +12,19 @@ from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
-from dataservice.client import Answer, Miss, Resource
+from dataservice.client import Answer, Doubt, Meter, Miss, Resource
+from dataservice.errors import DataServiceError, InvalidRequestError, NotFoundError, TierError
 from udfs.engine.effects import EVER, FRESH, PAUSE, Asking, Question, Reply
 from udfs.engine.side_by_side import YIELD_AFTER_S, side_by_side
 from udfs.engine.widest_first import widest_first
 
 T = TypeVar("T")
+
+SETTLED = (NotFoundError, TierError, InvalidRequestError)
+"""Refusals that stay true for a while: what rests on one of them is as good as it can be."""
+
+MOST_TRIED_AT_ONCE = 16
+"""Names asked for together before the next ones: as many as the client sends at a time."""
 
 
 async def cooperative(items: Iterable[T], *, timer: Callable[[], float] = time.perf_counter) -> AsyncIterator[T]:
@@ -45,8 +52,16 @@ class Reader(Protocol):
     async def last_known(self, resource: Resource[T]) -> Answer[T] | None:
         """The answer in any cache, however old."""
 
-    async def read(self, resource: Resource[T], *, known_miss: Miss[T] | None = None) -> Answer[T]:
-        """The answer, from the service if need be; with `known_miss` no store is looked into again."""
+    async def doubts(self, names: int) -> Doubt:
+        """Whether `names` signals, which nothing at hand vouches for, are to be looked up in the catalogue first."""
+
+    async def read(
+        self, resource: Resource[T], *, known_miss: Miss[T] | None = None, meter: Meter | None = None
+    ) -> Answer[T]:
+        """The answer, from the service if need be; with `known_miss` no store is looked into again.
+
+        `meter` counts what it spends, also where it raises.
+        """
 
 
 @dataclass(slots=True, eq=False)
@@ -62,8 +77,11 @@ class Run:
     """Until when all its answers count as fresh; one that was accepted at any age, up to that age."""
     stale: Answer[Any] | None = None
     """The oldest last known value that it received in place of a fresh one."""
+    failed: DataServiceError | None = None
+    """Why a part of what it asked for is missing now and may come later."""
     requests: int = 0
-    """Requests that were made for this function; a shared answer is charged to the first function that used it."""
+    """Requests that were made for this function, answered or not; those of what several functions share are charged to
+    the first that used it."""
 
     def step(self, replies: Sequence[Reply] | None) -> None:
         """Go on with `replies` up to the next questions or the end."""
@@ -77,6 +95,11 @@ class Run:
         except Exception as error:  # noqa: BLE001 - whatever it is, it becomes this one cell's error
             self.error = error
         self.asking, self.questions = None, ()
+
+    def note_failure(self, error: Exception) -> None:
+        """Note what kept an answer away, unless asking again would change nothing."""
+        if isinstance(error, DataServiceError) and not isinstance(error, SETTLED):
+            self.failed = error
 
     def note(self, question: Question, answer: Answer[Any]) -> None:
         """Note what the result rests on, before going on with `answer`."""
@@ -104,9 +127,12 @@ class Batch:
         self._replies: dict[Question, Reply] = {}
         self._misses: dict[Resource[Any], Miss[Any]] = {}
         """What no cache holds a fresh answer to: looked up once, and then read without another look."""
-        self._uncharged: dict[Question, int] = {}
-        """The requests of each answer that no function was charged with yet."""
+        self._meters: dict[Question, Meter] = {}
+        """The requests of each read that no function was charged with yet."""
         self._waiting: list[Run] = []
+        self._looked_up: dict[Resource[Any], Reply] = {}
+        self._tried_at_once = 1
+        """How many names are asked for before it is known whether names like these exist."""
 
     def begin(self, run: Run) -> None:
         """Let `run` go as far as memory can answer; most end here."""
@@ -120,10 +146,11 @@ class Batch:
         while self._waiting:
             asking = [run for run in self._waiting if run.questions is not PAUSE]
             missing = {q: None for run in asking for q in run.questions if q not in self._replies}
-            for part in widest_first(missing):
+            for part in widest_first(question for question in missing if question.instead_of is None):
                 replies = await side_by_side(self._reply, part)
                 for question, reply in zip(part, replies, strict=True):
                     self._learn(question, reply)
+            await self._decide([question for question in missing if question.instead_of is not None])
             await asyncio.sleep(0)  # other tasks go first before each turn of a function with much to do
             async for run in cooperative(self._waiting):
                 if run.questions is PAUSE:
@@ -139,7 +166,7 @@ class Batch:
                 return
             for question in run.questions:
                 if question not in replies:
-                    found = _peek(question, self._reader)
+                    found = _peek(question, self._reader) if question.instead_of is None else None
                     if found is None:
                         return
                     self._learn(question, found)
@@ -147,20 +174,49 @@ class Batch:
             for question, reply in zip(run.questions, received, strict=True):
                 if isinstance(reply, Answer):
                     run.note(question, reply)
-            if self._uncharged:
-                run.requests += sum(self._uncharged.pop(question, 0) for question in run.questions)
+                elif reply is not None:
+                    run.note_failure(reply)
+            if self._meters:
+                run.requests += sum(self._meters.pop(q).requests for q in run.questions if q in self._meters)
             run.step(received)
+
+    async def _decide(self, questions: Sequence[Question]) -> None:
+        """Reply to those who ask for a resource instead of another: with its answer, or None to go on without.
+
+        As long as nothing speaks against their names, they go on in growing groups: should the first names not exist,
+        the others are looked up together.
+        """
+        doubtful = [question for question in questions if not self._is_known(question)]
+        is_settled = any(question.resource in self._looked_up for question in doubtful)
+        doubt = await self._reader.doubts(len(doubtful)) if doubtful and not is_settled else Doubt.NONE
+        if doubt is Doubt.MANY:
+            asked = Question(doubtful[0].resource)
+            self._misses.pop(asked.resource, None)  # it was looked up before the first names were tried
+            self._looked_up[asked.resource] = await self._reply(asked)
+            self._meters[doubtful[0]] = self._meters.pop(asked)
+        elif doubt is Doubt.SOME:
+            waiting = set(doubtful[self._tried_at_once :])
+            self._tried_at_once = min(MOST_TRIED_AT_ONCE, 2 * self._tried_at_once)
+            questions = [question for question in questions if question not in waiting]
+        for question in questions:
+            found = self._looked_up.get(question.resource)
+            self._learn(question, _accepted(question, found if isinstance(found, Answer) else None, self._now))
+
+    def _is_known(self, question: Question) -> bool:
+        """Whether an old answer shows that what the question wants to avoid does exist."""
+        miss = self._misses.get(question.instead_of) if question.instead_of is not None else None
+        return miss is not None and miss.last_known is not None
 
     def _learn(self, question: Question, reply: Reply) -> None:
         self._replies[question] = reply
-        if isinstance(reply, Answer) and reply.requests:
-            self._uncharged[question] = reply.requests
 
     async def _reply(self, question: Question) -> Reply:
         """The reader's answer; an exception is one too, so that one bad resource never harms the batch."""
         try:
             if question.cached_max_age_s is None:
-                return await self._reader.read(question.resource, known_miss=self._misses.get(question.resource))
+                meter = self._meters[question] = Meter()
+                known_miss = self._misses.get(question.resource)
+                return await self._reader.read(question.resource, known_miss=known_miss, meter=meter)
             return _accepted(question, await self._last_known(question), self._now)
         except Exception as error:  # noqa: BLE001 - it becomes the error of the cells that asked
             return error if question.cached_max_age_s is None else None

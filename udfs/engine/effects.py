@@ -36,6 +36,8 @@ class Question(msgspec.Struct, frozen=True, cache_hash=True):
     resource: Resource[Any]
     cached_max_age_s: float | None = None
     """None: fetch it if need be. A number: only from a cache, and not older (`FRESH`: still fresh)."""
+    instead_of: Resource[Any] | None = None
+    """What it saves the asker from asking for, should that not exist; then it may be fetched all the same."""
 
 
 PAUSE: tuple[Question, ...] = (Question(CatalogueResource(), cached_max_age_s=FRESH),)
@@ -78,6 +80,14 @@ async def have(resource: Resource[T], *, max_age_s: float) -> Answer[T] | None:
     What other functions of the batch fetch at the same time is at hand too.
     """
     return (await _ask((_question(resource, max_age_s),)))[0]  # type: ignore[return-value]  # never an exception
+
+
+async def have_instead(resource: Resource[T], of: Resource[Any], *, max_age_s: float) -> Answer[T] | None:
+    """As `have`, asked before `of`, which may not exist: `resource` is fetched where that is likely to cost less.
+
+    That is for the reader to say: `Reader.doubts`.
+    """
+    return (await _ask((_question(resource, max_age_s, of),)))[0]  # type: ignore[return-value]  # never an exception
 
 
 async def gather(askings: Sequence[Asking[T]]) -> list[T | Exception]:

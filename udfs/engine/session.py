@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from dataservice.client import Answer, AsyncClient, Resource
+from dataservice.client import AsyncClient, Cost, Resource
 from dataservice.client.contract.windows import utc_day
 from dataservice.errors import DataServiceError
 from udfs.arguments.options import error_style
@@ -16,6 +16,7 @@ from udfs.cells import restyled, with_index
 from udfs.engine import batch
 from udfs.engine.batch import Batch, Reader, Run, cooperative
 from udfs.engine.effects import EVER
+from udfs.engine.foresight import Foresight, Guess, spread
 from udfs.engine.registry import REGISTRY, find
 from udfs.errors import CellError, UdfError, error_cell, reason
 
@@ -34,22 +35,25 @@ class Call(msgspec.Struct, frozen=True):
 
 
 class Stale(msgspec.Struct, frozen=True):
-    """Why a result is the last known one, and how old it is."""
+    """Why a result is the last known one, and how old it is; or why a part of it is missing, at an age of 0."""
 
     age_s: float
     reason: str
 
     @classmethod
-    def of(cls, answer: Answer[Any], function: str, now: float) -> Stale:
-        """What a stale `answer` means for a result of the function (or tool) called `function`."""
-        because = answer.stale_because or DataServiceError("no fresh answer")
-        return cls(answer.age_s(now), reason(because, function))
+    def of(cls, run: Run, function: str, now: float) -> Stale | None:
+        """What the function (or tool) called `function` was given instead of fresh answers; None for nothing."""
+        if run.stale is not None:
+            because = run.stale.stale_because or DataServiceError("no fresh answer")
+            return cls(run.stale.age_s(now), reason(because, function))
+        return None if run.failed is None else cls(0.0, reason(run.failed, function))
 
 
 class Outcome(msgspec.Struct, frozen=True):
     """What a call gave: plain Python, a frame or a `CellError`; `fresh_for_s` is how long a host may keep it.
 
-    `requests` sums up over a batch: a shared answer is charged to the first call that used it.
+    `requests` sums up over a batch to what it spent, on answers and on failures: what several calls share is charged to
+    the first that used it.
     """
 
     result: Any
@@ -59,12 +63,20 @@ class Outcome(msgspec.Struct, frozen=True):
 
 
 class CostPreview(msgspec.Struct, frozen=True):
-    """What a batch would spend if it were sent now, as far as can be known without sending anything."""
+    """What a batch would spend if it were sent now, as far as can be known without sending anything.
 
-    requests: int
+    `resources` are those that would be read first; `fresh_calls` need none.
+    """
+
+    cost: Cost
     resources: frozenset[Resource[Any]]
     calls: int
     fresh_calls: int
+
+    @property
+    def requests(self) -> int:
+        """The highest number of requests where there is one, else the lowest."""
+        return self.cost.number
 
 
 class Session:
@@ -79,15 +91,19 @@ class Session:
 
         `reader` answers in place of the client, such as one that ends by a deadline.
         """
+        runs = await self._run(calls, reader or self.client)
+        now = self._clock()
+        ended = cooperative(zip(calls, runs, strict=True))
+        return [_outcome(call, run, now) async for call, run in ended]
+
+    async def _run(self, calls: Sequence[Call], reader: Reader) -> list[Run | CellError]:
         injected = self._injected()
-        batch = Batch(reader or self.client, injected["now"])
+        batch = Batch(reader, injected["now"])
         begun = [None if _runs_last(call) else _begun(call, injected, batch) async for call in cooperative(calls)]
         await batch.end()
         runs = [run or _begun(call, injected, batch) for call, run in zip(calls, begun, strict=True)]
         await batch.end()
-        now = self._clock()
-        ended = cooperative(zip(calls, runs, strict=True))
-        return [_outcome(call, run, now) async for call, run in ended]
+        return runs
 
     async def value(self, function_id: str, args: Sequence[Any]) -> Any:
         """The result of one call as plain Python, a dated table with a date index; raises what went wrong."""
@@ -101,14 +117,22 @@ class Session:
     async def cost(self, calls: Sequence[Call]) -> CostPreview:
         """What `answer(calls)` would spend now; sends nothing."""
         injected = self._injected()
-        fresh = 0
+        costly: list[Call] = []
         missing: set[Resource[Any]] = set()
         async for call in cooperative(calls):
             run = _bound(call, injected)
             needed = await batch.needed([run], self.client, injected["now"]) if isinstance(run, Run) else set()
-            fresh += not needed
-            missing |= needed
-        return CostPreview(await self.client.cost(missing), frozenset(missing), len(calls), fresh)
+            if needed:
+                costly.append(call)
+                missing |= needed
+        return CostPreview(await self._cost(costly), frozenset(missing), len(calls), len(calls) - len(costly))
+
+    async def _cost(self, calls: Sequence[Call]) -> Cost:
+        """From how many to how many requests `calls` would spend."""
+        guesses = [Foresight(self.client, guess, self._clock()) for guess in Guess] if calls else []
+        for foresight in guesses:
+            await self._run(calls, foresight)
+        return spread(foresight.by_subject() for foresight in guesses)
 
     def _injected(self) -> dict[str, Any]:
         now = self._clock()
@@ -139,7 +163,7 @@ def _outcome(call: Call, run: Run | CellError, now: float) -> Outcome:
     if isinstance(run, CellError):
         return Outcome(_styled(run, call), KEEP_WITHOUT_ANSWER_S)
     result = run.result if run.error is None else error_cell(run.error, call.function_id)
-    stale = Stale.of(run.stale, call.function_id.upper(), now) if run.stale and run.error is None else None
+    stale = Stale.of(run, call.function_id.upper(), now) if run.error is None else None
     return Outcome(_styled(result, call), _keep_s(call, run, now), stale, run.requests)
 
 
@@ -148,7 +172,7 @@ def _keep_s(call: Call, run: Run, now: float) -> float:
 
     What the service could not answer is asked again at once: the client decides whether that costs a request.
     """
-    if run.error is not None and not isinstance(run.error, UdfError):
+    if run.failed is not None or (run.error is not None and not isinstance(run.error, UdfError)):
         return 0.0
     limit_s = find(call.function_id).keep_s
     if limit_s is None:

@@ -13,9 +13,10 @@ from dataservice.models import Post, WireItem
 from udfs.arguments.dates import Day
 from udfs.arguments.kinds import Choice, Count, Text, shown
 from udfs.cells import Table, table
+from udfs.engine.batch import SETTLED
 from udfs.engine.decorator import udf
 from udfs.engine.effects import EVER, have, need, need_all
-from udfs.errors import NoDataError
+from udfs.errors import CellError, NoDataError, error_cell
 from udfs.functions.wire import is_locked
 from udfs.records.fields import Fields
 from udfs.records.lookup import nearest, unknown
@@ -106,7 +107,8 @@ async def CODEX_POST(  # noqa: N802 - the id that workbooks store
     """The text of one research post (Markdown), or one of its other fields.
 
     `citations` spills a table: number, quoted text, wire item, and its headline and link. The last two come from the
-    wire: they are blank for a key below the Pro tier, and for items older than the newest 200.
+    wire: they are blank for a key below the Pro tier, and for items older than the newest 200. While the wire does not
+    answer, the headlines say so.
 
     The service has no request for a single post, so the post is looked up among the newest 200: one request for all
     CODEX_POST cells together. To find an older post, use a CODEX cell with its story type.
@@ -159,18 +161,20 @@ def find_post(posts: Page[Post], name: str) -> Post | None:
 async def _citations(name: str, client: AsyncClient) -> Table:
     """The citations of a post; the wire is requested together with the posts unless it is known to be locked."""
     lists: list[Resource[Page[Any]]] = [PostsResource(), *([] if is_locked(client) else [WireResource()])]
-    wire = [answer.value for answer in (await need_all(lists))[1:] if not isinstance(answer, Exception)]
+    wire = (await need_all(lists))[1:]
     post, _ = await _post(name)
-    return citation_table(post, {item.id: item for page in wire for item in page})
+    items = {item.id: item for answer in wire if not isinstance(answer, Exception) for item in answer.value}
+    failures = [error for error in wire if isinstance(error, Exception) and not isinstance(error, SETTLED)]
+    return citation_table(post, items, error_cell(failures[0], "the wire") if failures else None)
 
 
-def citation_table(post: Post, items: dict[str, WireItem]) -> Table:
-    """One row a citation, in the order of their numbers."""
+def citation_table(post: Post, items: dict[str, WireItem], failure: CellError | None = None) -> Table:
+    """One row a citation, in the order of their numbers; `failure` stands where the wire could not be asked."""
     rows = []
     for citation in sorted(post.citations, key=lambda each: _number(each.get("citation_number"))):
         item = items.get(str(citation.get("wire_item_id")))
         given = [citation.get(name) for name in CITATION_COLUMNS[:3]]
-        rows.append([*given, item.headline if item else None, item.primary_url if item else None])
+        rows.append([*given, item.headline if item else failure, item.primary_url if item else None])
     return table(CITATION_COLUMNS, rows)
 
 

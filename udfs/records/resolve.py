@@ -1,7 +1,8 @@
 """From the name that a formula gives, a slug or a shortcode, to the slug that the service knows.
 
 A catalogue at hand settles it without a request, whatever its age where it knows the name. Without one, what looks like
-a slug is requested as it is, and what can only be a shortcode (`WTI`) needs the catalogue.
+a slug is requested as it is, and what can only be a shortcode (`WTI`) needs the catalogue. So do many such slugs at a
+time as soon as one of them turns out not to exist.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import TypeVar
 from dataservice.client import Answer, Catalogue, CatalogueResource, Resource, SignalDetail, SignalResource
 from dataservice.errors import NotFoundError
 from udfs.arguments.kinds import shown
-from udfs.engine.effects import EVER, FRESH, have, need
+from udfs.engine.effects import EVER, FRESH, have, have_instead, need
 from udfs.errors import NoDataError
 
 T = TypeVar("T")
@@ -69,11 +70,12 @@ async def _listed(name: str) -> str:
     if signal is not None:
         return signal.slug
     catalogue = await recent_catalogue() if any_age else None
-    if catalogue is None:
-        if looks_like_slug(name):
-            return name
+    if catalogue is None and not looks_like_slug(name):
         catalogue = (await need(CATALOGUE)).value
-    return _found(catalogue, name)
+    if catalogue is None:
+        listed = await have_instead(CATALOGUE, SignalResource(name), max_age_s=CATALOGUE_AGE_S)
+        catalogue = listed.value if listed else None
+    return name if catalogue is None else _found(catalogue, name)
 
 
 def looks_like_slug(name: str) -> bool:

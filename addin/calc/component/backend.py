@@ -63,6 +63,8 @@ class BackendClient:
         self._down_until = 0.0
         self._down_because = ""
         self._idle: list[http.client.HTTPConnection] = []
+        self.requests = 0
+        """The requests to the service that the backend spent on calls from here."""
 
     def answers(self, calls: Sequence[Call]) -> list[dict[str, Any]]:
         """The answers of `calls` in order, as one batch; raises `BackendError` if there are none.
@@ -94,6 +96,7 @@ class BackendClient:
         answers = reply.get("answers")
         if not isinstance(answers, list) or len(answers) != len(calls):
             raise BackendError(f"what answers at {self.address.url} is not the add-in's backend")
+        self.requests += int(reply.get("requests") or 0)
         return answers
 
     def _request(self, method: str, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:

@@ -93,13 +93,18 @@ class Commands(unohelper.Base, XInitialization, XDispatchProvider, XNotifyingDis
         """Fetch new values (`stale` or `force`), fill them in and fit the tables; what to tell the user."""
         engine = self._host.engine
         with self._refreshing:
-            before = engine.backend.status()
+            before = engine.backend.requests
             engine.backend.refresh(mode)
             engine.expire()
             self._host.recalculate(document)
             fitted = self._on_main(document, lambda: fit_tables(document, self._namespace, engine))
             blocked = [f"{place}: the cells its table needs are in use" for place in fitted.blocked]
-            return refreshed(before, engine.backend.status(), fitted.changed, [*engine.messages(), *blocked])
+            return refreshed(
+                engine.backend.requests - before,
+                engine.backend.status(),
+                fitted.changed,
+                [*engine.messages(), *blocked],
+            )
 
     def _status(self) -> str:
         """The state of the backend, the key and the quota, and why cells show errors."""

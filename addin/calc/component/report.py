@@ -8,10 +8,9 @@ from .calls import Call
 from .response_cache import CachedAnswer
 
 
-def refreshed(before: dict[str, Any], after: dict[str, Any], fitted: int, problems: Sequence[str]) -> str:
-    """What a refresh did and spent, from the backend's state before and after, and the problems."""
-    quota = after.get("quota") or {}
-    spent = _requests(after, before) - _requests(before, after)
+def refreshed(spent: int, status: dict[str, Any], fitted: int, problems: Sequence[str]) -> str:
+    """What a refresh did, the requests it spent, what is left by the backend's state after it, and the problems."""
+    quota = status.get("quota") or {}
     left = f", {quota['remaining']:,} left this month" if quota.get("remaining") is not None else ""
     sentences = [f"Refreshed: {spent:,} {'request' if spent == 1 else 'requests'} spent{left}."]
     if fitted:
@@ -48,13 +47,6 @@ def in_one_line(text: str) -> str:
     reasons = [line.strip(" •") for line in rest[1:]]
     more = f" (and {len(reasons) - 1} more: see Status)" if len(reasons) > 1 else ""
     return f"{first} {rest[0]} {reasons[0]}{more}"
-
-
-def _requests(status: dict[str, Any], other: dict[str, Any]) -> int:
-    """The requests spent so far, by the best count that both states have."""
-    if status.get("quota") and other.get("quota"):
-        return int(status["quota"].get("used_here") or 0)
-    return int(status.get("requests_total") or 0)
 
 
 def _outcome(cached: CachedAnswer | None) -> str:

@@ -15,6 +15,7 @@ from addin.workbook.refresh.dependencies import CellNote, CellReference, OurCell
 from addin.workbook.refresh.influence import Place
 from addin.workbook.refresh.plan import Plan, arguments, make_plan, referenced_value
 from addin.workbook.refresh.spill import spill
+from dataservice.client import Cost
 from udfs import Call, Session
 from udfs.cells import Grid, Scalar, cells_of
 from udfs.engine.session import Outcome
@@ -32,19 +33,24 @@ class TooFewRequestsError(WorkbookError):
 class BookCost:
     """What a refresh of a book would spend now."""
 
-    requests: int
+    cost: Cost
     remaining: int | None
     """Requests left to the key this month; None when the service has not said so yet."""
     cells: int
     fresh_cells: int
-    by_sheet: dict[tuple[str, str], tuple[int, int]]
+    by_sheet: dict[tuple[str, str], tuple[int, Cost]]
     """Sheet and function → formulas, and the requests they would spend on their own."""
     skipped: Sequence[CellNote] = ()
 
     @property
     def affordable(self) -> bool:
-        """Whether the refresh can finish."""
-        return self.remaining is None or self.requests <= self.remaining
+        """Whether the refresh may finish: not if its fewest requests are too many."""
+        return self.remaining is None or self.cost.at_least <= self.remaining
+
+    @property
+    def requests(self) -> int:
+        """The highest number of requests where there is one, else the lowest."""
+        return self.cost.number
 
 
 @dataclass(slots=True)
@@ -100,10 +106,9 @@ async def refresh_book(
         cost = None if force else await _cost(session, book, plan)
         if cost and not cost.affordable:
             raise TooFewRequestsError(
-                f"the refresh needs {cost.requests} requests and the key has {cost.remaining} left this month; "
+                f"the refresh needs {cost.cost} and the key has {cost.remaining} left this month; "
                 "nothing was sent (--force starts all the same)"
             )
-        spent_before = _spent(session)
         changed: set[Place] = set()
         report = await _refresh_all(session, book, plan, changed, progress)
         for _ in range(MAX_FURTHER_PASSES):
@@ -111,10 +116,10 @@ async def refresh_book(
                 break
             # Cells that a spill has just filled may be what other formulas of ours refer to.
             plan = make_plan(book, namespace)
-            written = report.written
+            before = report
             report = await _refresh_all(session, book, plan, changed)
-            report.written |= written
-        report.requests = _spent(session) - spent_before
+            report.written |= before.written
+            report.requests += before.requests
         report.mended = mended
         _finish(book, plan, changed, report)
         package.write(place, book.changed_parts())
@@ -135,6 +140,7 @@ async def _refresh_all(
     for cells in plan.rounds:
         ready, calls = _calls(book, cells, report.skipped)
         for cell, outcome in zip(ready, await session.answer(calls), strict=True):
+            report.requests += outcome.requests
             changed |= _write_outcome(book, cell, outcome, report)
         for cell in cells:
             if isinstance(cell.call, CellReference):
@@ -199,19 +205,13 @@ async def _cost(session: Session, book: Book, plan: Plan) -> BookCost:
     groups: dict[tuple[str, str], list[Call]] = {}
     for cell, call in zip(ready, calls, strict=True):
         groups.setdefault((cell.sheet, call.function_id), []).append(call)
-    by_sheet = {group: (len(members), (await session.cost(members)).requests) for group, members in groups.items()}
+    by_sheet = {group: (len(members), (await session.cost(members)).cost) for group, members in groups.items()}
     quota = session.client.quota_now
     return BookCost(
-        requests=total.requests,
+        cost=total.cost,
         remaining=quota.remaining if quota else None,
         cells=len(calls),
         fresh_cells=total.fresh_calls,
         by_sheet=by_sheet,
         skipped=skipped,
     )
-
-
-def _spent(session: Session) -> int:
-    """Requests spent by this installation this month."""
-    quota = session.client.quota_now
-    return quota.used_here if quota else 0

@@ -56,7 +56,7 @@ class AnswerCache:
     @property
     def held_bytes(self) -> int:
         """About how much memory the answers take."""
-        return self.memory.held_bytes + int(self._histories.currsize)
+        return self.memory.held_bytes + self._histories.held_bytes
 
     def open(self, scope: str) -> None:
         """Use the store from now on, under the name of the key."""

@@ -33,6 +33,11 @@ class Histories:
         """The time of the entry that was last seen in the store: it tells whether another process replaced it."""
         self.revised: LRUCache[str, float] = LRUCache(MAX_REVISED)
 
+    @property
+    def held_bytes(self) -> int:
+        """About how much memory the histories take."""
+        return int(self._held.currsize)
+
     def held(self, slug: str) -> History | None:
         """The history in memory."""
         return self._held.get(slug)

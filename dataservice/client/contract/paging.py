@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import date
 
 from dataservice.client.contract.decode import CataloguePage, ObservationsPage
 from dataservice.client.contract.requests import CATALOGUE_LIMIT, OBSERVATIONS_LIMIT
 from dataservice.client.contract.windows import Window, day_after
-from dataservice.errors import MalformedAnswerError
+from dataservice.errors import MalformedAnswerError, TooManyPagesError
 from dataservice.observations import Observations
 
+MAX_PAGES = 100
+"""Requests for one answer: 100,000 observations or 50,000 signals, more than a workbook shows."""
 
-def next_offset(offset: int, page: CataloguePage) -> int | None:
-    """The offset of the page behind `page`, which began at `offset`; None behind the last one."""
+
+def next_offset(offset: int, page: CataloguePage, known: Collection[str] = ()) -> int | None:
+    """The offset of the page behind `page`, which began at `offset`; None behind the last one.
+
+    A page that brings none but `known` slugs is the last one, too: a service that ignores `offset` never ends.
+    """
     end = offset + len(page.signals)
-    if not page.signals:
+    if all(signal.slug in known for signal in page.signals):
         return None
     if page.total is not None:
         return end if end < page.total else None
@@ -66,6 +73,11 @@ class Pulled:
             return None
         # A page full of one day would come again and again: what that day holds beyond a page cannot be asked for.
         return max(found.last_day, day_after(start) if found.last_day == start else start)
+
+
+def too_many_pages(what: str, max_pages: int, advice: str) -> TooManyPagesError:
+    """Why no further page of `what` is requested."""
+    return TooManyPagesError(f"{what} take more than {max_pages:,} requests; {advice}, or raise max_pages")
 
 
 def pages_for(observations: float) -> int:

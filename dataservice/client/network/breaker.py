@@ -26,6 +26,7 @@ from dataservice.errors import (
     QuotaExceededError,
     ServerFailedError,
     TierError,
+    TooManyPagesError,
     UnavailableError,
 )
 
@@ -83,6 +84,8 @@ class CircuitBreaker:
         """Remember that the service answered `error` to `resource`."""
         error = error.afresh()
         match error:
+            case TooManyPagesError() if resource is not None:
+                self._resources[resource] = OpenBreaker(error, next_utc_day(now))
             case AuthenticationError() | QuotaExceededError():
                 self._key = OpenBreaker(error, next_utc_day(now))
             case TierError():

@@ -38,13 +38,13 @@ class Failure:
 
 
 def failed_answer(
-    request: Request, response: httpx.Response, quota: Quota | None, redact: Callable[[str], str]
+    request: Request, response: httpx.Response, body: bytes, quota: Quota | None, redact: Callable[[str], str]
 ) -> Failure:
     """The failure that an answer with a status other than 200 is; the service's own words pass through `redact`."""
     status, path, wait_s = response.status_code, request.path, _retry_after_s(response)
     match status:
         case 400 | 405 | 422:
-            said = redact(_said(response)) or f"HTTP {status}"
+            said = redact(_said(body)) or f"HTTP {status}"
             return Failure(InvalidRequestError(said, status=status, path=path))
         case 401:
             return Failure(AuthenticationError("the API key was refused", status=status, path=path))
@@ -52,11 +52,11 @@ def failed_answer(
             return Failure(_tier_error(request, quota))
         case 404:
             return Failure(NotFoundError(f"no {request.subject or path}", status=status, path=path))
-        case 429 if quota is not None and quota.remaining > 0:
+        case 429 if quota is not None and quota.remaining == 0:
+            return Failure(month_spent(quota).at(path))
+        case 429:  # only the quota headers prove that the month is over: the service, or a gateway, asks to wait
             hurried = UnavailableError("it asks for fewer requests at a time, HTTP 429", status=status, path=path)
             return Failure(hurried, retryable=wait_s is not None, retry_after_s=wait_s)
-        case 429:
-            return Failure(month_spent(quota).at(path))
         case _ if status >= 500:
             failed = ServerFailedError(f"HTTP {status}", status=status, path=path)
             return Failure(failed, retryable=status in RETRIED_STATUSES, retry_after_s=wait_s)
@@ -64,9 +64,11 @@ def failed_answer(
             return Failure(MalformedAnswerError(f"unexpected HTTP {status}", status=status, path=path))
 
 
-def failed_exchange(request: Request, error: httpx.HTTPError | httpx.InvalidURL | TimeoutError) -> Failure:
+def failed_exchange(request: Request, error: Exception) -> Failure:
     """The failure that an exchange without a whole answer is; says nothing that could hold a header."""
     match error:
+        case DataServiceError():
+            return Failure(error.at(request.path))
         case httpx.ConnectTimeout():
             return Failure(ConnectionFailedError("no connection in time", path=request.path), retryable=True)
         case TimeoutError() | httpx.TimeoutException():
@@ -75,7 +77,7 @@ def failed_exchange(request: Request, error: httpx.HTTPError | httpx.InvalidURL 
             return Failure(ConnectionFailedError("no connection", path=request.path), retryable=True)
         case httpx.DecodingError():
             return Failure(MalformedAnswerError("an answer that cannot be unpacked", path=request.path))
-        case httpx.TransportError():
+        case httpx.TransportError() | OSError():
             return Failure(ConnectionFailedError("the connection broke", path=request.path), retryable=True)
         case _:
             return Failure(UnavailableError(type(error).__name__, path=request.path))
@@ -94,13 +96,13 @@ def _tier_error(request: Request, quota: Quota | None) -> TierError:
     return TierError(f"{needs}; the key's tier is {quota.tier}", status=402, path=request.path, tier=quota.tier)
 
 
-def _said(response: httpx.Response) -> str:
+def _said(body: bytes) -> str:
     """The service's own words: the error body, where there is one."""
     try:
-        body = msgspec.json.decode(response.content)
-    except msgspec.MsgspecError:
+        content = msgspec.json.decode(body)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return ""
-    said = body.get("error") if isinstance(body, dict) else None
+    said = content.get("error") if isinstance(content, dict) else None
     return " ".join(said.split())[:MAX_TEXT] if isinstance(said, str) else ""
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import count
 from typing import Any, TypeVar
 
@@ -12,10 +12,11 @@ from dataservice.client.contract.quota import requests_at_once
 from dataservice.client.contract.requests import Request
 from dataservice.client.contract.resources import Resource
 from dataservice.client.network.breaker import CircuitBreaker
-from dataservice.client.network.budget import Budget, UsageTracker
 from dataservice.client.network.error_mapping import Failure, month_spent
 from dataservice.client.network.limiter import PriorityLimiter
+from dataservice.client.network.meter import Meter
 from dataservice.client.network.transport import CONNECTIONS, Exchange, Transport
+from dataservice.client.network.usage import Ticket, UsageTracker
 from dataservice.errors import DataServiceError, DeadlineExceededError, MalformedAnswerError
 
 T = TypeVar("T")
@@ -53,7 +54,8 @@ class CallContext:
     began_at: float
     deadline_s: float
     retry_policy: RetryPolicy
-    requests: int = 0
+    meter: Meter = field(default_factory=Meter)
+    """Counts what the call spends, while it spends it."""
     before_request: Callable[[], Awaitable[None]] | None = None
     """Awaited before each request: a call of many requests has to renew its lease."""
 
@@ -70,7 +72,6 @@ class RequestSender:
         transport: Transport,
         usage: UsageTracker,
         breaker: CircuitBreaker,
-        budget: Budget,
         *,
         clock: Callable[[], float],
         sleep: Callable[[float], Awaitable[Any]],
@@ -79,7 +80,6 @@ class RequestSender:
         self._transport = transport
         self._usage = usage
         self._breaker = breaker
-        self._budget = budget
         self._clock = clock
         self._sleep = sleep
         self._jitter = jitter
@@ -93,6 +93,9 @@ class RequestSender:
                 value = decode(outcome)
             except MalformedAnswerError as error:
                 outcome = Failure(error.at(request.path))
+            except Exception as error:  # noqa: BLE001 - whatever a decoder trips over, the answer is to blame
+                problem = f"an answer that cannot be read ({type(error).__name__})"
+                outcome = Failure(MalformedAnswerError(problem, path=request.path))
             else:
                 self._breaker.answered(context.resource)
                 return value
@@ -101,9 +104,14 @@ class RequestSender:
 
     def check(self, request: Request, context: CallContext) -> None:
         """Raise at once what `fetch` would raise before it sent anything."""
-        refusal = self._refusal(request, context, self._clock(), under_way=self._limiter.under_way)
+        refusal = self._refusal(request, context, self._clock())
         if refusal is not None:
             raise refusal
+
+    def refused(self, error: DataServiceError, request: Request, context: CallContext) -> DataServiceError:
+        """The same error, remembered for the resource: asking again would end the same way."""
+        self._note(Failure(error.at(request.path)), request, context)
+        return error
 
     def late(self, request: Request, context: CallContext) -> DataServiceError:
         """The error of a call that was cancelled from outside; it counts as an outage like any other."""
@@ -125,19 +133,35 @@ class RequestSender:
             await context.before_request()
         self._limit_to_quota()
         async with self._limiter.pass_through(request.priority):
-            now = self._clock()
-            refusal = self._refusal(request, context, now, under_way=self._limiter.under_way - 1)
+            refusal = self._refusal(request, context, self._clock())
             if refusal is not None:
                 raise refusal
-            exchange = await self._transport.send(request, now, within_s=context.left_s(now))
-            self._record(exchange, request, context)  # before the limiter lets the next one pass
+            async with self._usage.admitted(until=context.began_at + context.deadline_s) as ticket:
+                exchange = await self._exchange(request, context, ticket)
+                self._record(exchange, request, context, ticket)  # before the limiter lets the next one pass
         await asyncio.sleep(0)  # the next request is sent first; this answer is worked on while that one is under way
-        await self._usage.save(self._clock())
+        await self._usage.save()
         return exchange
 
-    def _record(self, exchange: Exchange, request: Request, context: CallContext) -> None:
-        context.requests += exchange.spent
-        self._usage.spent(exchange.quota, self._clock(), requests=int(exchange.spent))
+    async def _exchange(self, request: Request, context: CallContext, ticket: Ticket) -> Exchange:
+        """The exchange, counted before it begins; what the service surely did not count is given back."""
+        context.meter.add(1)
+        departure, is_spent = self._transport.departure(), False
+        try:
+            now = self._clock()
+            exchange = await self._transport.send(request, now, departure, within_s=context.left_s(now))
+            is_spent = exchange.spent
+        except asyncio.CancelledError:
+            is_spent = departure.has_left()
+            raise
+        finally:
+            if not is_spent:
+                context.meter.add(-1)
+                self._usage.give_back(ticket)
+        return exchange
+
+    def _record(self, exchange: Exchange, request: Request, context: CallContext, ticket: Ticket) -> None:
+        self._usage.note(ticket, exchange.quota)
         self._limit_to_quota()
         if exchange.quota is not None and exchange.quota.remaining == 0:
             self._note(Failure(month_spent(exchange.quota)), request, context)  # the next one would be refused
@@ -154,17 +178,14 @@ class RequestSender:
         now = self._clock()
         self._limiter.resize(requests_at_once(self._usage.quota(now), now, most=CONNECTIONS))
 
-    def _refusal(
-        self, request: Request, context: CallContext, now: float, *, under_way: int
-    ) -> DataServiceError | None:
+    def _refusal(self, request: Request, context: CallContext, now: float) -> DataServiceError | None:
         """Why the request must not be sent now; others may have failed while it waited for the limiter."""
         if context.left_s(now) <= 0:
             return DeadlineExceededError("no turn in time", path=request.path)
         blocking = self._breaker.blocking_error(context.resource, request.endpoint, now)
         if blocking is not None:
             return blocking.afresh()
-        quota, used = self._usage.quota(now), self._usage.used_here(now)
-        return self._budget.refusal(quota, used_here=used, under_way=under_way, now=now)
+        return self._usage.refusal(now)
 
     def _note(self, failure: Failure, request: Request, context: CallContext) -> None:
         self._breaker.note(failure.error, context.resource, request.endpoint, self._clock())

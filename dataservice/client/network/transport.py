@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from importlib.metadata import PackageNotFoundError, version
+from typing import Any
 
 import httpx
 
 from dataservice.client.contract.quota import Quota, quota_in
 from dataservice.client.contract.requests import Request
+from dataservice.client.network.body import ACCEPTED, MAX_ANSWER_BYTES, read_body
 from dataservice.client.network.credentials import ApiKey
 from dataservice.client.network.error_mapping import Failure, failed_answer, failed_exchange
 
@@ -27,42 +29,86 @@ PRODUCT = "dataservice-addin"
 class Exchange:
     """What one request led to: the body of a 200, or a failure; and the quota, where the answer told it."""
 
-    __slots__ = ("failure", "outcome", "quota", "spent")
+    __slots__ = ("outcome", "quota", "spent")
 
-    def __init__(self, outcome: bytes | Failure, quota: Quota | None = None, *, spent: bool = False) -> None:
+    def __init__(self, outcome: bytes | Failure, quota: Quota | None = None, *, spent: bool) -> None:
         self.outcome = outcome
         self.quota = quota
         self.spent = spent
-        """Whether it counts against the month: every answer does, but not to a refused key or when all is spent."""
+        """Whether it counts against the month: every answer does, but not to a refused key or when all is spent.
+
+        So does a request that left and whose answer was lost: the service most likely counted it.
+        """
+
+
+class Departure:
+    """Whether a request has left this machine, as far as the transport tells."""
+
+    def __init__(self, *, is_traced: bool) -> None:
+        self._is_traced = is_traced
+        self._left = False
+
+    async def trace(self, event: str, info: Mapping[str, Any]) -> None:
+        """Note what the transport does; a request to a proxy to connect is not ours."""
+        self._is_traced = True
+        if event.endswith("send_request_headers.complete"):
+            self._left |= getattr(info.get("request"), "method", b"") != b"CONNECT"
+
+    def has_left(self, error: BaseException | None = None) -> bool:
+        """Whether the service may have counted the request, which ended in `error`."""
+        if self._is_traced:
+            return self._left
+        return not isinstance(error, httpx.ConnectError | httpx.ConnectTimeout | httpx.PoolTimeout | httpx.InvalidURL)
 
 
 class Transport:
     """Sends requests with the key over at most `CONNECTIONS` connections (HTTP/2 where the service speaks it)."""
 
     def __init__(
-        self, base_url: str, key: ApiKey | None, *, transport: httpx.AsyncBaseTransport | None, user_agent: str | None
+        self,
+        base_url: str,
+        key: ApiKey | None,
+        *,
+        transport: httpx.AsyncBaseTransport | None,
+        user_agent: str | None,
+        max_answer_bytes: int = MAX_ANSWER_BYTES,
     ) -> None:
         self._base_url = base_url
         self._redact = key.redacted if key else str
         self._auth = _Bearer(key) if key else None
         self._given = transport
         self._user_agent = user_agent or _product()
+        self._max_answer_bytes = max_answer_bytes
         self._http: httpx.AsyncClient | None = None
 
-    async def send(self, request: Request, now: float, *, within_s: float) -> Exchange:
+    def departure(self) -> Departure:
+        """The watch over one request to come."""
+        return Departure(is_traced=self._given is None)
+
+    async def send(self, request: Request, now: float, departure: Departure, *, within_s: float) -> Exchange:
         """The outcome of one request; never raises, except `asyncio.CancelledError`."""
-        client = self._client()
-        timeout = httpx.Timeout(within_s, connect=min(CONNECT_S, within_s), pool=None)
         try:
             async with asyncio.timeout(within_s):
-                response = await client.get(self._base_url + request.target, timeout=timeout)
-        except (httpx.HTTPError, httpx.InvalidURL, TimeoutError) as error:
-            return Exchange(failed_exchange(request, error))
-        quota = quota_in(response.headers, now)
-        if response.status_code == httpx.codes.OK:
-            return Exchange(response.content, quota, spent=True)
-        failure = failed_answer(request, response, quota, self._redact)
-        return Exchange(failure, quota, spent=response.status_code not in NOT_COUNTED)
+                return await self._exchange(request, now, departure, within_s)
+        except Exception as error:  # noqa: BLE001 - whatever a transport raises, the client raises only its own errors
+            return Exchange(failed_exchange(request, error), spent=departure.has_left(error))
+
+    async def _exchange(self, request: Request, now: float, departure: Departure, within_s: float) -> Exchange:
+        timeout = httpx.Timeout(within_s, connect=min(CONNECT_S, within_s), pool=None)
+        extensions = {"trace": departure.trace}
+        url = self._base_url + request.target
+        async with self._client().stream("GET", url, timeout=timeout, extensions=extensions) as response:
+            status, quota = response.status_code, quota_in(response.headers, now)
+            spent = status not in NOT_COUNTED
+            try:
+                body = await read_body(response, self._max_answer_bytes)
+            except Exception as error:  # noqa: BLE001 - the answer broke off: its headers count all the same
+                if status == httpx.codes.OK:
+                    return Exchange(failed_exchange(request, error), quota, spent=spent)
+                body = b""  # the status says enough
+        if status == httpx.codes.OK:
+            return Exchange(body, quota, spent=spent)
+        return Exchange(failed_answer(request, response, body, quota, self._redact), quota, spent=spent)
 
     async def aclose(self) -> None:
         """Close the connections."""
@@ -76,7 +122,7 @@ class Transport:
             self._http = httpx.AsyncClient(
                 transport=self._given,
                 auth=self._auth,
-                headers={"Accept": "application/json", "User-Agent": self._user_agent},
+                headers={"Accept": "application/json", "Accept-Encoding": ACCEPTED, "User-Agent": self._user_agent},
                 http2=self._base_url.startswith("https:"),
                 limits=httpx.Limits(max_connections=CONNECTIONS, max_keepalive_connections=CONNECTIONS),
                 follow_redirects=False,  # a redirect could carry the key to another host

@@ -50,11 +50,11 @@ def test_a_call_of_many_bytes_is_not_even_read(service, tmp_path):
 
 
 def test_answers_beyond_their_limit_say_so_in_their_cells(service, tmp_path):
-    with backend_of(service, tmp_path, max_answer_bytes=20_000) as backend:
+    with backend_of(service, tmp_path, max_batch_bytes=20_000) as backend:
         for _ in range(2):  # evaluated, then from memory
             answers = backend.batch(*[["SIGNAL_HISTORY", "us-10y", "N100"]] * 30)["answers"]
             assert answers[0]["rows"] == 100
-            assert "max_answer_bytes" in answers[-1]["message"]
+            assert "max_batch_bytes" in answers[-1]["message"]
             assert len(orjson.dumps(answers)) < 30_000
 
 

@@ -26,7 +26,7 @@ class Reader:
     async def last_known(self, resource):
         return self.known
 
-    async def read(self, resource, *, known_miss=None):
+    async def read(self, resource, *, known_miss=None, meter=None):
         await self.may_answer.wait()
         self.answered.set()
         if self.error is not None:

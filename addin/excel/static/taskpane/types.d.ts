@@ -8,10 +8,12 @@ interface Answer {
 
 /** What a batch of calls would spend if it were sent now. */
 interface Cost {
+  /** The highest number where there is one, else the lowest. */
   requests: number;
-  /** The fewest and the most requests, where one number cannot be known; `at_most` null: no bound is known. */
-  at_least?: number;
-  at_most?: number | null;
+  at_least: number;
+  at_most: number | null;
+  /** "3 requests", "2 to 4 requests" or "at least 2 requests". */
+  text: string;
   calls: number;
   fresh_calls: number;
   quota: Quota | null;

@@ -112,11 +112,14 @@ async def test_another_server_error_is_not_tried_again():
     assert len(service.requests) == 1
 
 
-@pytest.mark.parametrize("error", [httpx.ConnectError("x"), httpx.ConnectTimeout("x"), httpx.ReadError("x")])
-async def test_a_connection_that_fails_is_tried_again(error):
+@pytest.mark.parametrize(
+    ("error", "spent"), [(httpx.ConnectError("x"), 1), (httpx.ConnectTimeout("x"), 1), (httpx.ReadError("x"), 2)]
+)
+async def test_a_connection_that_fails_is_tried_again_and_counts_if_the_request_had_left(error, spent):
     service = Scripted.saying([error, answer(signal())])
     async with service.client() as client:
-        assert (await client.read(SIGNAL)).requests == 1
+        assert (await client.read(SIGNAL)).requests == spent
+        assert client.quota_now.used_here == client.requests_sent == spent
 
 
 async def test_without_a_connection_there_is_an_error_that_says_so():

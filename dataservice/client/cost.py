@@ -1,0 +1,123 @@
+"""How many requests something costs, as far as that can be known before it is asked: exactly, or from … to …."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date, timedelta
+
+import numpy as np
+
+from dataservice.client.cache.answer import Answer, Freshness
+from dataservice.client.cache.history import History, gaps, pulls_needed, window_of
+from dataservice.client.contract.paging import pages_for
+from dataservice.client.contract.requests import CATALOGUE_LIMIT
+from dataservice.client.contract.resources import HistoryResource
+from dataservice.client.contract.results import Catalogue, SignalDetail
+from dataservice.client.contract.windows import Window, utc_day
+from dataservice.observations import Observations
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """From `at_least` to `at_most` requests; None where nobody can know how many.
+
+    Requests that fail and are tried again come on top.
+
+    >>> str(Cost(1, 3) + Cost(1, 1)), str(Cost(2, None))
+    ('2 to 4 requests', 'at least 2 requests')
+    """
+
+    at_least: int
+    at_most: int | None
+
+    def __add__(self, other: Cost) -> Cost:
+        known = self.at_most is not None and other.at_most is not None
+        most = (self.at_most or 0) + (other.at_most or 0)
+        return Cost(self.at_least + other.at_least, most if known else None)
+
+    def __or__(self, other: Cost) -> Cost:
+        """What holds where it is open which of both it will be."""
+        known = self.at_most is not None and other.at_most is not None
+        most = max(self.at_most or 0, other.at_most or 0)
+        return Cost(min(self.at_least, other.at_least), most if known else None)
+
+    @property
+    def number(self) -> int:
+        """The highest number where there is one, else the lowest."""
+        return self.at_least if self.at_most is None else self.at_most
+
+    def range_text(self) -> str:
+        """The numbers alone: `3`, `2 to 4`, `at least 2`."""
+        if self.at_most is None:
+            return f"at least {self.at_least:,}"
+        return f"{self.at_least:,} to {self.at_most:,}" if self.at_least < self.at_most else f"{self.at_most:,}"
+
+    def __str__(self) -> str:
+        return f"{self.range_text()} {'request' if self.number == 1 else 'requests'}"
+
+
+NOTHING = Cost(0, 0)
+ONE = Cost(1, 1)
+
+
+def catalogue_cost(known: Answer[Catalogue] | None) -> Cost:
+    """The pages of the catalogue as it was last seen; a last page that is full may have one more behind it."""
+    if known is None:
+        return Cost(1, None)
+    signals = len(known.value)
+    return Cost(max(1, -(-signals // CATALOGUE_LIMIT)), signals // CATALOGUE_LIMIT + 1)
+
+
+def history_cost(
+    resource: HistoryResource, history: History, detail: SignalDetail | None, now: float, rules: Freshness
+) -> Cost:
+    """The pages of all pulls that a window needs.
+
+    Where it is not known how densely a series was observed, or when it began, nobody can know.
+    """
+    today = utc_day(now)
+    wanted = window_of(resource.start, resource.end, today)
+    pulls = pulls_needed(history, wanted, now, rules)
+    known = history.observations if len(history.observations) > 1 or detail is None else detail.history
+    total = NOTHING
+    for pull in pulls:
+        total += _pull_cost(known, history, pull, today)
+    return total + _revision_cost(history, pulls, wanted, now)
+
+
+def _pull_cost(known: Observations, history: History, pull: Window, today: date) -> Cost:
+    inside = len(known.between(pull.start, pull.end))
+    at_least = max(1, pages_for(inside))
+    if len(known) < 2:
+        return Cost(at_least, None)
+    spans = [span.window for span in history.spans]
+    first, last = known.first_day, known.last_day
+    began = any(window.start == date.min for window in spans)  # nothing came before what is known
+    if pull.start == date.min and not began:
+        return Cost(at_least, None)
+    before = 0 if began else max(0, (min(first, pull.end) - pull.start).days)
+    after = max(0, (min(pull.end, today) - max(last, pull.start - timedelta(days=1))).days) if pull.end > last else 0
+    between = _unknown_days(known, spans, pull) if spans else 0
+    return Cost(at_least, pages_for(inside + (before + after + between) * _most_a_day(known)))
+
+
+def _unknown_days(known: Observations, spans: list[Window], pull: Window) -> int:
+    """The days of a pull between the first and the last known observation that were never pulled."""
+    from_day, to_day = max(known.first_day, pull.start), min(known.last_day, pull.end)
+    pulled = sum(max(0, (min(window.end, to_day) - max(window.start, from_day)).days + 1) for window in spans)
+    return max(0, (to_day - from_day).days + 1 - pulled)
+
+
+def _most_a_day(known: Observations) -> int:
+    """The most observations of one day, at least 1: the past may have been as dense."""
+    _, counts = np.unique(known.times.astype("datetime64[D]"), return_counts=True)
+    return int(counts.max())
+
+
+def _revision_cost(history: History, pulls: list[Window], wanted: Window, now: float) -> Cost:
+    """What a check may cost on top: if it finds that the past was revised, the rest of the window is pulled again."""
+    open_days = gaps(history, wanted, now)
+    checks = [pull for pull in pulls if pull not in open_days]
+    known = history.inside(wanted)
+    rest = len(known) - max((len(history.inside(check)) for check in checks), default=0)
+    return Cost(0, pages_for(rest)) if checks and rest > 0 else NOTHING

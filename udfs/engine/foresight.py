@@ -1,0 +1,195 @@
+"""What functions would cost: they run as they do when they are answered, on guesses in place of what is not known.
+
+A function may ask for more once it has seen an answer. So each is run on several guesses that lead it different ways:
+from the cheapest of them to the dearest is what it may cost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping
+from datetime import UTC, date, datetime, timedelta
+from enum import Enum
+from functools import lru_cache
+from math import nextafter
+from typing import Any, TypeVar
+
+import numpy as np
+
+from dataservice.client import (
+    Answer,
+    AsyncClient,
+    Catalogue,
+    CatalogueResource,
+    Cost,
+    Currents,
+    CurrentsResource,
+    Doubt,
+    HistoryResource,
+    Indices,
+    IndicesResource,
+    Meter,
+    Miss,
+    Page,
+    Resource,
+    SignalDetail,
+    SignalResource,
+    Source,
+)
+from dataservice.client.contract.requests import HISTORY_LIMIT
+from dataservice.client.contract.resources import narrowed
+from dataservice.errors import DataServiceError, NotFoundError
+from dataservice.models import Observation, Signal
+from dataservice.observations import Observations
+
+T = TypeVar("T")
+
+NOTHING = Cost(0, 0)
+CATALOGUE = CatalogueResource()
+FIRST_YEAR = 1900
+
+
+class Guess(Enum):
+    """What the unknown answers are taken to be."""
+
+    DAILY = "series of working days that began long ago, names that exist, complete lists"
+    MONTHLY = "monthly series, lists with more behind them"
+    EMPTY = "series without an observation, lists without a record"
+    MISSING = "nothing of that name"
+
+
+class Foresight:
+    """A reader that sends nothing: it notes what each read would cost, and answers what is not known with a guess."""
+
+    def __init__(self, client: AsyncClient, guess: Guess, now: float) -> None:
+        self._client = client
+        self._guess = guess
+        self._now = now
+        self._foreseen: dict[Resource[Any], Answer[Any]] = {}
+        self.costs: dict[Resource[Any], Cost] = {}
+
+    def by_subject(self) -> dict[Hashable, Cost]:
+        """The costs, summed up for each signal and each list: one does not depend on another."""
+        total: dict[Hashable, Cost] = {}
+        for resource, cost in self.costs.items():
+            subject = type(resource).__name__
+            if isinstance(resource, SignalResource | HistoryResource):
+                subject = resource.slug
+            total[subject] = total.get(subject, NOTHING) + cost
+        return total
+
+    def peek(self, resource: Resource[T], *, max_age_s: float | None = None) -> Answer[T] | None:
+        """The answer at hand, or the one a read before this would have brought."""
+        return self._brought(resource) or self._client.peek(resource, max_age_s=max_age_s)
+
+    async def last_known(self, resource: Resource[T]) -> Answer[T] | None:
+        """The same, however old."""
+        return self._brought(resource) or await self._client.last_known(resource)
+
+    async def doubts(self, names: int) -> Doubt:
+        """As in earnest; should one of the names not exist, the catalogue is needed as well."""
+        doubt = await self._client.doubts(names)
+        if doubt is Doubt.SOME and CATALOGUE not in self.costs:
+            self.costs[CATALOGUE] = Cost(0, (await self._client.cost_of(CATALOGUE)).at_most)
+        return doubt
+
+    async def read(
+        self,
+        resource: Resource[T],
+        *,
+        known_miss: Miss[T] | None = None,
+        meter: Meter | None = None,  # noqa: ARG002 - a reader's signature: nothing is spent here
+    ) -> Answer[T]:
+        """The answer at hand, or a guess; the requests it would take are noted."""
+        known = self._brought(resource) or (known_miss.last_known if known_miss else None)
+        known = known or await self._client.last_known(resource)
+        if known is not None and known.is_fresh(self._now):
+            return known
+        cost = await self._client.cost_of(resource)
+        if cost == NOTHING:
+            return _blocked(known)
+        self.costs[resource] = Cost(0, cost.at_most) if self._meets_another(resource) else cost
+        value = guessed(resource, self._guess, self._now) if known is None else known.value
+        answer = Answer(value, self._now, nextafter(self._now, float("inf")), Source.NETWORK)
+        self._foreseen[resource] = answer
+        return answer
+
+    def _brought(self, resource: Resource[T]) -> Answer[T] | None:
+        """What an earlier read, of this or of a wider resource, would have brought."""
+        found = self._foreseen.get(resource)
+        if found is not None or resource.family == resource:
+            return found
+        for wide, answer in self._foreseen.items():
+            if wide.family == resource.family and wide.covers(resource):
+                value = narrowed(resource, wide, answer.value)
+                if value is not None:
+                    return Answer(value, answer.fetched_at, answer.fresh_until, answer.source)
+        return None
+
+    def _meets_another(self, resource: Resource[Any]) -> bool:
+        """Whether a part of the answer may come with another read."""
+        return resource.family != resource and any(other.family == resource.family for other in self.costs)
+
+
+def _blocked(known: Answer[T] | None) -> Answer[T]:
+    """What a read gives that the client refuses to send."""
+    error = DataServiceError("not asked")
+    if known is None:
+        raise error
+    return known.stale(error)
+
+
+def spread(found: Iterable[Mapping[Hashable, Cost]]) -> Cost:
+    """What the subjects cost together, whichever of the guesses holds for each of them."""
+    guesses = list(found)
+    total = NOTHING
+    for subject in dict.fromkeys(subject for costs in guesses for subject in costs):
+        each = [costs.get(subject, NOTHING) for costs in guesses]
+        widest = each[0]
+        for cost in each[1:]:
+            widest = widest | cost
+        total += widest
+    return total
+
+
+def guessed(resource: Resource[Any], guess: Guess, now: float) -> Any:
+    """A value of the kind that answers `resource`; raises `NotFoundError` where the guess is that there is none."""
+    if guess is Guess.MISSING:
+        raise NotFoundError("no such resource")
+    today = datetime.fromtimestamp(now, UTC).date()
+    match resource:
+        case CatalogueResource():
+            return _AnyName(()) if guess is Guess.DAILY else Catalogue(())
+        case SignalResource(slug):
+            return _detail(slug, guess, today)
+        case HistoryResource(_, start, end):
+            return _series(guess, max(start or date.min, date(FIRST_YEAR, 1, 1)), min(end or today, today))
+        case IndicesResource():
+            return Indices()
+        case CurrentsResource():
+            return Currents()
+        case _:
+            return Page((), complete=guess is Guess.DAILY)
+
+
+class _AnyName(Catalogue):
+    """A catalogue that knows every name."""
+
+    def find(self, name: str) -> Signal | None:
+        return Signal(slug=name, name=name)
+
+
+def _detail(slug: str, guess: Guess, today: date) -> SignalDetail:
+    signal = Signal(slug=slug, name=slug)
+    reach = timedelta(days=HISTORY_LIMIT * (1 if guess is Guess.DAILY else 31))
+    history = _series(guess, today - reach, today)[-HISTORY_LIMIT:]
+    latest = Observation(observed_at=f"{today}T00:00:00Z", value=1.0) if len(history) else None
+    return SignalDetail(signal, latest, history)
+
+
+@lru_cache(maxsize=256)
+def _series(guess: Guess, start: date, end: date) -> Observations:
+    if guess is Guess.EMPTY or end < start:
+        return Observations.empty()
+    step_days = 1 if guess is Guess.DAILY else 30
+    days = np.arange(np.datetime64(start, "D"), np.datetime64(end, "D") + 1, step_days)
+    return Observations(days.astype("datetime64[us]"), np.ones(len(days)))
