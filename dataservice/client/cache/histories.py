@@ -55,9 +55,12 @@ class Histories:
                 history = unpack_history(kept.payload)
             except (msgspec.MsgspecError, ValueError) as error:
                 _logger.info("a kept history could not be read: %s", type(error).__name__)
+                self._kept_at[slug] = kept.fetched_at  # the next one takes its place
             else:
                 self._kept_at[slug] = kept.fetched_at
                 return history
+        else:
+            self._kept_at.pop(slug, None)
         return self._held.get(slug) or History.nothing()
 
     async def keep(self, slug: str, now: float, change: Callable[[History], History], history: History) -> History:

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from dataservice.stores import Entry, ResilientStore, Store
+from dataservice.stores import Claim, Entry, ResilientStore, Store
 
 LONG_S = 60.0
 
@@ -78,6 +78,21 @@ async def test_a_released_lease_is_free_and_only_its_owner_can_release_it(store)
     assert not await store.lease("a", "other", LONG_S)
     await store.release("a", "one")
     assert await store.lease("a", "other", LONG_S)
+
+
+async def test_a_claim_tells_the_time_of_the_entry_whether_it_is_granted_or_not(store):
+    assert await store.claim("a", "one", LONG_S) == Claim(granted=True, fetched_at=None)
+    await store.put("a", Entry(b"x", 5.0))
+    assert await store.claim("a", "other", LONG_S) == Claim(granted=False, fetched_at=5.0)
+    assert await store.claim("a", "one", LONG_S) == Claim(granted=True, fetched_at=5.0)
+
+
+async def test_an_entry_is_replaced_only_by_who_knows_the_one_before(store):
+    assert await store.replace("a", Entry(b"first", 1.5), None)
+    assert not await store.replace("a", Entry(b"other", 2.5), None)
+    assert not await store.replace("a", Entry(b"other", 2.5), 1.0)
+    assert await store.replace("a", Entry(b"second", 2.5), 1.5)
+    assert await store.get("a") == Entry(b"second", 2.5)
 
 
 async def test_counters_count_by_themselves(store):

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from dataservice.stores import Entry, SqliteStore, default_sqlite_path
+from dataservice.stores import Entry, ResilientStore, SqliteStore, default_sqlite_path
 
 WRITER = """
 import asyncio, sys
@@ -196,3 +196,29 @@ def test_the_usual_place_is_in_the_users_cache_folder_and_names_its_format():
 def test_a_shelf_without_room_is_refused(tmp_path):
     with pytest.raises(ValueError, match="max_bytes"):
         SqliteStore(tmp_path / "shelf.sqlite", max_bytes=0)
+
+
+async def test_a_file_that_cannot_be_written_is_still_read(tmp_path):
+    path = tmp_path / "shelf.sqlite"
+    async with opened(path) as shelf:
+        salt = await shelf.salt()
+        await shelf.put("a", Entry(b"x", 1.0))
+    (tmp_path / "shelf.sqlite-wal").mkdir()  # no side file can be made, as on a full or read-only disk
+    async with opened(path) as shelf:
+        guarded = ResilientStore(shelf)
+        await guarded.put("b", Entry(b"y", 1.0))
+        assert await guarded.salt() == salt
+        assert await guarded.get("a") == Entry(b"x", 1.0)
+        assert await guarded.add("used", 0) == 0
+        (tmp_path / "shelf.sqlite-wal").rmdir()
+        await shelf.put("b", Entry(b"y", 1.0))  # it can be written again
+        assert await shelf.get("b") == Entry(b"y", 1.0)
+
+
+async def test_a_lease_from_a_clock_that_was_ahead_holds_nobody_back(tmp_path):
+    clock = Clock()
+    async with opened(tmp_path / "shelf.sqlite", clock=clock) as shelf:
+        clock.now += 86_400
+        assert await shelf.lease("a", "dead", 20.0)
+        clock.now -= 86_400
+        assert await shelf.lease("a", "alive", 20.0)

@@ -1,0 +1,172 @@
+"""What is known of each signal: its detail and its history, which show one value for each observation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, TypeVar, cast
+
+from cachetools import LRUCache
+
+from dataservice.client.cache.answer import Answer, Source
+from dataservice.client.cache.codec import pack
+from dataservice.client.cache.histories import Histories
+from dataservice.client.cache.history import History, findings, window_of
+from dataservice.client.cache.recent import contradicts, corrected, with_detail
+from dataservice.client.cache.stored_answers import NEVER, StoredAnswers
+from dataservice.client.contract.resources import HistoryResource, Resource, SignalResource
+from dataservice.client.contract.results import SignalDetail
+from dataservice.client.contract.windows import utc_day
+from dataservice.stores import Entry, ResilientStore
+
+T = TypeVar("T")
+
+ABSENT_S = 2.0
+"""For so long the store is not asked again for a detail that it did not have: the functions of one batch."""
+
+MAX_ABSENT = 10_000
+
+
+class SignalAnswers(StoredAnswers):
+    """Answers about signals. What is known of a signal is one history: details and pulls correct each other."""
+
+    def __init__(self, store: ResilientStore, *, max_bytes: int, ttl_s: float) -> None:
+        super().__init__(store, max_bytes=max_bytes, ttl_s=ttl_s)
+        self._histories = Histories(store, max_bytes=max_bytes // 2, name_of=self._history_name)
+        self._absent: LRUCache[str, float] = LRUCache(MAX_ABSENT)
+
+    def set_back(self, seconds: float) -> None:
+        """Date all that is in memory earlier by `seconds`: the clock was set back."""
+        self.memory.move(-seconds)
+        self._histories.move(-seconds)
+        self._absent.clear()
+        self.rules = replace(self.rules, not_before=self.rules.not_before - seconds)
+
+    async def history(self, slug: str, now: float) -> History:
+        """All that is known of a signal's past, also while the store fails: a full pull costs many requests."""
+        history = (await self._histories.load(slug)).dated(now)
+        self._histories.hold(slug, history)
+        return self._united(slug, history, await self._detail(slug, now))
+
+    async def history_at_hand(self, slug: str, now: float) -> History:
+        """The same, from memory where this process has read or pulled it before: for whoever just looked it up."""
+        held = self._histories.held(slug)
+        if held is None:
+            return await self.history(slug, now)
+        return self._united(slug, held, self.memory.get(SignalResource(slug)))
+
+    async def learn(
+        self, resource: HistoryResource, history: History, change: Callable[[History], History], now: float
+    ) -> History:
+        """Keep what a pull changed in a signal's history; answers cut from an earlier state are forgotten."""
+        self.memory.drop_family(resource)
+        history = await self._histories.keep(resource.slug, now, change, history)
+        self.memory.drop_family(resource)  # others may have cut theirs meanwhile
+        detail = await self._detail(resource.slug, now)
+        if detail is not None and self._correct(resource.slug, detail, history) and self.scope is not None:
+            known = self.memory.get(SignalResource(resource.slug))
+            if known is not None and known.is_fresh(now):
+                entry = Entry(pack(known.value), known.fetched_at)
+                await self._store.put(self.name(SignalResource(resource.slug)), entry)
+        return history
+
+    @property
+    def revised(self) -> LRUCache[str, float]:
+        """By slug, when the service was last seen to have changed the past of a signal."""
+        return self._histories.revised
+
+    def from_history(self, resource: HistoryResource, history: History, now: float) -> Answer[Any] | None:
+        """The answer to `resource` that `history` gives, kept in memory."""
+        window = window_of(resource.start, resource.end, utc_day(now))
+        found = findings(history, window, now, self.rules)
+        if found is None:
+            return None
+        answer = Answer(found.observations, found.fetched_at, found.fresh_until, Source(self._store.tier))
+        self._remember(resource, answer, found.observations.nbytes)
+        return answer
+
+    def _united(self, slug: str, history: History, detail: Answer[SignalDetail] | None) -> History:
+        """The history together with what the signal's detail says; the detail is corrected by it."""
+        if detail is None:
+            return history
+        if detail.fresh_until == NEVER:
+            return history if history.spans else _doubtful(with_detail(history, detail.value, detail.fetched_at))
+        united = with_detail(history, detail.value, detail.fetched_at)
+        if history.spans:
+            self._correct(slug, detail, united)
+        return united
+
+    def _correct(self, slug: str, detail: Answer[SignalDetail], history: History) -> bool:
+        """Let the detail in memory show what the history says; whether that is something else."""
+        value, doubtful = corrected(detail.value, history)
+        if value is detail.value and not doubtful:
+            return False
+        fresh_until = min(detail.fresh_until, detail.fetched_at) if doubtful else detail.fresh_until
+        answer = replace(detail, value=value, fresh_until=fresh_until)
+        self._remember(SignalResource(slug), answer, value.history.nbytes)
+        return True
+
+    async def _learn_detail(
+        self, slug: str, before: Answer[SignalDetail] | None, arrived: Answer[SignalDetail], now: float
+    ) -> None:
+        """Compare a detail that just arrived with what is known of the signal's past.
+
+        A history in the store is read only if the detail contradicts the one before it. Otherwise whoever reads it
+        next compares both.
+        """
+        self.memory.drop_family(HistoryResource(slug))
+        held = self._histories.held(slug)
+        if before is not None and contradicts(before.value, arrived.value, before.fetched_at):
+            self._histories.revised[slug] = now
+            held = (await self._histories.load(slug)).dated(now)
+        if held is None or not held.spans:
+            return
+        detail, at = arrived.value, arrived.fetched_at
+        united = with_detail(held, detail, at)
+        if united.revised_at == held.revised_at:
+            self._histories.hold(slug, united)
+        else:
+            united = await self._histories.keep(slug, now, lambda known: with_detail(known, detail, at), held)
+        self._correct(slug, arrived, united)
+
+    async def _detail(self, slug: str, now: float) -> Answer[SignalDetail] | None:
+        """The signal's detail in memory, else in the store."""
+        resource = SignalResource(slug)
+        known = self.memory.get(resource)
+        if known is None and not now - ABSENT_S <= self._absent.get(slug, NEVER) <= now:
+            return await self._unpacked(resource, now)
+        return known
+
+    def _history_name(self, slug: str) -> str | None:
+        return None if self.scope is None else self.name(HistoryResource(slug))
+
+    async def _in_store(self, resource: Resource[T], now: float) -> Answer[T] | None:
+        if isinstance(resource, HistoryResource):
+            return await self._cut(resource, now)
+        return await super()._in_store(resource, now)
+
+    async def _cut(self, resource: HistoryResource, now: float) -> Answer[Any] | None:
+        """The answer out of the signal's history: out of the one in memory, if that needs no pull."""
+        held = self._histories.held(resource.slug)
+        if held is not None:
+            found = self.from_history(resource, await self.history_at_hand(resource.slug, now), now)
+            if found is not None and found.is_fresh(now):
+                return found
+        history = await self.history(resource.slug, now)
+        return self.from_history(resource, history, now) if history.spans else None
+
+    async def _unpacked(self, resource: Resource[T], now: float) -> Answer[T] | None:
+        answer = await super()._unpacked(resource, now)
+        if not isinstance(resource, SignalResource):
+            return answer
+        held = self._histories.held(resource.slug)
+        if answer is None:
+            self._absent[resource.slug] = now
+        elif held is not None and self.memory.get(resource) is not None:
+            self._united(resource.slug, held, cast("Answer[SignalDetail]", answer))
+            return cast("Answer[T]", self.memory.get(resource) or answer)
+        return answer
+
+
+def _doubtful(history: History) -> History:
+    return replace(history, spans=tuple(replace(span, revised=True) for span in history.spans))

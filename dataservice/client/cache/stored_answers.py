@@ -1,0 +1,150 @@
+"""Answers as they are kept: in memory, in the store, and inside of wider answers."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+from typing import Any, TypeVar
+
+import msgspec
+from cachetools import LRUCache
+
+from dataservice.client.cache.answer import CLOCK_SKEW_S, Answer, Freshness, Source
+from dataservice.client.cache.codec import unpack
+from dataservice.client.cache.decoded import MemoryCache
+from dataservice.client.cache.since import NOTE, earlier, from_any_day, noted, since_of, with_day
+from dataservice.client.contract.requests import first_request
+from dataservice.client.contract.resources import HistoryResource, Resource, narrowed, wider
+from dataservice.client.contract.results import Page, SignalDetail
+from dataservice.stores import Entry, ResilientStore
+
+T = TypeVar("T")
+
+OBJECTS_PER_BYTE = 4  # decoded records take about four times the memory of their packed bytes
+
+NEVER = float("-inf")
+"""Until when an answer from a clock that was ahead is fresh: nobody knows when it arrived."""
+
+MAX_NOTED = 10_000
+
+_logger = logging.getLogger("dataservice.client")
+
+
+class StoredAnswers:
+    """Answers in memory and in the store, also out of wider ones; `scope` names the key, once the store is open."""
+
+    def __init__(self, store: ResilientStore, *, max_bytes: int, ttl_s: float) -> None:
+        self.rules = Freshness(ttl_s)
+        self.memory = MemoryCache(max_bytes)
+        self._store = store
+        self.scope: str | None = None
+        self._noted: LRUCache[Resource[Any], None] = LRUCache(MAX_NOTED)
+
+    def open(self, scope: str) -> None:
+        """Use the store from now on, under the name of the key."""
+        self.scope = scope
+
+    def in_memory(self, resource: Resource[T]) -> Answer[T] | None:
+        """The last known answer in memory, fresh or not, also out of a wider one."""
+        answer = self.memory.get(resource)
+        return self._narrowed_in_memory(resource, answer) or answer
+
+    def name(self, resource: Resource[Any]) -> str:
+        """The name of a resource's entry in the store: the key's fingerprint and the first request's target."""
+        request = first_request(resource)
+        target = request.path if isinstance(resource, HistoryResource) else request.target
+        return f"{self.scope}{target}"
+
+    def _narrowed_in_memory(self, resource: Resource[T], known: Answer[T] | None) -> Answer[T] | None:
+        """The answer to `resource` out of the best wider one, if that is better than the `known` one."""
+        if resource.family == resource:
+            return None
+        found: Answer[T] | None = None
+        for wide, answer in self.memory.family(resource):
+            if wide != resource and wide.covers(resource) and is_better(answer, found or known):
+                found = self._kept_narrowed(resource, wide, answer) or found
+        return found
+
+    def _kept_narrowed(self, resource: Resource[T], wide: Resource[Any], answer: Answer[Any]) -> Answer[T] | None:
+        value: Any = narrowed(resource, wide, answer.value)
+        if value is None:
+            return None
+        fresh_until = answer.fresh_until
+        if isinstance(value, Page) and not value.complete:
+            fresh_until = min(fresh_until, answer.fetched_at)  # there may be more: the last known list, not a fresh one
+        found = Answer(value, answer.fetched_at, fresh_until, answer.source)
+        self._remember(resource, found, 0)  # its records or rows are those of the wide answer
+        return found
+
+    async def _in_store(self, resource: Resource[T], now: float) -> Answer[T] | None:
+        best = await self._unpacked(resource, now)
+        for wide in () if best is not None and best.is_fresh(now) else wider(resource):
+            best = await self._better(resource, wide, best, now)
+        if best is None and since_of(resource) is not None:
+            kept = await self._get(self._note_name(resource))
+            for wide in earlier(resource, noted(kept.payload) if kept else ()):
+                best = await self._better(resource, wide, best, now)
+        return best
+
+    async def _better(
+        self, resource: Resource[T], wide: Resource[Any], best: Answer[T] | None, now: float
+    ) -> Answer[T] | None:
+        """The `best` answer so far, or the one that `wide` holds in the store."""
+        answer = await self._unpacked(wide, now)
+        if answer is not None and is_better(answer, best):
+            return self._kept_narrowed(resource, wide, answer) or best
+        return best
+
+    async def _unpacked(self, resource: Resource[T], now: float) -> Answer[T] | None:
+        kept = await self._get(self.name(resource))
+        if kept is None:
+            return None
+        try:
+            value = unpack(resource, kept.payload)
+        except (msgspec.MsgspecError, ValueError) as error:
+            _logger.info("a kept answer could not be read: %s", type(error).__name__)
+            return None
+        answer = self._dated(value, kept.fetched_at, now)
+        if is_better(answer, self.memory.get(resource)):
+            self._remember(resource, answer, size_of(value, kept.payload))
+        return answer
+
+    def _dated(self, value: T, fetched_at: float, now: float) -> Answer[T]:
+        """The answer of a store's entry; one from a clock that was ahead is known, but never fresh."""
+        source = Source(self._store.tier)
+        if fetched_at > now + CLOCK_SKEW_S:
+            return Answer(value, now, NEVER, source)
+        return Answer(value, fetched_at, self.rules.fresh_until(fetched_at, now), source)
+
+    async def _note_since(self, resource: Resource[Any], now: float) -> None:
+        """Note the day of a list that was kept, so that a later day's question finds it."""
+        day = since_of(resource)
+        if day is None or resource in self._noted:
+            return
+        name = self._note_name(resource)
+        for _ in range(2):  # the other process that noted a day at the same moment is done by the second time
+            kept = await self._store.get(name)
+            days = noted(kept.payload) if kept else ()
+            entry = Entry(with_day(days, day), now)
+            if day in days or await self._store.replace(name, entry, kept.fetched_at if kept else None):
+                self._noted[resource] = None
+                return
+
+    def _note_name(self, resource: Resource[Any]) -> str:
+        return self.name(from_any_day(resource)) + NOTE
+
+    def _remember(self, resource: Resource[Any], answer: Answer[Any], size: int) -> Answer[Any] | None:
+        return self.memory.put(resource, replace(answer, source=Source.MEMORY), size)
+
+    async def _get(self, name: str) -> Entry | None:
+        return None if self.scope is None else await self._store.get(name)
+
+
+def size_of(value: Any, payload: bytes) -> int:
+    """About how many bytes of memory a decoded value takes: columns as many as packed, records a multiple."""
+    columns = value.history.nbytes if isinstance(value, SignalDetail) else 0
+    return columns + OBJECTS_PER_BYTE * (len(payload) - columns)
+
+
+def is_better(answer: Answer[Any], known: Answer[Any] | None) -> bool:
+    return known is None or (answer.fresh_until, answer.fetched_at) > (known.fresh_until, known.fetched_at)
