@@ -6,7 +6,7 @@ import asyncio
 import random
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
-from datetime import date, datetime
+from datetime import date
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
@@ -15,23 +15,17 @@ import httpx
 from dataservice.client.cache.answer import DEFAULT_TTL_S, Answer, Miss
 from dataservice.client.cache.answer_cache import AnswerCache
 from dataservice.client.cache.steady_clock import SteadyClock
-from dataservice.client.contract.dates import DateLike, days_of, moment_of
+from dataservice.client.contract.dates import DateLike, days_of
 from dataservice.client.contract.paging import MAX_PAGES
 from dataservice.client.contract.quota import Quota
 from dataservice.client.contract.requests import can_exist, first_request
 from dataservice.client.contract.resources import (
-    CatalogueResource,
-    CurrentsResource,
-    HistoryResource,
     IndicesResource,
-    PostsResource,
     Resource,
-    SignalResource,
-    WireResource,
 )
-from dataservice.client.contract.results import Catalogue, Currents, Indices, Page, SignalDetail, published_since
 from dataservice.client.contract.windows import Window, utc_day
 from dataservice.client.cost import Cost
+from dataservice.client.endpoints import Endpoints
 from dataservice.client.fetch import pages_of_catalogue, pages_of_window
 from dataservice.client.network.body import MAX_ANSWER_BYTES
 from dataservice.client.network.breaker import CircuitBreaker
@@ -46,7 +40,7 @@ from dataservice.client.single_flight import FetchLock
 from dataservice.client.status import Overview, ResourceState
 from dataservice.client.unknown_names import Doubt, UnknownNames
 from dataservice.errors import UnavailableError
-from dataservice.models import Post, Signal, WireItem
+from dataservice.models import Signal
 from dataservice.observations import Observations
 from dataservice.stores import MemoryStore, ResilientStore, Store
 
@@ -59,7 +53,7 @@ MEMORY_BYTES = 128 * 2**20
 """Decoded answers of this process: eight million observations, or 10,000 signals with their recent history."""
 
 
-class AsyncClient:
+class AsyncClient(Endpoints):
     """The Data Service for one API key, through one cache, at as few requests as can be.
 
     `base_url` and `api_key` default to the environment (DATA_SERVICE_URL, DATA_SERVICE_API_KEY). `store` keeps answers
@@ -190,67 +184,6 @@ class AsyncClient:
                 return last_known.stale(blocking)
         await self._open()
         return await self._reader.read(resource, known_miss, meter)
-
-    async def signals(self, category: str | None = None) -> Catalogue:
-        """The catalogue of signals, or those of one category; ceil(total / 500) requests (GET /v1/signals)."""
-        catalogue = (await self.read(CatalogueResource())).value
-        if category is None:
-            return catalogue
-        return Catalogue(tuple(signal for signal in catalogue if signal.category == category))
-
-    async def signal(self, slug: str) -> SignalDetail:
-        """One signal with its latest value and up to 365 observations, oldest first (GET /v1/signals/{slug})."""
-        return (await self.read(SignalResource(slug))).value
-
-    async def observations(self, slug: str, start: DateLike | None = None, end: DateLike | None = None) -> Observations:
-        """A signal's observations from `start` to `end`, both included: dates, or text such as 2024-12-31, -5Y, YTD."""
-        first, last = days_of(start, end, utc_day(self._clock()))
-        return (await self.read(HistoryResource(slug, first, last))).value.between(first, last)
-
-    async def indices(self) -> Indices:
-        """All indices with components and readings (GET /v1/indices)."""
-        return Indices((await self.read(IndicesResource())).value)
-
-    async def currents(self) -> Currents:
-        """All currents with their scores (GET /v1/currents)."""
-        return Currents((await self.read(CurrentsResource())).value)
-
-    async def codex(
-        self, *, story_type: str | None = None, handle: str | None = None, since: DateLike | None = None
-    ) -> Page[Post]:
-        """The newest 200 research posts that pass the filters, newest first (GET /v1/codex)."""
-        return await self.almanac(story_type=story_type, handle=handle, since=since)  # the same without a beat
-
-    async def almanac(
-        self,
-        *,
-        story_type: str | None = None,
-        handle: str | None = None,
-        since: DateLike | None = None,
-        beat: str | None = None,
-    ) -> Page[Post]:
-        """As `codex`, also by the author's beat (GET /v1/almanac)."""
-        first = moment_of(since, "since", utc_day(self._clock()))
-        page = (await self.read(PostsResource(story_type, handle, first, beat))).value
-        return page.selected(lambda post: published_since(post, first)) if isinstance(first, datetime) else page
-
-    async def wire(
-        self,
-        *,
-        ticker: str | None = None,
-        kind: str | None = None,
-        min_importance: int = 0,
-        since: DateLike | None = None,
-        beat: str | None = None,
-        source: str | None = None,
-    ) -> Page[WireItem]:
-        """The newest 200 wire items that pass the filters, newest first (GET /v1/wire, Pro and above).
-
-        `since` is a day or a time (in UTC where it names no zone), or text such as -14D; `min_importance` is 0 to 100.
-        """
-        first = moment_of(since, "since", utc_day(self._clock()))
-        page = (await self.read(WireResource(ticker, kind, min_importance, first, beat, source))).value
-        return page.selected(lambda item: published_since(item, first)) if isinstance(first, datetime) else page
 
     async def signal_pages(self, category: str | None = None) -> AsyncIterator[Sequence[Signal]]:
         """The catalogue page by page as the service sends it, past all caches: one request a page of up to 500."""

@@ -1,0 +1,101 @@
+"""The endpoints of the contract as methods that return values: all of them ways to call `read`."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from datetime import datetime
+from typing import TypeVar
+
+from dataservice.client.cache.answer import Answer, Miss
+from dataservice.client.contract.dates import DateLike, days_of, moment_of
+from dataservice.client.contract.resources import (
+    CatalogueResource,
+    CurrentsResource,
+    HistoryResource,
+    IndicesResource,
+    PostsResource,
+    Resource,
+    SignalResource,
+    WireResource,
+)
+from dataservice.client.contract.results import Catalogue, Currents, Indices, Page, SignalDetail, published_since
+from dataservice.client.contract.windows import utc_day
+from dataservice.client.network.meter import Meter
+from dataservice.models import Post, WireItem
+from dataservice.observations import Observations
+
+T = TypeVar("T")
+
+
+class Endpoints(ABC):
+    """What `AsyncClient` has a method for, endpoint by endpoint."""
+
+    _clock: Callable[[], float]
+
+    @abstractmethod
+    async def read(
+        self, resource: Resource[T], *, known_miss: Miss[T] | None = None, meter: Meter | None = None
+    ) -> Answer[T]:
+        """The answer to a resource."""
+
+    async def signals(self, category: str | None = None) -> Catalogue:
+        """The catalogue of signals, or those of one category; ceil(total / 500) requests (GET /v1/signals)."""
+        catalogue = (await self.read(CatalogueResource())).value
+        if category is None:
+            return catalogue
+        return Catalogue(tuple(signal for signal in catalogue if signal.category == category))
+
+    async def signal(self, slug: str) -> SignalDetail:
+        """One signal with its latest value and up to 365 observations, oldest first (GET /v1/signals/{slug})."""
+        return (await self.read(SignalResource(slug))).value
+
+    async def observations(self, slug: str, start: DateLike | None = None, end: DateLike | None = None) -> Observations:
+        """A signal's observations from `start` to `end`, both included: dates, or text such as 2024-12-31, -5Y, YTD."""
+        first, last = days_of(start, end, utc_day(self._clock()))
+        return (await self.read(HistoryResource(slug, first, last))).value.between(first, last)
+
+    async def indices(self) -> Indices:
+        """All indices with components and readings (GET /v1/indices)."""
+        return Indices((await self.read(IndicesResource())).value)
+
+    async def currents(self) -> Currents:
+        """All currents with their scores (GET /v1/currents)."""
+        return Currents((await self.read(CurrentsResource())).value)
+
+    async def codex(
+        self, *, story_type: str | None = None, handle: str | None = None, since: DateLike | None = None
+    ) -> Page[Post]:
+        """The newest 200 research posts that pass the filters, newest first (GET /v1/codex)."""
+        return await self.almanac(story_type=story_type, handle=handle, since=since)  # the same without a beat
+
+    async def almanac(
+        self,
+        *,
+        story_type: str | None = None,
+        handle: str | None = None,
+        since: DateLike | None = None,
+        beat: str | None = None,
+    ) -> Page[Post]:
+        """As `codex`, also by the author's beat (GET /v1/almanac)."""
+        first = moment_of(since, "since", utc_day(self._clock()))
+        page = (await self.read(PostsResource(story_type, handle, first, beat))).value
+        return page.selected(lambda post: published_since(post, first)) if isinstance(first, datetime) else page
+
+    async def wire(
+        self,
+        *,
+        ticker: str | None = None,
+        kind: str | None = None,
+        min_importance: int = 0,
+        since: DateLike | None = None,
+        beat: str | None = None,
+        source: str | None = None,
+    ) -> Page[WireItem]:
+        """The newest 200 wire items that pass the filters, newest first (GET /v1/wire, Pro and above).
+
+        `since` is a day or a time (in UTC where it names no zone), or text such as -14D; `min_importance` is 0 to 100.
+        """
+        first = moment_of(since, "since", utc_day(self._clock()))
+        page = (await self.read(WireResource(ticker, kind, min_importance, first, beat, source))).value
+        return page.selected(lambda item: published_since(item, first)) if isinstance(first, datetime) else page

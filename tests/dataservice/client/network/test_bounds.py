@@ -1,0 +1,109 @@
+"""What a service may do to one client: no endless pages, no bombs, no lasting lock by a passing refusal."""
+
+import gzip
+import zlib
+
+import httpx
+import pytest
+
+from dataservice.client import CatalogueResource, HistoryResource, SignalResource
+from dataservice.errors import DataServiceError, MalformedAnswerError, TooManyPagesError, UnavailableError
+from tests.dataservice.client.clocks import Clock
+from tests.dataservice.client.scripted import Scripted, answer, quota, signal
+
+SIGNAL = SignalResource("us-cpi")
+
+
+class Unread(httpx.AsyncByteStream):
+    """A body as the network gives it: not yet read."""
+
+    def __init__(self, content: bytes) -> None:
+        self.content = content
+
+    async def __aiter__(self):
+        for start in range(0, len(self.content), 65_536):
+            yield self.content[start : start + 65_536]
+
+
+def packed(content: bytes, packing: str) -> httpx.Response:
+    return httpx.Response(200, headers={**quota(), "Content-Encoding": packing}, stream=Unread(content))
+
+
+@pytest.mark.parametrize("bomb", [gzip.compress(bytes(10**8)), bytes(10**6)], ids=["packed", "plain"])
+async def test_an_answer_is_read_no_further_than_its_bound(bomb):
+    service = Scripted(lambda _: packed(bomb, "gzip" if bomb[:2] == b"\x1f\x8b" else "identity"))
+    async with service.client(max_answer_bytes=100_000) as client:
+        with pytest.raises(MalformedAnswerError, match="more than 100,000 bytes, the limit max_answer_bytes"):
+            await client.read(SIGNAL)
+        assert client.requests_sent == 1
+
+
+@pytest.mark.parametrize(
+    ("packing", "pack"),
+    [("gzip", gzip.compress), ("deflate", zlib.compress), ("deflate", lambda body: zlib.compress(body)[2:-4])],
+)
+async def test_packed_answers_are_unpacked(packing, pack):
+    body = httpx.Response(200, json={"data": signal()}).content
+    async with Scripted(lambda _: packed(pack(body), packing)).client() as client:
+        assert (await client.read(SIGNAL)).value.signal.slug == "us-cpi"
+
+
+@pytest.mark.parametrize("content", [b"plain", gzip.compress(b"{}")[:-9], b"\x1f\x8b"])
+async def test_a_damaged_packing_is_a_malformed_answer(content):
+    async with Scripted(lambda _: packed(content, "gzip")).client() as client:
+        with pytest.raises(MalformedAnswerError):
+            await client.read(SIGNAL)
+
+
+async def test_pages_that_bring_nothing_new_end_a_catalogue():
+    signals = [{"slug": f"s-{number}"} for number in range(500)]
+    service = Scripted(lambda _: answer(signals, pagination={"limit": 500, "offset": 0, "total": 10**9}))
+    async with service.client() as client:
+        assert len((await client.read(CatalogueResource())).value) == 500
+    assert len(service.requests) == 2
+
+
+async def test_an_endless_catalogue_costs_no_more_than_the_pages_of_one_answer():
+    def more(request):
+        offset = int(request.url.params.get("offset", "0"))
+        signals = [{"slug": f"s-{offset + number}"} for number in range(500)]
+        return answer(signals, pagination={"limit": 500, "offset": offset, "total": 10**9})
+
+    service = Scripted(more)
+    async with service.client(max_pages=7) as client:
+        for _ in range(3):
+            with pytest.raises(TooManyPagesError, match=r"more than 7 requests; .* or raise max_pages"):
+                await client.read(CatalogueResource())
+    assert len(service.requests) == 7
+
+
+async def test_an_endless_history_costs_no_more_than_the_pages_of_one_answer():
+    def more(request):
+        start = request.url.params.get("start", "1900-01-01")
+        row = {"observed_at": f"{int(start[:4]) + 1}-01-01T00:00:00Z", "value": 1.0}
+        return answer([row], pagination={"limit": 1, "offset": 0, "total": 10**9})
+
+    service = Scripted(more)
+    async with service.client(max_pages=5) as client:
+        for _ in range(3):
+            assert isinstance(await kept_away_by(client, HistoryResource("x.y")), TooManyPagesError)
+    assert len(service.requests) == 5
+
+
+async def kept_away_by(client, resource):
+    """Why there is no fresh answer."""
+    try:
+        return (await client.read(resource)).stale_because
+    except DataServiceError as error:
+        return error
+
+
+@pytest.mark.parametrize("headers", [{"Retry-After": "60"}, {}])
+async def test_a_refusal_that_does_not_prove_the_end_of_the_month_passes(headers):
+    clock = Clock()
+    service = Scripted.saying([httpx.Response(429, headers=headers), answer(signal())])
+    async with service.client(clock) as client:
+        with pytest.raises(UnavailableError, match="fewer requests at a time"):
+            await client.read(SIGNAL)
+        clock.advance(61)
+        assert (await client.read(SIGNAL)).value.latest.value == 1.0
