@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import sys
 import threading
 
 import pytest
@@ -58,7 +57,8 @@ asyncio.run(main())
 """
 
 FORKED = """
-import asyncio, os, sys, udfs
+import asyncio, os, sys, udfs, warnings
+warnings.simplefilter("ignore", DeprecationWarning)  # of newer Pythons, about forking a process with threads
 async def cell():
     return await udfs.SIGNAL("us-cpi")
 before = asyncio.run(cell())
@@ -88,7 +88,6 @@ def test_a_process_that_ends_in_the_middle_of_a_call_leaves_nothing_open(user):
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
-@pytest.mark.skipif(sys.version_info >= (3, 12), reason="forking with threads is a warning, and warnings are errors")
 def test_a_fork_has_a_session_of_its_own_on_the_same_cache(service, user):
     user.runs(FORKED)
     assert service.running.request_count == 1
