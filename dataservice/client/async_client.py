@@ -56,8 +56,7 @@ class AsyncClient:
 
     `base_url` and `api_key` default to the environment (DATA_SERVICE_URL, DATA_SERVICE_API_KEY). `store` keeps answers
     beyond this process: a `SqliteStore`, a `RedisStore`; without one they end with it. An answer is fresh for `ttl_s`
-    seconds from its arrival; every read ends within `deadline_s`; `budget` limits what may be spent. Use it in one
-    event loop.
+    seconds from its arrival; every read ends within `deadline_s`; `budget` limits spending. Use it in one event loop.
 
     The endpoints' methods return the value itself: a fresh one, or the last known one while the service cannot answer.
     To learn how old it is, `read` the same resource. All raise `DataServiceError` where there is no value.

@@ -96,7 +96,7 @@ LINES = [
         b"POST /key HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 2\r\n"
         b"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\nDELETE /key HTTP/1.1\r\nHost: localhost\r\n\r\n"
     ),
-    b"POST /refresh HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nz",
+    b"POST /refresh HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nz",
 ]
 METHODS = ["GET", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "HEAD", "BREW", "get"]
 POSTS = ["/functions/call", "/functions/cost", "/refresh", "/key", "/key/test"]
