@@ -1,7 +1,7 @@
 """Callers' connections: no more than the process can hold, and none that waits for ever without sending a request.
 
-Without the limit a process at its limit of file handles can neither accept nor refuse: the event loop logs the same error for
-each attempt and tries again for ever.
+A process without a file handle left can neither accept nor refuse: the event loop logs the same error for each attempt
+and tries again for ever.
 """
 
 from __future__ import annotations
