@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING
 import uvicorn
 from starlette.types import ASGIApp
 
-from addin.backend.limited_socket import LimitedSocket, handles_allowed
-from addin.backend.patient_protocol import protocol_with_timeout
+from addin.backend.connections import LimitedSocket, handles_allowed, protocol_with_timeout
 from addin.backend.request_log import SparingFilter
 from addin.errors import AddinError
 

@@ -64,8 +64,7 @@ class AsyncClient(Endpoints):
     The endpoints' methods return the value itself: a fresh one, or the last known one while the service cannot answer.
     To learn how old it is, `read` the same resource. All raise `DataServiceError` where there is no value.
 
-    Raises `ValueError` for an address that is no https URL (plain http only to this machine, or `allow_plain_http`),
-    and for a key that cannot be one.
+    Raises `ValueError` for no URL, plain http beyond this machine without `allow_plain_http`, or no possible key.
 
     >>> async def latest() -> float:
     ...     async with AsyncClient("https://data.example", "ds_" + 40 * "0") as client:
@@ -246,7 +245,7 @@ class AsyncClient(Endpoints):
 
     @property
     def held_bytes(self) -> int:
-        """About how much memory the answers of this client take."""
+        """About how much memory the answers take."""
         return self._cache.held_bytes
 
     @property

@@ -10,7 +10,7 @@ from contextlib import ExitStack
 import httpx
 import pytest
 
-from addin.backend.limited_socket import LimitedSocket
+from addin.backend.connections import LimitedSocket
 from tests.addin.backends import backend_of
 from tests.addin.commands import command, environment
 from tests.addin.serving import address_in, started
