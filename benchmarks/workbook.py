@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 import zipfile
+from functools import partial
 from pathlib import Path
 
 from lxml import etree
@@ -21,6 +22,9 @@ OTHER_CELLS = (50_000, 200_000)
 OUR_CELLS = 500
 SLUGS = ("us-cpi", "us-10y", "eia.wti.spot", "wb.gold", "btc-usd")
 REACH_S = 3.0
+FORMULAS = (500, 5_000, 50_000)
+LINEAR = 1.5
+"""How much longer one ordinary formula may take among many than among few: growing with the square it would be 100."""
 
 _LOADED = """
 import pandas, addin.workbook.refresh.refresh
@@ -45,6 +49,41 @@ def main() -> None:
     """Print the table."""
     rows = [row for cells in OTHER_CELLS for row in asyncio.run(_measure(cells))]
     report(f"Refreshing a book with {OUR_CELLS} formulas of ours", rows)
+    report("Refreshing a book with one formula of ours and ordinary formulas over far ranges", asyncio.run(_linear()))
+
+
+async def _linear() -> list[Row]:
+    """The time of a refresh by the number of ordinary formulas; its floor is that of the fewest, times their number."""
+    with tempfile.TemporaryDirectory() as folder:
+        books = {str(count): _formulas(Path(folder) / f"{count}.xlsx", count) for count in FORMULAS}
+        async with example_session() as session:
+            loop = asyncio.get_running_loop()
+            works = {name: partial(_refresh, session, loop, book) for name, book in books.items()}
+            times = await asyncio.to_thread(alternating, works, repeats=1)
+    each_s = times[str(FORMULAS[0])] / FORMULAS[0]
+    return [
+        Row(
+            f"{count:,} ordinary formulas",
+            times[str(count)],
+            each_s * count,
+            reach=LINEAR,
+            note="floor: each as in the first",
+        )
+        for count in FORMULAS
+    ]
+
+
+def _formulas(path: Path, count: int) -> Path:
+    """A book in which one call of ours has an argument that ordinary formulas with far ranges might influence."""
+    with Workbook(path) as book:
+        sheet = book.add_worksheet()
+        sheet.write_formula(0, 0, '=_xldudf_DS_SIGNAL("us-cpi","name")', None, "")
+        sheet.write_formula(1, 0, "=_xldudf_DS_SIGNAL(C9)", None, 0)
+        for row in range(count // 2):
+            sheet.write_number(row, 4, row)
+            sheet.write_formula(row, 2, f"=SUM(E$1:E${count})+COUNT(D$1:D{row + 1})", None, 1)
+            sheet.write_formula(row, 3, f"=VLOOKUP(E{row + 1},E:E,1,FALSE)", None, 1)
+    return path
 
 
 async def _measure(cells: int) -> list[Row]:

@@ -63,19 +63,7 @@ def refresh(
         cost(book, as_json=as_json)
         return
     target = output or book
-    match engine:
-        case Engine.BUILTIN:
-            report = asyncio.run(_refresh(book, target, force=force, quiet=as_json))
-        case Engine.LIBREOFFICE:
-            from addin.workbook.refresh.programs import refresh_with_libreoffice
-
-            report = refresh_with_libreoffice(book, target, load_settings())
-        case Engine.EXCEL:
-            from addin.workbook.refresh.programs import refresh_with_excel
-
-            refresh_with_excel(book, target, load_settings())
-            echo(f"{target} is up to date (Excel)")
-            return
+    report = _refreshed(book, target, engine, force=force, quiet=as_json)
     if as_json:
         from addin.cli.output import print_json
 
@@ -83,9 +71,24 @@ def refresh(
     elif engine is Engine.BUILTIN:
         _print_report(report, target)
     else:
-        _print_office_report(report, target)
+        _print_program_report(report, target, engine)
     if report.kept or report.errors or report.skipped:
         raise typer.Exit(3)
+
+
+def _refreshed(book: Path, target: Path, engine: Engine, *, force: bool, quiet: bool) -> Refreshed:
+    match engine:
+        case Engine.BUILTIN:
+            return asyncio.run(_refresh(book, target, force=force, quiet=quiet))
+        case Engine.LIBREOFFICE:
+            from addin.workbook.refresh.programs import refresh_with_libreoffice
+
+            return refresh_with_libreoffice(book, target, load_settings())
+        case Engine.EXCEL:
+            from addin.workbook.refresh.programs import refresh_with_excel
+
+            refresh_with_excel(book, target, load_settings())
+            return Refreshed()
 
 
 def cost(book: BookArgument, as_json: JsonOption = False) -> None:
@@ -137,12 +140,13 @@ def _print_report(report: Refreshed, target: Path) -> None:
         echo("  other formulas depend on these values: Excel recalculates them when it opens the book")
 
 
-def _print_office_report(report: Refreshed, target: Path) -> None:
+def _print_program_report(report: Refreshed, target: Path, engine: Engine) -> None:
+    program = {"libreoffice": "LibreOffice", "excel": "Excel"}[engine]
     if report.errors:
-        echo(f"{target}: {len(report.errors):,} of {report.cells:,} formulas show an error (LibreOffice)")
+        echo(f"{target}: {len(report.errors):,} of {report.cells:,} formulas show an error ({program})")
         _print_notes(report)
     else:
-        echo(f"{target} is up to date (LibreOffice)")
+        echo(f"{target} is up to date ({program})")
 
 
 def _print_notes(report: Refreshed) -> None:

@@ -181,14 +181,21 @@ def main() -> None:
         parser.add_argument(f"--{name}", type=int, default=1_000 if name != "seed" else 1)
     options = parser.parse_args()
     found, begun = Found(), time.monotonic()
-    attack_formulas(options.formulas, options.seed, found)
     folder = Path(tempfile.mkdtemp(prefix="attacked-books-"))
-    asyncio.run(attack_books(options.books, options.seed, folder, found))
-    print(f"{options.books:,} books, {options.formulas:,} formulas, seed {options.seed}")  # noqa: T201
+    try:
+        attack_formulas(options.formulas, options.seed, found)
+        asyncio.run(attack_books(options.books, options.seed, folder, found))
+    except KeyboardInterrupt:
+        print("broken off")  # noqa: T201
+    finally:
+        _print(found, time.monotonic() - begun)
+
+
+def _print(found: Found, taken_s: float) -> None:
     for name, number in sorted(found.outcomes.items()):
         print(f"  {name}: {number:,}")  # noqa: T201
     slowest = ", ".join(f"{name} {value:.3f}" for name, value in found.slowest.items())
-    print(f"  slowest: {slowest}; peak {peak_mb():.0f} MB; {time.monotonic() - begun:.0f} s in all")  # noqa: T201
+    print(f"  slowest: {slowest}; peak {peak_mb():.0f} MB; {taken_s:.0f} s in all")  # noqa: T201
     print(f"  wrong: {len(found.wrong)}", *found.wrong[:40], sep="\n    ")  # noqa: T201
 
 

@@ -132,8 +132,7 @@ class Package:
                     if name not in self:
                         # A fixed date, so that the same content makes the same file.
                         out.writestr(zipfile.ZipInfo(name), changed[name], zipfile.ZIP_DEFLATED)
-            if stamp(os.fstat(self._stream.fileno())) != stamp(self._opened_as):
-                raise WorkbookError(f"{self.path} was changed by someone else in the meantime; run this again")
+            self._refuse_if_changed()
             self.close()  # Windows replaces no file that is open, and the target may be the book itself
 
         target.replace(copy, mode=self._opened_as.st_mode if mode is None else mode)
@@ -162,7 +161,12 @@ class Package:
         try:
             yield
         except _BROKEN_ZIP as error:
+            self._refuse_if_changed()
             raise WorkbookError(f"{self.path} is damaged: the part {part} cannot be read ({error})") from None
+
+    def _refuse_if_changed(self) -> None:
+        if stamp(os.fstat(self._stream.fileno())) != stamp(self._opened_as):
+            raise WorkbookError(f"{self.path} was changed by someone else in the meantime; run this again")
 
     def _workbook_part(self) -> str:
         """The part that names the sheets: where the package says it is, else where it usually is."""

@@ -1,6 +1,7 @@
 """`addin refresh`, `cost`, `freeze` and `template` as users run them."""
 
 import json
+import os
 import zipfile
 from pathlib import Path
 
@@ -74,3 +75,54 @@ def test_the_template_is_written_refreshed_and_frozen_without_any_spreadsheet_pr
     assert values(frozen, "Dashboard", "B6", "D6") == values(template, "Dashboard", "B6", "D6")
     with zipfile.ZipFile(frozen) as archive:
         assert not any(b"_xldudf_" in archive.read(name) for name in archive.namelist() if "sheet" in name)
+
+
+def test_names_in_brackets_are_printed_as_they_are(service: EmbeddedService, tmp_path: Path):
+    cells = {"A2": "us-", "B2": '=_xldudf_DS_SIGNAL(A2&"[/x]")', "B3": "=_xldudf_DS_SIGNAL(Sig[slug])", **CELLS}
+    book = make_book(tmp_path / "[bold] book.xlsx", cells)
+    environ = environment(tmp_path, service)
+    for arguments in (["cost", str(book)], ["refresh", str(book), "--dry-run"]):
+        done = addin(*arguments, environ=environ)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert "[bold] book.xlsx: 3 requests" in done.stdout
+        assert "Sig[slug]" in done.stdout
+        assert "[/x]" in done.stdout
+
+
+def test_a_reason_that_many_cells_share_is_printed_once(service: EmbeddedService, tmp_path: Path):
+    book = make_book(tmp_path / "book.xlsx", {f"A{row}": '=_xldudf_DS_SIGNAL("nope")' for row in range(1, 24)})
+    done = addin("refresh", str(book), environ=environment(tmp_path, service))
+    assert done.returncode == 3
+    assert done.stderr.count("no signal 'nope'") == 1
+    assert "show an error: 23 formulas (Sheet1!A1, Sheet1!A2, Sheet1!A3 …): #N/A" in done.stderr
+    report = json.loads(addin("refresh", str(book), "--json", environ=environment(tmp_path, service)).stdout)
+    assert len(report["show_an_error"]) == 23
+
+
+def test_whatever_is_named_ends_in_a_sentence(service: EmbeddedService, tmp_path: Path):
+    book = make_book(tmp_path / "book.xlsx", CELLS)
+    environ = environment(tmp_path, service)
+    os.mkfifo(tmp_path / "pipe.xlsx")
+    no_text = os.fsdecode(os.fsencode(tmp_path) + b"/\xff\xfe.xlsx")
+    too_long = str(tmp_path / ("x" * 300))
+    for arguments in (
+        ["refresh", str(tmp_path)],
+        ["cost", str(tmp_path / "pipe.xlsx")],
+        ["refresh", no_text],
+        ["freeze", too_long, "-o", str(tmp_path / "out.xlsx")],
+        ["freeze", str(book), "-o", too_long],
+        ["refresh", str(book), "-o", "/dev/null"],
+    ):
+        done = addin(*arguments, environ=environ)
+        assert done.returncode == 1, arguments
+        assert done.stderr.startswith("addin: "), done.stderr
+        assert "Traceback" not in done.stderr
+    assert service.running.request_count == 0
+
+
+def test_a_name_that_is_no_text_is_a_name_like_any_other(service: EmbeddedService, tmp_path: Path):
+    book = make_book(tmp_path / "book.xlsx", CELLS)
+    odd = os.fsdecode(os.fsencode(tmp_path) + b"/\xff.xlsx")
+    done = addin("refresh", str(book), "-o", odd, environ=environment(tmp_path, service))
+    assert done.returncode == 0, done.stderr
+    assert json.loads(addin("refresh", odd, "--json", environ=environment(tmp_path, service)).stdout)["formulas"] == 3

@@ -79,3 +79,19 @@ async def test_the_template_shows_the_same_values_through_either_engine(
                 if not same:
                     different.append((name, spot, ours, theirs))
     assert different == []
+
+
+@needs_soffice
+def test_cells_in_error_are_told_and_nothing_leads_to_parts_that_libreoffice_dropped(
+    service: EmbeddedService, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("DATA_SERVICE_API_KEY", service.free_key)  # whose plan has no wire
+    out = tmp_path / "out.xlsx"
+    settings = Settings(url=service.url, cache_dir=tmp_path / "cache")
+    report = refresh_with_libreoffice(project / "workbook_template.xlsx", out, settings)
+    assert report.cells > 70
+    assert {note.where.partition("!")[0] for note in report.errors} == {"Wire"}
+    with Package(out) as package:
+        for part in ("", package.workbook):
+            assert [target for _, _, target in package.related(part) if target not in package] == []
+        assert "xl/webextensions/taskpanes.xml" not in package

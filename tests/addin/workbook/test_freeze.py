@@ -1,0 +1,89 @@
+"""Freezing: a copy with values in place of formulas, never the book itself, never blanks for what nobody computed."""
+
+import zipfile
+from pathlib import Path
+
+import pytest
+from xlsxwriter import Workbook
+
+from addin.workbook.freeze import freeze_book
+from addin.workbook.ooxml.errors import WorkbookError
+from addin.workbook.ooxml.package import Package
+from addin.workbook.refresh.refresh import refresh_book
+from dataservice.client import AsyncClient
+from tests.addin.workbook.books import make_book, values
+from tests.embedded import EmbeddedService
+from udfs import Session
+
+
+def test_a_book_that_was_never_computed_is_not_frozen_and_the_error_says_what_to_do(tmp_path: Path):
+    cells = {f"A{row}": '=_xldudf_DS_SIGNAL("us-cpi")' for row in range(1, 6)}
+    book = make_book(tmp_path / "book.xlsx", cells)
+    with pytest.raises(WorkbookError, match=r"5 of 5 formulas .*Sheet1!A1, Sheet1!A2, Sheet1!A3 ….*addin refresh"):
+        freeze_book(book, tmp_path / "out.xlsx")
+    assert not (tmp_path / "out.xlsx").exists()
+
+
+async def test_a_blank_result_counts_as_computed(service: EmbeddedService, tmp_path: Path):
+    book = make_book(tmp_path / "book.xlsx", {"A1": '=_xldudf_DS_CURRENT("undecided")'})
+    async with AsyncClient(service.url, service.key) as client:
+        report = await refresh_book(Session(client), book, book)
+    assert report.errors == []
+    assert freeze_book(book, tmp_path / "out.xlsx") == 1
+    assert values(tmp_path / "out.xlsx", "Sheet1", "A1") == [None]
+
+
+async def test_a_blank_result_is_kept_when_the_service_does_not_answer(service: EmbeddedService, tmp_path: Path):
+    book = make_book(tmp_path / "book.xlsx", {"A1": '=_xldudf_DS_CURRENT("undecided")'})
+    async with AsyncClient(service.url, service.key) as client:
+        await refresh_book(Session(client), book, book)
+    service.running.stop()
+    async with AsyncClient(service.url, service.key) as client:
+        report = await refresh_book(Session(client), book, book)
+    assert (len(report.kept), report.errors) == (1, [])
+    assert values(book, "Sheet1", "A1") == [None]
+
+
+def test_a_cell_that_shows_a_name_error_is_not_frozen(tmp_path: Path):
+    path = tmp_path / "book.xlsx"
+    with Workbook(path) as book:
+        book.add_worksheet("Sheet1").write_formula("A1", '=_xldudf_DS_SIGNAL("us-cpi")', None, "#NAME?")
+    with pytest.raises(WorkbookError, match="no value yet"):
+        freeze_book(path, tmp_path / "out.xlsx")
+
+
+@pytest.mark.parametrize("way", ["itself", "a link", "a hard link", "another spelling"])
+def test_the_book_itself_is_never_overwritten_by_its_copy(tmp_path: Path, way: str):
+    book = make_book(tmp_path / "book.xlsx", {"A1": 1})
+    before = book.read_bytes()
+    target = {"itself": book, "another spelling": tmp_path / "x" / ".." / "book.xlsx"}.get(way, tmp_path / "link.xlsx")
+    (tmp_path / "x").mkdir()
+    if way == "a link":
+        target.symlink_to(book)
+    elif way == "a hard link":
+        target.hardlink_to(book)
+    with pytest.raises(WorkbookError, match="is the book itself"):
+        freeze_book(book, target)
+    assert book.read_bytes() == before
+
+
+def test_excel_is_left_no_list_of_formulas_that_are_gone(tmp_path: Path):
+    path, chain = tmp_path / "book.xlsx", "xl/calcChain.xml"
+    with Workbook(path) as book:
+        book.add_worksheet("Sheet1").write_formula("A1", '=_xldudf_DS_SIGNAL("us-cpi")', None, 1)
+    with zipfile.ZipFile(path) as source:
+        parts = {name: source.read(name).decode() for name in source.namelist()}
+    kind = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/calcChain"
+    relation = f'<Relationship Id="rId99" Type="{kind}" Target="calcChain.xml"/></Relationships>'
+    parts["xl/_rels/workbook.xml.rels"] = parts["xl/_rels/workbook.xml.rels"].replace("</Relationships>", relation)
+    override = f'<Override PartName="/{chain}" ContentType="x"/></Types>'
+    parts["[Content_Types].xml"] = parts["[Content_Types].xml"].replace("</Types>", override)
+    with zipfile.ZipFile(path, "w") as out:
+        for name, content in {**parts, chain: '<calcChain><c r="A1" i="1"/></calcChain>'}.items():
+            out.writestr(name, content)
+    freeze_book(path, tmp_path / "out.xlsx")
+    with zipfile.ZipFile(tmp_path / "out.xlsx") as frozen:
+        assert chain not in frozen.namelist()
+        assert not any(b"calcChain" in frozen.read(name) for name in frozen.namelist())
+    with Package(tmp_path / "out.xlsx") as package:
+        assert not any("calcChain" in kind for _, kind, _ in package.related(package.workbook))
