@@ -115,7 +115,7 @@ async def _refresh(book: Path, target: Path, *, force: bool, quiet: bool) -> Ref
 
 
 def _print_report(report: Refreshed, target: Path, *, as_json: bool) -> None:
-    from addin.cli.output import print_json, requests_text
+    from addin.cli.output import counted, print_json, requests_text
 
     groups = {
         "kept their last value": report.kept,
@@ -136,7 +136,7 @@ def _print_report(report: Refreshed, target: Path, *, as_json: bool) -> None:
         )
         return
     spent = requests_text(report.requests)
-    echo(f"{target}: {report.cells:,} formulas, {len(report.written):,} changed, {spent} spent")
+    echo(f"{target}: {counted(report.cells, 'formula')}, {len(report.written):,} changed, {spent} spent")
     for name, items in groups.items():
         for item in items:
             echo(f"  {name}: {item.where}: {item.why}", err=True)
@@ -161,7 +161,7 @@ def _print_cost(cost: BookCost, book: Path) -> None:
     """Print the cost as a table by sheet and function."""
     from rich.console import Console
 
-    from addin.cli.output import plain_table
+    from addin.cli.output import plain_table, requests_text
 
     console = Console()
     table = plain_table(show_header=True)
@@ -174,7 +174,7 @@ def _print_cost(cost: BookCost, book: Path) -> None:
     console.print(table)
     left = "" if cost.remaining is None else f", {cost.remaining:,} left this month"
     console.print(
-        f"[bold]{book.name}: {cost.requests:,} requests[/bold]{left}; "
+        f"[bold]{book.name}: {requests_text(cost.requests)}[/bold]{left}; "
         f"{cost.fresh_cells:,} of {cost.cells:,} formulas are fresh already. "
         "Formulas that share data share its requests."
     )
