@@ -111,13 +111,22 @@ def print_json(value: Any) -> None:
     echo(escaped(orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()))
 
 
+def counted(count: int, what: str) -> str:
+    """A number of things in words.
+
+    >>> counted(1, "formula"), counted(1_200, "formula")
+    ('1 formula', '1,200 formulas')
+    """
+    return f"1 {what}" if count == 1 else f"{count:,} {what}s"
+
+
 def requests_text(count: int) -> str:
     """A number of requests in words.
 
     >>> requests_text(1), requests_text(1_200)
     ('1 request', '1,200 requests')
     """
-    return "1 request" if count == 1 else f"{count:,} requests"
+    return counted(count, "request")
 
 
 def _cell(value: Any, kind: str | None) -> Scalar:

@@ -85,10 +85,10 @@ def _refreshed(book: Path, target: Path, engine: Engine, *, force: bool, quiet: 
 
             return refresh_with_libreoffice(book, target, load_settings())
         case Engine.EXCEL:
-            from addin.workbook.refresh.programs import refresh_with_excel
+            from addin.workbook.refresh import programs, refresh
 
-            refresh_with_excel(book, target, load_settings())
-            return Refreshed()
+            programs.refresh_with_excel(book, target, load_settings())
+            return refresh.Refreshed()
 
 
 def cost(book: BookArgument, as_json: JsonOption = False) -> None:
@@ -129,10 +129,10 @@ async def _refresh(book: Path, target: Path, *, force: bool, quiet: bool) -> Ref
 
 
 def _print_report(report: Refreshed, target: Path) -> None:
-    from addin.cli.output import requests_text
+    from addin.cli.output import counted, requests_text
 
     spent = requests_text(report.requests)
-    echo(f"{target}: {report.cells:,} formulas, {len(report.written):,} changed, {spent} spent")
+    echo(f"{target}: {counted(report.cells, 'formula')}, {len(report.written):,} changed, {spent} spent")
     _print_notes(report)
     if report.mended:
         echo(f"  entered anew: {len(report.mended):,} formulas that Excel would have shown as #NAME?")

@@ -25,10 +25,12 @@ def freeze(
     Example:
       addin freeze report.xlsx -o for-the-board.xlsx
     """
+    from addin.cli.output import counted
     from addin.workbook.freeze import freeze_book
 
     frozen = freeze_book(book, output, namespace=namespace)
-    echo(f"{output}: {frozen:,} formulas became values; the copy needs no add-in")
+    became = "became a value" if frozen == 1 else "became values"
+    echo(f"{output}: {counted(frozen, 'formula')} {became}; the copy needs no add-in")
 
 
 def template(

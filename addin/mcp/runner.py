@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from addin.mcp.answer_size import shortened
 from addin.mcp.tool import Found, Tool
 from addin.protocol.deadline import WithinDeadline
 from dataservice.client import AsyncClient, Meter
@@ -15,6 +16,29 @@ from udfs.engine.batch import Run
 from udfs.engine.effects import EVER
 from udfs.engine.session import Stale
 from udfs.errors import UdfError, error_cell
+from udfs.records.resolve import SEE_SIGNALS
+
+MAX_MESSAGE_CHARS = 2_000
+"""Enough for every sentence of ours; a list of a thousand names in it helps no model."""
+
+_WORDS = {
+    SEE_SIGNALS: "list_signals lists and searches those there are",
+    "set one with `addin key set` or in the task pane": "the user must set one with `addin key set`",
+    "set a valid one with `addin key set` or in the task pane": "the user must set a valid one with `addin key set`",
+    "try Refresh in a minute": "try again in a minute",
+}
+"""What messages advise to do in a sheet, and the same for a model."""
+
+
+def in_words_of_tools(message: str) -> str:
+    """The message of a cell with the advice that fits a tool.
+
+    >>> in_words_of_tools("no signal 'x'; SIGNALS lists and searches those there are")
+    "no signal 'x'; list_signals lists and searches those there are"
+    """
+    for cells, tools in _WORDS.items():
+        message = message.replace(cells, tools)
+    return message
 
 
 class ToolFailure(Exception):  # noqa: N818 - what the protocol calls it: the tool's own failure, for the model to read
@@ -37,7 +61,7 @@ class ToolRunner:
         try:
             run = Run(tool.bind(arguments, utc_day(now)))
         except UdfError as error:
-            raise ToolFailure(str(error)) from None
+            raise ToolFailure(in_words_of_tools(str(error))[:MAX_MESSAGE_CHARS]) from None
         reader = WithinDeadline(self._client, deadline_s=self._deadline_s, late=self._untold)
         await batch.answer([run], reader, now)
         if run.error is not None:
@@ -46,10 +70,10 @@ class ToolRunner:
         return self._result(run, tool)
 
     def _failure(self, error: Exception, tool: Tool) -> str:
-        text = error_cell(error, tool.name).message
+        text = in_words_of_tools(error_cell(error, tool.name).message)
         quota = self._client.quota_now
         left = f"; {quota.remaining:,} requests left this month" if quota and not isinstance(error, UdfError) else ""
-        return text + left
+        return text[:MAX_MESSAGE_CHARS] + left
 
     def _result(self, run: Run, tool: Tool) -> dict[str, Any]:
         found: Found = run.result
@@ -61,7 +85,7 @@ class ToolRunner:
         if found.more:
             result["more"] = found.more
         if stale is not None:
-            result["stale"] = {"age_s": round(stale.age_s, 1), "reason": stale.reason}
+            result["stale"] = {"age_s": round(stale.age_s, 1), "reason": in_words_of_tools(stale.reason)}
         if (quota := self._client.quota_now) is not None:
             result["quota"] = {"tier": quota.tier, "cap": quota.cap, "remaining": quota.remaining}
-        return result
+        return shortened(result, offset=found.offset)

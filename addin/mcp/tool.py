@@ -12,9 +12,6 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import Any, TypeAlias
 
-import msgspec
-
-from dataservice.models import Record
 from udfs.arguments.kinds import Count, Flag, Kind, Names, Number
 from udfs.arguments.parameters import Parameter, signature_of
 from udfs.engine.effects import Asking
@@ -31,6 +28,8 @@ class Found:
 
     members: Mapping[str, Any]
     more: str | None = None
+    offset: int = 0
+    """How many records were left out at the beginning."""
 
 
 Body: TypeAlias = Callable[..., Coroutine[Any, Any, Found]]
@@ -88,38 +87,20 @@ def _unwrapped(text: str) -> str:
     return "\n\n".join(" ".join(paragraph.split()) for paragraph in text.split("\n\n"))
 
 
-NUMBER_OR_NULL: Schema = {"anyOf": [{"type": "number"}, {"type": "null"}]}
+COMMON = ("requests", "quota", "fresh_for_s", "stale", "more")
+"""What the result of every tool may hold besides its own members.
 
-COMMON: dict[str, Schema] = {
-    "more": {"type": "string", "description": "how to get what is not shown here; absent where all is shown"},
-    "fresh_for_s": {"type": "number", "description": "seconds in which asking again costs nothing and changes nothing"},
-    "stale": {
-        "type": "object",
-        "description": "present when this is the last known value because the service did not answer: its age, and why",
-        "properties": {"age_s": {"type": "number"}, "reason": {"type": "string"}},
-        "required": ["age_s", "reason"],
-    },
-    "requests": {"type": "integer", "description": "requests of the month's allowance that this call spent"},
-    "quota": {
-        "type": "object",
-        "description": "the month's allowance as last seen; absent where nothing was asked yet",
-        "properties": {
-            "tier": {"type": "string"},
-            "cap": {"type": "integer", "description": "requests a month"},
-            "remaining": {"type": "integer", "description": "requests left this month"},
-        },
-        "required": ["tier", "cap", "remaining"],
-    },
-}
-"""What the result of every tool may hold besides its own members."""
+The server's instructions explain them once: a client sends the list of tools to its model with every question.
+"""
 
 
 def input_schema(tool: Tool) -> Schema:
     """The arguments of a tool as an object."""
+    required = [parameter.name for parameter in tool.parameters if parameter.required]
     return {
         "type": "object",
         "properties": {parameter.name: _argument(parameter) for parameter in tool.parameters},
-        "required": [parameter.name for parameter in tool.parameters if parameter.required],
+        **({"required": required} if required else {}),
         "additionalProperties": False,
     }
 
@@ -127,17 +108,11 @@ def input_schema(tool: Tool) -> Schema:
 def output_schema(tool: Tool) -> Schema:
     """The structured result of a tool as an object."""
     required = [*(name for name in tool.result if name not in tool.optional), "fresh_for_s", "requests"]
-    return {"type": "object", "properties": {**tool.result, **COMMON}, "required": required}
+    return {"type": "object", "properties": dict(tool.result), "required": required}
 
 
-def record_schema(kind: type[Record]) -> Schema:
-    """One record of which some fields are shown."""
-    (reference,), components = msgspec.json.schema_components((kind,))
-    properties = components[reference["$ref"].rpartition("/")[2]]["properties"]
-    shown = {name: schema for name, schema in properties.items() if name != "extra"}
-    for schema in shown.values():
-        schema.pop("default", None)
-    return {"type": "object", "properties": shown}
+RECORD: Schema = {"type": "object"}
+"""One record; the argument `fields` lists what it may hold."""
 
 
 def _argument(parameter: Parameter) -> Schema:

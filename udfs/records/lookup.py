@@ -21,6 +21,12 @@ T = TypeVar("T")
 
 WORD = re.compile(r"\w+")
 
+NEAR = 0.7
+"""How alike two names must be, of 1: less suggests bitcoin for a misspelt inflation."""
+
+SHORT, NEAR_SHORT = 4, 0.6
+"""Two letters that changed places weigh more in a name of so few: iol is near oil."""
+
 LISTED = 12
 """Names that a message lists at most: more do not help in a cell's tooltip."""
 
@@ -38,9 +44,11 @@ def find_record(records: Sequence[R], name: str, what: str) -> R:
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
-    """The known name most like `name`, None where none is."""
+    """The known name most like `name`, or one that holds it as a word; None where none is near."""
     folded = {candidate[:COMPARED].casefold(): candidate for candidate in reversed(list(known))}
-    found = get_close_matches(name[:COMPARED].casefold(), folded, n=1)
+    asked = name[:COMPARED].casefold()
+    found = get_close_matches(asked, folded, n=1, cutoff=NEAR if len(asked) > SHORT else NEAR_SHORT)
+    found = found or [each for each in reversed(folded) if asked in WORD.findall(each)][:1]
     return folded[found[0]] if found else None
 
 

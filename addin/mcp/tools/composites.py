@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from typing import Annotated
 
 from addin.mcp.tool import Found, tool
-from addin.mcp.tools.records import field_names, limit, listed, listing_schema
+from addin.mcp.tools.records import OFFSET, field_names, limit, listed, listing_schema
 from dataservice.client import CurrentsResource, IndicesResource
-from dataservice.models import Current, Index
 from udfs.arguments.kinds import Text
 from udfs.engine.effects import need
 from udfs.functions.currents import CURRENT_FIELDS, DEFAULT_SORT, select_currents
@@ -25,10 +24,11 @@ SORT = Text(
 )
 
 
-@tool(title="List the composite indices", result=listing_schema("indices", Index))
+@tool(title="List the composite indices", result=listing_schema("indices"))
 async def list_indices(
     slug: Annotated[str | None, Text(help="only this index", example="pressure-gauge")] = None,
     limit: Annotated[int, limit(1_000)] = 20,
+    offset: Annotated[int, OFFSET] = 0,
     fields: Annotated[Sequence[str], field_names(INDEX_FIELDS, ("slug",))] = INDEX_SUMMARY,
 ) -> Found:
     """Composite indices with their current readings (`value`, `observed_at`).
@@ -38,15 +38,16 @@ async def list_indices(
     """
     indices = by_slug((await need(IndicesResource())).value)
     found = [find_record(indices, slug, "index")] if slug else indices
-    return listed("indices", found, INDEX_FIELDS, fields, most=limit)
+    return listed("indices", found, INDEX_FIELDS, fields, most=limit, offset=offset)
 
 
-@tool(title="List the macro currents", result=listing_schema("currents", Current))
+@tool(title="List the macro currents", result=listing_schema("currents"))
 async def list_currents(
     slug: Annotated[str | None, Text(help="only this current", example="energy-repricing")] = None,
     family: Annotated[str | None, Text(help="only currents of this family", example="commodities")] = None,
     sort: Annotated[str, SORT] = DEFAULT_SORT,
     limit: Annotated[int, limit(1_000)] = 20,
+    offset: Annotated[int, OFFSET] = 0,
     fields: Annotated[Sequence[str], field_names(CURRENT_FIELDS, ("slug",))] = CURRENT_SUMMARY,
 ) -> Found:
     """Currents (named macro motions) with momentum, belief and maturity, the strongest momentum first.
@@ -55,4 +56,4 @@ async def list_currents(
     """
     currents = by_slug((await need(CurrentsResource())).value)
     found = select_currents(currents, slug=slug, family=family, sort=sort)
-    return listed("currents", found, CURRENT_FIELDS, fields, most=limit)
+    return listed("currents", found, CURRENT_FIELDS, fields, most=limit, offset=offset)

@@ -7,10 +7,10 @@ from datetime import date
 from typing import Annotated
 
 from addin.mcp.tool import Found, tool
-from addin.mcp.tools.records import field_names, limit, listed, listing_schema
+from addin.mcp.tools.records import OFFSET, field_names, limit, listed, listing_schema
 from dataservice.client import Page, WireResource
 from dataservice.client.contract.requests import LIST_LIMIT
-from dataservice.models import Post, WireItem
+from dataservice.models import Post
 from udfs.arguments.dates import Day
 from udfs.arguments.kinds import Text, shown
 from udfs.engine.effects import need
@@ -36,7 +36,7 @@ TICKER = Text(help="only items that name this ticker, in its own spelling", exam
 SIGNAL = Text(help="only items about this signal: slug or shortcode", example="us-cpi")
 
 
-@tool(title="List or read research posts", result=listing_schema("posts", Post))
+@tool(title="List or read research posts", result=listing_schema("posts"))
 async def list_posts(
     slug: Annotated[str | None, POST] = None,
     story_type: Annotated[str | None, Text(help="only posts of this type", choices=STORY_TYPES)] = None,
@@ -44,6 +44,7 @@ async def list_posts(
     since: Annotated[date | None, POSTS_SINCE] = None,
     beat: Annotated[str | None, Text(help="only posts of authors with this topic", example="macro")] = None,
     limit: Annotated[int, limit(LIST_LIMIT)] = 10,
+    offset: Annotated[int, OFFSET] = 0,
     fields: Annotated[Sequence[str] | None, field_names(POST_FIELDS, example="body_md")] = None,
 ) -> Found:
     """Published research posts, newest first: titles and summaries, or one post with its text and citations.
@@ -54,12 +55,12 @@ async def list_posts(
     """
     page = await posts_of(story_type, handle, since, beat)
     if slug:
-        return listed("posts", [_post(page, slug)], POST_FIELDS, fields or WHOLE_POST, most=limit)
+        return listed("posts", [_post(page, slug)], POST_FIELDS, fields or WHOLE_POST, most=limit, offset=offset)
     cut = "" if page.complete else "the service gives the newest 200 only: filter by story_type, handle, beat or since"
-    return listed("posts", page.items, POST_FIELDS, fields or POST_SUMMARY, most=limit, more=cut)
+    return listed("posts", page.items, POST_FIELDS, fields or POST_SUMMARY, most=limit, offset=offset, more=cut)
 
 
-@tool(title="List items of the wire (Pro tier)", result=listing_schema("items", WireItem))
+@tool(title="List items of the wire (Pro tier)", result=listing_schema("items"))
 async def list_wire(
     ticker: Annotated[str | None, TICKER] = None,
     kind: Annotated[str | None, Text(help="only items of this kind", choices=KINDS)] = None,
@@ -71,6 +72,7 @@ async def list_wire(
     current: Annotated[str | None, Text(help="only items that belong to this current (slug)")] = None,
     text: Annotated[str | None, Text(help="only items with all these words in headline or summary")] = None,
     limit: Annotated[int, limit(LIST_LIMIT)] = 20,
+    offset: Annotated[int, OFFSET] = 0,
     fields: Annotated[Sequence[str], field_names(WIRE_FIELDS)] = WIRE_SUMMARY,
 ) -> Found:
     """News, filings, press releases, data releases and more from primary sources, newest first. Needs the Pro tier.
@@ -81,7 +83,7 @@ async def list_wire(
     page = (await need(WireResource(ticker, kind, min_importance, since, beat, source))).value
     found = await about(newest_first(page), signal, current, text)
     cut = "the service gives the newest 200 only: ask with a narrower since, ticker, kind or importance"
-    return listed("items", found, WIRE_FIELDS, fields, most=limit, more="" if page.complete else cut)
+    return listed("items", found, WIRE_FIELDS, fields, most=limit, offset=offset, more="" if page.complete else cut)
 
 
 def _post(page: Page[Post], name: str) -> Post:

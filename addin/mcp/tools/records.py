@@ -5,44 +5,50 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
-from addin.mcp.tool import Found, Schema, record_schema
+from addin.mcp.tool import RECORD, Found, Schema
 from dataservice.models import Record
 from udfs.arguments.kinds import Count, Names
+from udfs.errors import ArgumentError
 from udfs.records.fields import Fields
 
 R = TypeVar("R", bound=Record)
 
 
-def listing_schema(member: str, kind: type[Record]) -> dict[str, Schema]:
+MAX_FIELDS = 200
+"""More than any record has."""
+
+OFFSET = Count(help="leave out so many at the beginning", least=0, most=1_000_000)
+
+
+def listing_schema(member: str) -> dict[str, Schema]:
     """The schema of what `listed` gives; the service may send fields that the contract does not name."""
-    records = f"the {member}; fields that are null are left out"
-    total = f"how many {member} were found; `more` says where there may be others"
-    return {
-        member: {"type": "array", "description": records, "items": record_schema(kind)},
-        "total": {"type": "integer", "description": total},
-    }
+    return {member: {"type": "array", "items": RECORD}, "total": {"type": "integer"}}
 
 
 def limit(most: int) -> Count:
     """The argument that says how many records are shown."""
-    return Count(help="show at most so many; `total` in the result says how many there are", most=most)
+    return Count(help="show at most so many", most=most)
 
 
 def field_names(fields: Fields[Any], also: Sequence[str] = (), example: str = "") -> Names:
     """The argument that chooses the fields of each record."""
     known = ", ".join(dict.fromkeys([*also, *(choice.value for choice in fields.choices)]))
-    text = f'fields of each record, or ["*"] for all. There are: {known}; a.b reaches into an object'
+    text = f"fields of each record: {known}"
     return Names(help=text, example=example)
 
 
 def listed(
-    member: str, found: Sequence[R], fields: Fields[R], names: Sequence[str], *, most: int, more: str = ""
+    member: str, found: Sequence[R], fields: Fields[R], names: Sequence[str], *, most: int, offset: int, more: str = ""
 ) -> Found:
-    """The first `most` of the records found, with the requested fields; `more` says where others may be."""
-    chosen = fields.select(names, found)
-    hints = [f"{len(found)} in all: raise limit, or ask more narrowly"] if len(found) > most else []
-    members = {member: [shown(record, fields, chosen) for record in found[:most]], "total": len(found)}
-    return Found(members, "; ".join([*hints, *([more] if more else [])]) or None)
+    """So many of the records found, with the requested fields; `more` says where others may be."""
+    if len(names) > MAX_FIELDS:
+        raise ArgumentError(f"fields has {len(names):,} names; at most {MAX_FIELDS} are allowed")
+    chosen = list(dict.fromkeys(fields.select(list(dict.fromkeys(names)), found)))
+    end = offset + most
+    hints = [f"{len(found)} in all: go on with offset={end}, raise limit, or ask more narrowly"]
+    members = {member: [shown(record, fields, chosen) for record in found[offset:end]], "total": len(found)}
+    told = [*(hints if len(found) > end else []), *([more] if more else [])]
+    return Found(members, "; ".join(told) or None, offset)
 
 
 def shown(record: R, fields: Fields[R], names: Sequence[str]) -> dict[str, Any]:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from datetime import date
+from decimal import Decimal
 from typing import Annotated, Any
 
-from addin.mcp.tool import NUMBER_OR_NULL, Found, Schema, record_schema, tool
-from addin.mcp.tools.records import field_names, limit, listed, listing_schema, shown
+from addin.mcp.tool import RECORD, Found, Schema, tool
+from addin.mcp.tools.records import OFFSET, field_names, limit, listed, listing_schema, shown
 from dataservice.client import SignalDetail
 from dataservice.client.contract.dates import Back
 from dataservice.client.contract.requests import HISTORY_LIMIT
-from dataservice.models import Signal
 from dataservice.observations import Observations
 from udfs.arguments.dates import Day, Last, Max, Start, StartOf
 from udfs.arguments.kinds import Count, OneOf, Text
@@ -33,8 +33,8 @@ SLUG = Text(help="slug or shortcode of a signal, in any case; list_signals finds
 SEARCH = Text(help="words that must all be in slug, shortcode, name or description", example="oil price")
 
 START = Start(
-    help="the first day: 2020-01-31, or counted back from the end: -30D -8W -6M -4Q -5Y, MTD, QTD, YTD; MAX is all "
-    "there is; N60 the last 60 observations. Left out: as far back as limit reaches",
+    help="the first day: 2020-01-31, or counted back from end or else today: -30D -8W -6M -4Q -5Y, MTD, QTD, YTD; MAX "
+    "is all there is; N60 the last 60 observations. Left out: as far back as limit reaches",
     example="-5Y",
 )
 
@@ -50,25 +50,25 @@ TRANSFORM = Chain(
 )
 
 ROWS: dict[str, Schema] = {
-    "columns": {"type": "array", "items": {"type": "string"}, "description": "what each place of a row holds"},
+    "columns": {"type": "array", "items": {"type": "string"}},
     "rows": {
         "type": "array",
-        "description": "one observation each, oldest first: a day or a moment (UTC, ISO 8601), and the value",
-        "items": {"type": "array", "prefixItems": [{"type": "string"}, NUMBER_OR_NULL]},
+        "description": "oldest first: a day or a moment (UTC), and the value",
+        "items": {"type": "array"},
     },
 }
 """The schema of observations as rows: a third of the text that an object for each would take."""
 
 OBSERVED: dict[str, Schema] = {
-    "value": {"type": "number", "description": "the latest value"},
-    "observed_at": {"type": "string", "description": "its day, or moment in UTC"},
-    "previous": {"type": "number", "description": "the value before it"},
-    "change": {"type": "number", "description": "value less previous"},
-    "pct_change": {"type": "number", "description": "change as a fraction of previous: 0.02 is 2 %"},
+    "value": {"type": "number"},
+    "observed_at": {"type": "string"},
+    "previous": {"type": "number"},
+    "change": {"type": "number"},
+    "pct_change": {"type": "number", "description": "a fraction: 0.02 is 2 %"},
 }
 
 TOTALS: dict[str, Schema] = {
-    "slug": {"type": "string", "description": "the signal's slug"},
+    "slug": {"type": "string"},
     "total": {"type": "integer", "description": "how many rows the window has, as far as it is known"},
     "total_is_all": {
         "type": "boolean",
@@ -77,11 +77,12 @@ TOTALS: dict[str, Schema] = {
 }
 
 
-@tool(title="Search the catalogue of signals", result=listing_schema("signals", Signal))
+@tool(title="Search the catalogue of signals", result=listing_schema("signals"))
 async def list_signals(
     search: Annotated[str | None, SEARCH] = None,
     category: Annotated[str | None, CATEGORY] = None,
     limit: Annotated[int, limit(1_000)] = 20,
+    offset: Annotated[int, OFFSET] = 0,
     fields: Annotated[Sequence[str], field_names(SIGNAL_COLUMNS)] = DEFAULT_COLUMNS,
 ) -> Found:
     """Find signals (data series) by words, best match first; without arguments, all of them by slug.
@@ -97,12 +98,12 @@ async def list_signals(
             guess = corrected(search, signals)
             advice = f"did you mean '{guess}'?" if guess else "try fewer or other words, or none to list all"
             raise NoDataError(f"no signal matches '{search[:60]}'; {advice}")
-    return listed("signals", found, SIGNAL_COLUMNS, fields, most=limit)
+    return listed("signals", found, SIGNAL_COLUMNS, fields, most=limit, offset=offset)
 
 
 @tool(
     title="Read one signal",
-    result={"signal": record_schema(Signal), **OBSERVED, **ROWS},
+    result={"signal": RECORD, **OBSERVED, **ROWS},
     optional=frozenset(OBSERVED) | ROWS.keys(),
 )
 async def get_signal(
@@ -154,14 +155,22 @@ async def get_observations(
     total_is_all = whole or series.known.since == date.min
     shown = Observations(dated(rows.times, end or today, freq), rows.values)[-limit:]
     members = {"slug": series.slug, "total": total, "total_is_all": total_is_all}
-    members.update(rows_of_observations(shown, options.heading(series.slug)))
+    computed = bool(transform) or (freq is not Freq.RAW and agg in (Agg.MEAN, Agg.SUM))
+    members.update(rows_of_observations(shown, options.heading(series.slug), computed=computed))
     return Found(members, _more(total, len(shown), total_is_all=total_is_all))
 
 
-def rows_of_observations(observations: Observations, heading: str = "value") -> dict[str, Any]:
-    """Observations as the members `columns` and `rows`; a day alone where the time is midnight."""
+def rows_of_observations(
+    observations: Observations, heading: str = "value", *, computed: bool = False
+) -> dict[str, Any]:
+    """Observations as the members `columns` and `rows`; a day alone where the time is midnight.
+
+    The service's own values are passed on as they are, computed ones without the digits that only rounding made.
+    """
+    digits = meaningful if computed else float
     rows = [
-        [_text_of(day_or_moment(moment)), value if math.isfinite(value) else None] for moment, value in observations
+        [_text_of(day_or_moment(moment)), digits(value) if math.isfinite(value) else None]
+        for moment, value in observations
     ]
     return {"columns": ["date", heading], "rows": rows}
 
@@ -171,7 +180,20 @@ def _observed(detail: SignalDetail) -> dict[str, Any]:
     found = latest(detail)
     values = {name: found.field(name) for name in OBSERVED}
     values["observed_at"] = _text_of(found.moment)
+    if found.value is not None and found.before is not None:
+        values["change"] = float(Decimal(repr(found.value)) - Decimal(repr(found.before)))
+    if values["pct_change"] is not None:
+        values["pct_change"] = meaningful(values["pct_change"])
     return {name: value for name, value in values.items() if value is not None}
+
+
+def meaningful(value: float) -> float:
+    """The value with the ten digits that binary arithmetic leaves certain.
+
+    >>> meaningful(0.27000000000001023)
+    0.27
+    """
+    return float(f"{value:.10g}")
 
 
 def _text_of(moment: date) -> str:

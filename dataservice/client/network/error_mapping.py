@@ -85,8 +85,9 @@ def failed_exchange(request: Request, error: Exception) -> Failure:
 
 def month_spent(quota: Quota | None) -> QuotaExceededError:
     """The error of every request after the month's last one."""
-    count = f"{quota.cap:,} " if quota and quota.cap else ""
-    return QuotaExceededError(f"the month's {count}requests are used up", status=429)
+    cap = quota.cap if quota else 0
+    spent = "one request is" if cap == 1 else f"{cap:,} requests are" if cap else "requests are"
+    return QuotaExceededError(f"the month's {spent} used up", status=429)
 
 
 def _tier_error(request: Request, quota: Quota | None) -> TierError:

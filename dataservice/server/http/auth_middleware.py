@@ -89,7 +89,8 @@ class AuthMiddleware:
             return Admission(refusal=(401, UNKNOWN_KEY if key else NO_KEY))
         remaining = self._store.keys.spend(caller)
         if remaining is None:
-            spent = f"the {caller.cap:,} requests of this month are used up; the next begins on the first, 00:00 UTC"
+            requests = "one request is" if caller.cap == 1 else f"{caller.cap:,} requests are"
+            spent = f"this month's {requests} used up; the next begins on the first, 00:00 UTC"
             return Admission(caller, 0, (429, spent))
         return Admission(caller, remaining)
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from addin.cli.output import Cells, as_csv, as_text, cells_in
+from addin.cli.output import Cells, as_csv, as_text, cells_in, counted
 from addin.protocol.encoding import encode, finish
 from udfs.engine.session import Outcome, Stale
 from udfs.errors import CellError, ErrorCode
@@ -92,3 +92,11 @@ def test_control_characters_are_shown_and_do_not_act():
 def test_numbers_in_csv_stay_numbers_and_dates_are_iso():
     cells = Cells([[-1.5, date(2026, 8, 18), True, None]], header=["a", "=b", "c", "d"], is_table=True)
     assert as_csv(cells) == "a,'=b,c,d\n-1.5,2026-08-18,TRUE,\n"
+
+
+def test_one_is_counted_in_the_singular():
+    assert (counted(1, "formula"), counted(0, "formula"), counted(1_200, "request")) == (
+        "1 formula",
+        "0 formulas",
+        "1,200 requests",
+    )

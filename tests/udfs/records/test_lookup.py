@@ -59,3 +59,18 @@ def test_every_slug_is_its_own_nearest(known, data):
 @given(slugs, st.text(max_size=100))
 def test_what_is_named_as_nearest_is_always_a_known_name(known, name):
     assert nearest(name, known) in {None, *known}
+
+
+@pytest.mark.parametrize(
+    ("name", "known", "suggested"),
+    [
+        ("inflatoin", ["bitcoin", "consumer"], None),
+        ("inflatoin", ["bitcoin", "inflation"], "inflation"),
+        ("us-cpii", ["us-cpi", "us-ppi"], "us-cpi"),
+        ("vix", ["cboe.vix", "wti"], "cboe.vix"),
+        ("oilprice", ["oil-price"], "oil-price"),
+        ("zz", ["az", "bz"], None),
+    ],
+)
+def test_only_a_near_name_is_suggested(name, known, suggested):
+    assert nearest(name, known) == suggested

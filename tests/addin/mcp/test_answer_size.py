@@ -1,0 +1,178 @@
+"""An answer never takes more than a client accepts; it says what is left and how to go on."""
+
+import csv
+import json
+import time
+from datetime import date, timedelta
+
+import orjson
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from addin.mcp.answer_size import MAX_BYTES, MAX_TOKENS, fits, shortened, tokens_at_most
+from addin.mcp.runner import ToolFailure, in_words_of_tools
+from addin.mcp.server import _described
+from addin.mcp.tools import TOOLS
+from addin.mcp.tools.signals import meaningful
+from dataservice import errors
+from dataservice.server import Store, import_directory, running, write_sample
+from tests.addin.mcp.agents import client_of
+from tests.addin.mcp.test_tools import runner
+from tests.embedded import EmbeddedService
+from udfs.errors import error_cell
+
+CLIENTS_ACCEPT_TOKENS = 25_000
+DAYS = 4_000
+
+
+@pytest.fixture(scope="module")
+def long_service(tmp_path_factory):
+    """A service with a series of 4,000 days, 1,000 further signals, and a post as long as a book."""
+    folder = tmp_path_factory.mktemp("long")
+    write_sample(folder / "data", as_of=date(2026, 8, 18))
+    first = date(2026, 8, 18) - timedelta(days=DAYS - 1)
+    header = (folder / "data" / "signals.csv").read_text().splitlines()[0].split(",")
+    with (folder / "data" / "signals.csv").open("a", newline="") as file:
+        for slug in ["long", *(f"other-{number}" for number in range(1_000))]:
+            row = {"slug": slug, "name": f"Signal {slug}", "category": "x", "signal_type": "x", "source": "x"}
+            csv.DictWriter(file, header).writerow({**row, "is_premium": "false"})
+    lines = [f"{first + timedelta(days=day)},{335.123 + day * 0.27}\n" for day in range(DAYS)]
+    (folder / "data" / "observations" / "long.csv").write_text("observed_at,value\n" + "".join(lines))
+    with (folder / "data" / "codex.jsonl").open() as file:
+        post = json.loads(file.readline())
+    with (folder / "data" / "codex.jsonl").open("a") as file:
+        file.write(json.dumps({**post, "slug": "book", "body_md": "many words " * 20_000}) + "\n")
+    with Store(folder / "service.db") as store:
+        import_directory(store, folder / "data")
+        with running(store) as service:
+            yield EmbeddedService(service, store.create_key("pro"), "")
+
+
+def size_in_tokens(result) -> float:
+    """What a client measures: its text and its structured content, four bytes a token."""
+    return 2 * len(orjson.dumps(result)) / 4
+
+
+async def test_of_many_rows_the_newest_are_shown_and_the_others_follow_from_the_end_it_names(long_service):
+    async with runner(long_service) as agent:
+        found = await agent.ask("get_observations", slug="long", start="MAX", limit=10_000)
+        seen = {day for day, _ in found["rows"]}
+        assert (found["total"], found["rows"][-1][0]) == (DAYS, "2026-08-18")
+        while "more" in found and "end=" in found["more"]:
+            assert size_in_tokens(found) < CLIENTS_ACCEPT_TOKENS
+            end = found["more"].partition("end=")[2][:10]
+            found = await agent.ask("get_observations", slug="long", start="MAX", end=end, limit=10_000)
+            assert found["rows"][-1][0] == end
+            seen |= {day for day, _ in found["rows"]}
+        assert len(seen) == DAYS
+
+
+async def test_of_many_records_the_first_are_shown_and_the_others_follow_from_the_offset_it_names(long_service):
+    async with runner(long_service) as agent:
+        seen, offset = set(), 0
+        while True:
+            found = await agent.ask("list_signals", limit=1_000, offset=offset, fields=["*"])
+            assert size_in_tokens(found) < CLIENTS_ACCEPT_TOKENS
+            seen |= {signal["slug"] for signal in found["signals"]}
+            if "more" not in found:
+                break
+            offset = int(found["more"].partition("offset=")[2].partition(",")[0])
+        assert len(seen) == found["total"] > 1_000
+
+
+async def test_a_single_text_that_is_too_long_is_cut_and_says_so(long_service):
+    async with runner(long_service) as agent:
+        found = await agent.ask("list_posts", slug="book")
+    assert size_in_tokens(found) < CLIENTS_ACCEPT_TOKENS
+    assert found["posts"][0]["body_md"].startswith("many words")
+    assert "body_md is cut after" in found["more"]
+
+
+async def test_the_catalogue_resource_is_bounded_and_names_the_tool_that_finds_the_rest(
+    long_service, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("DATA_SERVICE_API_KEY", long_service.key)
+    async with client_of(long_service, tmp_path) as client:
+        (content,) = (await client.read_resource("dataservice://catalogue")).contents
+    assert tokens_at_most(content.text) < CLIENTS_ACCEPT_TOKENS
+    assert content.text.splitlines()[-1].endswith("more: find them with list_signals")
+
+
+async def test_a_hundred_thousand_fields_are_refused_or_counted_once(shared_service):
+    async with runner(shared_service) as agent:
+        with pytest.raises(ToolFailure, match="fields has 100,000 names; at most 200 are allowed"):
+            await agent.ask("list_wire", fields=["*"] * 100_000)
+        before = time.process_time()
+        found = await agent.ask("list_wire", fields=["*"] * 200, limit=200)
+        assert found["items"]
+        assert time.process_time() - before < 5
+
+
+def test_the_list_of_tools_takes_less_than_3000_tokens():
+    listed = [_described(tool).model_dump(by_alias=True, exclude_none=True, mode="json") for tool in TOOLS]
+    assert len(orjson.dumps(listed)) / 4 < 3_000
+
+
+TEXT = st.text(max_size=300) | st.text(st.characters(), max_size=300).map(lambda text: text * 500)
+VALUES = st.none() | st.floats(allow_nan=False) | TEXT | st.lists(TEXT, max_size=5)
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.lists(st.dictionaries(st.sampled_from(["a", "b", "c"]), VALUES), max_size=30), st.integers(0, 1_000))
+def test_whatever_the_records_hold_the_answer_fits_and_skips_none(records, offset):
+    result = shortened({"items": records, "total": len(records), "requests": 1}, offset=offset)
+    assert fits(result)
+    shown = len(result["items"])
+    if shown < len(records):
+        assert shown > 0
+        assert f"offset={offset + shown}" in result["more"]
+
+
+def test_tokens_are_counted_on_the_safe_side():
+    assert tokens_at_most('["2026-05-01",335.123],') >= 14
+    assert tokens_at_most("a plain sentence of seven words") >= 7
+    assert MAX_TOKENS < CLIENTS_ACCEPT_TOKENS
+    assert 2 * MAX_BYTES / 4 < CLIENTS_ACCEPT_TOKENS
+
+
+@pytest.mark.parametrize(("raw", "shown"), [(0.27000000000001023, 0.27), (1e-9 / 3, 3.333333333e-10), (-5.0, -5.0)])
+def test_computed_values_have_meaningful_digits_only(raw, shown):
+    assert meaningful(raw) == shown
+
+
+async def test_a_change_has_the_digits_of_its_values(long_service):
+    async with runner(long_service) as agent:
+        found = await agent.ask("get_signal", slug="long", history=2)
+        rows = await agent.ask("get_observations", slug="long", limit=50, transform="diff")
+    assert found["change"] == pytest.approx(0.27)
+    assert len(repr(found["pct_change"])) <= 16
+    assert max(len(repr(value)) for _, value in rows["rows"]) <= 13
+
+
+CELL_WORDS = ("SIGNALS", "Refresh", "task pane", "cell", "formula", "Explain")
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        errors.MissingKeyError("m"),
+        errors.AuthenticationError("m"),
+        errors.TierError("m", tier="free"),
+        errors.QuotaExceededError("m"),
+        errors.BudgetError("m"),
+        errors.NotFoundError("m"),
+        errors.ServerFailedError("m"),
+        errors.InvalidRequestError("m"),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_no_message_names_what_only_a_sheet_has(error):
+    told = in_words_of_tools(error_cell(error, "list_wire").message)
+    assert [word for word in CELL_WORDS if word in told] == []
+
+
+async def test_an_unknown_signal_is_told_with_the_tool_that_finds_it(shared_service):
+    async with runner(shared_service) as agent:
+        with pytest.raises(ToolFailure, match="list_signals lists and searches those there are"):
+            await agent.ask("get_observations", slug="zzzzqqqq")
