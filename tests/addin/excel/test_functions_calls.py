@@ -99,6 +99,7 @@ ERROR_FORMS = [
     "new CustomFunctions.Error('#N/A')",
     "{type: 'Error', basicValue: '#N/A', errorType: 'NotAvailable'}",
     "[[new CustomFunctions.Error('#N/A')]]",
+    "'#N/A no signal'",
 ]
 
 

@@ -47,7 +47,7 @@ def test_a_character_of_two_halves_is_not_cut(pane):
     assert all(len(piece.encode("utf-16-le")) // 2 - 2 <= 255 for piece in pieces)
 
 
-@pytest.mark.parametrize("text", ["=A1", " =A1", "'x", "12", "1e5", "", "us-cpi", "\t=1", "TRUE"])
+@pytest.mark.parametrize("text", ["=A1", " =A1", "'x", "12", "1e5", "", "us-cpi", "\t=1", "TRUE", "\n'"])
 def test_what_is_written_for_a_text_is_read_as_that_text(pane, text):
     call = pane.module("data/formula.js", f"m.callOf('F', [m.asTyped({text!r}), 'end'], [{{type: 'any'}}])")
     assert [str(call[1] or "").strip(), call[2]] == [text.strip(), "end"]

@@ -1,25 +1,13 @@
 /// <reference path="../types.d.ts" />
 // Turns what Excel passes to a function into a call for the backend.
 
+const CELL_ERROR = /^#(N\/A|VALUE!|REF!|DIV\/0!|NUM!|NAME\?|NULL!|SPILL!|CALC!|GETTING_DATA)/;
+
 /** A range with more rows is taken for a whole column, and its blank end is dropped. */
 const LONG_RANGE_ROWS = 10_000;
 
-/** The errors that the library knows; it takes any other for #N/A. */
-const CELL_ERRORS = [
-  "#N/A",
-  "#VALUE!",
-  "#REF!",
-  "#DIV/0!",
-  "#NUM!",
-  "#NAME?",
-  "#NULL!",
-  "#SPILL!",
-  "#CALC!",
-];
-
 /**
- * The call of function `id`; throws a cell error where an argument is itself an error. An error inside of a range goes
- * along as its code: it is the error of its own place, and the others are answered.
+ * The call of function `id`; throws a cell error where an argument, and not a place in a range, is itself an error.
  * Office may have metadata of an older version than this script, so the number of arguments is not fixed.
  * @param {string} id
  * @param {unknown[]} values what Excel passed, its invocation object last
@@ -57,28 +45,22 @@ function isValuePreview(values) {
  * @returns {Argument}
  */
 function argumentOf(value) {
-  if (!Array.isArray(value)) return withoutError(value, scalarOf(value));
+  if (!Array.isArray(value)) return unlessError(scalarOf(value));
   const rows = value.map((row) => (Array.isArray(row) ? row : [row]).map(scalarOf));
   if (rows.length > LONG_RANGE_ROWS) dropBlankEnd(rows);
   if (rows.every(isBlankRow)) return null;
-  if (rows.length !== 1 || rows[0]?.length !== 1) return rows;
-  return withoutError([value].flat(2)[0], rows[0][0] ?? null);
+  return rows.length === 1 && rows[0]?.length === 1 ? unlessError(rows[0][0] ?? null) : rows;
 }
 
 /**
- * A single value, unless it is an error: then so is the call.
- * @param {unknown} given what Excel passed
+ * An argument that is an error itself ends the call; inside a range it only fails its own place.
  * @param {Scalar} value
+ * @returns {Scalar}
  */
-function withoutError(given, value) {
-  if (!isError(given)) return value;
-  throw cellError(value === "#VALUE!" ? value : "#N/A", `an argument is an error itself (${value})`);
-}
-
-/** @param {unknown} value one value, as Excel passed it */
-function isError(value) {
-  if (typeof value !== "object" || value === null) return false;
-  return ("type" in value && value.type === "Error") || ("code" in value && typeof value.code === "string");
+function unlessError(value) {
+  if (typeof value !== "string" || !CELL_ERROR.test(value)) return value;
+  const code = value.split(" ")[0] ?? "#N/A";
+  throw cellError(code === "#VALUE!" ? code : "#N/A", `an argument is an error itself (${code})`);
 }
 
 /** @param {Scalar[][]} rows */
@@ -112,12 +94,15 @@ function scalarOf(value) {
 }
 
 /**
- * The plain value of one of Excel's data types: a formatted number, an entity by its text, an error by its code.
+ * The plain value of one of Excel's data types: a formatted number, an entity by its text, an error as what it is.
  * @param {Record<string, unknown>} value
  * @returns {Scalar}
  */
 function plainOf(value) {
   if (typeof value.text === "string") return scalarOf(value.text);
-  if (isError(value)) return CELL_ERRORS.find((code) => code === (value.code ?? value.basicValue)) ?? "#N/A";
+  if (value.type === "Error" || typeof value.code === "string") {
+    const code = String(value.code ?? value.basicValue);
+    return CELL_ERROR.test(code) ? code : "#N/A"; // an error that the library does not know is no name of a signal
+  }
   return typeof value.basicValue === "object" ? null : scalarOf(value.basicValue);
 }

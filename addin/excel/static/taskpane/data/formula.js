@@ -71,7 +71,8 @@ export function optionsText(chosen) {
  * @returns {Typed}
  */
 export function asTyped(text) {
-  return isReference(text) || text.startsWith(TEXT_MARK) || isNumber(text) ? TEXT_MARK + text : text;
+  const plain = text.trim();
+  return isReference(plain) || plain.startsWith(TEXT_MARK) || isNumber(plain) ? TEXT_MARK + text : text;
 }
 
 /** @param {Typed | Literal} typed */
