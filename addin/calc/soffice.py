@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 import signal
@@ -29,6 +30,10 @@ TIMEOUT_S = 120.0
 RESTART = 81
 """With this exit code soffice asks to be restarted, after it has written a new profile."""
 
+_PYTHON_VARIABLES = frozenset({"VIRTUAL_ENV", "PYTHONHOME", "PYTHONPATH", "PYTHONSTARTUP", "__PYVENV_LAUNCHER__"})
+
+_SYSTEM_FOLDERS = frozenset(Path(folder) for folder in ("/usr/bin", "/bin", "/usr/sbin", "/sbin"))
+
 _PLACES = (
     "/Applications/LibreOffice.app/Contents/MacOS/soffice",
     "C:/Program Files/LibreOffice/program/soffice.com",
@@ -39,21 +44,25 @@ _PLACES = (
 _CSV = "csv:Text - txt - csv (StarCalc):44,34,76,1,,0,false,true,false"
 """Commas, quotes, UTF-8, from the first line, values as they are displayed."""
 
-_RECALCULATE_ALWAYS = """<?xml version="1.0" encoding="UTF-8"?>
+_PROFILE = """<?xml version="1.0" encoding="UTF-8"?>
 <oor:items xmlns:oor="http://openoffice.org/2001/registry">
 <item oor:path="/org.openoffice.Office.Calc/Formula/Load">
 <prop oor:name="OOXMLRecalcMode" oor:op="fuse"><value>0</value></prop>
 <prop oor:name="ODFRecalcMode" oor:op="fuse"><value>0</value></prop></item>
+<item oor:path="/org.openoffice.Setup/L10N">
+<prop oor:name="ooSetupSystemLocale" oor:op="fuse"><value>{locale}</value></prop></item>
 </oor:items>
 """
+"""Always recalculate, and write numbers the same way on every machine."""
 
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A soffice command with its own profile, and the environment it needs."""
+    """A soffice command with its own profile, the environment it needs, and the pipe that it makes."""
 
     command: tuple[str, ...]
     environment: Mapping[str, str]
+    pipe: Path
 
     def run(self, arguments: Sequence[str], *, timeout_s: float = TIMEOUT_S) -> str:
         """What soffice printed; raises `AddinError` if it fails or takes longer. No process of it keeps running."""
@@ -98,8 +107,27 @@ def find_soffice() -> Path:
     raise AddinError(f"{wanted}; install it, or set {SOFFICE} to its soffice")
 
 
+def clean_environment(environ: Mapping[str, str]) -> dict[str, str]:
+    """The environment without other Pythons, virtual environments among them.
+
+    On Linux, LibreOffice may use the system's Python, which looks for its library beside the first `python3` on PATH.
+    Without its own library LibreOffice aborts as soon as it needs Python.
+    """
+    kept = {name: value for name, value in environ.items() if name not in _PYTHON_VARIABLES}
+    if os.name == "posix" and "PATH" in kept:
+        folders = kept["PATH"].split(os.pathsep)
+        kept["PATH"] = os.pathsep.join(f for f in folders if not _has_other_python(Path(f))) or os.defpath
+    return kept
+
+
+def _has_other_python(folder: Path) -> bool:
+    return folder not in _SYSTEM_FOLDERS and any((folder / name).exists() for name in ("python3", "python"))
+
+
 @contextmanager
-def prepared(extension: Extension | None = None, *, fit_tables: bool = False) -> Iterator[Prepared]:
+def prepared(
+    extension: Extension | None = None, *, fit_tables: bool = False, locale: str = "en-US"
+) -> Iterator[Prepared]:
     """A soffice that starts with a fresh profile and `extension`; both are deleted afterwards.
 
     With `fit_tables`, array formulas of ours are resized to their results when a book is loaded.
@@ -108,9 +136,13 @@ def prepared(extension: Extension | None = None, *, fit_tables: bool = False) ->
     with tempfile.TemporaryDirectory(prefix="dataservice-calc-", ignore_cleanup_errors=True) as folder:
         profile, bundled = Path(folder) / "profile", Path(folder) / "extensions"
         (profile / "user").mkdir(parents=True)
-        (profile / "user" / "registrymodifications.xcu").write_text(_RECALCULATE_ALWAYS, encoding="utf-8")
+        (profile / "user" / "registrymodifications.xcu").write_text(_PROFILE.format(locale=locale), encoding="utf-8")
         bundled.mkdir()
-        environment = {**os.environ, "DATA_SERVICE_ADDIN_FIT": "yes" if fit_tables else "no"}
+        environment = {
+            **clean_environment(os.environ),
+            **dict.fromkeys(("TMPDIR", "TMP", "TEMP"), folder),
+            "DATA_SERVICE_ADDIN_FIT": "yes" if fit_tables else "no",
+        }
         if extension is not None:
             _unpack(extension, bundled / "dataservice")
             environment["DATA_SERVICE_ADDIN_URL"] = extension.url
@@ -121,7 +153,22 @@ def prepared(extension: Extension | None = None, *, fit_tables: bool = False) ->
             "--norestore",
             "--nologo",
         )
-        yield Prepared(command, environment)
+        pipe = pipe_file(_own_pipe(profile))
+        try:
+            yield Prepared(command, environment, pipe)
+        finally:
+            pipe.unlink(missing_ok=True)
+
+
+def pipe_file(name: str) -> Path:
+    """The socket that LibreOffice makes for a pipe on Linux and Mac, and leaves behind when it is killed."""
+    return Path(f"/tmp/OSL_PIPE_{os.getuid() if os.name == 'posix' else 0}_{name}")  # noqa: S108 - not our choice
+
+
+def _own_pipe(profile: Path) -> str:
+    """The pipe by which a second soffice with the same profile finds the first."""
+    digest = hashlib.md5(profile.as_uri().encode("utf-16-le"), usedforsecurity=False).digest()
+    return "SingleOfficeIPC_" + "".join(f"{byte:x}" for byte in digest)
 
 
 def convert(

@@ -130,4 +130,8 @@ class Results:
 
 
 def _any(value: Value | None) -> Any:
-    return uno.Any("[][]any", value) if isinstance(value, tuple) else value
+    """A value as UNO passes it on; Calc finds texts of a table in formulas only if all its cells are texts."""
+    if not isinstance(value, tuple):
+        return value
+    all_texts = all(isinstance(cell, str) for row in value for cell in row)
+    return uno.Any("[][]string" if all_texts else "[][]any", value)

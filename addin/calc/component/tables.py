@@ -124,11 +124,11 @@ def _format(document: Any, cells: Any, code: str) -> None:
     """Set the number format of the first cell for cells without one, or `code` if it has none either."""
     formats, english, scan = document.NumberFormats, Locale("en", "US", ""), False
     key = cells.getCellByPosition(0, 0).NumberFormat
-    if formats.getByKey(key).FormatString == "General":
+    if formats.getByKey(key).StandardFormat:
         key = formats.queryKey(code, english, scan)
         key = formats.addNew(code, english) if key < 0 else key
     for part in cells.getUniqueCellFormatRanges():
-        if formats.getByKey(part.NumberFormat).FormatString == "General":
+        if formats.getByKey(part.NumberFormat).StandardFormat:
             part.NumberFormat = key
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import struct
 from typing import Any, NamedTuple, Tuple, Union
 
-Rows = Tuple[Tuple[Union[float, str, None], ...], ...]
+Rows = Tuple[Tuple[Union[float, str], ...], ...]
 Value = Union[float, str, Rows]
-"""A number (an error too), a text, or a table; None inside a table is an empty cell."""
+"""A number (an error too), a text, or a table. A blank is an empty text, as in Excel: Calc counts None as 0."""
 
 _CODES = {"#N/A": 0x7FFF, "#VALUE!": 519}
 """Calc's own numbers of the errors."""
@@ -45,27 +45,28 @@ def value_of(answer: dict[str, Any]) -> Answer:
     if "columns" in answer:
         dates = tuple((i, c["type"]) for i, c in enumerate(answer["columns"]) if c["type"] in ("date", "datetime"))
         return Answer(_table(answer), fresh_s, message, dates)
-    cell = _cell(answer)
-    return Answer("" if cell is None else cell, fresh_s, message)
+    return Answer(_cell(answer), fresh_s, message)
 
 
 def _table(answer: dict[str, Any]) -> Value:
     rows: list[tuple[Any, ...]] = list(zip(*(_column(column) for column in answer["columns"])))
     if answer.get("header") is not None:
-        rows.insert(0, tuple(answer["header"]))
+        rows.insert(0, tuple(_plain(name) for name in answer["header"]))
     return tuple(rows) or ""
 
 
 def _column(column: dict[str, Any]) -> list[Any]:
     if column["type"] == "any":
         return [_cell(item) if isinstance(item, dict) else _plain(item) for item in column["values"]]
-    return [None if item is None else float(item) for item in column["values"]]
+    return [_plain(item) for item in column["values"]]
 
 
-def _cell(answer: dict[str, Any]) -> Any:
+def _cell(answer: dict[str, Any]) -> float | str:
     return error_number(answer["error"]) if "error" in answer else _plain(answer.get("value"))
 
 
-def _plain(value: Any) -> float | str | None:
+def _plain(value: Any) -> float | str:
     """Calc handles only numbers and texts well: it shows TRUE as 0, and a large whole number as an error."""
-    return float(value) if isinstance(value, (bool, int, float)) else value
+    if value is None:
+        return ""
+    return float(value) if isinstance(value, (bool, int, float)) else str(value)

@@ -81,6 +81,10 @@ class Driver:
         key = formats.queryKey(code, english, scan)
         self.cells(name).NumberFormat = formats.addNew(code, english) if key < 0 else key
 
+    def standard_format(self):
+        """Return how this office's language writes the format of a cell without one."""
+        return self.document.NumberFormats.getByKey(0).FormatString
+
     def used_area(self):
         cursor = self.document.Sheets[0].createCursor()
         cursor.gotoEndOfUsedArea(False)  # noqa: FBT003 - UNO takes no names

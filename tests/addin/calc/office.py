@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from addin.calc.extension import Extension
-from addin.calc.soffice import end, find_soffice, prepared
+from addin.calc.soffice import end, find_soffice, pipe_file, prepared
 from addin.errors import AddinError
 
 DRIVER = Path(__file__).with_name("driver.py")
@@ -27,8 +27,10 @@ COMMAND = "org.dataservice.addin.ds:"
 class Office:
     """Commands for one soffice: every method of the driver, by its name."""
 
-    def __init__(self, driver: subprocess.Popen[str]) -> None:
+    def __init__(self, driver: subprocess.Popen[str], files: list[Path]) -> None:
         self._driver = driver
+        self.files = files
+        """What it needs outside of the test's folder: its temporary folder and its sockets."""
 
     def __getattr__(self, command: str) -> Any:
         return lambda *arguments: self._ask(command, *arguments)
@@ -47,10 +49,10 @@ class Office:
 
 
 @contextmanager
-def running_office(extension: Extension, *, display: str | None = None) -> Iterator[Office]:
+def running_office(extension: Extension, *, display: str | None = None, locale: str = "en-US") -> Iterator[Office]:
     """A soffice inside the block, without a screen unless a display is given."""
     pipe = f"dataservice-{uuid.uuid4().hex[:12]}"
-    with prepared(extension) as office:
+    with prepared(extension, locale=locale) as office:
         environment = {**office.environment, **({"DISPLAY": display} if display else {})}
         screen = [] if display else ["--headless"]
         command = [*office.command, *screen, f"--accept=pipe,name={pipe};urp"]
@@ -71,10 +73,11 @@ def running_office(extension: Extension, *, display: str | None = None) -> Itera
             start_new_session=True,
         )
         try:
-            yield Office(driver)
+            yield Office(driver, [Path(office.environment["TMPDIR"]), office.pipe, pipe_file(pipe)])
         finally:
             end(driver)
             end(soffice)
+            pipe_file(pipe).unlink(missing_ok=True)
 
 
 def require_soffice() -> None:

@@ -54,7 +54,7 @@ def test_a_table_has_its_header_first_and_errors_and_blanks_in_their_cells():
     assert header == ("date", "value", "note")
     assert first[:2] == (46000.0, 1.5)
     assert bits(first[2]) == bits(error_number("#N/A"))
-    assert second == (46001.0, None, 46000.0)
+    assert second == (46001.0, "", 46000.0), "a blank is no 0"
     assert verdict.dates == ((0, "date"),)
 
 

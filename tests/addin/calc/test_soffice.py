@@ -1,14 +1,18 @@
 """Running LibreOffice from Python: found, given a profile of its own, and ended in any case."""
 
+import os
 import stat
+import sys
 from pathlib import Path
 
 import pytest
 
+from addin.calc.extension import Extension
 from addin.calc.soffice import convert, find_soffice, prepared
 from addin.errors import AddinError
-from tests.addin.calc.books import write_book
-from tests.addin.calc.office import require_soffice
+from tests.addin.calc.books import column, write_book
+from tests.addin.calc.counting import counted_backend, unused_url
+from tests.addin.calc.office import require_soffice, running_office
 
 
 @pytest.fixture
@@ -64,6 +68,36 @@ def test_a_soffice_that_asks_to_be_started_again_is(program, tmp_path):
     program(f'test -e "{tmp_path}/again" && echo done && exit 0; touch "{tmp_path}/again"; exit 81')
     with prepared() as office:
         assert office.run(["--version"]) == "done\n"
+
+
+def test_another_python_first_on_the_path_does_not_reach_soffice(program, tmp_path, monkeypatch):
+    other = tmp_path / "venv" / "bin"
+    other.mkdir(parents=True)
+    (other / "python3").symlink_to(sys.executable)
+    monkeypatch.setenv("PATH", f"{other}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("VIRTUAL_ENV", str(other.parent))
+    program('echo "$PATH|$VIRTUAL_ENV"')
+    with prepared() as office:
+        path, environment = office.run([]).strip().split("|")
+    assert str(other) not in path.split(os.pathsep)
+    assert "/usr/bin" in path.split(os.pathsep)
+    assert environment == ""
+
+
+def test_our_functions_work_in_an_activated_environment(sample_service, tmp_path, monkeypatch):
+    require_soffice()
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("VIRTUAL_ENV", sys.prefix)
+    with counted_backend(sample_service, tmp_path) as backend:
+        assert float(column(tmp_path, ['=DS.SIGNAL("us-cpi")'], backend.url)[0]) > 0
+
+
+def test_a_soffice_that_was_killed_leaves_nothing_in_the_temporary_directory(sample_service, tmp_path):
+    require_soffice()
+    with running_office(Extension(url=unused_url())) as office:
+        office.new_hidden()
+        assert all(file.exists() for file in office.files)
+    assert not any(file.exists() for file in office.files)
 
 
 def test_a_book_is_not_converted_onto_itself(tmp_path):
