@@ -11,7 +11,7 @@ from dataservice.client.contract.resources import CatalogueResource
 from dataservice.client.contract.windows import utc_day
 from dataservice.stores import ResilientStore
 
-MANY_NAMES = 3
+MANY_NAMES = 4
 """For fewer names the catalogue is not asked: it costs a request, too, and they likely exist."""
 
 

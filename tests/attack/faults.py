@@ -187,14 +187,15 @@ class Attack:
         self.told = 0
         self._known: set[SignalResource | HistoryResource] = set()
 
-    async def run(self, faults: int) -> Report:
-        """Go on until so many faults were met."""
+    async def run(self, faults: int, limit_s: float) -> Report:
+        """Go on until so many faults were met, or the time is up."""
         began = time.monotonic()
         transport = httpx.MockTransport(self.service)
         options = {"clock": self.clock, "sleep": self.clock.sleep, "jitter": self.chance.random}
         async with AsyncClient(URL, KEY, transport=transport, max_answer_bytes=MAX_ANSWER_BYTES, **options) as client:
             session = Session(client, clock=self.clock)
-            while self.service.faults.total() < faults:
+            ends = began + limit_s
+            while self.service.faults.total() < faults and time.monotonic() < ends:
                 await self._step(client, session)
         self.report.faults, self.report.counted = self.service.faults.total(), self.service.counted
         self.report.seconds = round(time.monotonic() - began, 1)
@@ -271,12 +272,12 @@ class KeyWatch(logging.Handler):
         self.keys += KEY in record.getMessage()
 
 
-async def attack(faults: int, seed: int) -> Report:
-    """The report on so many faults."""
+async def attack(faults: int, seed: int, limit_s: float = float("inf")) -> Report:
+    """The report on so many faults, or on those within `limit_s` seconds."""
     watch = KeyWatch()
     logging.getLogger().addHandler(watch)
     try:
-        report = await Attack(seed).run(faults)
+        report = await Attack(seed).run(faults, limit_s)
     finally:
         logging.getLogger().removeHandler(watch)
     report.keys += watch.keys
@@ -288,8 +289,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--steps", type=int, default=50_000, help="faults to inject")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="stop after so long")
     given = parser.parse_args()
-    report = asyncio.run(attack(given.steps, given.seed))
+    report = asyncio.run(attack(given.steps, given.seed, given.seconds))
     print(json.dumps(report.__dict__))  # noqa: T201 - a program's output
     raise SystemExit(not report.is_clean)
 

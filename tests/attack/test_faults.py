@@ -4,7 +4,7 @@ import os
 
 from tests.attack.faults import attack
 
-FAULTS = int(os.environ.get("ATTACK_FAULTS", "500"))
+FAULTS = int(os.environ.get("ATTACK_FAULTS", "150"))
 
 
 async def test_what_is_told_is_what_was_spent_and_nothing_known_is_lost_whatever_fails():

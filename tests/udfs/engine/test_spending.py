@@ -1,0 +1,109 @@
+"""What a batch tells is what it spent; what a preview tells is never below; doubtful names are looked up together."""
+
+import asyncio
+
+import httpx
+import pytest
+
+from dataservice.client import AsyncClient
+from dataservice.stores import SqliteStore
+from tests.dataservice.client.scripted import Scripted, answer, refusal, signal
+from tests.udfs.asking import session_on
+from udfs.engine.session import Call, Session
+
+POST = {
+    "slug": "p",
+    "url": "https://x.example/p",
+    "title": "P",
+    "body_md": "",
+    "published_at": "2026-08-01T00:00:00Z",
+    "story_type": "brief",
+    "view_count": 1,
+    "byline": {"handle": "h", "display_name": "H"},
+    "citations": [{"wire_item_id": "w", "citation_number": 1, "quoted_text": None}],
+}
+
+COLD = [
+    ("SIGNAL", "us-cpi"),
+    ("SIGNAL", "us-cpi", "value", "1960-05-01"),
+    ("SIGNAL", "us-10y", "change", "2001-01-01"),
+    ("SIGNAL", "WTI"),
+    ("SIGNAL", "no-such"),
+    ("SIGNAL_HISTORY", "eia.wti.spot", "N2500"),
+    ("SIGNAL_HISTORY", "eth-usd", "-3Y"),
+    ("SIGNAL_HISTORY", "us-cpi, wb.gold, btc-usd", "-5Y", None, "header=name"),
+    ("SIGNAL_HISTORY", "cboe.vix", "MAX"),
+    ("SPARK", "cboe.vix", "-10Y"),
+    ("WIRE", "CPI, WTI", None, None, "-30D"),
+    ("CODEX_POST", "what-moved-001", "citations"),
+    ("EXPLAIN", "us-cpi"),
+    ("QUOTA",),
+]
+
+
+@pytest.mark.parametrize("parts", COLD, ids=str)
+async def test_a_preview_is_never_below_what_is_spent(service, parts):
+    call = Call(parts[0], parts[1:])
+    async with session_on(service) as session:
+        preview = await session.cost([call])
+        assert service.running.request_count == 0
+        (outcome,) = await session.answer([call])
+    assert preview.cost.at_least <= service.running.request_count == outcome.requests
+    assert preview.cost.at_most is None or outcome.requests <= preview.cost.at_most
+
+
+@pytest.mark.parametrize(
+    ("said", "spent"),
+    [
+        (refusal(404), 1),
+        (refusal(402), 1),
+        (refusal(400), 1),
+        (refusal(503), 5),
+        (httpx.ReadError("lost"), 5),
+        (httpx.ConnectError("refused"), 0),
+        (refusal(401), 0),
+    ],
+)
+async def test_a_batch_tells_the_requests_that_failed(said, spent):
+    async with Scripted.saying([said]).client() as client:
+        (outcome,) = await Session(client).answer([Call("SIGNAL", ("x.y",))])
+    assert outcome.requests == client.requests_sent == spent
+
+
+async def test_many_unknown_names_in_two_processes_cost_a_look_into_the_catalogue(service, tmp_path):
+    calls = [Call("SIGNAL", (f"nope-{number}",)) for number in range(240)]
+
+    async def told():
+        async with AsyncClient(service.url, service.key, store=SqliteStore(tmp_path / "cache.sqlite")) as client:
+            return sum(outcome.requests for outcome in await Session(client).answer(calls))
+
+    first = sum(await asyncio.gather(told(), told()))
+    assert first == service.running.request_count <= 4
+    assert await told() == 0
+
+
+async def test_names_that_exist_cost_no_look_into_the_catalogue(service):
+    slugs = ("us-cpi", "us-10y", "sp-500", "wb.gold", "btc-usd", "cboe.vix")
+    async with session_on(service) as session:
+        await session.answer([Call("SIGNAL", (slug,)) for slug in slugs])
+    assert service.running.request_count == len(slugs)
+
+
+async def test_citations_without_the_wire_say_so_and_are_not_kept():
+    def handle(request):
+        return answer([POST]) if request.url.path.endswith("codex") else refusal(503)
+
+    async with Scripted(handle).client() as client:
+        (outcome,) = await Session(client).answer([Call("CODEX_POST", ("p", "citations"))])
+    assert "the service did not answer" in str(outcome.result)
+    assert outcome.stale is not None
+    assert outcome.fresh_for_s == 0
+
+
+async def test_a_range_of_which_one_cell_failed_for_now_is_asked_again():
+    def handle(request):
+        return refusal(500) if request.url.path.endswith("x.b") else answer(signal("x.a"))
+
+    async with Scripted(handle).client() as client:
+        (outcome,) = await Session(client).answer([Call("SIGNAL", ([["x.a"], ["x.b"]],))])
+    assert outcome.fresh_for_s == 0
