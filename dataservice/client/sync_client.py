@@ -24,6 +24,7 @@ from dataservice.client.cost import Cost
 from dataservice.client.network.budget import Budget
 from dataservice.client.network.meter import Meter
 from dataservice.client.status import ResourceState
+from dataservice.client.unknown_names import Doubt
 from dataservice.models import Post, Signal, WireItem
 from dataservice.observations import Observations
 from dataservice.stores import Store
@@ -173,6 +174,10 @@ class Client:
     def last_known(self, resource: Resource[T]) -> Answer[T] | None:
         """The answer in any cache, fresh if any cache holds a fresh one, else the youngest; never a request."""
         return self._loop.run(self._client.last_known(resource))
+
+    def doubts(self, names: int) -> Doubt:
+        """Whether `names` signals, which no answer at hand vouches for, are to be looked up in the catalogue first."""
+        return self._loop.run(self._client.doubts(names))
 
     def read(
         self, resource: Resource[T], *, known_miss: Miss[T] | None = None, meter: Meter | None = None
