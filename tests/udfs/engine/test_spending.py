@@ -9,6 +9,7 @@ from dataservice.client import AsyncClient
 from dataservice.stores import SqliteStore
 from tests.dataservice.client.scripted import Scripted, answer, refusal, signal
 from tests.udfs.asking import session_on
+from udfs.cells import cells_of
 from udfs.engine.session import Call, Session
 
 POST = {
@@ -95,7 +96,8 @@ async def test_citations_without_the_wire_say_so_and_are_not_kept():
 
     async with Scripted(handle).client() as client:
         (outcome,) = await Session(client).answer([Call("CODEX_POST", ("p", "citations"))])
-    assert "the service did not answer" in str(outcome.result)
+    (row,) = list(cells_of(outcome.result).rows())[1:]
+    assert row[3].message.startswith("the service did not answer")
     assert outcome.stale is not None
     assert outcome.fresh_for_s == 0
 
