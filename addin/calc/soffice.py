@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -118,6 +119,24 @@ def clean_environment(environ: Mapping[str, str]) -> dict[str, str]:
         folders = kept["PATH"].split(os.pathsep)
         kept["PATH"] = os.pathsep.join(f for f in folders if not _has_other_python(Path(f))) or os.defpath
     return kept
+
+
+def python_in_the_way(soffice: Path, path: str) -> Path | None:
+    """The Python on `path` with which `soffice` aborts if a user starts it from this terminal, or None.
+
+    Only a LibreOffice that uses the system's Python is affected, and only by a Python of the same version.
+    """
+    settings = soffice.resolve().with_name("pythonloader.unorc")
+    if not settings.exists():
+        return None
+    home = re.search(r"^PYTHONHOME=file:///usr/lib/(python3\.\d+)", settings.read_text(encoding="utf-8"), re.MULTILINE)
+    first = shutil.which("python3", path=path)
+    if home is None or first is None or Path(first).parent in _SYSTEM_FOLDERS:
+        return None
+    folder, library = Path(first).parent, Path("lib") / home.group(1) / "os.py"
+    is_environment = (folder.parent / "pyvenv.cfg").exists() and (folder / home.group(1)).exists()
+    has_library = (Path(first).resolve().parent.parent / library).exists()
+    return Path(first) if is_environment or has_library else None
 
 
 def _has_other_python(folder: Path) -> bool:

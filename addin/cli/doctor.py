@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import datetime as dt
+import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
@@ -31,12 +32,31 @@ def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] 
     from addin.tls.certificates import certificates
 
     findings = asyncio.run(examine(load_settings(), certificates(), dt.datetime.now(dt.UTC)))
+    findings += _libreoffice()
     if as_json:
         print_json(findings)
     else:
         _print(findings)
     if any(finding.state is State.BROKEN for finding in findings):
         raise typer.Exit(1)
+
+
+def _libreoffice() -> list[Finding]:
+    """Whether LibreOffice can be started from this terminal; nothing where there is none."""
+    from addin.calc.soffice import find_soffice, python_in_the_way
+    from addin.errors import AddinError
+    from addin.excel.doctor import Finding, State
+
+    try:
+        soffice = find_soffice()
+    except AddinError:
+        return []
+    python = python_in_the_way(soffice, os.environ.get("PATH", ""))
+    if python is None:
+        return [Finding("libreoffice", State.GOOD, str(soffice))]
+    text = f"started from this terminal it would abort: it would use {python} instead of its own Python"
+    advice = "deactivate the virtual environment, or start LibreOffice from the desktop's menu"
+    return [Finding("libreoffice", State.WARNING, text, advice)]
 
 
 def _print(findings: Sequence[Finding]) -> None:

@@ -126,16 +126,24 @@ def _certificate(own: Certificates, now: dt.datetime, distrust: Distrust) -> Ite
 async def _backend(settings: Settings, http: httpx.AsyncClient) -> Finding:
     """Whether our backend answers at the address that Excel uses."""
     address = local_url(settings)
-    try:
-        response = await http.get(f"{address}/health")
-        if response.json() == {"ok": True}:
-            return Finding("backend", State.GOOD, f"answers at {address}")
-    except (httpx.HTTPError, ValueError):
-        pass
+    if await _is_backend(address, http):
+        return Finding("backend", State.GOOD, f"answers at {address}")
+    plain = address.replace("https:", "http:", 1)
+    if await _is_backend(plain, http):
+        text = f"answers at {plain}, as addin serve --http does: Calc reaches it, Excel does not"
+        return Finding("backend", State.WARNING, text, "for Excel, start it with: addin serve")
     if not _listens(address):
         return Finding("backend", State.BROKEN, f"nothing answers at {address}", "start it with: addin serve")
     advice = "end the program that uses the port, or choose another port (DATA_SERVICE_PORT); then: addin serve"
-    return Finding("backend", State.BROKEN, f"something else, or plain http, answers at {address}", advice)
+    return Finding("backend", State.BROKEN, f"something else answers at {address}", advice)
+
+
+async def _is_backend(address: str, http: httpx.AsyncClient) -> bool:
+    try:
+        response = await http.get(f"{address}/health")
+        return bool(response.json() == {"ok": True})
+    except (httpx.HTTPError, ValueError):
+        return False
 
 
 async def _service(settings: Settings, http: httpx.AsyncClient) -> Finding:

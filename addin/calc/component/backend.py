@@ -162,7 +162,8 @@ class BackendClient:
         if isinstance(error, json.JSONDecodeError):
             return f"what answers at {url} is not the add-in's backend"
         if isinstance(error, ConnectionRefusedError):
-            return f"the add-in's backend does not run at {url}; start it with: addin serve"
+            command = "addin serve --http" if url.startswith("http:") else "addin serve"
+            return f"the add-in's backend does not run at {url}; start it with: {command}"
         return f"the add-in's backend at {url} did not answer ({error or type(error).__name__})"
 
 

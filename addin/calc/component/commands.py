@@ -14,9 +14,9 @@ from com.sun.star.lang import XInitialization, XServiceInfo
 
 from .backend import BackendError
 from .documents import Situation
-from .host import Host
+from .host import Host, document_id
 from .report import explained, in_one_line, refreshed, state
-from .tables import computed, fit_tables
+from .tables import cells_in_error, computed, fit_tables
 
 HANDLER = "com.sun.star.frame.ProtocolHandler"
 TITLE = "Data Service"
@@ -46,7 +46,7 @@ class Commands(unohelper.Base, XInitialization, XDispatchProvider, XNotifyingDis
             "refresh": lambda document: self._refresh(document, "stale"),
             "refresh-everything": lambda document: self._refresh(document, "force"),
             "explain": lambda document: str(self._on_main(document, lambda: self._explain(document))),
-            "status": lambda _: self._status(),
+            "status": lambda document: self._status(document),
         }
 
     def initialize(self, arguments: Any) -> None:
@@ -99,17 +99,17 @@ class Commands(unohelper.Base, XInitialization, XDispatchProvider, XNotifyingDis
             self._host.recalculate(document)
             fitted = self._on_main(document, lambda: fit_tables(document, self._namespace, engine))
             blocked = [f"{place}: the cells its table needs are in use" for place in fitted.blocked]
-            return refreshed(
-                engine.backend.requests - before,
-                engine.backend.status(),
-                fitted.changed,
-                [*engine.messages(), *blocked],
-            )
+            self._host.blocked[document_id(document)] = blocked
+            spent = engine.backend.requests - before
+            return refreshed(spent, engine.backend.status(), fitted.changed, [*engine.messages(), *blocked])
 
-    def _status(self) -> str:
-        """The state of the backend, the key and the quota, and why cells show errors."""
+    def _status(self, document: Any) -> str:
+        """The state of the backend, the key and the quota, which cells show errors and why."""
         backend = self._host.engine.backend
-        return state(backend.address.url, backend.status(), self._host.engine.messages())
+        cells = self._on_main(document, lambda: cells_in_error(document, self._namespace))
+        blocked = self._host.blocked.get(document_id(document), [])
+        problems = [*self._host.engine.messages(), *blocked]
+        return state(backend.address.url, backend.status(), problems, cells)
 
     def _explain(self, document: Any) -> str:
         """What the calls in the selected cell returned; Calc itself shows no reason for an error."""

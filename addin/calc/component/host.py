@@ -34,6 +34,8 @@ class Host:
         self._loaded = loaded
         self._results = Results()
         self._screen = Screen(self.main, engine, self._results, opened)
+        self.blocked: dict[str, list[str]] = {}
+        """Why tables did not fit at a document's last refresh."""
         self._collecting: set[str] = set()
         self._screenless = is_screenless(own_command_line())
 

@@ -18,8 +18,12 @@ def refreshed(spent: int, status: dict[str, Any], fitted: int, problems: Sequenc
     return "\n".join([" ".join(sentences), *_listed(problems)])
 
 
-def state(url: str, status: dict[str, Any], messages: Sequence[str]) -> str:
-    """The state of the backend, the key and the quota, and why cells show errors."""
+NAMED = 8
+"""How many cells with errors are named: more do not fit into a message box."""
+
+
+def state(url: str, status: dict[str, Any], problems: Sequence[str], cells: Sequence[str] = ()) -> str:
+    """The state of the backend, the key and the quota, which cells show errors, and why."""
     key = status.get("key") or {}
     lines = [
         f"Backend: running at {url}, version {status.get('version', '?')}",
@@ -29,7 +33,10 @@ def state(url: str, status: dict[str, Any], messages: Sequence[str]) -> str:
     quota = status.get("quota") or {}
     if quota.get("remaining") is not None and quota.get("cap") is not None:
         lines.append(f"Requests: {quota['remaining']:,} of {quota['cap']:,} left this month ({quota.get('tier')} tier)")
-    return "\n".join([*lines, *_listed(messages)])
+    if cells:
+        more = f" and {len(cells) - NAMED:,} more" if len(cells) > NAMED else ""
+        lines.append(f"Cells with errors: {', '.join(cells[:NAMED])}{more}; Explain Cell says why")
+    return "\n".join([*lines, *_listed(problems)])
 
 
 def explained(cell: str, namespace: str, calls: Sequence[tuple[Call, CachedAnswer | None]]) -> str:

@@ -156,6 +156,18 @@ def computed(document: Any, sheet: Any, formulas: Sequence[str]) -> list[float] 
         document.setModified(was_modified)
 
 
+def cells_in_error(document: Any, namespace: str) -> list[str]:
+    """The names of the cells that call our functions and show an error."""
+    names = []
+    for sheet in document.Sheets:
+        for found in sheet.queryFormulaCells(ERROR):
+            for y, row in enumerate(found.getFormulaArray()):
+                for x, formula in enumerate(row):
+                    if is_ours(formula, namespace):
+                        names.append(found.getCellByPosition(x, y).AbsoluteName.replace("$", ""))
+    return names
+
+
 def calculate_out_of_sight(document: Any) -> None:
     """Work out all cells and draw the charts again.
 

@@ -148,8 +148,15 @@ def test_the_status_names_backend_service_and_allowance(office, sample_service):
     office.put_formulas("A1", ['=DS.SIGNAL("nope")', '=DS.SIGNAL("us-cpi")'])
     office.show("A1:A2")
     status = office.dispatch(COMMAND + "status")
-    for part in (office.backend.url, sample_service.url, "of 50,000 left", "no signal 'nope'"):
+    for part in (office.backend.url, sample_service.url, "of 50,000 left", "no signal 'nope'", "errors: Sheet1.A1;"):
         assert part in status
+
+
+def test_the_status_names_the_tables_that_had_no_room(office):
+    office.put_array("A1:B2", '=DS.SIGNAL_HISTORY("btc-usd";"N5")')
+    office.put("B4", "mine")
+    office.dispatch(COMMAND + "refresh")
+    assert "Sheet1.A1:B2: the cells its table needs are in use" in office.dispatch(COMMAND + "status")
 
 
 def test_macros_can_call_the_functions(office):

@@ -49,7 +49,7 @@ def test_without_a_backend_cells_show_errors_and_calc_goes_on(tmp_path):
     formulas += ['=DS.SIGNAL("x",,,"err=text")', '=DS.SIGNAL("x",,,"err=blank")&"|"', '=DS.SIGNAL("x",,"-1Y")', "=1+1"]
     shown = column(tmp_path, formulas, unused_url())
     assert set(shown[:500]) == {"#N/A"}
-    assert shown[500].endswith("start it with: addin serve")
+    assert shown[500].endswith("start it with: addin serve --http")
     assert shown[501:] == ["|", "#N/A", "2"]
 
 

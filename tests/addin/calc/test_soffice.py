@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from addin.calc.extension import Extension
-from addin.calc.soffice import convert, find_soffice, prepared
+from addin.calc.soffice import convert, find_soffice, prepared, python_in_the_way
 from addin.errors import AddinError
 from tests.addin.calc.books import column, write_book
 from tests.addin.calc.counting import counted_backend, unused_url
@@ -82,6 +82,23 @@ def test_another_python_first_on_the_path_does_not_reach_soffice(program, tmp_pa
     assert str(other) not in path.split(os.pathsep)
     assert "/usr/bin" in path.split(os.pathsep)
     assert environment == ""
+
+
+@pytest.mark.parametrize(
+    ("home", "other", "told"), [("3.11", "3.11", True), ("3.11", "3.12", False), (None, "3.11", False)]
+)
+def test_a_python_that_would_end_soffice_is_found(home, other, told, tmp_path):
+    program, folder = tmp_path / "program", tmp_path / "venv" / "bin"
+    program.mkdir()
+    folder.mkdir(parents=True)
+    (folder.parent / "pyvenv.cfg").touch()
+    (program / "soffice").touch()
+    home_line = f"PYTHONHOME=file:///usr/lib/python{home}" if home else "PYTHONHOME=$ORIGIN/python-core"
+    (program / "pythonloader.unorc").write_text(f"[Bootstrap]\n{home_line}\n")
+    for name in ("python3", f"python{other}"):
+        (folder / name).touch(mode=0o755)
+    found = python_in_the_way(program / "soffice", f"{folder}{os.pathsep}/usr/bin")
+    assert found == (folder / "python3" if told else None)
 
 
 def test_our_functions_work_in_an_activated_environment(sample_service, tmp_path, monkeypatch):

@@ -62,6 +62,15 @@ async def test_a_missing_address_certificate_and_backend_are_told_with_their_com
     assert {"service", "quota"}.isdisjoint(found)
 
 
+@pytest.mark.usefixtures("key")
+async def test_a_backend_without_tls_is_good_for_calc_and_told_for_excel(service, own, tmp_path):
+    listener = listen("127.0.0.1", 0)
+    settings = Settings(url=service.url, port=int(listener.url.rpartition(":")[2]), cache_dir=tmp_path / "cache")
+    with running(create_app(settings), listener):
+        backend = (await links(settings, own))["backend"]
+    assert (backend.state, "Calc reaches it" in backend.text) == (State.WARNING, True)
+
+
 async def test_a_certificate_that_the_system_does_not_trust_is_told(own):
     trust = (await links(Settings(port=1), own, distrust=lambda _: "certutil ended with 255"))["trust"]
     assert (trust.state, "certutil ended with 255" in trust.text) == (State.WARNING, True)
