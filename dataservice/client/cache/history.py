@@ -249,7 +249,7 @@ def _confirms(history: History, span: Span, pulled: Window) -> bool:
 def _outside(history: History, span: Span, pulled: Window) -> Sequence[Span]:
     """The parts of `span` before and behind `pulled`.
 
-    Of an open span nothing is known behind the day it was asked: a later pull that begins after it leaves a hole.
+    Of an open span nothing is known behind its newest observation: a later pull that begins after it leaves a hole.
     """
     last = _last_known_day(history, span)
     if pulled.start > day_after(last):
@@ -263,12 +263,11 @@ def _outside(history: History, span: Span, pulled: Window) -> Sequence[Span]:
 
 
 def _last_known_day(history: History, span: Span) -> date:
-    """The last day of `span`; of an open one the day it was asked, or that of its newest observation."""
+    """The last day of `span`; of an open one that of its newest observation: others may arrive late behind it."""
     if not span.is_open:
         return span.window.end
     known = history.inside(span.window)
-    asked = utc_day(span.checked_at)
-    return max(asked, known.last_day) if len(known) else asked
+    return known.last_day if len(known) else utc_day(span.checked_at)
 
 
 def _joined_alike(spans: Sequence[Span]) -> tuple[Span, ...]:

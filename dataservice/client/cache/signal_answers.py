@@ -44,8 +44,11 @@ class SignalAnswers(StoredAnswers):
 
     async def history(self, slug: str, now: float) -> History:
         """All that is known of a signal's past, also while the store fails: a full pull costs many requests."""
+        before = self._histories.kept_at(slug)
         history = (await self._histories.load(slug)).dated(now)
         self._histories.hold(slug, history)
+        if self._histories.kept_at(slug) != before:  # another process pulled: cut all windows from the same history
+            self.memory.drop_family(HistoryResource(slug))
         return self._united(slug, history, await self._detail(slug, now))
 
     async def history_at_hand(self, slug: str, now: float) -> History:
@@ -162,8 +165,10 @@ class SignalAnswers(StoredAnswers):
         held = self._histories.held(resource.slug)
         if answer is None:
             self._absent[resource.slug] = now
-        elif held is not None and self.memory.get(resource) is not None:
-            self._united(resource.slug, held, cast("Answer[SignalDetail]", answer))
+        elif self.memory.get(resource) is not None:
+            self.memory.drop_family(HistoryResource(resource.slug))  # they were cut without this detail
+            if held is not None:
+                self._united(resource.slug, held, cast("Answer[SignalDetail]", answer))
             return cast("Answer[T]", self.memory.get(resource) or answer)
         return answer
 
