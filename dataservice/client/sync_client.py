@@ -23,6 +23,7 @@ from dataservice.client.cost import Cost
 from dataservice.client.network.budget import Budget
 from dataservice.client.network.meter import Meter
 from dataservice.client.status import ResourceState
+from dataservice.client.unknown_names import Doubt
 from dataservice.models import Post, Signal, WireItem
 from dataservice.observations import Observations
 from dataservice.stores import Store
@@ -169,6 +170,10 @@ class Client:
     def cost_of(self, resource: Resource[Any]) -> Cost:
         """From how many to how many requests reading `resource` now would spend."""
         return self._loop.run(self._client.cost_of(resource))
+
+    def doubts(self, names: int) -> Doubt:
+        """Whether so many signals, which nothing at hand vouches for, are to be looked up in the catalogue first."""
+        return self._loop.run(self._client.doubts(names))
 
     def refresh(self, *, force: bool = False) -> None:
         """Begin a new generation: refusals and outages are forgotten; `force`: nothing counts as fresh."""
