@@ -193,6 +193,10 @@ class Client:
         """From how many to how many requests reading `resource` now would spend."""
         return self._loop.run(self._client.cost_of(resource))
 
+    def doubts(self, names: int) -> Doubt:
+        """Whether so many signals, which nothing at hand vouches for, are to be looked up in the catalogue first."""
+        return self._loop.run(self._client.doubts(names))
+
     def refresh(self, *, force: bool = False) -> None:
         """Begin a new generation: refusals and outages are forgotten; `force`: nothing counts as fresh."""
         self._loop.run(self._client.refresh(force=force))

@@ -20,6 +20,7 @@ import httpx
 import orjson
 
 from dataservice.client import AsyncClient, HistoryResource, Meter, SignalResource
+from dataservice.client.contract.quota import month_of
 from dataservice.errors import DataServiceError
 from tests.dataservice.client.clocks import Clock
 from tests.dataservice.client.scripted import KEY, URL, quota
@@ -203,7 +204,8 @@ class Attack:
 
     async def _step(self, client: AsyncClient, session: Session) -> None:
         self.report.steps += 1
-        before = self.service.counted, client.requests_sent
+        before, used, month = self.service.counted, _used(client), month_of(self.clock())
+        sent = client.requests_sent
         action = self.chance.choice([self._batch, self._batch, self._read])
         try:
             async with asyncio.timeout(HUNG_S):
@@ -211,10 +213,9 @@ class Attack:
         except TimeoutError:
             self.report.hung += 1
             return
-        spent = self.service.counted - before[0]
-        quota_now = client.quota_now
-        told_by_quota = spent if quota_now is None else quota_now.used_here - before[1]
-        self.report.told_wrong += not (told == spent == client.requests_sent - before[1] == told_by_quota)
+        spent = self.service.counted - before
+        told_by_quota = _used(client) - used if month_of(self.clock()) == month else spent
+        self.report.told_wrong += not (told == spent == client.requests_sent - sent == told_by_quota)
         self.clock.advance(self.chance.choice([0, 1, 30, 400, 1_000]))
         if self.chance.random() < 0.2:
             await client.refresh(force=self.chance.random() < 0.5)
@@ -258,6 +259,11 @@ class Attack:
 
     def _note_words(self, words: str) -> None:
         self.report.keys += KEY in words
+
+
+def _used(client: AsyncClient) -> int:
+    """What the client says it used in this month, which the service has to have told something for."""
+    return client.quota_now.used_here if client.quota_now else client.requests_sent
 
 
 class KeyWatch(logging.Handler):

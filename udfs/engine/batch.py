@@ -191,9 +191,11 @@ class Batch:
         doubt = await self._reader.doubts(len(doubtful)) if doubtful and not is_settled else Doubt.NONE
         if doubt is Doubt.MANY:
             asked = Question(doubtful[0].resource)
-            self._misses.pop(asked.resource, None)  # it was looked up before the first names were tried
-            self._looked_up[asked.resource] = await self._reply(asked)
-            self._meters[doubtful[0]] = self._meters.pop(asked)
+            if asked not in self._replies:
+                self._misses.pop(asked.resource, None)  # it was looked up before the first names were tried
+                self._learn(asked, await self._reply(asked))
+                self._meters[doubtful[0]] = self._meters.pop(asked)
+            self._looked_up[asked.resource] = self._replies[asked]
         elif doubt is Doubt.SOME:
             waiting = set(doubtful[self._tried_at_once :])
             self._tried_at_once = min(MOST_TRIED_AT_ONCE, 2 * self._tried_at_once)

@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from dataservice.client import AsyncClient, Budget, SignalResource
-from dataservice.errors import BudgetError, ConnectionFailedError
+from dataservice.errors import BudgetError, DataServiceError
 from dataservice.stores import MemoryStore, SqliteStore
 from tests.dataservice.client.clocks import Clock
 from tests.dataservice.client.scripted import Scripted, answer, signal
@@ -80,12 +80,12 @@ async def test_a_probe_whose_answer_was_lost_is_the_only_one_until_refresh():
 
     service = Scripted(lost)
     async with service.client(budget=Budget(reserve=RESERVE)) as client:
-        with pytest.raises(ConnectionFailedError):
+        with pytest.raises(DataServiceError):
             await client.read(SignalResource("s.1"))
         with pytest.raises(BudgetError, match="Refresh asks once more"):
             await client.read(SignalResource("s.2"))
         assert len(service.requests) == 1
         await client.refresh()
-        with pytest.raises(ConnectionFailedError):
+        with pytest.raises(DataServiceError):
             await client.read(SignalResource("s.2"))
         assert len(service.requests) == 2
