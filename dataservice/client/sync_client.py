@@ -175,10 +175,6 @@ class Client:
         """The answer in any cache, fresh if any cache holds a fresh one, else the youngest; never a request."""
         return self._loop.run(self._client.last_known(resource))
 
-    def doubts(self, names: int) -> Doubt:
-        """Whether `names` signals, which no answer at hand vouches for, are to be looked up in the catalogue first."""
-        return self._loop.run(self._client.doubts(names))
-
     def read(
         self, resource: Resource[T], *, known_miss: Miss[T] | None = None, meter: Meter | None = None
     ) -> Answer[T]:
