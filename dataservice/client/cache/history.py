@@ -136,6 +136,7 @@ def findings(history: History, wanted: Window, now: float, rules: Freshness) -> 
         return _known_before(history, wanted, holes[0])
     live = [span for span in spans if _is_live(history, span, wanted)]
     fetched_at = min(span.checked_at for span in live) if live else min(span.pulled_at for span in spans)
+    fetched_at = min([fetched_at, *(span.checked_at for span in spans if not _is_trusted(span, now))])
     fresh_until = fetched_at
     if not pulls_needed(history, wanted, now, rules):
         oldest_pull = min(span.pulled_at for span in spans)
@@ -267,7 +268,7 @@ def _last_known_day(history: History, span: Span) -> date:
     if not span.is_open:
         return span.window.end
     known = history.inside(span.window)
-    return known.last_day if len(known) else utc_day(span.checked_at)
+    return known.last_day if len(known) else day_before(span.window.start)
 
 
 def _joined_alike(spans: Sequence[Span]) -> tuple[Span, ...]:
