@@ -163,11 +163,13 @@ def after_pull(history: History, pulled: Window, found: Observations, now: float
     met = [span for span in history.spans if span.window.meets(pulled)]
     changed = [span for span in met if is_revision(history, span, pulled, found)]
     doubt = any(not span.revised for span in changed)
-    united, kept = Span(pulled, now, now), []
+    was_end = any(span.was_end and span.window.end == pulled.end for span in met)
+    united, kept = Span(pulled, now, now, was_end=was_end), []
     for span in history.spans:
         if _confirms(history, span, pulled) and _is_trusted(span, now) and not doubt:
             start = min(span.window.start, pulled.start)
-            united = Span(Window(start, pulled.end), now if pulled.covers(span.window) else span.pulled_at, now)
+            pulled_at = now if pulled.covers(span.window) else span.pulled_at
+            united = replace(united, window=Window(start, pulled.end), pulled_at=pulled_at)
         else:
             parts = _outside(history, span, pulled) if span.window.meets(pulled) else [span]
             kept += [replace(part, revised=part.revised or doubt) for part in parts]
