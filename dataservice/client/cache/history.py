@@ -136,6 +136,7 @@ def findings(history: History, wanted: Window, now: float, rules: Freshness) -> 
         return _known_before(history, wanted, holes[0])
     live = [span for span in spans if _is_live(history, span, wanted)]
     fetched_at = min(span.checked_at for span in live) if live else min(span.pulled_at for span in spans)
+    fetched_at = min([fetched_at, *(span.checked_at for span in spans if not _is_trusted(span, now))])
     fresh_until = fetched_at
     if not pulls_needed(history, wanted, now, rules):
         oldest_pull = min(span.pulled_at for span in spans)
@@ -162,11 +163,13 @@ def after_pull(history: History, pulled: Window, found: Observations, now: float
     met = [span for span in history.spans if span.window.meets(pulled)]
     changed = [span for span in met if is_revision(history, span, pulled, found)]
     doubt = any(not span.revised for span in changed)
-    united, kept = Span(pulled, now, now), []
+    was_end = any(span.was_end and span.window.end == pulled.end for span in met)
+    united, kept = Span(pulled, now, now, was_end=was_end), []
     for span in history.spans:
         if _confirms(history, span, pulled) and _is_trusted(span, now) and not doubt:
             start = min(span.window.start, pulled.start)
-            united = Span(Window(start, pulled.end), now if pulled.covers(span.window) else span.pulled_at, now)
+            pulled_at = now if pulled.covers(span.window) else span.pulled_at
+            united = replace(united, window=Window(start, pulled.end), pulled_at=pulled_at)
         else:
             parts = _outside(history, span, pulled) if span.window.meets(pulled) else [span]
             kept += [replace(part, revised=part.revised or doubt) for part in parts]
@@ -267,7 +270,7 @@ def _last_known_day(history: History, span: Span) -> date:
     if not span.is_open:
         return span.window.end
     known = history.inside(span.window)
-    return known.last_day if len(known) else utc_day(span.checked_at)
+    return known.last_day if len(known) else day_before(span.window.start)
 
 
 def _joined_alike(spans: Sequence[Span]) -> tuple[Span, ...]:

@@ -97,7 +97,10 @@ def _replayed(history: History, later: list[Span], window: Window, found: Observ
     for span in history.spans:
         rests = missing(pulled_later, span.window)
         cut = rests != [span.window]
-        spans += [replace(span, window=rest, checked_at=span.pulled_at if cut else span.checked_at) for rest in rests]
+        checked_at = span.pulled_at if cut else span.checked_at
+        for rest in rests:
+            was_end = span.was_end and rest.end == span.window.end
+            spans.append(replace(span, window=rest, checked_at=checked_at, was_end=was_end))
     result = after_pull(History(history.observations, tuple(spans), history.revised_at), window, found, at)
     for time, days in sorted(steps):
         result = after_pull(result, days, history.inside(days), time)
