@@ -1,5 +1,6 @@
 """Fixtures that every room's tests may use."""
 
+import signal
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,10 @@ from tests.embedded import (  # noqa: F401  fixtures are found by being imported
 
 settings.register_profile("project", deadline=None)  # a busy machine fails no test
 settings.load_profile("project")
+
+# Started in the background, the tests would hand an ignored SIGINT down to the programs that they interrupt.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 PROJECT = Path(__file__).resolve().parent.parent
 
