@@ -12,10 +12,10 @@ from addin.config.api_key import KeyStore, no_keychain
 from addin.config.settings import Settings
 from addin.excel.scripts import STATIC
 
-INSTALLED = PureWindowsPath(r"C:\Users\me\.venv\Lib\site-packages\addin\excel\static")
+INSTALLED = PureWindowsPath(r"D:\python\.venv\Lib\site-packages\addin\excel\static")
 
 HOSTILE = [
-    r"C:\Users\me\AppData\Local\dataservice-addin\keys.json",
+    r"D:\private\dataservice-addin\keys.json",
     r"C:keys.json",
     r"\\host\share\x.png",
     r"//host/share/x.png",

@@ -25,7 +25,8 @@ async def test_the_shelf_of_the_version_before_is_read_by_the_new_one(tmp_path):
         quota = await client.quota()
     await store.aclose()
     assert service.requests == []
-    assert {each.source for each in (signal, history, indices)} == {Source.SHELF}
+    assert {signal.source, indices.source} == {Source.SHELF}
+    assert history.source in {Source.SHELF, Source.MEMORY}  # the signal may have brought it into memory
     assert (signal.value.signal.name, signal.value.latest.value, len(signal.value.history)) == (
         "Consumer prices",
         321.5,
