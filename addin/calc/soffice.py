@@ -181,7 +181,7 @@ def prepared(
 
 def pipe_file(name: str) -> Path:
     """The socket that LibreOffice makes for a pipe on Linux and Mac, and leaves behind when it is killed."""
-    return Path("/", "tmp", f"OSL_PIPE_{os.getuid() if os.name == 'posix' else 0}_{name}")  # noqa: S108 - not our choice
+    return Path("/", "tmp", f"OSL_PIPE_{os.getuid() if os.name == 'posix' else 0}_{name}")
 
 
 def _own_pipe(profile: Path) -> str:
