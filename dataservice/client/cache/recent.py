@@ -104,7 +104,9 @@ def _replayed(history: History, later: list[Span], window: Window, found: Observ
     result = after_pull(History(history.observations, tuple(spans), history.revised_at), window, found, at)
     for time, days in sorted(steps):
         result = after_pull(result, days, history.inside(days), time)
-    return result
+    ends = {span.window.end for span in history.spans if span.was_end}
+    ended = (replace(span, was_end=span.was_end or span.window.end in ends) for span in result.spans)
+    return replace(result, spans=tuple(ended))
 
 
 def _with_history(detail: SignalDetail, history: Observations) -> SignalDetail:
