@@ -56,15 +56,20 @@ def contradicts(known: SignalDetail, found: SignalDetail, at: float) -> bool:
 
 
 def corrected(detail: SignalDetail, history: History) -> tuple[SignalDetail, bool]:
-    """The detail with the observations of `history`, in which it is contained; and whether any of them is doubtful."""
+    """The detail with the observations of `history` where that knows them; and whether any of them is doubtful."""
     window = _window(detail)
     spans = [span for span in history.spans if span.window.meets(window)] if window else []
-    doubtful = any(span.revised for span in spans)
-    if not window or missing((span.window for span in spans), window):
-        return detail, doubtful
-    cut_day = detail.history[: len(detail.history) - len(detail.history.between(window.start))]
-    truth = history.inside(window)
-    whole = cut_day.merged(truth) if len(cut_day) else truth
+    if not spans:
+        return detail, False
+    unknown = missing((span.window for span in spans), window)
+    whole = detail.history[: len(detail.history) - len(detail.history.between(window.start))]
+    for span in spans:
+        whole = whole.merged(history.inside(span.window.within(window)))
+    for days in unknown:
+        whole = whole.merged(detail.history.between(days.start, days.end))
+    if unknown and len(detail.history):  # what lies behind days that nobody knows must not look like the next one
+        whole = whole.between(None, detail.history.last_day)
+    doubtful = bool(unknown) or any(span.revised for span in spans)
     if whole == detail.history:
         return detail, doubtful
     return _with_history(detail, whole[-HISTORY_LIMIT:]), doubtful
@@ -104,7 +109,9 @@ def _replayed(history: History, later: list[Span], window: Window, found: Observ
     result = after_pull(History(history.observations, tuple(spans), history.revised_at), window, found, at)
     for time, days in sorted(steps):
         result = after_pull(result, days, history.inside(days), time)
-    return result
+    ends = {span.window.end for span in history.spans if span.was_end}
+    ended = (replace(span, was_end=span.was_end or span.window.end in ends) for span in result.spans)
+    return replace(result, spans=tuple(ended))
 
 
 def _with_history(detail: SignalDetail, history: Observations) -> SignalDetail:

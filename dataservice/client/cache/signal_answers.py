@@ -169,7 +169,8 @@ class SignalAnswers(StoredAnswers):
             self.memory.drop_family(HistoryResource(resource.slug))  # they were cut without this detail
             if held is not None:
                 self._united(resource.slug, held, cast("Answer[SignalDetail]", answer))
-            return cast("Answer[T]", self.memory.get(resource) or answer)
+            corrected_one = cast("Answer[T]", self.memory.get(resource) or answer)
+            return replace(corrected_one, source=answer.source)
         return answer
 
 
