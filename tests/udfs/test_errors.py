@@ -43,7 +43,7 @@ async def test_a_spent_allowance_is_told_with_its_size(service):
     shown = await said(service.url, key, "SIGNAL", [["us-cpi"], ["wb.gold"]])
     value, error = sorted((row[0] for row in shown), key=lambda cell: isinstance(cell, CellError))  # either comes first
     assert isinstance(value, float)
-    assert error.message.startswith("the month's 1 requests are used up; ")
+    assert error.message.startswith("the month's one request is used up; ")
 
 
 async def test_a_budget_that_is_spent_says_that_nothing_was_asked(service):
