@@ -5,7 +5,7 @@ from tests.addin.excel.panes import opened
 
 def test_opening_the_pane_spends_no_request(chromium, backend, service):
     with opened(chromium, backend) as pane:
-        pane.sees("Load the catalogue (1 request)")
+        pane.sees("Load the catalogue (at least 1 request)")
         pane.settle()
     assert service.running.request_count == 0
 
@@ -141,9 +141,9 @@ def test_asking_first_is_kept_and_spends_nothing_unasked(chromium, backend, serv
         pane.check("Ask before opening a signal spends a request")
         pane.open_tab("Search")
         pane.press("WTI crude oil")
-        pane.sees("Load the value (1 request)")
+        pane.sees("Load the value (at least 1 request)")
         assert service.running.request_count == 1
-        pane.press("Load the value (1 request)")
+        pane.press("Load the value (at least 1 request)")
         pane.sees("fetched just now")
     assert service.running.request_count == 2
 
