@@ -77,6 +77,7 @@ def test_names_by_fields_spill_with_blanks_and_errors_in_their_own_cells(excel):
 @contextmanager
 def backend_process(service, folder):
     """A backend as users start it, in a process of its own that can be killed."""
+    (folder / "config.toml").touch()
     given = {
         "DATA_SERVICE_URL": service.url,
         "DATA_SERVICE_API_KEY": service.key,
