@@ -114,7 +114,9 @@ def test_a_formula_is_found_that_is_spelled_with_character_references(tmp_path: 
         assert len(make_plan(Book(package)).cells) == 1
 
 
-def test_a_shared_formula_that_leaves_the_sheet_or_cannot_be_read_is_left_as_it_is(tmp_path: Path):
+def test_a_shared_formula_that_leaves_the_sheet_has_an_error_for_argument_and_one_that_cannot_be_read_is_left(
+    tmp_path: Path,
+):
     rows = (
         '<row r="5"><c r="A5"><f t="shared" ref="A4:A5" si="0">_xldudf_DS_SIGNAL(B1)</f></c>'
         '<c r="C5"><f t="shared" ref="C4:C5" si="1">SUM("</f></c></row>'
@@ -124,8 +126,8 @@ def test_a_shared_formula_that_leaves_the_sheet_or_cannot_be_read_is_left_as_it_
     book = _with_parts(make_book(tmp_path / "book.xlsx", {}), {SHEET: _sheet(rows)})
     with Package(book) as package:
         plan = make_plan(Book(package))
-    assert [str(cell) for cell in plan.cells] == ["Sheet1!A5"]
-    assert [(note.where, note.why) for note in plan.skipped] == [("Sheet1!A4", "the argument #REF! is a calculation")]
+    assert {str(cell): cell.formula.text for cell in plan.cells}["Sheet1!A4"] == "_xldudf_DS_SIGNAL(#REF!)"
+    assert ([str(cell) for cell in plan.cells], plan.skipped) == (["Sheet1!A5", "Sheet1!A4"], [])
 
 
 def test_a_workbook_part_may_stand_anywhere(tmp_path: Path):
