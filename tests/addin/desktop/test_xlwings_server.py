@@ -9,7 +9,7 @@ import pytest
 
 from addin.config.settings import Settings
 from addin.desktop import xlwings_server
-from addin.desktop.functions import async_functions
+from addin.desktop.functions import async_functions, error_code
 from addin.desktop.sync_session import SyncSession
 from dataservice.client import AsyncClient
 from udfs import REGISTRY
@@ -26,7 +26,7 @@ def functions(service):
             yield Session(client)
 
     session = SyncSession(connect, settings=lambda: Settings(url=service.url))
-    yield async_functions(session.answer_meanwhile)
+    yield async_functions(session.answer_meanwhile, show_error=error_code)
     session.close()
 
 
@@ -60,5 +60,5 @@ async def test_what_cannot_be_loaded_is_an_error_in_the_cell():
         raise ValueError("no")
 
     session = SyncSession(settings=settings)
-    assert (await async_functions(session.answer_meanwhile)["SIGNAL"]("us-cpi")).startswith("#N/A")
+    assert (await async_functions(session.answer_meanwhile, show_error=error_code)["SIGNAL"]("us-cpi")).startswith("#N/A")
     session.close()
