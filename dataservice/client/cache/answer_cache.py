@@ -53,6 +53,8 @@ class AnswerCache(SignalAnswers):
         if answer is not None and answer.is_fresh(now):
             return answer
         kept = await self._in_store(resource, now)
+        if kept is not None and isinstance(resource, HistoryResource):
+            return kept  # whatever was cut from the history before may lack a revision, even if it counts as no older
         return kept if kept is not None and is_better(kept, answer) else answer
 
     async def keep(self, resource: Resource[T], value: T, payload: bytes, now: float) -> Answer[T]:
