@@ -36,6 +36,9 @@ INVALID_CALL_TTL_S = 60.0
 _OVERHEAD_BYTES = 200
 """What a cache entry needs besides its texts: objects, hash table and list links."""
 
+CLOCK_STEP_S = 5.0
+"""A clock that goes back by less is only corrected."""
+
 CALLS_A_TURN = 20_000
 """Calls looked up in one go: a hundredth of a second."""
 
@@ -136,6 +139,7 @@ class Ready(NamedTuple):
 class _Kept(NamedTuple):
     ready: Ready
     size: int
+    since: float
 
 
 class ResponseCache:
@@ -155,11 +159,13 @@ class ResponseCache:
     def fresh(self, call: bytes, now: float) -> Ready | None:
         """The answer to a call, None if there is no fresh one."""
         kept = self._kept.get(call)
-        return kept.ready if kept is not None and now < kept.ready.fresh_until else None
+        if kept is None or now < kept.since - CLOCK_STEP_S:  # the clock was set back: it would be fresh for too long
+            return None
+        return kept.ready if now < kept.ready.fresh_until else None
 
-    def put(self, call: bytes, ready: Ready) -> None:
-        """Cache an answer; one larger than the whole cache is skipped."""
-        kept = _Kept(ready, len(call) + len(ready.head) + _OVERHEAD_BYTES)
+    def put(self, call: bytes, ready: Ready, now: float) -> None:
+        """Cache an answer of the time `now`; one larger than the whole cache is skipped."""
+        kept = _Kept(ready, len(call) + len(ready.head) + _OVERHEAD_BYTES, now)
         if kept.size <= self._kept.maxsize:
             self._kept[call] = kept
 
@@ -241,7 +247,7 @@ class Batches:
         if refreshes == self._refreshes:  # else these answers predate a refresh
             for text, answer in ready.items():
                 if answer.fresh_until > now:
-                    self._cache.put(text, answer)
+                    self._cache.put(text, answer, now)
         return ready, sum(outcome.requests for outcome in outcomes)
 
 

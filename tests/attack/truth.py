@@ -129,10 +129,12 @@ class Check:
     shown: set[tuple[str, Any]] = field(default_factory=set)
     figures: Counter[str] = field(default_factory=Counter)
     first_wrong: str = ""
+    where: str = ""
+    """The seed, the step and the client, with which what is wrong comes up again."""
 
     def wrong(self, kind: str, text: str) -> None:
         self.figures[kind] += 1
-        self.first_wrong = self.first_wrong or f"{kind}: {text}"
+        self.first_wrong = self.first_wrong or f"{kind} at {self.where}: {text}"
 
     def history(self, key: str, resource: HistoryResource, found: Observations, fetched_at: float) -> None:
         """Each value was once true for this key, and nothing is missing that was there all the time."""
@@ -148,11 +150,11 @@ class Check:
                 self.wrong("part", f"{resource}: {day} is missing, fetched at {fetched_at}, now {self.world.clock.now}")
                 break
 
-    def agree(self, values: dict[date, set[float]]) -> None:
-        """No observation has two values at one time."""
+    def agree(self, values: dict[date, dict[float, list[Any]]], asked: list[Any]) -> None:
+        """No observation has two values at one time: `values` holds the reads that showed each."""
         for day, seen in values.items():
             if len(seen) > 1:
-                self.wrong("two values", f"{day}: {seen}")
+                self.wrong("two values", f"{day}: {seen}, read in this order: {asked}, now {self.world.clock.now}")
                 return
 
 
@@ -160,18 +162,19 @@ class Attack:
     """Several clients, each as a process of its own, on one store of a kind."""
 
     def __init__(self, kind: str, seed: int, redis_url: str, folder: Path) -> None:
-        self.chance, self.clock = random.Random(seed), Clock()
+        self.chance, self.clock, self._seed = random.Random(seed), Clock(), seed
         self.check = Check(World(self.chance, self.clock))
         self.stack = AsyncExitStack()
         self._kind, self._redis_url, self._folder = kind, redis_url, folder
         self._shared = MemoryStore(clock=self.clock, max_bytes=2**30)
         self._clients: dict[tuple[str, int], AsyncClient] = {}
 
-    async def step(self) -> None:
-        """One random step."""
+    async def step(self, number: int) -> None:
+        """One random step, the one of this `number`."""
         who = self.chance.choice(KEYS), self.chance.randrange(3)
         action = self.chance.choice(("read", "read", "read", "read", "change", "wait", "mode", "restart", "refresh"))
         self.check.figures[action] += 1
+        self.check.where = f"seed {self._seed}, step {number}, client {who[0][3]}/{who[1]}, {action}"
         match action:
             case "read":
                 await self._read(*who)
@@ -226,12 +229,12 @@ class Attack:
         asked = self.chance.sample(resources, self.chance.randint(1, 3))
         for resource in asked:
             await self._read_one(client, key, resource)
-        values: dict[date, set[float]] = {}
+        values: dict[date, dict[float, list[Any]]] = {}
         for resource in asked:  # what is known after all this is what cells show
             last = await client.last_known(resource)
             for day, value in shown_by(last.value) if last else ():
-                values.setdefault(day, set()).add(value)
-        self.check.agree(values)
+                values.setdefault(day, {}).setdefault(value, []).append((resource, last.fetched_at, last.source.value))
+        self.check.agree(values, asked)
 
     async def _read_one(self, client: AsyncClient, key: str, resource: Any) -> None:
         check, clock = self.check, self.clock
@@ -265,8 +268,8 @@ async def attack(steps: int, kind: str, seed: int, redis_url: str = "") -> Check
     with tempfile.TemporaryDirectory() as folder:
         attack = Attack(kind, seed, redis_url, Path(folder))
         async with attack.stack:
-            for _ in range(steps):
-                await attack.step()
+            for number in range(steps):
+                await attack.step(number)
     attack.check.figures["requests"] = attack.check.world.requests
     return attack.check
 

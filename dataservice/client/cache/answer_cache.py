@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, TypeVar, cast
 
 from dataservice.client.cache.answer import Answer, Source
@@ -53,7 +54,15 @@ class AnswerCache(SignalAnswers):
         if answer is not None and answer.is_fresh(now):
             return answer
         kept = await self._in_store(resource, now)
-        return kept if kept is not None and is_better(kept, answer) else answer
+        if kept is not None and isinstance(resource, HistoryResource):
+            return kept  # whatever was cut from the history before may lack a revision, even if it counts as no older
+        known = kept if kept is not None and is_better(kept, answer) else answer
+        if known is None or known.is_fresh(now) or not isinstance(resource, SignalResource):
+            return known
+        if self._histories.held(resource.slug) is not None:
+            await self.history(resource.slug, now)  # what another process pulled since corrects an old detail
+            return replace(self.memory.get(resource) or known, source=known.source)
+        return known
 
     async def keep(self, resource: Resource[T], value: T, payload: bytes, now: float) -> Answer[T]:
         """Keep a value that just arrived, packed as `payload`; returns the answer as the network gave it."""

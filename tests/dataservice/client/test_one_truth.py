@@ -65,6 +65,34 @@ async def test_a_revision_that_comes_with_the_detail_shows_in_every_history(back
         assert at((await restarted.read(five_years)).value, world.day(back)) == 1e6
 
 
+async def test_a_revision_that_another_process_noticed_shows_in_what_was_cut_before():
+    clock, world, store = Clock(), World(), MemoryStore()
+    five_years = HistoryResource("x", date(2021, 8, 1))
+    async with world.service.client(clock, store=store) as client, world.service.client(clock, store=store) as other:
+        await client.read(five_years)
+        await other.read(five_years)
+        clock.advance(1_000)
+        world.values[-5] = 1e6
+        await other.read(X)
+        world.down_after = 0
+        found, detail = await client.last_known(five_years), await client.last_known(X)
+        assert (at(found.value, world.day(5)), at(detail.value.history, world.day(5))) == (1e6, 1e6)
+
+
+async def test_an_old_detail_shows_what_another_process_pulled_since():
+    clock, world, store = Clock(), World(), MemoryStore()
+    five_years = HistoryResource("x", date(2021, 8, 1))
+    async with world.service.client(clock, store=store) as client, world.service.client(clock, store=store) as other:
+        await client.read(X)
+        await client.read(five_years)
+        clock.advance(1_000)
+        world.values[-5] = 1e6
+        await other.read(five_years)
+        world.down_after = 0
+        detail, found = await client.last_known(X), await client.last_known(five_years)
+        assert (at(detail.value.history, world.day(5)), at(found.value, world.day(5))) == (1e6, 1e6)
+
+
 async def test_a_history_that_is_newer_corrects_the_detail_also_after_a_restart():
     clock, world, store = Clock(), World(), MemoryStore()
     async with world.service.client(clock, store=store) as client:
