@@ -60,5 +60,7 @@ async def test_what_cannot_be_loaded_is_an_error_in_the_cell():
         raise ValueError("no")
 
     session = SyncSession(settings=settings)
-    assert (await async_functions(session.answer_meanwhile, show_error=error_code)["SIGNAL"]("us-cpi")).startswith("#N/A")
+    assert (await async_functions(session.answer_meanwhile, show_error=error_code)["SIGNAL"]("us-cpi")).startswith(
+        "#N/A"
+    )
     session.close()
