@@ -60,6 +60,7 @@ def test_a_slug_with_quotes_gives_a_formula_of_one_argument(chromium, backend):
         pane.press("Gold price")
         pane.press("Insert Latest value")
         assert pane.text("dialog .formula code") == '=DS.SIGNAL("wb""gold")'
+        pane.run(lambda page: page.unroute_all(behavior="wait"))  # no answer is on its way when the page closes
 
 
 async def with_quotes(route) -> None:
