@@ -1,0 +1,5 @@
+"""`python -m dataservice`: the command where the scripts' folder is not on the path."""
+
+from dataservice.cli.main import main
+
+main()
