@@ -135,6 +135,7 @@ class AsyncClient(Endpoints):
         """End what is under way and close the connections; a `store` that was given stays open for its owner."""
         await self._reader.aclose()
         await self._transport.aclose()
+        await self._store.settle()
 
     @property
     def key_id(self) -> str:
