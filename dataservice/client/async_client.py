@@ -7,6 +7,7 @@ import random
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from datetime import date
+from math import inf
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
@@ -18,17 +19,14 @@ from dataservice.client.cache.steady_clock import SteadyClock
 from dataservice.client.contract.dates import DateLike, days_of
 from dataservice.client.contract.paging import MAX_PAGES
 from dataservice.client.contract.quota import Quota
-from dataservice.client.contract.requests import can_exist, first_request
-from dataservice.client.contract.resources import (
-    IndicesResource,
-    Resource,
-)
+from dataservice.client.contract.requests import can_exist
+from dataservice.client.contract.resources import HistoryResource, IndicesResource, Resource, SignalResource
 from dataservice.client.contract.windows import Window, utc_day
 from dataservice.client.cost import Cost
 from dataservice.client.endpoints import Endpoints
 from dataservice.client.fetch import pages_of_catalogue, pages_of_window
 from dataservice.client.network.body import MAX_ANSWER_BYTES
-from dataservice.client.network.breaker import CircuitBreaker
+from dataservice.client.network.breaker import NEGATIVE_TTL_S, CircuitBreaker
 from dataservice.client.network.budget import Budget
 from dataservice.client.network.credentials import configured_key, configured_url, key_id
 from dataservice.client.network.meter import Meter
@@ -100,7 +98,7 @@ class AsyncClient(Endpoints):
         clock = self._clock = SteadyClock(clock, self._set_back)
         self._store = ResilientStore(MemoryStore() if store is None else store)
         self._opening = asyncio.Lock()
-        self._cache = AnswerCache(self._store, max_bytes=max_memory_bytes, ttl_s=ttl_s)
+        self._cache = AnswerCache(self._store, max_bytes=max_memory_bytes, ttl_s=ttl_s, missing_ttl_s=NEGATIVE_TTL_S)
         self._breaker = CircuitBreaker(has_key=self._key is not None)
         self._usage = UsageTracker(self._store, budget or Budget(), clock=clock, sleep=sleep)
         self._transport = Transport(
@@ -137,6 +135,7 @@ class AsyncClient(Endpoints):
         """End what is under way and close the connections; a `store` that was given stays open for its owner."""
         await self._reader.aclose()
         await self._transport.aclose()
+        await self._store.settle()
 
     @property
     def key_id(self) -> str:
@@ -176,13 +175,17 @@ class AsyncClient(Endpoints):
         """
         if (answer := self.peek(resource)) is not None:
             return answer
-        blocking = self._breaker.blocking_error(resource, first_request(resource).endpoint, self._clock())
-        if blocking is not None:
-            last_known = self._cache.in_memory(resource)
-            if last_known is not None:
-                return last_known.stale(blocking)
         await self._open()
         return await self._reader.read(resource, known_miss, meter)
+
+    async def _named(self, resource: SignalResource | HistoryResource) -> Answer[Any]:
+        """As `read`; a name of which nothing is known is looked up in the catalogue where that costs less."""
+        known = self.peek(resource) or await self.last_known(resource)
+        if known is not None and known.is_fresh(self._clock()):
+            return known
+        if known is None and can_exist(resource) and self.peek(SignalResource(resource.slug), max_age_s=inf) is None:
+            await self._reader.require_listed(resource.slug)
+        return await self.read(resource, known_miss=Miss(known))
 
     async def signal_pages(self, category: str | None = None) -> AsyncIterator[Sequence[Signal]]:
         """The catalogue page by page as the service sends it, past all caches: one request a page of up to 500."""
@@ -224,6 +227,7 @@ class AsyncClient(Endpoints):
         With `force`, nothing known counts as fresh any more; it stays the last known value all the same.
         """
         self._breaker.reset()
+        self._cache.missing.ask_again(self._clock())
         if force:
             self._cache.expire(self._clock())
         await self._usage.look_up()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from datetime import datetime
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from dataservice.client.cache.answer import Answer, Miss
 from dataservice.client.contract.dates import DateLike, days_of, moment_of
@@ -39,6 +39,10 @@ class Endpoints(ABC):
     ) -> Answer[T]:
         """The answer to a resource."""
 
+    @abstractmethod
+    async def _named(self, resource: SignalResource | HistoryResource) -> Answer[Any]:
+        """The answer about a signal, asked by a name that may not exist."""
+
     async def signals(self, category: str | None = None) -> Catalogue:
         """The catalogue of signals, or those of one category; ceil(total / 500) requests (GET /v1/signals)."""
         catalogue = (await self.read(CatalogueResource())).value
@@ -48,12 +52,14 @@ class Endpoints(ABC):
 
     async def signal(self, slug: str) -> SignalDetail:
         """One signal with its latest value and up to 365 observations, oldest first (GET /v1/signals/{slug})."""
-        return (await self.read(SignalResource(slug))).value
+        detail: SignalDetail = (await self._named(SignalResource(slug))).value
+        return detail
 
     async def observations(self, slug: str, start: DateLike | None = None, end: DateLike | None = None) -> Observations:
         """A signal's observations from `start` to `end`, both included: dates, or text such as 2024-12-31, -5Y, YTD."""
         first, last = days_of(start, end, utc_day(self._clock()))
-        return (await self.read(HistoryResource(slug, first, last))).value.between(first, last)
+        found: Observations = (await self._named(HistoryResource(slug, first, last))).value
+        return found.between(first, last)
 
     async def indices(self) -> Indices:
         """All indices with components and readings (GET /v1/indices)."""

@@ -103,7 +103,7 @@ class Overview:
         if not can_exist(resource) or self._blocking_error(resource, now) is not None:
             return NOTHING
         known = await self._cache.last_known(resource, now)
-        if known is not None and known.is_fresh(now):
+        if (known is not None and known.is_fresh(now)) or self._cache.missing.holds(resource, now):
             return NOTHING
         match resource:
             case CatalogueResource():
@@ -125,7 +125,7 @@ class Overview:
         if not can_exist(resource) or self._blocking_error(resource, now) is not None:
             return 0
         known = await self._cache.last_known(resource, now)
-        if known is not None and known.is_fresh(now):
+        if (known is not None and known.is_fresh(now)) or self._cache.missing.holds(resource, now):
             return 0
         match resource:
             case CatalogueResource():

@@ -34,6 +34,7 @@ class AnswerCache(SignalAnswers):
         self._histories.clear()
         self._absent.clear()
         self._noted.clear()
+        self.missing.clear()
         return 0 if self.scope is None else await self._store.clear(f"{self.scope}/")
 
     def peek(self, resource: Resource[T], now: float, max_age_s: float | None = None) -> Answer[T] | None:
@@ -59,10 +60,9 @@ class AnswerCache(SignalAnswers):
         known = kept if kept is not None and is_better(kept, answer) else answer
         if known is None or known.is_fresh(now) or not isinstance(resource, SignalResource):
             return known
-        if self._histories.held(resource.slug) is not None:
-            await self.history(resource.slug, now)  # what another process pulled since corrects an old detail
-            return replace(self.memory.get(resource) or known, source=known.source)
-        return known
+        # What another process pulled since corrects an old detail.
+        await self.history(resource.slug, now, cast("Answer[SignalDetail]", known))
+        return replace(self.memory.get(resource) or known, source=known.source)
 
     async def keep(self, resource: Resource[T], value: T, payload: bytes, now: float) -> Answer[T]:
         """Keep a value that just arrived, packed as `payload`; returns the answer as the network gave it."""

@@ -30,9 +30,9 @@ MAX_ABSENT = 10_000
 class SignalAnswers(StoredAnswers):
     """Answers about signals. What is known of a signal is one history: details and pulls correct each other."""
 
-    def __init__(self, store: ResilientStore, *, max_bytes: int, ttl_s: float) -> None:
-        super().__init__(store, max_bytes=max_bytes, ttl_s=ttl_s)
-        self._histories = Histories(store, max_bytes=max_bytes // 2, name_of=self._history_name)
+    def __init__(self, store: ResilientStore, *, max_bytes: int, ttl_s: float, missing_ttl_s: float) -> None:
+        super().__init__(store, max_bytes=max_bytes, ttl_s=ttl_s, missing_ttl_s=missing_ttl_s)
+        self._histories = Histories(store, max_bytes=max_bytes // 2, name_of=self._history_name, missing=self.missing)
         self._absent: LRUCache[str, float] = LRUCache(MAX_ABSENT)
 
     def set_back(self, seconds: float) -> None:
@@ -40,16 +40,20 @@ class SignalAnswers(StoredAnswers):
         self.memory.move(-seconds)
         self._histories.move(-seconds)
         self._absent.clear()
+        self.missing.set_back(seconds)
         self.rules = replace(self.rules, not_before=self.rules.not_before - seconds)
 
-    async def history(self, slug: str, now: float) -> History:
-        """All that is known of a signal's past, also while the store fails: a full pull costs many requests."""
+    async def history(self, slug: str, now: float, detail: Answer[SignalDetail] | None = None) -> History:
+        """All that is known of a signal's past, also while the store fails: a full pull costs many requests.
+
+        A `detail` that was just looked up is not looked up again.
+        """
         before = self._histories.kept_at(slug)
         history = (await self._histories.load(slug)).dated(now)
         self._histories.hold(slug, history)
         if self._histories.kept_at(slug) != before:  # another process pulled: cut all windows from the same history
             self.memory.drop_family(HistoryResource(slug))
-        return self._united(slug, history, await self._detail(slug, now))
+        return self._united(slug, history, detail or await self._detail(slug, now))
 
     async def history_at_hand(self, slug: str, now: float) -> History:
         """The same, from memory where this process has read or pulled it before: for whoever just looked it up."""
