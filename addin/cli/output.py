@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import csv
 import io
+import sys
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import orjson
 from rich.table import Table
 from rich.text import Text
 
+from addin.errors import AddinError
 from dataservice.cli.printing import echo, escaped, printable
 from udfs.cells import EPOCH, Scalar
 from udfs.errors import CellError, ErrorCode
@@ -109,6 +113,32 @@ def cell_text(cell: Scalar) -> Text:
 def print_json(value: Any) -> None:
     """Print a value as indented JSON."""
     echo(escaped(orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()))
+
+
+@contextmanager
+def working(text: str) -> Iterator[Callable[[str], None]]:
+    """Show on a terminal that a command works, as long as the block runs; the function shows another text."""
+    if not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status(Text(printable(text))) as status:
+        yield lambda other: status.update(Text(printable(other)))
+
+
+def check_ending(path: Path, ending: str) -> None:
+    """Raise `AddinError` where a file's name does not end as its content needs it."""
+    if path.suffix.lower() != ending:
+        raise AddinError(f"{path}: the name of this file must end in {ending}")
+
+
+def write_file(path: Path, content: bytes) -> None:
+    """Write a file; raises `AddinError` where that fails."""
+    try:
+        path.write_bytes(content)
+    except (OSError, ValueError) as error:
+        raise AddinError(f"{path} cannot be written: {getattr(error, 'strerror', None) or error}") from None
 
 
 def counted(count: int, what: str) -> str:

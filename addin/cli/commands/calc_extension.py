@@ -29,15 +29,14 @@ def calc_extension(
       addin calc-extension --url https://data.example.com --ca authority.pem
     """
     from addin.calc.extension import Extension, oxt
+    from addin.cli.output import check_ending, write_file
 
+    check_ending(output, ".oxt")
     settings = load_settings()
     address = url or settings.public_url or f"{'http' if http else 'https'}://localhost:{settings.port}"
     authority = _read(ca) if ca else _own_authority() if _is_served_here(address) else None
     extension = Extension(namespace=settings.namespace, url=address.rstrip("/"), ca=authority)
-    try:
-        output.write_bytes(oxt(extension))
-    except OSError as error:
-        raise AddinError(f"{output} cannot be written: {error.strerror}") from None
+    write_file(output, oxt(extension))
     echo(f"{output} is written; open it with LibreOffice, and start the backend it asks ({address}).")
 
 

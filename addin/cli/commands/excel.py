@@ -31,11 +31,13 @@ def manifest(
     if check is not None:
         _check(check)
         return
-    text = _manifest_text(base_url)
     if output is None:
-        echo(text, nl=False)
+        echo(_manifest_text(base_url), nl=False)
         return
-    output.write_text(text, encoding="utf-8")
+    from addin.cli.output import check_ending, write_file
+
+    check_ending(output, ".xml")
+    write_file(output, _manifest_text(base_url).encode())
     echo(f"Written to {output}. Give it to Excel with: addin sideload", err=True)
 
 
@@ -122,7 +124,9 @@ def _print_next_steps() -> None:
 
 def _saved(text: str) -> Path:
     """The manifest as a file that Excel can load again."""
+    from addin.cli.output import write_file
+
     file = config_dir() / "manifest.xml"
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(text, encoding="utf-8")
+    write_file(file, text.encode())
     return file

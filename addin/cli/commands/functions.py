@@ -66,7 +66,9 @@ def evaluate_formulas(
         raise typer.BadParameter("choose one of --json and --csv")
     from addin.cli import output
 
-    answers = asyncio.run(_answers(formulas, load_settings()))
+    settings = load_settings()
+    with output.working("Waiting for the service"):
+        answers = asyncio.run(_answers(formulas, settings))
     tables = [output.cells_in(answer) for answer in answers]
     if as_json:
         output.print_json(answers if len(answers) > 1 else answers[0])

@@ -62,7 +62,10 @@ def refresh(
     if dry_run:
         cost(book, as_json=as_json)
         return
+    from addin.workbook.ooxml.target import Target
+
     target = output or book
+    Target(target, like=book)  # a wrong target is refused before anything is asked
     report = _refreshed(book, target, engine, force=force, quiet=as_json)
     if as_json:
         from addin.cli.output import print_json
@@ -81,13 +84,17 @@ def _refreshed(book: Path, target: Path, engine: Engine, *, force: bool, quiet: 
         case Engine.BUILTIN:
             return asyncio.run(_refresh(book, target, force=force, quiet=quiet))
         case Engine.LIBREOFFICE:
+            from addin.cli.output import working
             from addin.workbook.refresh.programs import refresh_with_libreoffice
 
-            return refresh_with_libreoffice(book, target, load_settings())
+            with working(f"Refreshing {book.name} in LibreOffice"):
+                return refresh_with_libreoffice(book, target, load_settings())
         case Engine.EXCEL:
+            from addin.cli.output import working
             from addin.workbook.refresh import programs, refresh
 
-            programs.refresh_with_excel(book, target, load_settings())
+            with working(f"Refreshing {book.name} in Excel"):
+                programs.refresh_with_excel(book, target, load_settings())
             return refresh.Refreshed()
 
 
@@ -99,9 +106,10 @@ def cost(book: BookArgument, as_json: JsonOption = False) -> None:
       addin cost report.xlsx
       addin cost --json report.xlsx
     """
-    from addin.cli.output import print_json
+    from addin.cli.output import print_json, working
 
-    found = asyncio.run(_cost(book))
+    with working(f"Reading {book.name}"):
+        found = asyncio.run(_cost(book))
     if as_json:
         print_json(_cost_as_json(found))
     else:

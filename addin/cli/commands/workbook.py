@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from datetime import UTC, datetime, time
 from pathlib import Path
 from typing import Annotated
@@ -25,10 +26,11 @@ def freeze(
     Example:
       addin freeze report.xlsx -o for-the-board.xlsx
     """
-    from addin.cli.output import counted
+    from addin.cli.output import counted, working
     from addin.workbook.freeze import freeze_book
 
-    frozen = freeze_book(book, output, namespace=namespace)
+    with working(f"Freezing {book.name}"):
+        frozen = freeze_book(book, output, namespace=namespace)
     became = "became a value" if frozen == 1 else "became values"
     echo(f"{output}: {counted(frozen, 'formula')} {became}; the copy needs no add-in")
 
@@ -43,13 +45,24 @@ def template(
     Example:
       addin template -o report.xlsx
     """
-    asyncio.run(_write(output, namespace))
+    from addin.cli.output import working
+
+    with working("Making up data") as show:
+        asyncio.run(_write(output, namespace, show))
     echo(f"{output} is written; open it in Excel or Calc, or bring it up to date with: addin refresh {output}")
 
 
-async def _write(output: Path, namespace: str) -> None:
-    from addin.workbook.template.build import EXAMPLE_DAY, example_session, write_template
+async def _write(output: Path, namespace: str, show: Callable[[str], None]) -> None:
+    from addin.workbook.template.build import EXAMPLE_DAY, example_session, refuse_unwritable, write_template
 
+    refuse_unwritable(output)
     async with example_session() as session:
+        show(f"Writing {output.name}")
         created = datetime.combine(EXAMPLE_DAY, time(12), UTC)
-        await write_template(output, session, created=created, namespace=namespace)
+        await write_template(
+            output,
+            session,
+            created=created,
+            namespace=namespace,
+            progress=lambda done, total: show(f"Writing {output.name}: {done:,} of {total:,} formulas"),
+        )

@@ -31,7 +31,7 @@ def loaded(kind: str, text: str, strings: Any, part: str) -> Scalar:
         case "b":
             return text in ("1", "true")
         case "e":
-            return CellError(ErrorCode.NA, text)
+            return CellError(ErrorCode.VALUE if text == ErrorCode.VALUE else ErrorCode.NA, text)
         case "n":
             # Some tools leave the type out for text as well.
             number = _number(text)

@@ -55,7 +55,20 @@ def test_a_table_has_its_header_first_and_errors_and_blanks_in_their_cells():
     assert first[:2] == (46000.0, 1.5)
     assert bits(first[2]) == bits(error_number("#N/A"))
     assert second == (46001.0, "", 46000.0), "a blank is no 0"
-    assert verdict.dates == ((0, "date"),)
+    assert verdict.dates == ((0, "date"), (2, "date"))
+
+
+def test_a_column_of_nothing_but_dates_errors_and_blanks_is_a_column_of_dates():
+    day, time = {"value": 46000, "type": "date"}, {"value": 46000.5, "type": "datetime"}
+    for items, dates in [
+        ([day, None, {"error": "#N/A", "message": "gone"}], ((0, "date"),)),
+        ([day, time], ((0, "datetime"),)),
+        ([day, 1.5], ()),
+        ([day, "text"], ()),
+        ([None, None], ()),
+    ]:
+        answer = {"rows": 2, "header": None, "columns": [{"type": "any", "values": items}], "fresh_s": 1}
+        assert value_of(answer).dates == dates
 
 
 def test_a_table_without_rows_is_blank():

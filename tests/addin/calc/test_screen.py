@@ -74,6 +74,18 @@ def test_refresh_shows_the_old_values_until_the_new_ones_are_there(office, servi
     assert office.shown_text("C4").startswith("20")
 
 
+def test_two_windows_refresh_one_after_the_other(office, service):
+    for slug in ("us-cpi", "wb.gold"):
+        office.load_visible("private:factory/scalc")
+        office.put("A1", f'=DS.SIGNAL("{slug}")')
+        office.wait_until_shown("A1", "#N/A")
+    service.running.latency_s = 0.5
+    before = len(office.backend.paths)
+    assert office.dispatch_in_all_windows(COMMAND + "refresh-everything").startswith("Refreshed: ")
+    paths = [path for path in office.backend.paths[before:] if path != "/functions/call"]
+    assert paths == ["/refresh", "/status"] * 2
+
+
 def test_a_service_that_went_away_leaves_the_values_on_the_screen(office, service):
     office.load_visible("private:factory/scalc")
     office.put("A1", '=DS.SIGNAL("us-cpi")')

@@ -75,9 +75,10 @@ def test_a_range_of_one_cell_is_the_same_question_as_its_value(page, scripted):
     assert posted(scripted) == [["SIGNAL", "us-cpi"]]
 
 
-def test_a_range_without_values_is_a_left_out_argument(page, scripted):
+def test_a_range_without_values_keeps_its_shape_and_one_blank_cell_is_a_left_out_argument(page, scripted):
     page.evaluate("call('INDEX', 'x', [['', ''], ['', '']])")
-    assert posted(scripted) == [["INDEX", "x"]]
+    page.evaluate("call('INDEX', 'x', [['']])")
+    assert posted(scripted) == [["INDEX", "x", [[None, None], [None, None]]], ["INDEX", "x"]]
 
 
 def test_the_blank_end_of_a_whole_column_is_not_sent(page, scripted):
