@@ -53,6 +53,31 @@ class BookCost:
         return self.cost.number
 
 
+@dataclass(frozen=True, slots=True)
+class AnsweredCall:
+    """A call of ours in a cell, and what it was answered; a formula may hold several calls."""
+
+    cell: Place
+    formula: str
+    call: Call
+    outcome: Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class CalculatedCell:
+    """A formula that is not one call of ours, and that a refresh worked out or left at its old value."""
+
+    cell: Place
+    formula: str
+    old: Scalar
+    new: Scalar
+    """What the cell shows now; `old` where it is unproven."""
+    unproven: str = ""
+    """Why the old value stays; empty for a value that was worked out."""
+    compared: bool = True
+    """Whether the value that the file held could be worked out first, to compare."""
+
+
 @dataclass(slots=True)
 class Refreshed:
     """What a refresh did."""
@@ -71,6 +96,10 @@ class Refreshed:
     errors: list[CellNote] = field(default_factory=list)
     mended: set[Place] = field(default_factory=set)
     """Formulas that Excel would not have computed as they were stored, and that are written anew."""
+    answered: list[AnsweredCall] = field(default_factory=list)
+    """Every call of ours with its answer."""
+    calculated: list[CalculatedCell] = field(default_factory=list)
+    """Every other formula that rests on values of ours, worked out or left."""
     recalculates: bool = False
     """Whether Excel recalculates all formulas when it opens the book, because some depend on changed values."""
 
@@ -139,8 +168,9 @@ async def _refresh_all(
     done = 0
     for cells in plan.rounds:
         ready, calls = _calls(book, cells, report.skipped)
-        for cell, outcome in zip(ready, await session.answer(calls), strict=True):
+        for cell, call, outcome in zip(ready, calls, await session.answer(calls), strict=True):
             report.requests += outcome.requests
+            report.answered.append(AnsweredCall(cell.place, cell.formula.text, call, outcome))
             changed |= _write_outcome(book, cell, outcome, report)
         for cell in cells:
             if isinstance(cell.call, CellReference):
