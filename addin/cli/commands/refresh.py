@@ -15,7 +15,7 @@ from dataservice.cli.printing import echo, printable
 
 if TYPE_CHECKING:
     from addin.workbook.refresh.dependencies import CellNote
-    from addin.workbook.refresh.refresh import BookCost, Refreshed
+    from addin.workbook.refresh.report import BookCost, Refreshed
 
 BookArgument = Annotated[Path, typer.Argument(help="An .xlsx or .xlsm workbook.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
@@ -91,11 +91,11 @@ def _refreshed(book: Path, target: Path, engine: Engine, *, force: bool, quiet: 
                 return refresh_with_libreoffice(book, target, load_settings())
         case Engine.EXCEL:
             from addin.cli.output import working
-            from addin.workbook.refresh import programs, refresh
+            from addin.workbook.refresh import programs, report
 
             with working(f"Refreshing {book.name} in Excel"):
                 programs.refresh_with_excel(book, target, load_settings())
-            return refresh.Refreshed()
+            return report.Refreshed()
 
 
 def cost(book: BookArgument, as_json: JsonOption = False) -> None:
