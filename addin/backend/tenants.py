@@ -18,8 +18,9 @@ from starlette.exceptions import HTTPException
 
 from addin.backend.new_keys import NewKeys
 from addin.config.settings import Settings
-from addin.protocol.batch import Batches, ResponseCache
+from addin.protocol.batch import Batches
 from addin.protocol.limits import BatchLimits
+from addin.protocol.response_cache import ResponseCache
 from dataservice.client import AsyncClient
 from udfs.engine.session import Session
 

@@ -9,12 +9,11 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
-from cachetools import LRUCache
 
 from addin.protocol.deadline import WithinDeadline
 from addin.protocol.encoding import encode, encode_error, finish
@@ -25,22 +24,20 @@ from addin.protocol.limits import (
     BatchLimits,
     too_long_text,
 )
+from addin.protocol.response_cache import Ready, ResponseCache
 from dataservice.client import Meter
-from udfs.engine.batch import cooperative
-from udfs.engine.session import Call, Session
+from udfs.engine.session import Call, Outcome, Session
+from udfs.engine.turns import in_turns
 from udfs.errors import CellError, ErrorCode
 
 INVALID_CALL_TTL_S = 60.0
 """How long hosts may cache the answer to something that is not a call."""
 
-_OVERHEAD_BYTES = 200
-"""What a cache entry needs besides its texts: objects, hash table and list links."""
-
-CLOCK_STEP_S = 5.0
-"""A clock that goes back by less is only corrected."""
-
 CALLS_A_TURN = 20_000
 """Calls looked up in one go: a hundredth of a second."""
+
+CALLS_READ_TOGETHER = 256
+"""Calls decoded in one go; should one of them be no call, all of them are decoded one by one."""
 
 _DEFAULT_LIMITS = BatchLimits()
 
@@ -51,6 +48,7 @@ class _Batch(msgspec.Struct):
 
 _decode_batch = msgspec.json.Decoder(_Batch).decode
 _decode_call = msgspec.json.Decoder(list[Any]).decode
+_decode_calls = msgspec.json.Decoder(list[list[Any]]).decode
 
 
 def calls_in(body: bytes, limits: BatchLimits = _DEFAULT_LIMITS) -> list[bytes]:
@@ -61,15 +59,17 @@ def calls_in(body: bytes, limits: BatchLimits = _DEFAULT_LIMITS) -> list[bytes]:
     >>> calls_in(b'{"calls": [["SIGNAL", "us-cpi"]]}')
     [b'["SIGNAL", "us-cpi"]']
     """
-    found = _found_in(body, limits)
-    return [_text_of(call) for call in found]
+    return _texts_of(_found_in(body, limits))
 
 
 async def calls_in_turns(body: bytes, limits: BatchLimits) -> list[bytes]:
     """The same as `calls_in`, with turns for other tasks."""
     await asyncio.sleep(0)
     found = _found_in(body, limits)
-    return [_text_of(call) async for call in cooperative(found)]
+    texts: list[bytes] = []
+    async for part in in_turns(found, CALLS_A_TURN):
+        texts += _texts_of(part)
+    return texts
 
 
 def _found_in(body: bytes, limits: BatchLimits) -> Sequence[Any]:
@@ -103,8 +103,10 @@ def _lenient_calls_in(body: bytes) -> list[Any] | None:
     return calls if isinstance(calls, list) else None
 
 
-def _text_of(call: Any) -> bytes:
-    return bytes(call) if isinstance(call, msgspec.Raw) else json.dumps(call).encode()
+def _texts_of(calls: Sequence[Any]) -> list[bytes]:
+    if calls and isinstance(calls[0], msgspec.Raw):
+        return list(map(bytes, calls))
+    return [json.dumps(call).encode() for call in calls]
 
 
 def read_call(text: bytes, limits: BatchLimits = _DEFAULT_LIMITS) -> Call | CellError:
@@ -124,54 +126,21 @@ def read_call(text: bytes, limits: BatchLimits = _DEFAULT_LIMITS) -> Call | Cell
     return Call(parts[0], parts[1:])
 
 
+def read_calls(texts: Sequence[bytes], limits: BatchLimits = _DEFAULT_LIMITS) -> list[Call | CellError]:
+    """What `read_call` gives for each of `texts`, in a fraction of the time where all are calls."""
+    if texts and len(max(texts, key=len)) <= limits.harmless_bytes:
+        try:
+            decoded = _decode_calls(b"[%b]" % b",".join(texts))
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+            decoded = []
+        if len(decoded) == len(texts) and all(parts and type(parts[0]) is str for parts in decoded):
+            return [Call(parts[0], parts[1:]) for parts in decoded]
+    return [read_call(text, limits) for text in texts]
+
+
 def valid_calls(texts: Iterable[bytes], limits: BatchLimits = _DEFAULT_LIMITS) -> list[Call]:
     """The calls in `texts`, without those that cannot be read."""
-    return [call for text in texts if isinstance(call := read_call(text, limits), Call)]
-
-
-class Ready(NamedTuple):
-    """An encoded answer up to its `fresh_s`, and until when it may be sent (seconds since the epoch)."""
-
-    head: bytes
-    fresh_until: float
-
-
-class _Kept(NamedTuple):
-    ready: Ready
-    size: int
-    since: float
-
-
-class ResponseCache:
-    """Encoded answers by the raw text of their call, at most `max_bytes` with these texts; the least used go first."""
-
-    def __init__(self, max_bytes: int) -> None:
-        self._kept: LRUCache[bytes, _Kept] = LRUCache(max_bytes, getsizeof=lambda kept: kept.size)
-
-    def __len__(self) -> int:
-        return len(self._kept)
-
-    @property
-    def held_bytes(self) -> int:
-        """The bytes in use."""
-        return int(self._kept.currsize)
-
-    def fresh(self, call: bytes, now: float) -> Ready | None:
-        """The answer to a call, None if there is no fresh one."""
-        kept = self._kept.get(call)
-        if kept is None or now < kept.since - CLOCK_STEP_S:  # the clock was set back: it would be fresh for too long
-            return None
-        return kept.ready if now < kept.ready.fresh_until else None
-
-    def put(self, call: bytes, ready: Ready, now: float) -> None:
-        """Cache an answer of the time `now`; one larger than the whole cache is skipped."""
-        kept = _Kept(ready, len(call) + len(ready.head) + _OVERHEAD_BYTES, now)
-        if kept.size <= self._kept.maxsize:
-            self._kept[call] = kept
-
-    def clear(self) -> None:
-        """Forget all answers."""
-        self._kept.clear()
+    return [call for call in read_calls(list(texts), limits) if isinstance(call, Call)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,22 +177,17 @@ class Batches:
     async def answer(self, calls: Sequence[bytes]) -> Answers:
         """The answers to `calls` in their order, within the deadline; no call can harm another."""
         now = self._clock()
-        ready: dict[bytes, Ready] = {}
-        for start in range(0, len(calls), CALLS_A_TURN):
-            for call in calls[start : start + CALLS_A_TURN]:
-                if (found := self._cache.fresh(call, now)) is not None:
-                    ready[call] = found
-            if start:
-                await asyncio.sleep(0)
-        missing = [call for call in dict.fromkeys(calls) if call not in ready]
+        ready: list[Ready | None] = []
+        async for part in in_turns(calls, CALLS_A_TURN):
+            ready += self._cache.all_fresh(part, now)
+        missing = dict.fromkeys(call for call, found in zip(calls, ready, strict=True) if found is None)
         requests = 0
         if missing:
-            evaluated, requests = await self._evaluate(missing)
-            ready.update(evaluated)
+            evaluated, requests = await self._evaluate(list(missing))
+            ready = [evaluated[call] if found is None else found for call, found in zip(calls, ready, strict=True)]
             now = self._clock()
-        return Answers(
-            _joined((ready[call] for call in calls), now, self._limits.answer_bytes), requests + self._late.take()
-        )
+        text = await _joined(ready, now, self._limits.answer_bytes)  # type: ignore[arg-type]  # none is missing any more
+        return Answers(text, requests + self._late.take())
 
     def forget(self) -> None:
         """Evaluate every call again from now on."""
@@ -232,23 +196,39 @@ class Batches:
 
     async def _evaluate(self, texts: Sequence[bytes]) -> tuple[dict[bytes, Ready], int]:
         refreshes = self._refreshes
-        read = {text: read_call(text, self._limits) async for text in cooperative(texts)}
-        valid = {text: call for text, call in read.items() if isinstance(call, Call)}
+        read: list[Call | CellError] = []
+        async for part in in_turns(texts, CALLS_READ_TOGETHER):
+            read += read_calls(part, self._limits)
+        valid = {text: call for text, call in zip(texts, read, strict=True) if isinstance(call, Call)}
         reader = WithinDeadline(self._session.client, deadline_s=self._deadline_s, late=self._late)
         outcomes = await self._session.answer(list(valid.values()), reader=reader)
         now = self._clock()
         invalid_until = now + INVALID_CALL_TTL_S
-        ready = {text: Ready(encode_error(e), invalid_until) for text, e in read.items() if isinstance(e, CellError)}
-        room = self._limits.answer_bytes
-        async for (text, call), outcome in cooperative(zip(valid.items(), outcomes, strict=True)):
-            fresh_for_s = 0.0 if outcome.stale is not None else outcome.fresh_for_s
-            ready[text] = Ready(encode(outcome, call.function_id), now + fresh_for_s) if room > 0 else _NO_ROOM
-            room -= len(ready[text].head)
+        ready = {
+            text: Ready(encode_error(error), invalid_until)
+            for text, error in zip(texts, read, strict=True)
+            if isinstance(error, CellError)
+        }
+        ready.update(await self._encoded(valid, outcomes, now))
         if refreshes == self._refreshes:  # else these answers predate a refresh
-            for text, answer in ready.items():
-                if answer.fresh_until > now:
-                    self._cache.put(text, answer, now)
-        return ready, sum(outcome.requests for outcome in outcomes)
+            self._cache.put_all({text: each for text, each in ready.items() if each.fresh_until > now}, now)
+        return ready, sum([outcome.requests for outcome in outcomes])
+
+    async def _encoded(
+        self, calls: Mapping[bytes, Call], outcomes: Sequence[Outcome], now: float
+    ) -> dict[bytes, Ready]:
+        """The answers as they are sent, as many as there is room for."""
+        ready: dict[bytes, Ready] = {}
+        room = self._limits.answer_bytes
+        async for part in in_turns(list(zip(calls.items(), outcomes, strict=True))):
+            for (text, call), outcome in part:
+                if room <= 0:
+                    ready[text] = _NO_ROOM
+                    continue
+                head = encode(outcome, call.function_id)
+                ready[text] = Ready(head, now + (outcome.fresh_for_s if outcome.stale is None else 0.0))
+                room -= len(head)
+        return ready
 
 
 _NO_ROOM = Ready(
@@ -262,17 +242,35 @@ _NO_ROOM = Ready(
 )
 
 
-def _joined(answers: Iterable[Ready], now: float, max_bytes: int) -> bytes:
-    # Most answers of a batch share a few times of freshness: each is formatted once.
-    tails: dict[float, bytes] = {}
+async def _joined(answers: Sequence[Ready], now: float, max_bytes: int) -> bytes:
+    tails = _Tails(now)
     parts: list[bytes] = []
     room = max_bytes
-    for head, fresh_until in answers:
-        room -= len(head)
+    async for part in in_turns(answers, CALLS_A_TURN):
+        room -= sum([len(answer.head) for answer in part])
         if room < 0:  # equal calls share one answer in memory, but each is sent
-            head, fresh_until = _NO_ROOM
-        tail = tails.get(fresh_until)
-        if tail is None:
-            tail = tails[fresh_until] = finish(b"", fresh_until - now)
-        parts.append(head + tail)
-    return b"[" + b",".join(parts) + b"]"
+            room += sum([len(answer.head) for answer in part])
+            part, room = _within(part, room)
+        parts += [answer.head + tails[answer.fresh_until] for answer in part]
+    return b"[%b]" % b",".join(parts)
+
+
+class _Tails(dict[float, bytes]):
+    """The ends of answers by the time until which they are fresh: most of a batch share a few."""
+
+    def __init__(self, now: float) -> None:
+        super().__init__()
+        self._now = now
+
+    def __missing__(self, fresh_until: float) -> bytes:
+        tail = self[fresh_until] = finish(b"", fresh_until - self._now)
+        return tail
+
+
+def _within(answers: Sequence[Ready], room: int) -> tuple[list[Ready], int]:
+    """The answers up to the first that leaves no room, and an error in place of all others."""
+    sent: list[Ready] = []
+    for answer in answers:
+        room -= len(answer.head)
+        sent.append(answer if room >= 0 else _NO_ROOM)
+    return sent, room

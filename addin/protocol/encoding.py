@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import orjson
 
-from udfs.cells import Column, Grid, Kind, Scalar, cells_of, serial, serials
+from udfs.cells import MAX_TEXT, Column, Grid, Kind, Scalar, cells_of, serial, serials
 from udfs.engine.session import Outcome
 from udfs.errors import CellError, error_cell
 
@@ -24,8 +24,11 @@ def encode(outcome: Outcome, function_id: str) -> bytes:
 
     What cannot be encoded becomes a cell error; nothing is raised.
     """
+    result = outcome.result
     try:
-        return _head(_members(outcome.result), outcome)
+        if outcome.stale is None and (type(result) is float or (type(result) is str and len(result) <= MAX_TEXT)):
+            return b'{"value":%b,"fresh_s":' % orjson.dumps(result)  # what nearly every cell shows, in a tenth of the time
+        return _head(_members(result), outcome)
     except Exception as error:  # noqa: BLE001 - a function's odd result must not harm the other answers of the batch
         return encode_error(error_cell(error, function_id))
 

@@ -36,6 +36,11 @@ class BatchLimits:
     cells: int = 50_000
     answer_bytes: int = 256 * 2**20
 
+    @property
+    def harmless_bytes(self) -> int:
+        """A call of no more bytes is within every limit, whatever it holds."""
+        return min(CALL_BYTES, CELL_CHARACTERS, self.cells)
+
     def check_values(self, body: bytes) -> int:
         """About how many values the batch holds; raises `BatchTooLargeError` for too many.
 

@@ -13,8 +13,35 @@ from typing import Any
 from udfs.arguments.kinds import Kind, is_blank, refuse_error
 from udfs.errors import ArgumentError
 
-CACHED_TEXTS = 8_192
+CACHED_TEXTS = 16_384
 """Texts whose reading is cached, for each parameter: formulas repeat their slugs, fields and options."""
+
+CACHED_CHARACTERS = 100
+"""The longest text whose reading is cached."""
+
+CACHED_DAYS = 2
+"""Days for which readings are cached: relative text has another value tomorrow."""
+
+
+class Readings(dict[str | None, Any]):
+    """What one parameter reads on one day: `readings[raw]`. The readings of texts and of a blank are kept.
+
+    A range raises `TypeError`, as a list does by itself, having no hash.
+    """
+
+    def __init__(self, read: Callable[[Any], Any]) -> None:
+        super().__init__()
+        self._read = read
+
+    def __missing__(self, raw: Any) -> Any:
+        if isinstance(raw, tuple):
+            raise TypeError("a range has no reading of its own")
+        value = self._read(raw)
+        if raw is None or (type(raw) is str and len(raw) <= CACHED_CHARACTERS):
+            if len(self) >= CACHED_TEXTS:
+                self.clear()
+            self[raw] = value
+        return value
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,19 +55,22 @@ class Parameter:
     kind: Kind
     required: bool
     default: Any = None
-    _read_text: Callable[[str, date], Any] = field(init=False, repr=False, compare=False)
+    on: Callable[[date], Readings] = field(init=False, repr=False, compare=False)
+    """The readings on a day."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_read_text", lru_cache(maxsize=CACHED_TEXTS)(self._read))
+        object.__setattr__(
+            self, "on", lru_cache(maxsize=CACHED_DAYS)(lambda day: Readings(lambda raw: self._read(raw, day)))
+        )
 
     def read(self, raw: Any, today: date) -> Any:
         """The value of a raw argument, or the default for a blank one; raises `ArgumentError`.
 
         The values of texts are cached, because reading is a pure function of the text and the day.
         """
-        if raw is None:
-            raw = ""
-        return self._read_text(raw, today) if type(raw) is str else self._read(raw, today)
+        if raw is None or type(raw) is str:
+            return self.on(today)[raw]
+        return self._read(raw, today)
 
     def _read(self, raw: Any, today: date) -> Any:
         if not is_blank(raw):

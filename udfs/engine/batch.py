@@ -7,15 +7,16 @@ once, and goes on. What memory holds is answered at once, without a round. `need
 from __future__ import annotations
 
 import asyncio
-import time
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any, Protocol, TypeVar
+
+import msgspec
 
 from dataservice.client import Answer, Doubt, Meter, Miss, Resource
 from dataservice.errors import DataServiceError, InvalidRequestError, NotFoundError, TierError
 from udfs.engine.effects import EVER, FRESH, PAUSE, Asking, Question, Reply
-from udfs.engine.side_by_side import YIELD_AFTER_S, side_by_side
+from udfs.engine.side_by_side import side_by_side
+from udfs.engine.turns import cooperative
 from udfs.engine.widest_first import widest_first
 
 T = TypeVar("T")
@@ -25,22 +26,6 @@ SETTLED = (NotFoundError, TierError, InvalidRequestError)
 
 MOST_TRIED_AT_ONCE = 16
 """Names asked for together before the next ones: as many as the client sends at a time."""
-
-
-async def cooperative(items: Iterable[T], *, timer: Callable[[], float] = time.perf_counter) -> AsyncIterator[T]:
-    """The items one by one; every hundredth of a second all other tasks of the loop go first.
-
-    >>> async def total(numbers):
-    ...     return sum([number async for number in cooperative(numbers)])
-    >>> asyncio.run(total(range(10)))
-    45
-    """
-    ends = timer() + YIELD_AFTER_S
-    for item in items:
-        if timer() > ends:
-            await asyncio.sleep(0)
-            ends = timer() + YIELD_AFTER_S
-        yield item
 
 
 class Reader(Protocol):
@@ -64,8 +49,30 @@ class Reader(Protocol):
         """
 
 
-@dataclass(slots=True, eq=False)
-class Run:
+class Learned(msgspec.Struct, frozen=True, eq=False):
+    """The reply to a question, and what it means for every function that goes on with it."""
+
+    replies: tuple[Reply]
+    fresh_until: float = EVER
+    """Until when the answer counts as fresh; one that was accepted at any age, up to that age."""
+    stale: Answer[Any] | None = None
+    """The answer, where it is a last known value in place of a fresh one."""
+    failed: DataServiceError | None = None
+    """What kept an answer away, unless asking again would change nothing."""
+
+    @classmethod
+    def of(cls, question: Question, reply: Reply) -> Learned:
+        """What a function learns that asked `question`."""
+        if not isinstance(reply, Answer):
+            failed = isinstance(reply, DataServiceError) and not isinstance(reply, SETTLED)
+            return cls((reply,), failed=reply if failed else None)  # type: ignore[arg-type]
+        max_age_s = question.cached_max_age_s
+        if max_age_s is not None:
+            return cls((reply,), max(reply.fresh_until, reply.fetched_at + max_age_s))
+        return cls((reply,), reply.fresh_until, None if reply.stale_because is None else reply)
+
+
+class Run(msgspec.Struct, eq=False):
     """One function under way: what it asks now, what its result rests on so far, and how it ended."""
 
     asking: Asking[Any] | None
@@ -96,20 +103,15 @@ class Run:
             self.error = error
         self.asking, self.questions = None, ()
 
-    def note_failure(self, error: Exception) -> None:
-        """Note what kept an answer away, unless asking again would change nothing."""
-        if isinstance(error, DataServiceError) and not isinstance(error, SETTLED):
-            self.failed = error
-
-    def note(self, question: Question, answer: Answer[Any]) -> None:
-        """Note what the result rests on, before going on with `answer`."""
-        fresh_until = answer.fresh_until
-        if question.cached_max_age_s is not None:
-            fresh_until = max(fresh_until, answer.fetched_at + question.cached_max_age_s)
-        elif answer.stale_because is not None and (self.stale is None or answer.fetched_at < self.stale.fetched_at):
-            self.stale = answer
-        if fresh_until < self.fresh_until:
-            self.fresh_until = fresh_until
+    def note(self, learned: Learned) -> None:
+        """Note what the result rests on, before going on with it."""
+        if learned.fresh_until < self.fresh_until:
+            self.fresh_until = learned.fresh_until
+        stale = learned.stale
+        if stale is not None and (self.stale is None or stale.fetched_at < self.stale.fetched_at):
+            self.stale = stale
+        if learned.failed is not None:
+            self.failed = learned.failed
 
     def close(self) -> None:
         """End the function where it stands."""
@@ -124,7 +126,7 @@ class Batch:
     def __init__(self, reader: Reader, now: float) -> None:
         self._reader = reader
         self._now = now
-        self._replies: dict[Question, Reply] = {}
+        self._learned: dict[Question, Learned] = {}
         self._misses: dict[Resource[Any], Miss[Any]] = {}
         """What no cache holds a fresh answer to: looked up once, and then read without another look."""
         self._meters: dict[Question, Meter] = {}
@@ -145,7 +147,7 @@ class Batch:
         """Bring all that have begun to their end."""
         while self._waiting:
             asking = [run for run in self._waiting if run.questions is not PAUSE]
-            missing = {q: None for run in asking for q in run.questions if q not in self._replies}
+            missing = {q: None for run in asking for q in run.questions if q not in self._learned}
             for part in widest_first(question for question in missing if question.instead_of is None):
                 replies = await side_by_side(self._reply, part)
                 for question, reply in zip(part, replies, strict=True):
@@ -160,25 +162,26 @@ class Batch:
 
     def _advance(self, run: Run) -> None:
         """Go on as far as the replies so far and memory can answer, or to the next pause."""
-        replies = self._replies
-        while run.questions:
-            if run.questions is PAUSE:
+        learned = self._learned
+        while questions := run.questions:
+            if questions is PAUSE:
                 return
-            for question in run.questions:
-                if question not in replies:
-                    found = _peek(question, self._reader) if question.instead_of is None else None
-                    if found is None:
-                        return
-                    self._learn(question, found)
-            received = [replies[question] for question in run.questions]
-            for question, reply in zip(run.questions, received, strict=True):
-                if isinstance(reply, Answer):
-                    run.note(question, reply)
-                elif reply is not None:
-                    run.note_failure(reply)
+            found = []
+            for question in questions:
+                each = learned.get(question) or self._from_memory(question)
+                if each is None:
+                    return
+                found.append(each)
+            for each in found:
+                run.note(each)
             if self._meters:
-                run.requests += sum(self._meters.pop(q).requests for q in run.questions if q in self._meters)
-            run.step(received)
+                run.requests += sum([self._meters.pop(q).requests for q in questions if q in self._meters])
+            run.step(found[0].replies if len(found) == 1 else [each.replies[0] for each in found])
+
+    def _from_memory(self, question: Question) -> Learned | None:
+        """What memory holds, where that is enough."""
+        found = _peek(question, self._reader) if question.instead_of is None else None
+        return None if found is None else self._learn(question, found)
 
     async def _decide(self, questions: Sequence[Question]) -> None:
         """Reply to those who ask for a resource instead of another: with its answer, or None to go on without.
@@ -191,11 +194,11 @@ class Batch:
         doubt = await self._reader.doubts(len(doubtful)) if doubtful and not is_settled else Doubt.NONE
         if doubt is Doubt.MANY:
             asked = Question(doubtful[0].resource)
-            if asked not in self._replies:
+            if asked not in self._learned:
                 self._misses.pop(asked.resource, None)  # it was looked up before the first names were tried
                 self._learn(asked, await self._reply(asked))
                 self._meters[doubtful[0]] = self._meters.pop(asked)
-            self._looked_up[asked.resource] = self._replies[asked]
+            self._looked_up[asked.resource] = self._learned[asked].replies[0]
         elif doubt is Doubt.SOME:
             waiting = set(doubtful[self._tried_at_once :])
             self._tried_at_once = min(MOST_TRIED_AT_ONCE, 2 * self._tried_at_once)
@@ -209,8 +212,9 @@ class Batch:
         miss = self._misses.get(question.instead_of) if question.instead_of is not None else None
         return miss is not None and miss.last_known is not None
 
-    def _learn(self, question: Question, reply: Reply) -> None:
-        self._replies[question] = reply
+    def _learn(self, question: Question, reply: Reply) -> Learned:
+        learned = self._learned[question] = Learned.of(question, reply)
+        return learned
 
     async def _reply(self, question: Question) -> Reply:
         """The reader's answer; an exception is one too, so that one bad resource never harms the batch."""

@@ -55,14 +55,20 @@ Asking: TypeAlias = Coroutine[Sequence[Question], Sequence[Reply], T]
 _question = lru_cache(maxsize=INTERNED)(Question)
 
 
+def asked_at_hand(resource: Resource[Any], *, max_age_s: float) -> tuple[Question]:
+    """What `have` asks: for `ask`, where the same is asked so often that even making the question takes too long."""
+    return (_question(resource, max_age_s),)
+
+
 @coroutine
-def _ask(questions: Sequence[Question]) -> Generator[Sequence[Question], Sequence[Reply], Sequence[Reply]]:
+def ask(questions: Sequence[Question]) -> Generator[Sequence[Question], Sequence[Reply], Sequence[Reply]]:
+    """The replies to `questions`, in their order."""
     return (yield questions)
 
 
 async def need(resource: Resource[T]) -> Answer[T]:
     """The answer to `resource`; raises the `DataServiceError` that kept it away when there is not even a stale one."""
-    reply = (await _ask((_question(resource),)))[0]
+    reply = (await ask((_question(resource),)))[0]
     if isinstance(reply, Exception):
         raise reply
     return reply  # type: ignore[return-value]  # drivers answer only a `have` with None
@@ -70,7 +76,7 @@ async def need(resource: Resource[T]) -> Answer[T]:
 
 async def need_all(resources: Sequence[Resource[T]]) -> list[Answer[T] | Exception]:
     """The answers to all of `resources`, asked side by side, an error in the place of each that failed."""
-    replies = await _ask([_question(resource) for resource in resources])
+    replies = await ask([_question(resource) for resource in resources])
     return cast("list[Answer[T] | Exception]", list(replies))
 
 
@@ -79,7 +85,7 @@ async def have(resource: Resource[T], *, max_age_s: float) -> Answer[T] | None:
 
     What other functions of the batch fetch at the same time is at hand too.
     """
-    return (await _ask((_question(resource, max_age_s),)))[0]  # type: ignore[return-value]  # never an exception
+    return (await ask((_question(resource, max_age_s),)))[0]  # type: ignore[return-value]  # never an exception
 
 
 async def have_instead(resource: Resource[T], of: Resource[Any], *, max_age_s: float) -> Answer[T] | None:
@@ -87,7 +93,7 @@ async def have_instead(resource: Resource[T], of: Resource[Any], *, max_age_s: f
 
     That is for the reader to say: `Reader.doubts`.
     """
-    return (await _ask((_question(resource, max_age_s, of),)))[0]  # type: ignore[return-value]  # never an exception
+    return (await ask((_question(resource, max_age_s, of),)))[0]  # type: ignore[return-value]  # never an exception
 
 
 async def gather(askings: Sequence[Asking[T]]) -> list[T | Exception]:
@@ -106,16 +112,16 @@ async def gather(askings: Sequence[Asking[T]]) -> list[T | Exception]:
     for index in range(len(askings)):
         step(index, None)
         if index % STEPS_A_TURN == STEPS_A_TURN - 1:
-            await _ask(PAUSE)
+            await ask(PAUSE)
     while waiting:
         asked, waiting = waiting, []
         questions = [question for _, own in asked if own is not PAUSE for question in own]
-        replies = await _ask(questions or PAUSE)
+        replies = await ask(questions or PAUSE)
         start = 0
         for steps, (index, own) in enumerate(asked, 1):
             count = 0 if own is PAUSE else len(own)
             step(index, replies[start : start + count])
             start += count
             if steps % STEPS_A_TURN == 0:
-                await _ask(PAUSE)
+                await ask(PAUSE)
     return cast("list[T | Exception]", results)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import msgspec
@@ -14,10 +14,12 @@ from dataservice.errors import DataServiceError
 from udfs.arguments.options import error_style
 from udfs.cells import restyled, with_index
 from udfs.engine import batch
-from udfs.engine.batch import Batch, Reader, Run, cooperative
+from udfs.engine.batch import Batch, Reader, Run
+from udfs.engine.binding import Bindings
 from udfs.engine.effects import EVER
 from udfs.engine.foresight import Foresight, Guess, spread
 from udfs.engine.registry import REGISTRY, find
+from udfs.engine.turns import cooperative, in_turns
 from udfs.errors import CellError, UdfError, error_cell, reason
 
 KEEP_AT_MOST_S = 900.0
@@ -97,35 +99,40 @@ class Session:
         """
         runs = await self._run(calls, reader or self.client)
         now = self._clock()
-        ended = cooperative(zip(calls, runs, strict=True))
-        return [_outcome(call, run, now) async for call, run in ended]
+        outcomes: list[Outcome] = []
+        async for part in in_turns(list(zip(calls, runs, strict=True))):
+            outcomes += [_outcome(call, run, now) for call, run in part]
+        return outcomes
 
     async def _run(self, calls: Sequence[Call], reader: Reader) -> list[Run | CellError]:
-        injected = self._injected()
-        batch = Batch(reader, injected["now"])
-        begun = [None if _runs_last(call) else _begun(call, injected, batch) async for call in cooperative(calls)]
+        bindings = self._bindings()
+        batch = Batch(reader, bindings.now)
+        last = {each for each in {call.function_id for call in calls} if _runs_last(each)}
+        begun: list[Run | CellError | None] = []
+        async for part in in_turns(calls):
+            begun += [None if call.function_id in last else _begun(call, bindings, batch) for call in part]
         await batch.end()
-        runs = [run or _begun(call, injected, batch) for call, run in zip(calls, begun, strict=True)]
+        runs = [run or _begun(call, bindings, batch) for call, run in zip(calls, begun, strict=True)]
         await batch.end()
         return runs
 
     async def value(self, function_id: str, args: Sequence[Any]) -> Any:
         """The result of one call as plain Python, a dated table with a date index; raises what went wrong."""
-        injected = self._injected()
-        run = Run(find(function_id).bind(args, injected["today"], injected))
-        await batch.answer([run], self.client, injected["now"])
+        bindings = self._bindings()
+        run = Run(bindings[function_id].call(args))
+        await batch.answer([run], self.client, bindings.now)
         if run.error is not None:
             raise run.error
         return with_index(run.result)
 
     async def cost(self, calls: Sequence[Call]) -> CostPreview:
         """What `answer(calls)` would spend now; sends nothing."""
-        injected = self._injected()
+        bindings = self._bindings()
         costly: list[Call] = []
         missing: set[Resource[Any]] = set()
         async for call in cooperative(calls):
-            run = _bound(call, injected)
-            needed = await batch.needed([run], self.client, injected["now"]) if isinstance(run, Run) else set()
+            run = _bound(call, bindings)
+            needed = await batch.needed([run], self.client, bindings.now) if isinstance(run, Run) else set()
             if needed:
                 costly.append(call)
                 missing |= needed
@@ -138,27 +145,27 @@ class Session:
             await self._run(calls, foresight)
         return spread(foresight.by_subject() for foresight in guesses)
 
-    def _injected(self) -> dict[str, Any]:
+    def _bindings(self) -> Bindings:
         now = self._clock()
-        return {"now": now, "today": utc_day(now), "client": self.client}
+        return Bindings({"now": now, "today": utc_day(now), "client": self.client})
 
 
-def _runs_last(call: Call) -> bool:
-    function = REGISTRY.get(call.function_id.upper())
+def _runs_last(function_id: str) -> bool:
+    function = REGISTRY.get(function_id.upper())
     return function is not None and function.runs_last
 
 
-def _begun(call: Call, injected: Mapping[str, Any], batch: Batch) -> Run | CellError:
+def _begun(call: Call, bindings: Bindings, batch: Batch) -> Run | CellError:
     """A call begun, and ended where memory could answer; a function is never left bound but not begun."""
-    run = _bound(call, injected)
+    run = _bound(call, bindings)
     if isinstance(run, Run):
         batch.begin(run)
     return run
 
 
-def _bound(call: Call, injected: Mapping[str, Any]) -> Run | CellError:
+def _bound(call: Call, bindings: Bindings) -> Run | CellError:
     try:
-        return Run(find(call.function_id).bind(call.args, injected["today"], injected))
+        return Run(bindings[call.function_id].call(call.args))
     except Exception as error:  # noqa: BLE001 - whatever it is, it becomes this one cell's error
         return error_cell(error, call.function_id)
 
@@ -166,9 +173,12 @@ def _bound(call: Call, injected: Mapping[str, Any]) -> Run | CellError:
 def _outcome(call: Call, run: Run | CellError, now: float) -> Outcome:
     if isinstance(run, CellError):
         return Outcome(_styled(run, call), KEEP_WITHOUT_ANSWER_S)
-    result = run.result if run.error is None else error_cell(run.error, call.function_id)
-    stale = Stale.of(run, call.function_id.upper(), now) if run.error is None else None
-    return Outcome(_styled(result, call), _keep_s(call, run, now), stale, run.requests)
+    if run.error is not None:
+        result: Any = error_cell(run.error, call.function_id)
+        return Outcome(_styled(result, call), _keep_s(call, run, now), None, run.requests)
+    is_fresh = run.stale is None and run.failed is None
+    stale = None if is_fresh else Stale.of(run, call.function_id.upper(), now)
+    return Outcome(_styled(run.result, call), _keep_s(call, run, now), stale, run.requests)
 
 
 def _keep_s(call: Call, run: Run, now: float) -> float:
@@ -182,18 +192,21 @@ def _keep_s(call: Call, run: Run, now: float) -> float:
     if limit_s is None:
         rests_on_nothing = run.error is not None or run.fresh_until == EVER
         limit_s = KEEP_WITHOUT_ANSWER_S if rests_on_nothing else KEEP_AT_MOST_S
-    return max(0.0, min(limit_s, run.fresh_until - now))
+    left_s = run.fresh_until - now
+    return limit_s if left_s >= limit_s else left_s if left_s > 0.0 else 0.0
 
 
 def _styled(result: Any, call: Call) -> Any:
     """The result with its errors as the call's own options want them: cell errors, their text, or blank."""
     if type(result) is float or len(call.args) < 2:
         return result
-    style = error_style(_options_of(call))
+    place = _options_at(call.function_id)
+    if place is None or place >= len(call.args):
+        return result
+    style = error_style(call.args[place])
     return result if style == "code" else restyled(result, style)
 
 
-def _options_of(call: Call) -> Any:
-    function = REGISTRY.get(call.function_id.upper())
-    place = function.options_at if function else None
-    return None if place is None or place >= len(call.args) else call.args[place]
+def _options_at(function_id: str) -> int | None:
+    function = REGISTRY.get(function_id) or REGISTRY.get(function_id.upper())
+    return function.options_at if function else None

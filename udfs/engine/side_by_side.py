@@ -7,14 +7,13 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar
 
+from udfs.engine.turns import YIELD_AFTER_S
+
 T = TypeVar("T")
 R = TypeVar("R")
 
 AT_A_TIME = 256
 """Questions asked at the same time: enough for every connection and store; a hundred thousand tasks would take 1 GB."""
-
-YIELD_AFTER_S = 0.01
-"""Work for so long, then let other tasks go first: no one notices a hundredth of a second."""
 
 
 async def side_by_side(

@@ -7,12 +7,14 @@ time as soon as one of them turns out not to exist.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import lru_cache
 from typing import TypeVar
 
 from dataservice.client import Answer, Catalogue, CatalogueResource, Resource, SignalDetail, SignalResource
 from dataservice.errors import NotFoundError
 from udfs.arguments.kinds import shown
-from udfs.engine.effects import EVER, FRESH, have, have_instead, need
+from udfs.engine.effects import EVER, FRESH, INTERNED, Question, ask, asked_at_hand, have, have_instead, need
 from udfs.errors import NoDataError
 
 T = TypeVar("T")
@@ -47,7 +49,9 @@ async def slug_of(name: str) -> str:
 
 async def need_detail(name: str) -> Answer[SignalDetail]:
     """The answer about the signal called `name`; raises `NoDataError` where there is none of that name."""
-    return await _fresh_detail(name) or await need_of(name, SignalResource(await _listed(name)))
+    asked = _asked_under(name)  # written out, because nearly every cell asks this
+    found = (await ask(asked))[0] if asked else None
+    return found or await need_of(name, SignalResource(await _listed(name)))  # type: ignore[return-value]
 
 
 async def need_of(name: str, resource: Resource[T]) -> Answer[T]:
@@ -60,7 +64,14 @@ async def need_of(name: str, resource: Resource[T]) -> Answer[T]:
 
 async def _fresh_detail(name: str) -> Answer[SignalDetail] | None:
     """A fresh answer under this very slug settles the name, without a look into the catalogue."""
-    return await have(SignalResource(name), max_age_s=FRESH) if looks_like_slug(name) else None
+    asked = _asked_under(name)
+    return (await ask(asked))[0] if asked else None  # type: ignore[return-value]  # never an exception
+
+
+@lru_cache(maxsize=INTERNED)
+def _asked_under(name: str) -> Sequence[Question]:
+    """The question for a fresh answer under this very slug; none where the name cannot be one."""
+    return asked_at_hand(SignalResource(name), max_age_s=FRESH) if looks_like_slug(name) else ()
 
 
 async def _listed(name: str) -> str:

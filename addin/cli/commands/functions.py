@@ -144,7 +144,8 @@ async def _answers(formulas: list[str], settings: Settings) -> list[dict[str, An
     import orjson
 
     from addin.config.connect import connected
-    from addin.protocol.batch import Batches, ResponseCache
+    from addin.protocol.batch import Batches
+    from addin.protocol.response_cache import ResponseCache
 
     calls = [_call(formula, settings.namespace) for formula in formulas]
     async with connected(settings) as session:
