@@ -16,6 +16,10 @@ from dataservice.cli.command_group import CommandEntry, LazyGroup, VersionOption
 COMMANDS = {
     "demo": CommandEntry("addin.cli.demo:demo", "Try everything on made-up data: no account, no network."),
     "serve": CommandEntry("addin.cli.serve:serve", "Answer the formulas of Excel and Calc until Ctrl-C."),
+    "sheet": CommandEntry(
+        "addin.cli.serve:sheet",
+        "Open a spreadsheet in the browser, with the functions in it and your own key, until Ctrl-C.",
+    ),
     "eval": CommandEntry("addin.cli.functions:evaluate_formulas", "Evaluate formulas and print their values."),
     "functions": CommandEntry("addin.cli.functions:functions", "List the functions, or explain one."),
     "key": CommandEntry(
