@@ -74,6 +74,8 @@ Ctrl-C ends it and removes everything.""",
         soft_wrap=True,
     )
     try:
+        if demo.sheet_url:
+            demo.http.get("/sheet/book")  # fills the template, so that whoever opens the page later need not wait
         threading.Event().wait()
     except KeyboardInterrupt:
         console.print("Stopped.")

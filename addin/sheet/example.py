@@ -18,29 +18,21 @@ NAME = "workbook_template.xlsx"
 
 @contextmanager
 def example_book(folder: Path, service_url: str, key: str, namespace: str) -> Iterator[Callable[[], Path]]:
-    """A function that returns the file: writing it begins now, in a thread, and whoever calls early waits."""
+    """A function that returns the file, which the first call writes; the end of the block waits for that."""
     file = folder / NAME
-    failures: list[Exception] = []
-
-    def write() -> None:
-        try:
-            asyncio.run(_write(file, service_url, key, namespace))
-        except Exception as error:  # noqa: BLE001 - handed to whoever asks for the file
-            failures.append(error)
-
-    writing = threading.Thread(target=write, name="write the template", daemon=True)
-    writing.start()
+    writing = threading.Lock()
 
     def written() -> Path:
-        writing.join()
-        if failures:
-            raise failures[0]
+        with writing:
+            if not file.exists():
+                asyncio.run(_write(file, service_url, key, namespace))
         return file
 
     try:
         yield written
     finally:
-        writing.join()  # so that nothing is written into a folder that is being removed
+        with writing:
+            pass
 
 
 async def _write(file: Path, service_url: str, key: str, namespace: str) -> None:

@@ -8,6 +8,7 @@ import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TypeAlias
 
 import msgspec
 from lxml import etree
@@ -22,9 +23,17 @@ from addin.workbook.ooxml.sheet import Sheet
 from addin.workbook.ooxml.stored import MAIN
 from addin.workbook.ooxml.target import Target
 from addin.workbook.ooxml.xmlpart import xml_bytes
+from udfs.cells import Scalar
+from udfs.errors import CellError, ErrorCode
 
 _T = f"{{{MAIN}}}t"
 _PART = re.compile(r"[\w.\[\]/ -]{1,200}\.(?:xml|rels)")
+
+
+Value: TypeAlias = bool | int | float | str | None
+
+_ERROR = re.compile(r"#(N/A|VALUE!|REF!?|DIV/0!|NUM!|NAME\?|NULL!|SPILL!|ERROR|CYCLE|BAD_EXPR)|Loading…")
+"""What the component exports as the text of an error."""
 
 
 class ExportedFile(msgspec.Struct):
@@ -38,7 +47,7 @@ class Exported(msgspec.Struct):
     """What the page sends: the component's parts, and by sheet and cell the values into which formulas spill."""
 
     files: list[ExportedFile]
-    values: dict[str, dict[str, bool | float | str | None]] = {}
+    values: dict[str, dict[str, Value]] = {}
 
 
 def saved_book(exported: Exported, *, namespace: str = "DS") -> bytes:
@@ -65,14 +74,23 @@ def _zipped(files: list[ExportedFile]) -> bytes:
     return stream.getvalue()
 
 
-def _finish(sheet: Sheet, spilled: Mapping[str, bool | float | str | None], namespace: str) -> None:
+def _finish(sheet: Sheet, spilled: Mapping[str, Value], namespace: str) -> None:
     """Write formulas as files have them: ours and those that spill as dynamic arrays, all others as plain ones."""
     for spot, formula in list(sheet.formulas()):
+        sheet.write(spot, _in_file(sheet.value(spot)))
         if formula.is_array and formula.area.is_cell and not mentions(formula.text, namespace):
             sheet.make_plain(spot)
     sheet.rewrite_formulas(lambda text: file_form(text, namespace))
     for cell, value in spilled.items():
-        sheet.write(spot_of(cell, sheet.part), value)
+        if value != "":  # a blank of a table: an empty text would count as content
+            sheet.write(spot_of(cell, sheet.part), _in_file(value))
+
+
+def _in_file(value: Scalar) -> Scalar:
+    """The value as a file has it: an error is no text there."""
+    if isinstance(value, str) and _ERROR.fullmatch(value):
+        return CellError(ErrorCode.VALUE if value == "#VALUE!" else ErrorCode.NA, value)
+    return value
 
 
 def _plain_texts(package: Package) -> dict[str, bytes]:

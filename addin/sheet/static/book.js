@@ -2,7 +2,7 @@
 // A book in the component: opened from what the backend prepared, and exported for it to finish.
 
 /** Above so many cells it is faster to compute all of them than to find out what depends on each. */
-const MANY_CELLS = 300;
+const MANY_CELLS = 5_000;
 
 export class Book {
   /**

@@ -2,7 +2,7 @@
 // The component computes cells at once, our functions answer later: what is known of each call stands here. A call that
 // is not known is made, and the cells that need it are told when it is.
 
-/** After a post, further calls wait for its end or so long: quick edits make few posts. */
+/** Calls so soon after a post wait for each other, so that quick edits make few posts. */
 const JOIN_MS = 250;
 
 /** Results lead to further calls, as a slug that another formula returns; a formula that never settles ends here. */
@@ -31,11 +31,14 @@ export class Calls {
    * @param {(cells: string[]) => void} options.evaluate compute these cells again
    * @param {() => void} options.progressed called when calls are made or answered
    * @param {(work: () => void, ms: number) => void} options.later
+   * @param {() => number} options.clock milliseconds, never set back
    */
-  constructor({ evaluate, progressed, later }) {
+  constructor({ evaluate, progressed, later, clock }) {
     this.evaluate = evaluate;
     this.progressed = progressed;
     this.later = later;
+    this.clock = clock;
+    this.postedMs = -Infinity;
     /** @type {Map<string, KnownCall>} */
     this.known = new Map();
     /** @type {Set<KnownCall>} */
@@ -130,8 +133,10 @@ export class Calls {
     this.queue.add(call);
     if (this.flushing) return;
     this.flushing = true;
-    if (this.underWay === 0) queueMicrotask(() => this.#flush());
-    else this.later(() => this.#flush(), JOIN_MS);
+    // What an answer leads to is a part of the same edit, so it does not wait.
+    const waitMs = this.delivering ? 0 : this.postedMs + JOIN_MS - this.clock();
+    if (waitMs <= 0) queueMicrotask(() => this.#flush());
+    else this.later(() => this.#flush(), waitMs);
   }
 
   #flush() {
@@ -140,6 +145,7 @@ export class Calls {
     this.queue.clear();
     if (calls.length === 0) return;
     this.rounds += 1;
+    this.postedMs = this.clock();
     this.underWay += calls.length;
     for (const call of calls) void this.#ask(call, this.epoch);
     this.progressed();
@@ -160,7 +166,6 @@ export class Calls {
     this.underWay -= 1;
     this.answered += 1;
     this.#settle(call, result);
-    if (this.underWay === 0 && this.queue.size > 0) this.#flush();
     this.#deliverSoon();
   }
 

@@ -7,6 +7,8 @@ import { isFailure, LOADING } from "./calls.js";
 /** Errors that the component does not know. */
 const ERRORS = [LOADING.code, "#VALUE!"];
 
+const PART_FAILED = "this part of the range failed; enter its formula alone to see why";
+
 /** Text of this form would become a link, whose label may be a formula; the service means text. */
 const MARKDOWN_LINK = /^\[.+\]\(.+\)$/;
 const ZERO_WIDTH_SPACE = "\u200b";
@@ -109,6 +111,6 @@ function toComponent(result) {
 function toComponentCell(cell = "") {
   if (typeof cell === "string") return { value: MARKDOWN_LINK.test(cell) ? ZERO_WIDTH_SPACE + cell : cell };
   if (typeof cell !== "object") return { value: cell };
-  if (cell.type === "Error") return { value: cell.errorType === "Value" ? "#VALUE!" : "#N/A", message: "see DS.STATUS()" };
+  if (cell.type === "Error") return { value: cell.errorType === "Value" ? "#VALUE!" : "#N/A", message: PART_FAILED };
   return { value: cell.basicValue, format: cell.numberFormat };
 }

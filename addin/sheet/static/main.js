@@ -20,6 +20,7 @@ const calls = new Calls({
   evaluate: (cells) => book.evaluate(cells),
   progressed: () => line.update(),
   later: (work, ms) => void setTimeout(work, ms),
+  clock: () => performance.now(),
 });
 const line = new StatusLine(calls);
 const text = new TextView();
