@@ -11,12 +11,16 @@ from typing import Any
 
 import httpx
 import orjson
+from starlette.routing import BaseRoute
 
 from addin.backend import create_app
 from addin.backend.serving import listen, running
 from addin.config.api_key import ConfiguredKey, KeySource, KeyStore, no_keychain
 from addin.config.settings import Settings
 from addin.formulas import call_text
+from addin.sheet.component import is_here
+from addin.sheet.example import NAME, example_book
+from addin.sheet.routes import BookToOpen, routes
 from addin.tls.certificates import Certificate
 from dataservice.server import Store, import_directory, write_sample
 from dataservice.server import running as running_service
@@ -57,6 +61,8 @@ class Demo:
     key: str
     folder: Path
     http: httpx.Client
+    sheet_url: str | None
+    """The sheet in the browser, if it is served."""
 
     def send(self, formulas: Sequence[str] = FORMULAS) -> Sent:
         """The answers to `formulas`, sent as one batch to the backend as Excel and Calc send them."""
@@ -69,8 +75,11 @@ class Demo:
 
 
 @contextmanager
-def running_demo(*, port: int = 0, certificate: Certificate | None = None) -> Iterator[Demo]:
-    """A demo inside the block, in a folder that is removed at its end; raises `AddinError` where the port is taken."""
+def running_demo(*, port: int = 0, certificate: Certificate | None = None, sheet: bool = False) -> Iterator[Demo]:
+    """A demo inside the block, in a folder that is removed at its end; raises `AddinError` where the port is taken.
+
+    With `sheet` it serves the sheet in the browser, if the component is here, and the template filled for it.
+    """
     with ExitStack() as stack:
         folder = Path(stack.enter_context(TemporaryDirectory(prefix="dataservice-demo-")))
         listener = listen("127.0.0.1", port, certificate)
@@ -79,11 +88,23 @@ def running_demo(*, port: int = 0, certificate: Certificate | None = None) -> It
         service = stack.enter_context(running_service(store))
         settings = Settings(url=service.url, cache_dir=folder / "cache")
         keys = KeyStore(service.url, open_keychain=no_keychain, file=folder / "keys.json")
-        app = create_app(settings, keys=keys, key=ConfiguredKey(key, KeySource.CONFIG))
+        pages = stack.enter_context(_sheet(settings, folder, store)) if sheet else ()
+        app = create_app(settings, keys=keys, key=ConfiguredKey(key, KeySource.CONFIG), pages_beside=pages)
         url = stack.enter_context(running(app, listener))
         # The certificate is made for this machine and may not be trusted yet; nothing leaves the loopback address.
         http = stack.enter_context(httpx.Client(base_url=url, timeout=60, verify=certificate is None, trust_env=False))
-        yield Demo(url, service.url, key, folder, http)
+        yield Demo(url, service.url, key, folder, http, f"{url}/sheet" if pages else None)
+
+
+@contextmanager
+def _sheet(settings: Settings, folder: Path, store: Store) -> Iterator[Sequence[BaseRoute]]:
+    """The sheet with the filled template; it has a key of its own, so that filling it costs the user's key nothing."""
+    if not is_here():
+        yield ()
+        return
+    key = store.create_key("pro", label="template")
+    with example_book(folder, settings.url, key, settings.namespace) as file:
+        yield routes(settings, BookToOpen(NAME, file))
 
 
 @contextmanager

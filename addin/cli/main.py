@@ -17,6 +17,10 @@ from dataservice.cli.command_group import CommandEntry, LazyGroup, VersionOption
 COMMANDS = {
     "demo": CommandEntry("addin.cli.commands.demo:demo", "Try everything on made-up data: no account, no network."),
     "serve": CommandEntry("addin.cli.commands.serve:serve", "Answer the formulas of Excel and Calc until Ctrl-C."),
+    "sheet": CommandEntry(
+        "addin.cli.commands.serve:sheet",
+        "Open a spreadsheet in the browser, with the functions in it and your own key, until Ctrl-C.",
+    ),
     "eval": CommandEntry("addin.cli.commands.functions:evaluate_formulas", "Evaluate formulas and print their values."),
     "functions": CommandEntry("addin.cli.commands.functions:functions", "List the functions, or explain one."),
     "key": CommandEntry(

@@ -108,6 +108,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """The maximum number of connections to the service, for all users together."""
     receive_timeout_s: _Positive = 30.0
     """How long a request may take to arrive, in seconds."""
+    serve_sheet: bool = False
+    """Whether `addin serve` also serves the sheet in the browser; its page needs the policy 'unsafe-eval'."""
     log_requests: bool = False
     """Whether the backend writes one line per request to its log; never a key, a formula or an argument."""
 

@@ -27,7 +27,9 @@ def encode(outcome: Outcome, function_id: str) -> bytes:
     result = outcome.result
     try:
         if outcome.stale is None and (type(result) is float or (type(result) is str and len(result) <= MAX_TEXT)):
-            return b'{"value":%b,"fresh_s":' % orjson.dumps(result)  # what nearly every cell shows, in a tenth of the time
+            return b'{"value":%b,"fresh_s":' % orjson.dumps(
+                result
+            )  # what nearly every cell shows, in a tenth of the time
         return _head(_members(result), outcome)
     except Exception as error:  # noqa: BLE001 - a function's odd result must not harm the other answers of the batch
         return encode_error(error_cell(error, function_id))

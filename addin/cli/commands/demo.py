@@ -23,12 +23,14 @@ SHOWN_ROWS = 6
 def demo(
     once: Annotated[bool, typer.Option("--once", help="End after the formulas.")] = False,
     port: Annotated[int, typer.Option(min=0, max=65_535, help="The backend's port; 0 takes a free one.")] = 0,
+    browser: Annotated[bool, typer.Option(help="Open the sheet in the browser, where there is one.")] = True,
 ) -> None:
     """Try everything on made-up data: no account, no network.
 
     \b
     Examples:
       addin demo
+      addin demo --no-browser
       addin demo --once
       addin demo --port 8770
     """
@@ -41,10 +43,10 @@ def demo(
         with console.status("Making up data and starting the service and the backend …"):
             from addin.cli.demo_server import running_demo  # takes seconds to load: say so first
 
-            running = stack.enter_context(running_demo(port=port))
+            running = stack.enter_context(running_demo(port=port, sheet=not once))
         _show(running, console)
         if not once:
-            _keep_serving(running, console)
+            _keep_serving(running, console, browser=browser)
 
 
 def _show(demo: Demo, console: Console) -> None:
@@ -56,9 +58,10 @@ def _show(demo: Demo, console: Console) -> None:
         console.print(f"[bold]{title}[/bold]  {_spending(len(FORMULAS), sent)}", highlight=False, soft_wrap=True)
 
 
-def _keep_serving(demo: Demo, console: Console) -> None:
+def _keep_serving(demo: Demo, console: Console, *, browser: bool) -> None:
     console.print(
         f"""
+[bold]Sheet[/bold]       {_sheet(demo, browser=browser)}
 [bold]Backend[/bold]     {demo.url}
   Excel     the task pane is {demo.url}/taskpane.html; Excel itself needs HTTPS: [cyan]addin serve[/cyan]
   Calc      with the extension installed: [cyan]DATA_SERVICE_ADDIN_URL={demo.url} soffice --calc[/cyan]
@@ -71,9 +74,22 @@ Ctrl-C ends it and removes everything.""",
         soft_wrap=True,
     )
     try:
+        if demo.sheet_url:
+            demo.http.get("/sheet/book")  # fills the template, so that whoever opens the page later need not wait
         threading.Event().wait()
     except KeyboardInterrupt:
         console.print("Stopped.")
+
+
+def _sheet(demo: Demo, *, browser: bool) -> str:
+    """Where the sheet is, opened if someone is there to see it; or how to get it."""
+    from addin.sheet.browser import open_page
+    from addin.sheet.component import ADVICE, FETCHED_MB
+
+    if demo.sheet_url is None:
+        return f"a spreadsheet in the browser with these formulas: get it with [cyan]{ADVICE}[/cyan] ({FETCHED_MB} MB)"
+    opened = open_page(demo.sheet_url, wanted=browser)
+    return f"{demo.sheet_url}  {'opens in the browser' if opened else 'open it in a browser'}: the template, live"
 
 
 def _page(formulas: tuple[str, ...], sent: Sent) -> RenderableType:

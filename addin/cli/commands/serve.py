@@ -1,15 +1,22 @@
-"""`addin serve`: the backend for Excel and Calc."""
+"""`addin serve`: the backend for Excel and Calc; `addin sheet`: a backend for a spreadsheet in the browser."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 from urllib.parse import urlsplit
 
 import typer
 
 from addin.config.settings import Settings, load_settings
+from addin.errors import AddinError, SettingsError
 from dataservice.cli.printing import echo
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from starlette.routing import BaseRoute
 
 
 def serve(
@@ -29,7 +36,7 @@ def serve(
     from addin.tls.certificates import certificates
 
     settings = load_settings()
-    app = create_app(settings)
+    app = create_app(settings, pages_beside=_shared_sheet(settings))
     certificate = None if http else certificates().ensure(datetime.now(UTC))
     listener = serving.listen(
         host or settings.host,
@@ -46,6 +53,70 @@ def serve(
     echo("Ctrl-C ends it.")
     serving.serve(app, listener)
     echo("Stopped.")
+
+
+def sheet(
+    book: Annotated[Path | None, typer.Argument(help="An .xlsx or .xlsm workbook; an empty sheet without one.")] = None,
+    port: Annotated[int, typer.Option(min=0, max=65_535, help="The port; 0 takes a free one.")] = 0,
+    browser: Annotated[bool, typer.Option(help="Open the page in the browser, where there is one.")] = True,
+    fetch: Annotated[bool, typer.Option("--fetch", help="Only download what the page is made of.")] = False,
+) -> None:
+    """Open a spreadsheet in the browser, with the functions in it and your own key, until Ctrl-C.
+
+    The workbook is read, never written: Download in the page saves a copy. Only this machine can reach the page.
+
+    \b
+    Examples:
+      addin sheet
+      addin sheet report.xlsx
+      addin sheet --no-browser --port 8770
+      addin sheet --fetch
+    """
+    from addin.sheet.component import ADVICE, FETCHED_MB, is_here
+
+    if fetch:
+        from addin.sheet.fetch import fetch as fetch_component
+
+        echo("It is here now." if fetch_component(echo) else "It is here already.")
+        return
+    if not is_here():
+        raise AddinError(f"the sheet's component is not here; get it with: {ADVICE} ({FETCHED_MB} MB, once)")
+    from addin.backend import create_app, serving
+    from addin.sheet.browser import open_page
+    from addin.sheet.routes import BookToOpen, routes
+
+    settings = load_settings()
+    first = BookToOpen(book.name, _readable(book)) if book else None
+    app = create_app(settings, pages_beside=routes(settings, first))
+    listener = serving.listen("127.0.0.1", port)
+    url = f"{listener.url}/sheet"
+    echo(f"{book.name if book else 'An empty sheet'} with {settings.namespace} functions: {url}")
+    if app.state.backend.key is None:
+        echo("No API key is set yet: cells will say so. Keep one with: addin key set", err=True)
+    opened = open_page(url, wanted=browser)  # the port listens already, so the browser may ask before it is answered
+    echo("Ctrl-C ends it." if opened else "Open it in a browser. Ctrl-C ends it.")
+    serving.serve(app, listener)
+    echo("Stopped.")
+
+
+def _readable(book: Path) -> Callable[[], Path]:
+    """The book's path at any time, once it is sure that it is a workbook; raises `WorkbookError`."""
+    from addin.workbook.ooxml.package import Package
+
+    Package(book).close()
+    return lambda: book
+
+
+def _shared_sheet(settings: Settings) -> Sequence[BaseRoute]:
+    """The sheet, where a setting says that this backend serves it; raises `SettingsError` if it is not here."""
+    if not settings.serve_sheet:
+        return ()
+    from addin.sheet.component import ADVICE
+    from addin.sheet.routes import routes
+
+    if not (found := routes(settings)):
+        raise SettingsError(f"serve_sheet is set, but the sheet's component is not here; get it with: {ADVICE}")
+    return found
 
 
 def deployment(settings: Settings) -> list[str]:

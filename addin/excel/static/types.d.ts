@@ -94,6 +94,8 @@ interface PageAddin {
   calls(): Call[];
   /** Forget every answer: the next calls ask the backend again. */
   forget(): void;
+  /** End what is on its way; its cells say that they were stopped. What the backend has begun to fetch it goes on with. */
+  stop(): void;
   /** Send this key with every batch (a shared deployment); it is held in memory only. */
   useKey(key: string | null): void;
   /** Call `listener` with every reply of the backend; returns what ends that. */

@@ -75,6 +75,10 @@ class Package:
     def __contains__(self, part: str) -> bool:
         return part.casefold() in self._names
 
+    def parts(self) -> Iterator[str]:
+        """The names of all parts, in their order."""
+        yield from self._names.values()
+
     def read(self, part: str) -> bytes:
         """The bytes of a part; its name's case does not matter."""
         name = self._names.get(part.casefold())

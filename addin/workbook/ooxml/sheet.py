@@ -244,6 +244,16 @@ class Sheet:
             )
             dimension.set("ref", str(whole))
 
+    def make_plain(self, spot: Spot) -> None:
+        """Make an array formula in a cell one of a single value."""
+        self.is_changed = True
+        cell = self._cell(spot)
+        element = cell.find(_F) if cell is not None else None
+        if cell is not None and element is not None:
+            cell.attrib.pop("cm", "")
+            for name in ("t", "ref"):
+                element.attrib.pop(name, "")
+
     def content(self) -> bytes:
         """The part's bytes."""
         return xml_bytes(self._root)
