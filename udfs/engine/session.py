@@ -193,7 +193,7 @@ def _keep_s(call: Call, run: Run, now: float) -> float:
         rests_on_nothing = run.error is not None or run.fresh_until == EVER
         limit_s = KEEP_WITHOUT_ANSWER_S if rests_on_nothing else KEEP_AT_MOST_S
     left_s = run.fresh_until - now
-    return limit_s if left_s >= limit_s else left_s if left_s > 0.0 else 0.0
+    return limit_s if left_s >= limit_s else max(0.0, left_s)
 
 
 def _styled(result: Any, call: Call) -> Any:
