@@ -22,7 +22,7 @@ from dataservice.stores import Entry, ResilientStore
 T = TypeVar("T")
 
 ABSENT_S = 2.0
-"""For so long the store is not asked again for a detail that it did not have: the functions of one batch."""
+"""For so long the store is not asked again for a fresh detail that it did not have: the functions of one batch."""
 
 MAX_ABSENT = 10_000
 
@@ -137,12 +137,13 @@ class SignalAnswers(StoredAnswers):
         self._correct(slug, arrived, united)
 
     async def _detail(self, slug: str, now: float) -> Answer[SignalDetail] | None:
-        """The signal's detail in memory, else in the store."""
+        """The signal's detail: a fresh one in memory, else the younger of that and the store's."""
         resource = SignalResource(slug)
         known = self.memory.get(resource)
-        if known is None and not now - ABSENT_S <= self._absent.get(slug, NEVER) <= now:
-            return await self._unpacked(resource, now)
-        return known
+        was_looked_up = now - ABSENT_S <= self._absent.get(slug, NEVER) <= now
+        if was_looked_up or (known is not None and known.is_fresh(now)):
+            return known
+        return await self._unpacked(resource, now) or known
 
     def _history_name(self, slug: str) -> str | None:
         return None if self.scope is None else self.name(HistoryResource(slug))
@@ -170,6 +171,8 @@ class SignalAnswers(StoredAnswers):
         if answer is None:
             self._absent[resource.slug] = now
         elif self.memory.get(resource) is not None:
+            if not answer.is_fresh(now):
+                self._absent[resource.slug] = now
             self.memory.drop_family(HistoryResource(resource.slug))  # they were cut without this detail
             if held is not None:
                 self._united(resource.slug, held, cast("Answer[SignalDetail]", answer))
