@@ -7,7 +7,6 @@ for which signal, key and day it was true.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
@@ -17,6 +16,7 @@ import orjson
 
 from dataservice.client import SignalResource
 from dataservice.observations import Observations
+from tests.dataservice.client.clocks import Clock
 from tests.dataservice.client.scripted import quota
 
 KEYS = tuple(f"ds_{digit * 40}" for digit in "12")
@@ -27,6 +27,7 @@ PAGE = 1_000
 NEVER = -np.inf
 MODES = ("fine", "fine", "fine", "500", "404", "html", "no date", "big", "lost", "breaks off", "429")
 
+LATENCY_S = 0.02
 TTL_S, FULL_PULL_S, LIVE = 900.0, 30 * 86_400.0, 31
 
 
@@ -88,7 +89,11 @@ class Series:
             gaps = np.diff(np.append(0, now - self.pulled_at[wanted] >= FULL_PULL_S).astype(int))
             return pages(rows) + int(np.sum(gaps == 1)) + 1
         is_fresh = bool(np.all(recent > now - TTL_S) and np.all(self.asked_at[wanted] >= not_before))
-        return 0 if is_fresh else pages(int(np.sum(~np.isnan(self.values[live:]))))
+        if is_fresh:
+            return 0
+        is_forced = np.any(self.asked_at[wanted] < not_before)  # then each part that was pulled apart is checked
+        parts = int(np.sum(np.diff(self.pulled_at[wanted]) != 0)) if is_forced else 0
+        return pages(int(np.sum(~np.isnan(self.values[live:])))) + parts
 
     def whole(self) -> int:
         """The requests that all its observations take."""
@@ -103,7 +108,7 @@ def pages(rows: int) -> int:
 class World:
     """The service: it says what the series are now, or fails in the mode that is on."""
 
-    def __init__(self, chance: random.Random, clock: Callable[[], float]) -> None:
+    def __init__(self, chance: random.Random, clock: Clock) -> None:
         self.chance, self.clock = chance, clock
         self.mode = "fine"
         self.requests = 0
@@ -150,6 +155,7 @@ class World:
 
     def answer(self, request: httpx.Request) -> httpx.Response:
         self.requests += 1
+        self.clock.advance(LATENCY_S)  # no two answers have one time
         parts = request.url.path.split("/")
         series = self.series[request.headers["authorization"].removeprefix("Bearer "), parts[3]]
         mode = self.mode

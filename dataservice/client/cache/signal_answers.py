@@ -97,7 +97,10 @@ class SignalAnswers(StoredAnswers):
         if detail is None:
             return history
         if detail.fresh_until == NEVER:
-            return history if history.spans else _doubtful(with_detail(history, detail.value, detail.fetched_at))
+            if not history.spans:
+                return _doubtful(with_detail(history, detail.value, detail.fetched_at))
+            self._correct(slug, detail, history)  # nobody knows which is newer, and there must be one value
+            return history
         united = with_detail(history, detail.value, detail.fetched_at)
         if history.spans:
             self._correct(slug, detail, united)
