@@ -25,7 +25,7 @@ from dataservice.stores import Entry, ResilientStore
 T = TypeVar("T")
 
 ABSENT_S = 2.0
-"""For so long the store is not asked again for a detail that it did not have: the functions of one batch."""
+"""For so long the store is not asked again for a fresh detail that it did not have: the functions of one batch."""
 
 MAX_ABSENT = 10_000
 
@@ -106,7 +106,10 @@ class SignalAnswers(StoredAnswers):
         if detail is None:
             return history
         if detail.fresh_until == NEVER:
-            return history if history.spans else _doubtful(with_detail(history, detail.value, detail.fetched_at))
+            if not history.spans:
+                return _doubtful(with_detail(history, detail.value, detail.fetched_at))
+            self._correct(slug, detail, history)  # nobody knows which is newer, and there must be one value
+            return history
         united = with_detail(history, detail.value, detail.fetched_at)
         if history.spans:
             self._correct(slug, detail, united)
@@ -146,12 +149,13 @@ class SignalAnswers(StoredAnswers):
         self._correct(slug, arrived, united)
 
     async def _detail(self, slug: str, now: float) -> Answer[SignalDetail] | None:
-        """The signal's detail in memory, else in the store."""
+        """The signal's detail: a fresh one in memory, else the younger of that and the store's."""
         resource = SignalResource(slug)
         known = self.memory.get(resource)
-        if known is None and not now - ABSENT_S <= self._absent.get(slug, NEVER) <= now:
-            return await self._unpacked(resource, now)
-        return known
+        was_looked_up = now - ABSENT_S <= self._absent.get(slug, NEVER) <= now
+        if was_looked_up or (known is not None and known.is_fresh(now)):
+            return known
+        return await self._unpacked(resource, now) or known
 
     async def _kept_looks(self, slug: str) -> list[tuple[Window, float]]:
         """The days that the kept answers about a signal cover, and when the service gave them."""
@@ -192,6 +196,8 @@ class SignalAnswers(StoredAnswers):
         if answer is None:
             self._absent[resource.slug] = now
         elif self.memory.get(resource) is not None:
+            if not answer.is_fresh(now):
+                self._absent[resource.slug] = now
             self.memory.drop_family(HistoryResource(resource.slug))  # they were cut without this detail
             if held is not None:
                 self._united(resource.slug, held, cast("Answer[SignalDetail]", answer))

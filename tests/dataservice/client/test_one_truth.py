@@ -146,6 +146,18 @@ async def test_a_fresh_detail_is_the_check_of_a_history():
         assert (at(found.value, world.day(1)), found.requests) == (7.5, 0)
 
 
+async def test_a_fresh_detail_of_another_process_is_the_check_of_a_history():
+    clock, world, store = Clock(), World(), MemoryStore()
+    async with world.service.client(clock, store=store) as client, world.service.client(clock, store=store) as other:
+        await client.read(X)
+        await client.read(HistoryResource("x"))
+        clock.advance(1_000)
+        world.values[-1] = 7.5
+        await other.read(X)
+        found = await client.read(HistoryResource("x"))
+        assert (at(found.value, world.day(1)), found.requests) == (7.5, 0)
+
+
 async def test_a_closed_window_is_not_the_last_known_value_of_one_that_goes_on():
     clock, world = Clock(), World()
     async with world.service.client(clock) as client:
