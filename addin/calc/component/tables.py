@@ -173,11 +173,13 @@ def calculate_out_of_sight(document: Any) -> None:
     """Work out all cells and draw the charts again.
 
     Calc's own `calculate` would also end the typing in a cell. Any query for values works out all cells of a sheet,
-    and any change of a cell draws the charts.
+    and any change of a cell draws the charts. Calc counts drawn charts as a change of the document, which nobody made.
     """
+    was_modified = document.isModified()
     for sheet in document.Sheets:
         sheet.queryFormulaCells(ERROR)
     any(computed(document, sheet, ["=0"]) for sheet in document.Sheets)
+    document.setModified(was_modified)
 
 
 @contextmanager

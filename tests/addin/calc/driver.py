@@ -124,7 +124,8 @@ class Driver:
         components = self.desktop.Components.createEnumeration()
         while components.hasMoreElements():
             document = components.nextElement()
-            if document != self.document:
+            is_sheet = document.supportsService("com.sun.star.sheet.SpreadsheetDocument")
+            if is_sheet and document != self.document:
                 frame = document.getCurrentController().getFrame()
                 frame.queryDispatch(url, "_self", 0).dispatch(url, ())
         return self.dispatch(command)
