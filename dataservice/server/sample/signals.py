@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
@@ -21,8 +21,8 @@ DAILY_YEARS = 6
 MONTHLY_YEARS = 20
 
 DRAWN_FOR = date(2026, 8, 31)
-"""The walks begin where the data of this day begin. Those of later days continue them, those of earlier days lead up
-to them, so that a day's value does not depend on when it is read."""
+"""The walks begin so many years before this day. Later days continue them; for earlier days they are led back, so that a
+day's value does not depend on when it is read."""
 
 _STEPS_A_YEAR = {"daily": 365, "weekdays": 260, "monthly": 12}
 
@@ -96,10 +96,10 @@ class Walk:
     days: list[date]
     values: list[float]
 
-    def between(self, first: date, last: date) -> Walk:
-        """The part of the walk from `first` to `last`, both included."""
-        part = slice(bisect_left(self.days, first), bisect_right(self.days, last))
-        return replace(self, days=self.days[part], values=self.values[part])
+    def until(self, last: date) -> Walk:
+        """The walk up to `last`, which is included."""
+        count = bisect_right(self.days, last)
+        return replace(self, days=self.days[:count], values=self.values[:count])
 
     def change_pct(self, steps: int) -> float:
         """By how many percent the last value differs from the one so many steps before."""
@@ -113,12 +113,13 @@ class Walk:
 
 def walk(signal: MadeUpSignal, *, as_of: date, seed: int) -> Walk:
     """A signal's final values up to a day, the same for the same seed; a day's value is the same in every walk."""
-    start, origin = _first_day(signal.calendar, as_of), _first_day(signal.calendar, DRAWN_FOR)
+    origin = _first_day(signal.calendar, DRAWN_FOR)
+    start = min(origin, _first_day(signal.calendar, as_of))  # a series does not lose its beginning as days pass
     before = list(_days(signal.calendar, start, origin - timedelta(days=1)))
     since = list(_days(signal.calendar, origin, as_of))
     values = [*reversed(_backwards(signal, len(before), seed)), *_forwards(signal, len(since), seed)]
     drawn = Walk(signal, before + since, [round(value, signal.decimals) for value in values])
-    return drawn.between(start, as_of)
+    return drawn.until(as_of)
 
 
 def _first_day(calendar: str, as_of: date) -> date:
