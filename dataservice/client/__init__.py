@@ -3,6 +3,7 @@
 >>> from dataservice.client import Client
 """
 
+from dataservice.client.archive.vintages import Vintages, VintagesResource
 from dataservice.client.async_client import AsyncClient
 from dataservice.client.cache.answer import Answer, Miss, Source
 from dataservice.client.contract.quota import Quota
@@ -49,5 +50,7 @@ __all__ = [
     "SignalResource",
     "Source",
     "State",
+    "Vintages",
+    "VintagesResource",
     "WireResource",
 ]

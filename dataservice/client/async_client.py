@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import random
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
@@ -12,17 +13,16 @@ from typing import Any, Self, TypeVar
 
 import httpx
 
-from dataservice.client.cache.answer import DEFAULT_TTL_S, Answer, Miss
+from dataservice.client.archive.archive import Archive
+from dataservice.client.archive.vintages import Vintages, VintagesResource
+from dataservice.client.cache.answer import DEFAULT_TTL_S, Answer, Miss, Source
 from dataservice.client.cache.answer_cache import AnswerCache
 from dataservice.client.cache.steady_clock import SteadyClock
 from dataservice.client.contract.dates import DateLike, days_of
 from dataservice.client.contract.paging import MAX_PAGES
 from dataservice.client.contract.quota import Quota
 from dataservice.client.contract.requests import can_exist, first_request
-from dataservice.client.contract.resources import (
-    IndicesResource,
-    Resource,
-)
+from dataservice.client.contract.resources import IndicesResource, Resource
 from dataservice.client.contract.windows import Window, utc_day
 from dataservice.client.cost import Cost
 from dataservice.client.endpoints import Endpoints
@@ -149,10 +149,28 @@ class AsyncClient(Endpoints):
 
     async def last_known(self, resource: Resource[T]) -> Answer[T] | None:
         """The answer in any cache, fresh if any cache holds a fresh one, else the youngest; never a request."""
+        if isinstance(resource, VintagesResource):
+            found: Any = await self.vintages(resource.slug)
+            return Answer(found, self._clock(), math.inf, Source(self._store.tier))
         if not can_exist(resource):
             return None
         await self._open()
         return await self._cache.last_known(resource, self._clock())
+
+    async def vintages(self, slug: str) -> Vintages:
+        """What was known of a signal, and when, as earlier answers showed it; never a request."""
+        await self._open()
+        return await self._cache.archive.vintages(slug)
+
+    @property
+    def archive(self) -> Archive:
+        """The archive of this key: its signals, their sizes, and how to prune and clear it."""
+        return self._cache.archive
+
+    async def scope(self) -> str | None:
+        """The hash that names the key in the store, which is opened; None without a key, or if the store fails."""
+        await self._open()
+        return self._cache.scope
 
     async def have(self, resource: Resource[T], *, max_age_s: float) -> Answer[T] | None:
         """The answer in any cache, if it is not older than `max_age_s` seconds; never a request."""
@@ -230,7 +248,7 @@ class AsyncClient(Endpoints):
         await self._usage.allow_probe()
 
     async def forget(self) -> int:
-        """Forget everything kept for this key at this service, in memory and store; returns the number of entries."""
+        """Forget all answers kept for this key at this service; returns the number of entries. The archive stays."""
         await self._open()
         return await self._cache.forget()
 

@@ -9,11 +9,12 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Itera
 from concurrent.futures import Future
 from contextlib import ExitStack
 from types import TracebackType
-from typing import Any, Self, TypedDict, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, Self, TypedDict, TypeVar, Unpack
 
 import httpx
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 
+from dataservice.client.archive.vintages import Vintages
 from dataservice.client.async_client import AsyncClient
 from dataservice.client.cache.answer import Answer, Miss
 from dataservice.client.contract.dates import DateLike
@@ -28,6 +29,9 @@ from dataservice.client.unknown_names import Doubt
 from dataservice.models import Post, Signal, WireItem
 from dataservice.observations import Observations
 from dataservice.stores import Store
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 T = TypeVar("T")
 
@@ -198,7 +202,7 @@ class Client:
         self._loop.run(self._client.refresh(force=force))
 
     def forget(self) -> int:
-        """Forget everything kept for this key at this service, in memory and store; returns the number of entries."""
+        """Forget all answers kept for this key at this service; returns the number of entries. The archive stays."""
         return self._loop.run(self._client.forget())
 
     def signal_pages(self, category: str | None = None) -> Iterator[Sequence[Signal]]:
@@ -227,12 +231,22 @@ class Client:
         """One signal with its latest value and recent history (GET /v1/signals/{slug})."""
         return self._loop.run(self._client.signal(slug))
 
-    def observations(self, slug: str, start: DateLike | None = None, end: DateLike | None = None) -> Observations:
+    def vintages(self, slug: str) -> Vintages:
+        """What was known of a signal, and when, as earlier answers showed it; never a request."""
+        return self._loop.run(self._client.vintages(slug))
+
+    def revisions(self, slug: str, observed_at: DateLike | None = None, start: DateLike | None = None) -> pd.DataFrame:
+        """What changed of a signal between two looks; no request."""
+        return self._loop.run(self._client.revisions(slug, observed_at, start))
+
+    def observations(
+        self, slug: str, start: DateLike | None = None, end: DateLike | None = None, *, as_of: DateLike | None = None
+    ) -> Observations:
         """A signal's observations from `start` to `end`, both days included (GET /v1/signals/{slug}/observations).
 
-        Both are dates or text: 2024-12-31, or relative such as -5Y or YTD; a relative start counts back from the end.
+        Both are dates or text: 2024-12-31, or -5Y back from the end. `as_of`: as known here at the end of that day.
         """
-        return self._loop.run(self._client.observations(slug, start, end))
+        return self._loop.run(self._client.observations(slug, start, end, as_of=as_of))
 
     def indices(self) -> Indices:
         """All indices with components and readings (GET /v1/indices)."""

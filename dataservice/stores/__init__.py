@@ -3,16 +3,20 @@
 `RedisStore` needs the extra `redis` and is imported by its own name: `from dataservice.stores.redis import RedisStore`.
 """
 
-from dataservice.stores.base import Claim, Entry, EntrySize, Store
+from dataservice.stores.base import DEFAULT_ARCHIVE_BYTES, Claim, Entry, EntrySize, Log, LogSize, Part, Store
 from dataservice.stores.memory import MemoryStore
 from dataservice.stores.resilient import ResilientStore
 from dataservice.stores.sqlite import SqliteStore, default_sqlite_path
 
 __all__ = [
+    "DEFAULT_ARCHIVE_BYTES",
     "Claim",
     "Entry",
     "EntrySize",
+    "Log",
+    "LogSize",
     "MemoryStore",
+    "Part",
     "ResilientStore",
     "SqliteStore",
     "Store",

@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar
 
-from dataservice.stores.base import Claim, Entry, EntrySize, Store
+from dataservice.stores.base import Claim, Entry, EntrySize, Log, LogSize, Store
 
 T = TypeVar("T")
 
@@ -91,6 +91,26 @@ class ResilientStore:
     async def add(self, counter: str, amount: int) -> int | None:
         """The counter's value, or None where it cannot be known."""
         return await self._tried(lambda: self._store.add(counter, amount), None, writes=amount != 0)
+
+    async def parts(self, log: str, after: int = 0) -> Log | None:
+        """The parts of a log, or None where they cannot be known."""
+        return await self._tried(lambda: self._store.parts(log, after), None)
+
+    async def append(self, log: str, payload: bytes, after: int) -> int | None:
+        """The number of the new part, 0 where the last part is not `after`; None where the store fails."""
+        return await self._tried(lambda: self._store.append(log, payload, after), None, writes=True)
+
+    async def fold(self, log: str, numbers: Sequence[int], payload: bytes) -> bool:
+        """Whether the parts became one."""
+        return await self._tried(lambda: self._store.fold(log, numbers, payload), otherwise=False, writes=True)
+
+    async def logs(self, prefix: str = "") -> list[LogSize]:
+        """The sizes of the logs; none where they cannot be known."""
+        return await self._tried(lambda: self._store.logs(prefix), [])
+
+    async def delete_logs(self, prefix: str = "") -> int:
+        """How many logs were deleted."""
+        return await self._tried(lambda: self._store.delete_logs(prefix), 0, writes=True)
 
     async def aclose(self) -> None:
         """Close the store."""

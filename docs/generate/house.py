@@ -83,6 +83,7 @@ CLIENT = Card(
     {
         "network": "limits, retries, circuit breaker, budget",
         "cache": "answers and their freshness, histories, single flight",
+        "archive": "what was known when",
         "contract": "the service's API as values",
     },
     MARGIN + INSET,

@@ -19,9 +19,7 @@ AllKeysOption = Annotated[bool, typer.Option("--all-keys", help="Of every key, n
 
 
 @app.callback(invoke_without_command=True, no_args_is_help=False)
-def show(
-    context: typer.Context, as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False
-) -> None:
+def show(context: typer.Context, as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
     """Show how much is cached and archived; export, prune or clear it.
 
     The cache holds answers and histories, which the service can give again. The archive holds what was known when,
@@ -49,8 +47,8 @@ def export(
 ) -> None:
     """Write the archive of the key in use to a file: what each look showed for the first time.
 
-    Columns: slug, observed_at, value_before, value, first_seen, not_before; times in UTC. `not_before` is empty for what
-    the first look showed, `value` for an observation that vanished.
+    Columns: slug, observed_at, value_before, value, vanished, first_seen, not_before; times in UTC. `not_before` is
+    empty for what the first look showed, `value` for an observation that vanished.
 
     \b
     Examples:
@@ -96,7 +94,9 @@ def clear(
     from addin.cli.cache.contents import clear_contents
 
     if not yes:
-        _confirm("the cache and the archive, which nobody can give again" if archive else "the cache", all_keys=all_keys)
+        _confirm(
+            "the cache and the archive, which nobody can give again" if archive else "the cache", all_keys=all_keys
+        )
     asyncio.run(clear_contents(archive=archive, all_keys=all_keys))
 
 

@@ -50,11 +50,12 @@ class OpenCache:
         """The archive of the key in use; raises `AddinError` without a key."""
         if self.client is None:
             raise AddinError("no key is set, and each key has its own cache and archive: addin key set")
-        return await self.client.archive()
+        await self.client.scope()
+        return self.client.archive
 
     async def scope(self) -> str | None:
         """The hash by which the store names the key in use; None without a key."""
-        return None if self.client is None else (await self.archive()).scope
+        return None if self.client is None else await self.client.scope()
 
 
 @asynccontextmanager
@@ -104,7 +105,7 @@ async def show_contents(*, as_json: bool) -> None:
 
 
 async def export_archive(file: Path, slugs: Sequence[str]) -> None:
-    """Write the archive of the key in use, or of some of its signals, to a file that is replaced when all is written."""
+    """Write the archive of the key in use, or of some of its signals, to a file, all at once."""
     write, target = writer_for(file), Target(file)
     async with open_cache() as cache:
         archive = await cache.archive()
@@ -147,11 +148,13 @@ async def prune_archive(before: str) -> None:
 async def clear_contents(*, archive: bool, all_keys: bool) -> None:
     """Delete answers and histories, and with `archive` what was known when."""
     async with open_cache() as cache:
-        prefix = "" if all_keys else f"{(await cache.archive()).scope}/"
+        if not all_keys:
+            await cache.archive()
+        prefix = "" if all_keys else f"{await cache.scope()}/"
         entries = await cache.store.clear(prefix)
         logs = await cache.store.delete_logs(prefix) if archive else 0
         await _shrink(cache.store)
-    deleted = f"Deleted {counted(entries, 'cached answer')}"
+    deleted = f"Deleted {entries:,} cached {'entry' if entries == 1 else 'entries'}"
     echo(f"{deleted} and the archive of {counted(logs, 'signal')}." if archive else f"{deleted}; the archive is kept.")
 
 

@@ -48,8 +48,10 @@ def write_csv(out: BinaryIO, archive: Mapping[str, Vintages]) -> None:
 def write_jsonl(out: BinaryIO, archive: Mapping[str, Vintages]) -> None:
     """Write the rows of all signals as one JSON object a line."""
     for slug, vintages in archive.items():
-        for row in rows_of(vintages):
-            out.write(orjson.dumps(dict(zip(COLUMNS, (slug, *row), strict=True)), option=orjson.OPT_APPEND_NEWLINE))
+        out.writelines(
+            orjson.dumps(dict(zip(COLUMNS, (slug, *row), strict=True)), option=orjson.OPT_APPEND_NEWLINE)
+            for row in rows_of(vintages)
+        )
 
 
 def rows_of(vintages: Vintages) -> Iterator[tuple[Any, ...]]:
@@ -68,7 +70,9 @@ def rows_of(vintages: Vintages) -> Iterator[tuple[Any, ...]]:
             _numbers(facts.values[part]),
             facts.gone[part].tolist(),
             _moments(facts.first_seen[part].view("datetime64[us]")),
-            _moments(np.where(facts.not_before[part] == NEVER_BEFORE, _NO_TIME, facts.not_before[part]).view("<M8[us]")),
+            _moments(
+                np.where(facts.not_before[part] == NEVER_BEFORE, _NO_TIME, facts.not_before[part]).view("<M8[us]")
+            ),
             strict=True,
         )
 

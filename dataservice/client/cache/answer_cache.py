@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any, TypeVar, cast
 
 from dataservice.client.cache.answer import Answer, Source
+from dataservice.client.cache.recent import looked_at
 from dataservice.client.cache.signal_answers import SignalAnswers
 from dataservice.client.cache.stored_answers import is_better, size_of
 from dataservice.client.contract.resources import HistoryResource, Resource, SignalResource
@@ -21,7 +22,7 @@ class AnswerCache(SignalAnswers):
     @property
     def held_bytes(self) -> int:
         """About how much memory the answers take."""
-        return self.memory.held_bytes + self._histories.held_bytes
+        return self.memory.held_bytes + self._histories.held_bytes + self.archive.held_bytes
 
     def expire(self, now: float) -> None:
         """Let nothing that is known count as fresh any more; nothing is lost."""
@@ -29,7 +30,7 @@ class AnswerCache(SignalAnswers):
         self.memory.expire(now)
 
     async def forget(self) -> int:
-        """Forget all that is kept for this key; how many entries the store held."""
+        """Forget all answers that are kept for this key; how many entries the store held. The archive stays."""
         self.memory.clear()
         self._histories.clear()
         self._absent.clear()
@@ -68,6 +69,8 @@ class AnswerCache(SignalAnswers):
         """Keep a value that just arrived, packed as `payload`; returns the answer as the network gave it."""
         fetched_at = self.rules.arrival(now)
         answer = Answer(value, fetched_at, self.rules.fresh_until(fetched_at, now), Source.NETWORK)
+        if isinstance(resource, SignalResource):
+            await self.archive.look(resource.slug, *looked_at(cast("SignalDetail", value)), fetched_at)
         before = self._remember(resource, answer, size_of(value, payload))
         if self.scope is not None:
             await self._store.put(self.name(resource), Entry(payload, fetched_at))

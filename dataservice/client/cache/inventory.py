@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from dataservice.stores import EntrySize
+from dataservice.stores import EntrySize, LogSize
 
-HISTORY_END = "/observations"
+ANSWER, HISTORY_END = "/v1/", "/observations"
+"""Parts of the names of answers and of histories; other entries are notes, such as the quota last seen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +38,7 @@ class KeyShare:
         return self.answers.nbytes + self.histories.nbytes + self.archive.nbytes
 
 
-def key_shares(entries: Iterable[EntrySize], logs: Iterable[EntrySize]) -> list[KeyShare]:
+def key_shares(entries: Iterable[EntrySize], logs: Iterable[LogSize]) -> list[KeyShare]:
     """What `entries` and `logs`, the contents of a store, are for each key; the largest share first.
 
     >>> entry = EntrySize("1f3b/v1/signals/us-cpi/observations", 400)
@@ -49,7 +50,8 @@ archive=Amount(count=0, nbytes=0))]
     histories: dict[str, Amount] = {}
     archive: dict[str, Amount] = {}
     for entry in entries:
-        _add(histories if entry.name.endswith(HISTORY_END) else answers, entry)
+        if ANSWER in entry.name:
+            _add(histories if entry.name.endswith(HISTORY_END) else answers, entry)
     for log in logs:
         _add(archive, log)
     none = Amount()
@@ -60,6 +62,6 @@ archive=Amount(count=0, nbytes=0))]
     return sorted(shares, key=lambda share: -share.nbytes)
 
 
-def _add(amounts: dict[str, Amount], item: EntrySize) -> None:
+def _add(amounts: dict[str, Amount], item: EntrySize | LogSize) -> None:
     scope = item.name.partition("/")[0]
     amounts[scope] = amounts.get(scope, Amount()).plus(item.nbytes)

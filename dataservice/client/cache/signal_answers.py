@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, TypeVar, cast
 
+import msgspec
 from cachetools import LRUCache
 
+from dataservice.client.archive.archive import Archive
 from dataservice.client.cache.answer import Answer, Source
-from dataservice.client.cache.codec import pack
+from dataservice.client.cache.codec import pack, unpack, unpack_history
 from dataservice.client.cache.histories import Histories
 from dataservice.client.cache.history import History, findings, window_of
-from dataservice.client.cache.recent import contradicts, corrected, with_detail
+from dataservice.client.cache.recent import contradicts, corrected, looked_at, looks_of, with_detail
 from dataservice.client.cache.stored_answers import NEVER, StoredAnswers
 from dataservice.client.contract.resources import HistoryResource, Resource, SignalResource
 from dataservice.client.contract.results import SignalDetail
-from dataservice.client.contract.windows import utc_day
+from dataservice.client.contract.windows import Window, utc_day
 from dataservice.stores import Entry, ResilientStore
 
 T = TypeVar("T")
@@ -26,6 +29,9 @@ ABSENT_S = 2.0
 
 MAX_ABSENT = 10_000
 
+ARCHIVE_SHARE = 32
+"""Which part of the memory holds archives: they are larger than the histories, and are quickly read from the store."""
+
 
 class SignalAnswers(StoredAnswers):
     """Answers about signals. What is known of a signal is one history: details and pulls correct each other."""
@@ -34,6 +40,9 @@ class SignalAnswers(StoredAnswers):
         super().__init__(store, max_bytes=max_bytes, ttl_s=ttl_s)
         self._histories = Histories(store, max_bytes=max_bytes // 2, name_of=self._history_name)
         self._absent: LRUCache[str, float] = LRUCache(MAX_ABSENT)
+        self.archive = Archive(
+            store, max_bytes=max_bytes // ARCHIVE_SHARE, scope=lambda: self.scope, kept_looks=self._kept_looks
+        )
 
     def set_back(self, seconds: float) -> None:
         """Date all that is in memory earlier by `seconds`: the clock was set back."""
@@ -139,6 +148,19 @@ class SignalAnswers(StoredAnswers):
         if known is None and not now - ABSENT_S <= self._absent.get(slug, NEVER) <= now:
             return await self._unpacked(resource, now)
         return known
+
+    async def _kept_looks(self, slug: str) -> list[tuple[Window, float]]:
+        """The days that the kept answers about a signal cover, and when the service gave them."""
+        looks: list[tuple[Window, float]] = []
+        detail = await self._get(self.name(SignalResource(slug)))
+        history = await self._get(self.name(HistoryResource(slug)))
+        with contextlib.suppress(msgspec.MsgspecError, ValueError):  # what cannot be read tells nothing
+            if detail is not None:
+                window, _ = looked_at(unpack(SignalResource(slug), detail.payload))
+                looks.append((window, detail.fetched_at))
+            if history is not None:
+                looks += looks_of(unpack_history(history.payload))
+        return [look for look in looks if look[0]]
 
     def _history_name(self, slug: str) -> str | None:
         return None if self.scope is None else self.name(HistoryResource(slug))

@@ -21,8 +21,8 @@ DAILY_YEARS = 6
 MONTHLY_YEARS = 20
 
 DRAWN_FOR = date(2026, 8, 31)
-"""The walks begin so many years before this day. Later days continue them; for earlier days they are led back, so that a
-day's value does not depend on when it is read."""
+"""The walks begin so many years before this day. Later days continue them, earlier days lead up to them, so that the
+value of a day does not depend on when it is read."""
 
 _STEPS_A_YEAR = {"daily": 365, "weekdays": 260, "monthly": 12}
 

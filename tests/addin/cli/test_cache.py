@@ -46,10 +46,10 @@ async def test_the_contents_are_shown_by_key_and_no_key_is(service, tmp_path):
     environ = environment(tmp_path, service)
     done = addin("cache", environ=environ)
     assert (done.returncode, done.stderr) == (0, "")
-    assert re.search(rf"in use, the key ends in {service.key[-4:]}\) +3, .* none +2, \d", done.stdout)
+    assert re.search(rf"in use, the key ends in {service.key[-4:]}\) +2, .* none +2, \d", done.stdout)
     assert service.key not in done.stdout
     [share] = json.loads(addin("cache", "--json", environ=environ).stdout)["keys"]
-    assert (share["in_use"], share["answers"]["count"], share["archive"]["count"]) == (True, 3, 2)
+    assert (share["in_use"], share["answers"]["count"], share["archive"]["count"]) == (True, 2, 2)
     assert service.running.request_count == 4, "the looks, and nothing more"
 
 
@@ -76,20 +76,20 @@ async def test_the_archive_is_exported_with_every_change_that_was_seen(service, 
 async def test_in_redis_it_is_shown_exported_pruned_and_cleared(service, tmp_path, redis_url):  # noqa: F811
     await looked(service, RedisStore.from_url(redis_url), SAMPLE_AS_OF, LATER)
     environ = environment(tmp_path, service, redis_url=redis_url)
-    assert re.search(rf"Redis at .*\n.*ends in {service.key[-4:]}\) +3, ", addin("cache", environ=environ).stdout)
+    assert re.search(rf"(?s)Redis at .*ends in {service.key[-4:]}\) +2, ", addin("cache", environ=environ).stdout)
     done = addin("cache", "prune", "--before", "2026-10-25", environ=environ)
     assert done.stdout.startswith("Forgot what was known before 2026-10-25: the archive had ")
     addin("cache", "export", str(tmp_path / "all.csv"), environ=environ)
     assert [row for row in rows_in(tmp_path / "all.csv") if row["value_before"]] == []
     done = addin("cache", "clear", "--archive", "--yes", environ=environ)
-    assert done.stdout == "Deleted 3 cached answers and the archive of 2 signals.\n"
+    assert done.stdout == "Deleted 3 cached entries and the archive of 2 signals.\n"
 
 
 async def test_clearing_keeps_the_archive_unless_told(service, tmp_path):
     await looked(service, SqliteStore(file_in(tmp_path)), SAMPLE_AS_OF, LATER)
     environ = environment(tmp_path, service)
     done = addin("cache", "clear", "--yes", environ=environ)
-    assert done.stdout == "Deleted 3 cached answers; the archive is kept.\n"
+    assert done.stdout == "Deleted 3 cached entries; the archive is kept.\n"
     addin("cache", "prune", "--before", "2026-10-25", environ=environ)
     addin("cache", "export", str(tmp_path / "all.csv"), environ=environ)
     rows = rows_in(tmp_path / "all.csv")
