@@ -60,6 +60,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """The folder where answers survive a restart; by default the user's cache folder."""
     redis_url: str | None = None
     """A Redis or Valkey that several machines share, instead of the cache folder."""
+    archive_bytes: _AtLeastOne = 256 * 1024**2
+    """Room for the archive of what was known when; the signals that did not change for longest are dropped first."""
     reserve: _Count = 0
     """The last requests of the month, which are never spent."""
     monthly_budget: _AtLeastOne | None = None

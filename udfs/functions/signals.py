@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import Annotated, Any
 
-from dataservice.client import SignalDetail
 from dataservice.models import Signal
 from udfs.arguments.dates import Day
 from udfs.arguments.kinds import Choice, Count, Text, shown
@@ -17,7 +16,8 @@ from udfs.errors import NoDataError
 from udfs.records.fields import Fields
 from udfs.records.lookup import by_slug, corrected, in_group, ranked
 from udfs.records.resolve import need_catalogue, need_detail
-from udfs.timeseries.loader import latest, on_or_before
+from udfs.timeseries.loader import Observed
+from udfs.timeseries.vintages import PRESENT, VINTAGE_OPTIONS, Vintage, observed_as_of, observed_of
 
 SIGNAL_FIELDS = Fields(
     Signal,
@@ -80,6 +80,8 @@ AT = Day(
     vectorized=True,
 )
 
+OPTIONS = Options(help="text such as asof=2026-06-30, or err=blank", example="asof=2026-06-30", options=VINTAGE_OPTIONS)
+
 
 @udf(
     group="Signals",
@@ -94,7 +96,7 @@ async def SIGNAL(  # noqa: N802 - the id that workbooks store
     slug: Annotated[str, SLUG],
     field: Annotated[str, FIELD] = "value",
     at: Annotated[date | None, AT] = None,
-    options: Annotated[Mapping[str, Any] | None, Options(help="err=text or err=blank")] = None,  # noqa: ARG001 - err is the session's
+    options: Annotated[Mapping[str, Any] | None, OPTIONS] = None,
     *,
     now: float,
     today: date,
@@ -108,14 +110,24 @@ async def SIGNAL(  # noqa: N802 - the id that workbooks store
     All cells about one signal share one request, which also loads its recent history. An earlier day costs one more
     request, which loads some years around it. An unknown name is `#N/A` with a suggestion; a day with no observation
     on or before it is `#N/A` too.
+
+    With the option `asof`, the observation and the one before it are shown as they were known here at the end of that
+    day, at no cost; what nobody had looked at by then is `#N/A` with the day of the first look. `vintage=first` shows
+    the values that were seen first.
     """
+    name, vintage = field.casefold(), Vintage.given(options, today)
+    if vintage.as_of is not None and name in OBSERVED:
+        found = await observed_as_of(slug, at, vintage, with_previous=name in NEEDS_PREVIOUS)
+        return _field_of(found, name, slug)
     answer = await need_detail(slug)
     detail = answer.value
-    name = field.casefold()
     if name in OWN:
         return getattr(detail.signal, name)
+    if name == "value" and at is None and vintage is PRESENT and detail.latest is not None:
+        return detail.latest.value
     if name in OBSERVED:
-        return await _observed(detail, name, at, today)
+        found = await observed_of(detail, at, today, vintage, with_previous=name in NEEDS_PREVIOUS)
+        return _field_of(found, name, detail.signal.slug)
     if name == "age":
         return answer.age_s(now)
     if name == "state":
@@ -123,16 +135,9 @@ async def SIGNAL(  # noqa: N802 - the id that workbooks store
     return SIGNAL_FIELDS.value(detail.signal, SIGNAL_FIELDS.find(field, [detail.signal]))
 
 
-async def _observed(detail: SignalDetail, name: str, at: date | None, today: date) -> Any:
-    """A field of the observation on or before `at`, or of the latest one."""
-    if at is not None:
-        found = await on_or_before(detail, at, today, with_previous=name in NEEDS_PREVIOUS)
-    elif name == "value" and detail.latest is not None:
-        return detail.latest.value
-    else:
-        found = latest(detail)
+def _field_of(found: Observed, name: str, slug: str) -> Any:
     if name in NEEDS_PREVIOUS and found.before is None:
-        raise NoDataError(f"{detail.signal.slug} has no value before the one of {found.moment}")
+        raise NoDataError(f"{slug} has no value before the one of {found.moment}")
     return found.field(name)
 
 

@@ -7,9 +7,10 @@ nulls count as not observed, so a day without a value shows the last value befor
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import date, datetime
-from typing import Any
+from typing import Any, TypeAlias
 
 from dataservice.client import HistoryResource, SignalDetail, SignalResource
 from dataservice.client.cache.history import UNKNOWN_STEP_DAYS
@@ -25,6 +26,9 @@ from udfs.timeseries.resample import known_only
 
 BLOCK_YEARS = (50, 20, 10, 5, 2, 1)
 """Sizes of the blocks in which old observations are requested: cells on near days then request the same."""
+
+Values: TypeAlias = Callable[[Observations], Observations]
+"""What shows other values for the same observations."""
 
 NEAR_STEPS = 12
 """Distances of two observations that a stored history is searched before a day: gaps are seldom longer."""
@@ -101,15 +105,20 @@ def no_observations(series: Series, first: date | None, last: date | None) -> No
     return NoDataError(f"{series.slug} has no observations {span}".rstrip() + newest)
 
 
-def latest(detail: SignalDetail) -> Observed:
-    """The latest observation, its value None where it is null; raises `NoDataError` where there is none."""
+def latest(detail: SignalDetail, values: Values | None = None) -> Observed:
+    """The latest observation, its value None where it is null; raises `NoDataError` where there is none.
+
+    `values` may show others in place of the observations' own values.
+    """
     observations = recent(detail).observations
     if not len(observations):
         raise NoDataError(f"{detail.signal.slug} has no observations yet")
-    return _observed(observations[-1:], known_only(observations[:-1])[-1:])
+    return observed(observations[-1:], known_only(observations[:-1])[-1:], values)
 
 
-async def on_or_before(detail: SignalDetail, day: date, today: date, *, with_previous: bool) -> Observed:
+async def on_or_before(
+    detail: SignalDetail, day: date, today: date, *, with_previous: bool, values: Values | None = None
+) -> Observed:
     """The last observation up to the end of `day`; raises `NoDataError` where there is none.
 
     The recent history answers where it reaches, then a stored one. Else one request brings a block of years around the
@@ -133,7 +142,7 @@ async def on_or_before(detail: SignalDetail, day: date, today: date, *, with_pre
             found = _last(await _needed(slug, replace(block, start=None)), day, wanted)
     if not found:
         raise NoDataError(f"{slug} has no observation on or before {day}")
-    return _observed(found[-1:], found[:-1])
+    return observed(found[-1:], found[:-1], values)
 
 
 def block_around(day: date, step_days: float) -> tuple[date, date]:
@@ -177,7 +186,10 @@ def _last(known: Known, day: date, wanted: int) -> Observations | None:
     return found if len(found) == wanted or known.since == date.min else None
 
 
-def _observed(current: Observations, before: Observations) -> Observed:
+def observed(current: Observations, before: Observations, values: Values | None = None) -> Observed:
+    """The observation `current`, of length 1, and the value of `before`, of length 1 or 0."""
+    if values is not None:
+        current, before = values(current), values(before)
     ((moment, value),) = current
     previous = float(before.values[0]) if len(before) else None
     return Observed(day_or_moment(moment), None if math.isnan(value) else value, previous)

@@ -55,8 +55,12 @@ class Vintages:
         return self._observations(known & ~np.append(self._again[1:] & known[1:], False)[: len(known)])
 
     def first_values(self, moment: int) -> Observations:
-        """Every observation that looks up to `moment` showed, with the value that it had when it was first seen."""
-        return self._observations((self.facts.first_seen <= moment) & ~self._again)
+        """Every observation that had a value in looks up to `moment`, with the first one that was seen."""
+        facts = self.facts
+        valued = (facts.first_seen <= moment) & ~facts.gone & ~np.isnan(facts.values)
+        times, values = facts.times[valued], facts.values[valued]
+        begins = np.append(True, times[1:] != times[:-1])[: len(times)]
+        return Observations(times[begins], values[begins])
 
     def known_on(self, slug: str, day: date, window: Window) -> Observations:
         """The observations in `window` as they were known at the end of `day` (UTC).
