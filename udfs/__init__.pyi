@@ -274,7 +274,8 @@ async def QUOTA(
 async def STATUS(
     name: str | None = None,
 ) -> pd.DataFrame:
-    """A table of every resource read so far: name, state, age in seconds, source, last error, revision.
+    """A table of every resource read so far: name, state, age in seconds, source, last error, last
+    revision.
 
       name  only resources with this text in their name
 

@@ -26,6 +26,9 @@ COMMANDS = {
     "key": CommandEntry(
         "addin.cli.commands.key:app", "Keep the API key in the system's keychain, show where it is, or forget it."
     ),
+    "cache": CommandEntry(
+        "addin.cli.cache.commands:app", "Show how much is cached and archived; export, prune or clear it."
+    ),
     "refresh": CommandEntry(
         "addin.cli.commands.refresh:refresh",
         "Bring a workbook's formulas up to date, with or without a spreadsheet program.",

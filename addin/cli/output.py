@@ -170,12 +170,17 @@ def _cell(value: Any, kind: str | None) -> Scalar:
     return value  # type: ignore[no-any-return]  # JSON's own scalars
 
 
+def csv_text(text: str) -> str:
+    """A text as a cell of a CSV file; one that a spreadsheet would take for a formula gets an apostrophe before it."""
+    # A lone carriage return is quoted by no writer and ends a line for many readers.
+    lines = text.replace("\r\n", "\n").replace("\r", "\n")
+    return f"'{lines}" if _is_like_formula(text) else lines
+
+
 def _plain(cell: Scalar) -> str | float | None:
     match cell:
         case str():
-            # A lone carriage return is quoted by no writer and ends a line for many readers.
-            text = cell.replace("\r\n", "\n").replace("\r", "\n")
-            return f"'{text}" if _is_like_formula(cell) else text
+            return csv_text(cell)
         case bool():
             return str(cell).upper()
         case date() | CellError():

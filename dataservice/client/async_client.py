@@ -169,6 +169,11 @@ class AsyncClient(Endpoints):
         """The archive of this key: its signals, their sizes, and how to prune and clear it."""
         return self._cache.archive
 
+    async def scope(self) -> str | None:
+        """The hash that names the key in the store, which is opened; None without a key, or if the store fails."""
+        await self._open()
+        return self._cache.scope
+
     async def have(self, resource: Resource[T], *, max_age_s: float) -> Answer[T] | None:
         """The answer in any cache, if it is not older than `max_age_s` seconds; never a request."""
         found = self.peek(resource, max_age_s=max_age_s) or await self.last_known(resource)

@@ -3,7 +3,7 @@
 `RedisStore` needs the extra `redis` and is imported by its own name: `from dataservice.stores.redis import RedisStore`.
 """
 
-from dataservice.stores.base import DEFAULT_ARCHIVE_BYTES, Claim, Entry, Log, LogSize, Part, Store
+from dataservice.stores.base import DEFAULT_ARCHIVE_BYTES, Claim, Entry, EntrySize, Log, LogSize, Part, Store
 from dataservice.stores.memory import MemoryStore
 from dataservice.stores.resilient import ResilientStore
 from dataservice.stores.sqlite import SqliteStore, default_sqlite_path
@@ -12,6 +12,7 @@ __all__ = [
     "DEFAULT_ARCHIVE_BYTES",
     "Claim",
     "Entry",
+    "EntrySize",
     "Log",
     "LogSize",
     "MemoryStore",

@@ -19,6 +19,14 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
+class EntrySize:
+    """How many bytes the entry `name` holds."""
+
+    name: str
+    nbytes: int
+
+
+@dataclass(frozen=True, slots=True)
 class Claim:
     """Whether a lease was given, and when the entry of the same name was fetched; None where there is none."""
 
@@ -83,6 +91,9 @@ class Store(Protocol):
 
     async def clear(self, prefix: str = "") -> int:
         """Forget every entry whose name begins with `prefix`; how many there were. Counters and leases stay."""
+
+    async def entries(self, prefix: str = "") -> list[EntrySize]:
+        """The sizes of all entries whose name begins with `prefix`, by name."""
 
     async def lease(self, name: str, owner: str, ttl_s: float) -> bool:
         """Whether `owner` holds the lease `name` now; it ends after `ttl_s` seconds, should the owner die."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from cachetools import LRUCache
 
-from dataservice.stores.base import DEFAULT_ARCHIVE_BYTES, Claim, Entry, Log, LogSize, Part
+from dataservice.stores.base import DEFAULT_ARCHIVE_BYTES, Claim, Entry, EntrySize, Log, LogSize, Part
 
 DEFAULT_MEMORY_BYTES = 64 * 2**20
 """Room for four million observations, or for a catalogue of 100,000 signals."""
@@ -76,6 +76,11 @@ class MemoryStore:
         for name in names:
             del self._entries[name]
         return len(names)
+
+    async def entries(self, prefix: str = "") -> list[EntrySize]:
+        """The sizes of all entries whose name begins with `prefix`, by name."""
+        names = sorted(name for name in self._entries if name.startswith(prefix))
+        return [EntrySize(name, len(self._entries[name].payload)) for name in names]
 
     async def lease(self, name: str, owner: str, ttl_s: float) -> bool:
         """Take the lease `name` if it is free, expired or already `owner`'s."""

@@ -17,7 +17,7 @@ except ImportError as error:  # pragma: no cover - depends on what is installed
 
     raise ImportError(f"the Redis store needs one more package: {install_command('redis')}") from error
 
-from dataservice.stores.base import DEFAULT_ARCHIVE_BYTES, Claim, Entry, Log, LogSize, Part
+from dataservice.stores.base import DEFAULT_ARCHIVE_BYTES, Claim, Entry, EntrySize, Log, LogSize, Part
 
 KEEP_S = 90 * 86_400
 """The last known value is kept for a quarter: longer than the longest gap between two readings of common series."""
@@ -179,6 +179,19 @@ class RedisStore:
         async for name in self._redis.scan_iter(match=_literal(self._entry(prefix)) + "*", count=1_000):
             count += int(await self._redis.delete(name))
         return count
+
+    async def entries(self, prefix: str = "") -> list[EntrySize]:
+        """The sizes of all entries whose name begins with `prefix`, by name."""
+        start, found = (
+            len(self._entry("")),
+            self._redis.scan_iter(match=_literal(self._entry(prefix)) + "*", count=1_000),
+        )
+        names = sorted({name.decode() async for name in found})
+        pipeline = self._redis.pipeline(transaction=False)
+        for name in names:
+            pipeline.strlen(name)
+        sizes = zip(names, await pipeline.execute(), strict=True)
+        return [EntrySize(name[start:], size - _AGE.size) for name, size in sizes if size >= _AGE.size]
 
     async def lease(self, name: str, owner: str, ttl_s: float) -> bool:
         """Take the lease `name` if it is free, expired or already `owner`'s."""

@@ -8,7 +8,7 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar
 
-from dataservice.stores.base import Claim, Entry, Log, LogSize, Store
+from dataservice.stores.base import Claim, Entry, EntrySize, Log, LogSize, Store
 
 T = TypeVar("T")
 
@@ -82,6 +82,10 @@ class ResilientStore:
     async def clear(self, prefix: str = "") -> int:
         """How many entries were forgotten."""
         return await self._tried(lambda: self._store.clear(prefix), 0, writes=True)
+
+    async def entries(self, prefix: str = "") -> list[EntrySize]:
+        """The sizes of the entries; none where they cannot be known."""
+        return await self._tried(lambda: self._store.entries(prefix), [])
 
     async def lease(self, name: str, owner: str, ttl_s: float) -> bool:
         """Whether the lease was given; a store that fails holds nobody back."""

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 import platformdirs
 
-from dataservice.stores.base import DEFAULT_ARCHIVE_BYTES, Claim, Entry, Log, LogSize, Part
+from dataservice.stores.base import DEFAULT_ARCHIVE_BYTES, Claim, Entry, EntrySize, Log, LogSize, Part
 from dataservice.stores.sqlite_file import SqliteFile
 
 T = TypeVar("T")
@@ -38,6 +38,8 @@ CLOCK_SKEW_S = 60.0
 REPLACE = "UPDATE entries SET fetched_at = :new, payload = :payload WHERE name = :name AND fetched_at = :old"
 INSERT = "INSERT OR IGNORE INTO entries VALUES (:name, :new, :payload)"
 FETCHED_AT = "SELECT fetched_at FROM entries WHERE name = ?"
+
+ENTRIES = "SELECT name, length(payload) FROM entries WHERE substr(name, 1, ?) = ? ORDER BY name"
 
 ADD = """
 INSERT INTO counters VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = value + excluded.value RETURNING value
@@ -134,6 +136,24 @@ class SqliteStore:
     async def clear(self, prefix: str = "") -> int:
         """Forget every entry whose name begins with `prefix`."""
         return await self._row_count("DELETE FROM entries WHERE substr(name, 1, ?) = ?", (len(prefix), prefix))
+
+    async def entries(self, prefix: str = "") -> list[EntrySize]:
+        """The sizes of all entries whose name begins with `prefix`, by name."""
+        given = (len(prefix), prefix)
+        return await self._run(lambda db: [EntrySize(*row) for row in db.execute(ENTRIES, given)])
+
+    async def shrink(self) -> bool:
+        """Give the disk space of what was deleted back to the system; whether no other process kept it from that."""
+
+        def work(db: sqlite3.Connection) -> bool:
+            try:
+                db.execute("VACUUM")
+                busy: int = db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+            except sqlite3.OperationalError:  # in use, or no room for the copy: the space is used again all the same
+                return False
+            return not busy
+
+        return await self._run(work)
 
     async def lease(self, name: str, owner: str, ttl_s: float) -> bool:
         """Take the lease `name` if it is free, expired or already `owner`'s."""

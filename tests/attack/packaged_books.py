@@ -1,4 +1,4 @@
-"""Workbooks that ship in packages of PyPI and npm, through refresh, cost and freeze; as they are, and with a call of ours.
+"""Workbooks that ship in packages of PyPI and npm, through refresh, cost and freeze; as they are, and with our call.
 
     python -m tests.attack.packaged_books --keep FOLDER
 

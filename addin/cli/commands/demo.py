@@ -50,11 +50,14 @@ def demo(
 
 
 def _show(demo: Demo, console: Console) -> None:
-    from addin.cli.demo_server import FORMULAS
+    from addin.cli.demo_server import FORMULAS, LOOKED_AT
+    from addin.cli.output import requests_text
 
     first, again = demo.send(), demo.send()
     console.print(_page(FORMULAS, first))
-    for title, sent in (("First time", first), ("Same again", again)):
+    look = f"{demo.look.day}, when the service showed the data of that day: {requests_text(demo.look.requests)}"
+    console.print(f"[bold]First look[/bold]  at {LOOKED_AT} on {look}", highlight=False, soft_wrap=True)
+    for title, sent in (("Today", first), ("Same again", again)):
         console.print(f"[bold]{title}[/bold]  {_spending(len(FORMULAS), sent)}", highlight=False, soft_wrap=True)
 
 
