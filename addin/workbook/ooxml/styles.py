@@ -14,6 +14,9 @@ from addin.workbook.ooxml.xmlpart import xml_bytes
 DATE_FORMAT, TIME_FORMAT = "yyyy-mm-dd", "yyyy-mm-dd hh:mm"
 """The formats in which the functions show dates in every host."""
 
+MARK = "FFFFC7CE"
+"""The background of a marked cell: the light red that spreadsheet programs offer for bad values."""
+
 _GENERAL = 0
 _FIRST_OWN_FORMAT = 164
 """Formats below this number belong to the spreadsheet programs."""
@@ -27,11 +30,13 @@ class Styles:
         self._root = package.xml(part)
         self._cells = self._root.find(f"{{{MAIN}}}cellXfs")
         self._dated: dict[tuple[int, str], int] = {}
+        self._marked: dict[int, int] = {}
+        self._mark: int | None = None
 
     @property
     def content(self) -> bytes | None:
         """The part's new bytes."""
-        return xml_bytes(self._root) if self._dated else None
+        return xml_bytes(self._root) if self._dated or self._marked else None
 
     def as_date(self, style: int, *, with_time: bool) -> int:
         """The number of the style that is like `style`, but shows dates; `style` itself if it has a format already."""
@@ -49,6 +54,27 @@ class Styles:
             self._cells.set("count", str(len(self._cells)))
             self._dated[style, code] = len(self._cells) - 1
         return self._dated[style, code]
+
+    def marked(self, style: int) -> int:
+        """The number of the style that is like `style`, on a background that stands out."""
+        fills = self._root.find(f"{{{MAIN}}}fills")
+        if self._cells is None or fills is None or not 0 <= style < len(self._cells):
+            return style
+        if style not in self._marked:
+            if self._mark is None:
+                self._mark = len(fills)
+                pattern = etree.SubElement(
+                    etree.SubElement(fills, f"{{{MAIN}}}fill"), f"{{{MAIN}}}patternFill", patternType="solid"
+                )
+                etree.SubElement(pattern, f"{{{MAIN}}}fgColor", rgb=MARK)
+                fills.set("count", str(len(fills)))
+            copy = deepcopy(self._cells[style])
+            copy.set("fillId", str(self._mark))
+            copy.set("applyFill", "1")
+            self._cells.append(copy)
+            self._cells.set("count", str(len(self._cells)))
+            self._marked[style] = len(self._cells) - 1
+        return self._marked[style]
 
     def _format(self, code: str) -> int:
         """The number of the format with this code, which is added where the book has none."""

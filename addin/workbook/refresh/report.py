@@ -60,6 +60,8 @@ class CalculatedCell:
     """Why the old value stays; empty for a value that was worked out."""
     compared: bool = True
     """Whether the value that the file held could be worked out first, to compare."""
+    rests_on_ours: bool = True
+    """Whether it rests on a value of ours; the others had no value in the file, or show the time."""
 
 
 @dataclass(slots=True)
