@@ -30,9 +30,7 @@ def freeze_book(path: Path, target: Path, *, namespace: str = "DS") -> int:
     Raises `WorkbookError` for a file that cannot be read or written, for a `target` that is the book itself, and where
     a formula of ours has no value in the file yet.
     """
-    place = Target(target, like=path)
-    if place.is_same_file(path):
-        raise WorkbookError(f"{target} is the book itself, whose formulas would be lost; give the copy another name")
+    place = refuse_itself(path, target)
     with any_failure_explained(path), Package(path) as package:
         book = Book(package)
         ours = [
@@ -47,6 +45,14 @@ def freeze_book(path: Path, target: Path, *, namespace: str = "DS") -> int:
         removed = webextension_parts_in(package) + (calculation_chain(package) if ours else [])
         package.write(place, {**book.changed_parts(), **without_parts(package, removed)}, removed)
         return len(ours)
+
+
+def refuse_itself(path: Path, target: Path) -> Target:
+    """Where the copy goes; raises `WorkbookError` if that is the book itself, or no place for a copy."""
+    place = Target(target, like=path)
+    if place.is_same_file(path):
+        raise WorkbookError(f"{target} is the book itself, whose formulas would be lost; give the copy another name")
+    return place
 
 
 def _refuse_without_values(ours: Sequence[tuple[Sheet, Spot]], path: Path) -> None:

@@ -82,6 +82,8 @@ class Run:
     requests: int = 0
     """Requests that were made for this function, answered or not; those of what several functions share are charged to
     the first that used it."""
+    used: dict[Resource[Any], Answer[Any]] | None = None
+    """The answers that went into its result; None where nobody wants to know them."""
 
     def step(self, replies: Sequence[Reply] | None) -> None:
         """Go on with `replies` up to the next questions or the end."""
@@ -103,6 +105,8 @@ class Run:
 
     def note(self, question: Question, answer: Answer[Any]) -> None:
         """Note what the result rests on, before going on with `answer`."""
+        if self.used is not None:
+            self.used[question.resource] = answer
         fresh_until = answer.fresh_until
         if question.cached_max_age_s is not None:
             fresh_until = max(fresh_until, answer.fetched_at + question.cached_max_age_s)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import msgspec
 
-from dataservice.client import AsyncClient, Cost, Resource
+from dataservice.client import Answer, AsyncClient, Cost, Resource
 from dataservice.client.contract.windows import utc_day
 from dataservice.errors import DataServiceError
 from udfs.arguments.options import error_style
@@ -60,6 +61,8 @@ class Outcome(msgspec.Struct, frozen=True):
     fresh_for_s: float
     stale: Stale | None = None
     requests: int = 0
+    answers: Mapping[Resource[Any], Answer[Any]] | None = None
+    """The answers that went into the result, where the session traces them."""
 
 
 class CostPreview(msgspec.Struct, frozen=True):
@@ -80,18 +83,30 @@ class CostPreview(msgspec.Struct, frozen=True):
 
 
 class Session:
-    """Answers batches of calls through one client; every call ends in an `Outcome`, whatever happens."""
+    """Answers batches of calls through one client; every call ends in an `Outcome`, whatever happens.
 
-    def __init__(self, client: AsyncClient, *, clock: Callable[[], float] = time.time) -> None:
+    `reader` answers in place of the client. With `traced`, each outcome names the answers that went into it.
+    """
+
+    def __init__(
+        self,
+        client: AsyncClient,
+        *,
+        clock: Callable[[], float] = time.time,
+        reader: Reader | None = None,
+        traced: bool = False,
+    ) -> None:
         self.client = client
         self._clock = clock
+        self._reader: Reader = reader or client
+        self._traced = traced
 
     async def answer(self, calls: Sequence[Call], *, reader: Reader | None = None) -> list[Outcome]:
         """The outcomes of `calls`, in order; equal resources are asked once, one bad call harms no other.
 
         `reader` answers in place of the client, such as one that ends by a deadline.
         """
-        runs = await self._run(calls, reader or self.client)
+        runs = await self._run(calls, reader or self._reader)
         now = self._clock()
         ended = cooperative(zip(calls, runs, strict=True))
         return [_outcome(call, run, now) async for call, run in ended]
@@ -99,9 +114,10 @@ class Session:
     async def _run(self, calls: Sequence[Call], reader: Reader) -> list[Run | CellError]:
         injected = self._injected()
         batch = Batch(reader, injected["now"])
-        begun = [None if _runs_last(call) else _begun(call, injected, batch) async for call in cooperative(calls)]
+        begin = partial(_begun, injected=injected, batch=batch, traced=self._traced)
+        begun = [None if _runs_last(call) else begin(call) async for call in cooperative(calls)]
         await batch.end()
-        runs = [run or _begun(call, injected, batch) for call, run in zip(calls, begun, strict=True)]
+        runs = [run or begin(call) for call, run in zip(calls, begun, strict=True)]
         await batch.end()
         return runs
 
@@ -144,10 +160,11 @@ def _runs_last(call: Call) -> bool:
     return function is not None and function.runs_last
 
 
-def _begun(call: Call, injected: Mapping[str, Any], batch: Batch) -> Run | CellError:
+def _begun(call: Call, injected: Mapping[str, Any], batch: Batch, *, traced: bool = False) -> Run | CellError:
     """A call begun, and ended where memory could answer; a function is never left bound but not begun."""
     run = _bound(call, injected)
     if isinstance(run, Run):
+        run.used = {} if traced else None
         batch.begin(run)
     return run
 
@@ -164,7 +181,7 @@ def _outcome(call: Call, run: Run | CellError, now: float) -> Outcome:
         return Outcome(_styled(run, call), KEEP_WITHOUT_ANSWER_S)
     result = run.result if run.error is None else error_cell(run.error, call.function_id)
     stale = Stale.of(run, call.function_id.upper(), now) if run.error is None else None
-    return Outcome(_styled(result, call), _keep_s(call, run, now), stale, run.requests)
+    return Outcome(_styled(result, call), _keep_s(call, run, now), stale, run.requests, run.used)
 
 
 def _keep_s(call: Call, run: Run, now: float) -> float:

@@ -6,7 +6,7 @@ import os
 import stat
 import tempfile
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
 from typing import BinaryIO, TypeAlias
 
@@ -49,11 +49,14 @@ class Target:
         except OSError:
             return False
 
-    def replace(self, write: Callable[[BinaryIO], None], *, mode: int) -> None:
+    def replace(
+        self, write: Callable[[BinaryIO], None], *, mode: int, around: AbstractContextManager[object] | None = None
+    ) -> None:
         """Replace the file by what `write` writes; a new file gets `mode`, another one keeps its mode and owner.
 
-        The content is written beside the file first, so that a failure loses nothing. Raises `WorkbookError` where
-        that fails, and where the file has changed since this object was made.
+        The content is written beside the file first, so that a failure loses nothing. The file is put in its place
+        inside of `around`. Raises `WorkbookError` where that fails, and where the file has changed since this object
+        was made.
         """
         temporary = None
         try:
@@ -65,7 +68,8 @@ class Target:
                 os.fsync(stream.fileno())
             self._dress(temporary, mode)
             self._refuse_if_changed()
-            temporary.replace(self._place)
+            with around or nullcontext():
+                temporary.replace(self._place)
         except PermissionError:
             raise WorkbookError(f"{self.path} cannot be replaced; close it in the other program first") from None
         except OSError as error:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol, TypeAlias
 
 from addin.formulas import Unworkable, stored_form
 from addin.workbook.ooxml.book import Book
@@ -41,6 +43,8 @@ class BookCost:
     by_sheet: dict[tuple[str, str], tuple[int, Cost]]
     """Sheet and function → formulas, and the requests they would spend on their own."""
     skipped: Sequence[CellNote] = ()
+    calls: Sequence[Call] = ()
+    """The calls of the formulas, for a cost of several books together."""
 
     @property
     def affordable(self) -> bool:
@@ -102,6 +106,18 @@ class Refreshed:
     """Every other formula that rests on values of ours, worked out or left."""
     recalculates: bool = False
     """Whether Excel recalculates all formulas when it opens the book, because some depend on changed values."""
+    is_saved: bool = False
+    """Whether the file was written; a book in which nothing changed is left alone."""
+
+
+Around: TypeAlias = AbstractContextManager[object]
+
+
+class Signing(Protocol):
+    """Signs what a refresh writes."""
+
+    def signed(self, book: Book, report: Refreshed, target: Path) -> tuple[dict[str, bytes], Around]:
+        """The parts that travel with the book at `target`, and a block inside of which the file is put in place."""
 
 
 async def book_cost(session: Session, path: Path, *, namespace: str = "DS") -> BookCost:
@@ -121,9 +137,11 @@ async def refresh_book(
     namespace: str = "DS",
     force: bool = False,
     progress: Callable[[int, int], None] | None = None,
+    signing: Signing | None = None,
 ) -> Refreshed:
     """Write the current values into our formulas in the book at `path`, and save it as `target`.
 
+    With `signing`, what is written is signed, or nothing is written; then the session has to trace its answers.
     Raises `TooFewRequestsError` before the first request when the key has too few requests left (unless `force`), and
     `WorkbookError` for a file that cannot be read or written; the input is never damaged.
     """
@@ -151,8 +169,19 @@ async def refresh_book(
             report.requests += before.requests
         report.mended = mended
         _finish(book, plan, changed, report)
-        package.write(place, book.changed_parts())
+        _save(package, book, place, report, signing)
         return report
+
+
+def _save(package: Package, book: Book, place: Target, report: Refreshed, signing: Signing | None) -> None:
+    """Write the book to its place, unless it is there already and nothing in it changed."""
+    parts, around = book.changed_parts(), None
+    if signing is not None:
+        own, around = signing.signed(book, report, place.path)
+        parts |= own
+    if parts or not place.is_same_file(package.path):
+        package.write(place, parts, around=around)
+        report.is_saved = True
 
 
 def _mend(book: Book, namespace: str) -> set[Place]:
@@ -244,4 +273,5 @@ async def _cost(session: Session, book: Book, plan: Plan) -> BookCost:
         fresh_cells=total.fresh_calls,
         by_sheet=by_sheet,
         skipped=skipped,
+        calls=calls,
     )
