@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -42,9 +43,12 @@ def refresh_many(
     """
     from addin.cli.books.report import print_report
     from addin.workbook.many.names import books_named, targets_of
+    from addin.workbook.ooxml.target import remove_leftovers
 
     books = books_named(arguments)
     targets = targets_of(books, output)
+    for folder in {target.parent for target in targets}:
+        remove_leftovers(folder, now=time.time())
     done: list[BookDone] = []
     is_stopped = False
     try:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from rich.console import Console
@@ -59,12 +61,14 @@ def print_cost(cost: BooksCost, *, as_json: bool) -> None:
             }
         )
         return
+    folder = _common_folder(list(cost.books))
+    echo(f"{folder}:" if folder else "")
     table = plain_table(show_header=True)
     table.add_column("book", overflow="fold")
     for heading in ("formulas", "fresh", "requests"):
         table.add_column(heading, justify="right")
     for book, each in cost.books.items():
-        name = Text(printable(str(book)))
+        name = Text(printable(os.path.relpath(book, folder or None)))
         table.add_row(name, f"{each.cells:,}", f"{each.fresh_cells:,}", each.cost.range_text())
     Console().print(table)
     for why in cost.failed.values():
@@ -74,20 +78,30 @@ def print_cost(cost: BooksCost, *, as_json: bool) -> None:
 
 
 def _print_table(done: Sequence[BookDone]) -> None:
+    folder = _common_folder([book.target for book in done])
+    echo(f"{folder}:" if folder else "")
     table = plain_table(show_header=True)
     table.add_column("book", overflow="fold")
     for heading in ("formulas", "changed", "unproven", "kept", "errors", "requests"):
         table.add_column(heading, justify="right")
     table.add_column("file")
     for book in done:
-        name, report = Text(printable(str(book.target))), book.report
+        name, report = Text(printable(os.path.relpath(book.target, folder or None))), book.report
         if report is None:
-            table.add_row(Text(printable(str(book.book))), *[""] * 6, Text("failed", style="red"))
+            table.add_row(name, *[""] * 6, Text("failed", style="red"))
             continue
         numbers = (report.cells, len(report.written), unproven(report), len(report.kept), len(report.errors))
         state = "written" if report.is_saved else "up to date"
         table.add_row(name, *(f"{number:,}" if number else "-" for number in (*numbers, report.requests)), state)
     Console().print(table)
+
+
+def _common_folder(books: Sequence[Path]) -> str:
+    """The folder that holds all books, directly or further down; empty where there is none."""
+    try:
+        return os.path.commonpath([book.parent for book in books])
+    except ValueError:  # no books, on several drives, or with and without a folder
+        return ""
 
 
 def unproven(report: Refreshed) -> int:

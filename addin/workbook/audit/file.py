@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import BinaryIO
 
 from addin.config.settings import config_dir, write_private
-from addin.errors import AddinError
 from addin.workbook.audit.chain import START, Chain, hash_in, is_begin, is_end, read_chain
 from addin.workbook.audit.keys import is_signed
+from addin.workbook.ooxml.errors import WorkbookError
 
 if sys.platform == "win32":
     import msvcrt
@@ -24,7 +24,7 @@ _LOCKED_AT = 2**40
 """The byte that Windows locks: far behind the end, so that others may read the file meanwhile."""
 
 
-class AuditError(AddinError):
+class AuditError(WorkbookError):
     """The file of signed lines cannot be read or written; the message says why and what to do."""
 
 

@@ -11,7 +11,6 @@ from typing import Any
 from addin.formulas import Area, mentions
 from addin.workbook.audit.chain import Block
 from addin.workbook.audit.file import AuditError
-from addin.workbook.audit.keys import own_key
 from addin.workbook.audit.numbers import Describing, holds, rows_of
 from addin.workbook.audit.results import CellResult, Rows, Standing, shown_rows
 from addin.workbook.audit.signing import BookSigner
@@ -48,7 +47,7 @@ def sign_copy(book: Path, frozen: Path, target: Path, signer: BookSigner, *, nam
         with Package(frozen) as package:
             copy = Book(package)
             begin = {"at": numbers[0]["at"] if numbers else "", "source": book.name}
-            name, content = sources_xml(Block(begin, numbers, own_key().public, ""), copy)
+            name, content = sources_xml(Block(begin, numbers, signer.public_key, ""), copy)
             package.write(Target(with_sources), {**with_sheet(package, name, content), **copy.changed_parts()})
         with Package(with_sources) as package:
             parts, around = signer.block(package, describing, numbers, by=FREEZE, source=book)

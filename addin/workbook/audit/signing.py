@@ -61,6 +61,11 @@ class BookSigner:
         }
         return self.block(book.package, describing, numbers, by=REFRESH, source=book.package.path, **more)
 
+    @property
+    def public_key(self) -> str:
+        """The public half of the key that signs."""
+        return self._key.public
+
     def describing(self, target: Path) -> Describing:
         """What makes the lines about the book at `target`."""
         name = name_of_book(target, self.audit.path)

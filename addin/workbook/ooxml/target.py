@@ -17,6 +17,12 @@ Stamp: TypeAlias = tuple[int, ...]
 
 _PERMISSIONS = 0o777
 
+_PREFIX, _SUFFIX = ".addin-", ".tmp"
+"""The name of what is being written, beside the file that it will replace."""
+
+LEFT_OVER_S = 3_600.0
+"""After so long, a file that was being written belongs to a program that was killed."""
+
 
 class Target:
     """The file at `path`, or the one that a link at `path` leads to; it may not exist yet.
@@ -60,7 +66,7 @@ class Target:
         """
         temporary = None
         try:
-            handle, name = tempfile.mkstemp(prefix=".addin-", suffix=".tmp", dir=self._place.parent)
+            handle, name = tempfile.mkstemp(prefix=_PREFIX, suffix=_SUFFIX, dir=self._place.parent)
             temporary = Path(name)
             with os.fdopen(handle, "wb") as stream:
                 write(stream)
@@ -101,6 +107,14 @@ class Target:
                     raise WorkbookError(
                         f"{self.path} is open in another program; close it there first (or delete {owner.name})"
                     )
+
+
+def remove_leftovers(folder: Path, *, now: float) -> None:
+    """Remove what killed programs left half-written in a folder; `now` is in seconds since the epoch."""
+    with suppress(OSError):
+        for path in folder.glob(f"{_PREFIX}*{_SUFFIX}"):
+            if path.stat().st_mtime < now - LEFT_OVER_S:
+                path.unlink(missing_ok=True)
 
 
 def stamp(status: os.stat_result) -> Stamp:

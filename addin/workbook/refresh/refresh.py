@@ -203,7 +203,9 @@ async def _refresh_all(
             changed |= _write_outcome(book, cell, outcome, report)
         for cell in cells:
             if isinstance(cell.call, CellReference):
-                changed |= _write(book, cell, referenced_value(book, cell.call, cell.sheet), report)
+                old, new = book.sheet(cell.sheet).value(cell.spot), referenced_value(book, cell.call, cell.sheet)
+                report.calculated.append(CalculatedCell(cell.place, cell.formula.text, old, new))
+                changed |= _write(book, cell, new, report)
         done += len(cells)
         if progress:
             progress(done, len(plan.cells))
