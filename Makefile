@@ -17,8 +17,8 @@ PINS := pyproject.toml constraints.txt
 
 # uv installs in seconds what takes pip a minute; pip is the way where uv does not run or cannot reach the index.
 install = @echo "• installing $(1) into $(VENV)"; \
-	$(BIN)/python -m uv pip install --quiet --python $(BIN)/python --constraint constraints.txt --editable . $(2) 2>$(VENV)/uv.log \
-	|| $(BIN)/python -m pip install --quiet --constraint constraints.txt --editable . $(2)
+	$(BIN)/python -m uv pip install --quiet --python $(BIN)/python --constraint constraints.txt --editable '.$(2)' $(3) 2>$(VENV)/uv.log \
+	|| $(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.$(2)' $(3)
 
 .DEFAULT_GOAL := help
 
@@ -97,9 +97,9 @@ $(VENV)/venv.stamp:
 	@touch $@
 
 $(VENV)/run.stamp: $(VENV)/venv.stamp $(PINS)
-	$(call install,the add-in,)
+	$(call install,the add-in,[calc],)
 	@touch $@
 
 $(VENV)/dev.stamp: $(VENV)/venv.stamp $(PINS)
-	$(call install,the add-in and its development tools,--group dev --group docs)
+	$(call install,the add-in and its development tools,,--group dev --group docs)
 	@touch $@

@@ -16,7 +16,7 @@ from dataservice.cli.printing import echo, printable
 
 if TYPE_CHECKING:
     from addin.workbook.refresh.dependencies import CellNote
-    from addin.workbook.refresh.refresh import BookCost, Refreshed
+    from addin.workbook.refresh.report import BookCost, Refreshed
 
 BooksArgument = Annotated[
     list[Path],
@@ -113,10 +113,10 @@ def _by_program(engine: Engine, book: Path, target: Path) -> Refreshed:
 
             return refresh_with_libreoffice(book, target, load_settings())
         case _:
-            from addin.workbook.refresh import programs, refresh
+            from addin.workbook.refresh import programs, report
 
             programs.refresh_with_excel(book, target, load_settings())
-            return refresh.Refreshed()
+            return report.Refreshed()
 
 
 def cost(books: BooksArgument, as_json: JsonOption = False) -> None:

@@ -101,6 +101,10 @@ class Session:
         self._reader: Reader = reader or client
         self._traced = traced
 
+    def now(self) -> float:
+        """The session's time, in seconds since 1970."""
+        return self._clock()
+
     async def answer(self, calls: Sequence[Call], *, reader: Reader | None = None) -> list[Outcome]:
         """The outcomes of `calls`, in order; equal resources are asked once, one bad call harms no other.
 

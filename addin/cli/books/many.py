@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from addin.workbook.many.run import BookDone, BooksCost
-    from addin.workbook.refresh.refresh import Refreshed
+    from addin.workbook.refresh.report import Refreshed
 
 Progress: TypeAlias = Callable[[Path, int], None]
 """Told the next book, and how many are done."""

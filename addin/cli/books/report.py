@@ -13,7 +13,7 @@ from rich.text import Text
 from addin.cli.output import counted, plain_table, print_json, requests_text
 from addin.cli.refresh import cost_as_json, print_notes, report_as_json
 from addin.workbook.many.run import BookDone, BooksCost
-from addin.workbook.refresh.refresh import Refreshed
+from addin.workbook.refresh.report import Refreshed
 from dataservice.cli.printing import echo, printable
 
 

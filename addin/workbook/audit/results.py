@@ -8,11 +8,11 @@ from enum import StrEnum
 from typing import Any, TypeAlias
 
 from addin.formulas import Area
+from addin.workbook.calculation.influence import Place
 from addin.workbook.ooxml.book import Book
 from addin.workbook.ooxml.sheet import Sheet
 from addin.workbook.ooxml.stored import same_value
-from addin.workbook.refresh.influence import Place
-from addin.workbook.refresh.refresh import AnsweredCall, CalculatedCell, Refreshed
+from addin.workbook.refresh.report import AnsweredCall, CalculatedCell, Refreshed
 from dataservice.client import Answer, Resource
 from udfs.cells import Grid, Scalar, cells_of
 from udfs.errors import CellError

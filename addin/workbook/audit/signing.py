@@ -20,7 +20,7 @@ from addin.workbook.audit.results import results
 from addin.workbook.audit.verify import REFRESH
 from addin.workbook.ooxml.book import Book
 from addin.workbook.ooxml.package import Package
-from addin.workbook.refresh.refresh import Refreshed
+from addin.workbook.refresh.report import Refreshed
 
 PRODUCT = "dataservice-addin"
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from addin.errors import AddinError
-from addin.workbook.refresh.refresh import BookCost, Refreshed, TooFewRequestsError, book_cost
+from addin.workbook.refresh.refresh import TooFewRequestsError, book_cost
+from addin.workbook.refresh.report import BookCost, Refreshed
 from dataservice.client import Cost
 from udfs import Call, Session
 

@@ -86,6 +86,12 @@ class Sheet:
             columns = range(area.first_column, area.last_column + 1) if few else sorted(cells)
             yield from ((number, column) for column in columns if column in cells and area.contains(number, column))
 
+    def filled(self) -> Iterator[Spot]:
+        """Every cell that holds a value or a formula."""
+        yield from (
+            (number, column) for number, row in self._rows.items() for column, cell in row.cells.items() if len(cell)
+        )
+
     def used_part(self, area: Area) -> Area:
         """Of an area, only as much as holds something; at least its first cell."""
         if area not in self._used:
@@ -119,7 +125,17 @@ class Sheet:
         """Every formula of the sheet; shared ones are written out for each cell."""
         reader = FormulaReader()
         for spot, element in self._formula_elements():
-            yield spot, reader.read(spot, element.attrib, element.text or "")  # type: ignore[arg-type]  # str to str
+            cell = element.getparent()
+            yield (
+                spot,
+                reader.read(
+                    spot,
+                    element.attrib,  # type: ignore[arg-type]  # str to str
+                    element.text or "",
+                    is_dynamic=cell is not None and cell.get("cm") is not None,
+                    is_calculated=self.is_calculated(spot),
+                ),
+            )
 
     def rewrite_formulas(self, mend: Callable[[str], str]) -> list[Spot]:
         """Replace the text of every formula by what `mend` makes of it; the cells whose formula is another one now."""

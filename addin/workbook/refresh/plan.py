@@ -21,11 +21,18 @@ from addin.formulas import (
     mentions,
     parse,
 )
+from addin.workbook.calculation.influence import Place
 from addin.workbook.ooxml.book import Book
 from addin.workbook.ooxml.positions import Spot
 from addin.workbook.ooxml.sheet import Sheet
-from addin.workbook.refresh.dependencies import CellNote, CellReference, Dependencies, OurCell, cell_reference
-from addin.workbook.refresh.influence import Place
+from addin.workbook.refresh.dependencies import (
+    NO_VALUE_YET,
+    CellNote,
+    CellReference,
+    Dependencies,
+    OurCell,
+    cell_reference,
+)
 from udfs.cells import Scalar
 from udfs.errors import CellError
 
@@ -121,10 +128,7 @@ def _value(sheet: Sheet, spot: Spot) -> Scalar:
     value = sheet.value(spot)
     if value is None and sheet.has_formula(spot) and not sheet.is_calculated(spot):
         cell = Area(*spot, *spot, sheet=sheet.name)
-        raise Unworkable(
-            f"{cell} is a formula that has no value in the file yet: "
-            "save the book once in Excel or Calc, or use --engine libreoffice"
-        )
+        raise Unworkable(f"{cell} {NO_VALUE_YET}")
     return value
 
 

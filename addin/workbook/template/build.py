@@ -20,7 +20,8 @@ from addin.workbook.ooxml.errors import WorkbookError
 from addin.workbook.ooxml.package import Package
 from addin.workbook.ooxml.target import Target
 from addin.workbook.ooxml.webextension import webextension_parts
-from addin.workbook.refresh.refresh import Refreshed, refresh_book
+from addin.workbook.refresh.refresh import refresh_book
+from addin.workbook.refresh.report import Refreshed
 from addin.workbook.template.charts import write_comparison, write_dashboard
 from addin.workbook.template.lists import write_catalogue, write_currents, write_indices, write_wire
 from addin.workbook.template.start import write_start

@@ -18,7 +18,8 @@ from addin.workbook.ooxml.book import Book
 from addin.workbook.ooxml.errors import WorkbookError
 from addin.workbook.ooxml.package import Package
 from addin.workbook.ooxml.positions import address
-from addin.workbook.refresh.refresh import Refreshed, refresh_book
+from addin.workbook.refresh.refresh import refresh_book
+from addin.workbook.refresh.report import Refreshed
 from dataservice.client import AsyncClient
 from tests.addin.workbook.books import make_book
 from tests.embedded import EmbeddedService

@@ -7,7 +7,8 @@ import pytest
 
 from addin.workbook.many.run import BookDone, books_cost, refresh_books, refuse_if_too_dear
 from addin.workbook.many.within_run import WithinRun
-from addin.workbook.refresh.refresh import Refreshed, TooFewRequestsError, refresh_book
+from addin.workbook.refresh.refresh import TooFewRequestsError, refresh_book
+from addin.workbook.refresh.report import Refreshed
 from dataservice.client import AsyncClient
 from tests.addin.workbook.books import make_book, values
 from tests.embedded import EmbeddedService

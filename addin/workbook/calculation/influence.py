@@ -36,7 +36,9 @@ class Influence:
                 self._users.setdefault(area, []).append(place)
             if calls_ours or any(sheet in ours and ours[sheet].first_inside(area) for sheet, area in areas):
                 starts.append(place)
-        self._influenced = by_sheet(self._closure(starts, places))
+        self.places = self._closure(starts, places)
+        """Where these calculations are."""
+        self._influenced = by_sheet(self.places)
 
     def first_inside(self, sheet: str, area: Area) -> Spot | None:
         """One of these calculations inside an area; None where there is none."""

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from addin.formulas import Area
+from addin.workbook.calculation.influence import Calculation, Influence, Place
 from addin.workbook.ooxml.positions import CellIndex
-from addin.workbook.refresh.influence import Calculation, Influence, Place
 
 _SPOTS = st.tuples(st.integers(1, 7), st.integers(1, 5))
 _AREAS = st.builds(
