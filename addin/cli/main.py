@@ -41,6 +41,12 @@ COMMANDS = {
         "addin.cli.commands.workbook:freeze",
         "Write a copy of a workbook with values in place of our formulas, for readers without the add-in.",
     ),
+    "verify": CommandEntry(
+        "addin.cli.books.audit:verify", "Name every cell of a workbook that no longer holds what was signed."
+    ),
+    "replay": CommandEntry(
+        "addin.cli.books.audit:replay", "Build refreshed workbooks again from their signed lines, without a request."
+    ),
     "mcp": CommandEntry(
         "addin.cli.commands.mcp:mcp",
         "Serve agents over MCP: seven read tools, with the same key, cache and quota as the cells.",

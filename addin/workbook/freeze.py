@@ -78,9 +78,7 @@ async def freeze(
     path: Path, target: Path, *, namespace: str = "DS", allow_stale: bool = False, ask: Asking | None = None
 ) -> Frozen:
     """Like `freeze_book`; `ask` answers calls inside longer formulas to which the file holds no answer."""
-    place = Target(target, like=path)
-    if place.is_same_file(path):
-        raise WorkbookError(f"{target} is the book itself, whose formulas would be lost; give the copy another name")
+    place = refuse_itself(path, target)
     with any_failure_explained(path), Package(path) as package:
         book = Book(package)
         stale = await _worked_out(book, namespace, ask)
@@ -171,6 +169,14 @@ def _not_proven(stale: Sequence[CellNote]) -> str:
         f"{formulas} ({shown}) cannot be shown to be up to date, so nothing was written. Recalculate the book in Excel "
         "or Calc and save it; or write the copy all the same, with these cells marked: --allow-stale"
     )
+
+
+def refuse_itself(path: Path, target: Path) -> Target:
+    """Where the copy goes; raises `WorkbookError` if that is the book itself, or no place for a copy."""
+    place = Target(target, like=path)
+    if place.is_same_file(path):
+        raise WorkbookError(f"{target} is the book itself, whose formulas would be lost; give the copy another name")
+    return place
 
 
 def _refuse_without_values(ours: Sequence[tuple[Sheet, Spot]], path: Path) -> None:

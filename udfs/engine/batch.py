@@ -89,6 +89,8 @@ class Run(msgspec.Struct, eq=False):
     requests: int = 0
     """Requests that were made for this function, answered or not; those of what several functions share are charged to
     the first that used it."""
+    used: dict[Resource[Any], Answer[Any]] | None = None
+    """The answers that went into its result; None where nobody wants to know them."""
 
     def step(self, replies: Sequence[Reply] | None) -> None:
         """Go on with `replies` up to the next questions or the end."""
@@ -174,6 +176,9 @@ class Batch:
                 found.append(each)
             for each in found:
                 run.note(each)
+            if run.used is not None:
+                replies = zip(questions, (each.replies[0] for each in found), strict=True)
+                run.used |= {question.resource: reply for question, reply in replies if isinstance(reply, Answer)}
             if self._meters:
                 run.requests += sum([self._meters.pop(q).requests for q in questions if q in self._meters])
             run.step(found[0].replies if len(found) == 1 else [each.replies[0] for each in found])

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import msgspec
 
-from dataservice.client import AsyncClient, Cost, Resource
+from dataservice.client import Answer, AsyncClient, Cost, Resource
 from dataservice.client.contract.windows import utc_day
 from dataservice.errors import DataServiceError
 from udfs.arguments.options import error_style
@@ -62,6 +63,8 @@ class Outcome(msgspec.Struct, frozen=True):
     fresh_for_s: float
     stale: Stale | None = None
     requests: int = 0
+    answers: Mapping[Resource[Any], Answer[Any]] | None = None
+    """The answers that went into the result, where the session traces them."""
 
 
 class CostPreview(msgspec.Struct, frozen=True):
@@ -82,11 +85,23 @@ class CostPreview(msgspec.Struct, frozen=True):
 
 
 class Session:
-    """Answers batches of calls through one client; every call ends in an `Outcome`, whatever happens."""
+    """Answers batches of calls through one client; every call ends in an `Outcome`, whatever happens.
 
-    def __init__(self, client: AsyncClient, *, clock: Callable[[], float] = time.time) -> None:
+    `reader` answers in place of the client. With `traced`, each outcome names the answers that went into it.
+    """
+
+    def __init__(
+        self,
+        client: AsyncClient,
+        *,
+        clock: Callable[[], float] = time.time,
+        reader: Reader | None = None,
+        traced: bool = False,
+    ) -> None:
         self.client = client
         self._clock = clock
+        self._reader: Reader = reader or client
+        self._traced = traced
 
     def now(self) -> float:
         """The session's time, in seconds since 1970."""
@@ -97,7 +112,7 @@ class Session:
 
         `reader` answers in place of the client, such as one that ends by a deadline.
         """
-        runs = await self._run(calls, reader or self.client)
+        runs = await self._run(calls, reader or self._reader)
         now = self._clock()
         outcomes: list[Outcome] = []
         async for part in in_turns(list(zip(calls, runs, strict=True))):
@@ -108,11 +123,12 @@ class Session:
         bindings = self._bindings()
         batch = Batch(reader, bindings.now)
         last = {each for each in {call.function_id for call in calls} if _runs_last(each)}
+        begin = partial(_begun, bindings=bindings, batch=batch, traced=self._traced)
         begun: list[Run | CellError | None] = []
         async for part in in_turns(calls):
-            begun += [None if call.function_id in last else _begun(call, bindings, batch) for call in part]
+            begun += [None if call.function_id in last else begin(call) for call in part]
         await batch.end()
-        runs = [run or _begun(call, bindings, batch) for call, run in zip(calls, begun, strict=True)]
+        runs = [run or begin(call) for call, run in zip(calls, begun, strict=True)]
         await batch.end()
         return runs
 
@@ -155,10 +171,11 @@ def _runs_last(function_id: str) -> bool:
     return function is not None and function.runs_last
 
 
-def _begun(call: Call, bindings: Bindings, batch: Batch) -> Run | CellError:
+def _begun(call: Call, bindings: Bindings, batch: Batch, *, traced: bool = False) -> Run | CellError:
     """A call begun, and ended where memory could answer; a function is never left bound but not begun."""
     run = _bound(call, bindings)
     if isinstance(run, Run):
+        run.used = {} if traced else None
         batch.begin(run)
     return run
 
@@ -175,10 +192,10 @@ def _outcome(call: Call, run: Run | CellError, now: float) -> Outcome:
         return Outcome(_styled(run, call), KEEP_WITHOUT_ANSWER_S)
     if run.error is not None:
         result: Any = error_cell(run.error, call.function_id)
-        return Outcome(_styled(result, call), _keep_s(call, run, now), None, run.requests)
+        return Outcome(_styled(result, call), _keep_s(call, run, now), None, run.requests, run.used)
     is_fresh = run.stale is None and run.failed is None
     stale = None if is_fresh else Stale.of(run, call.function_id.upper(), now)
-    return Outcome(_styled(run.result, call), _keep_s(call, run, now), stale, run.requests)
+    return Outcome(_styled(run.result, call), _keep_s(call, run, now), stale, run.requests, run.used)
 
 
 def _keep_s(call: Call, run: Run, now: float) -> float:

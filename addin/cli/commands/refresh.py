@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,7 +18,12 @@ if TYPE_CHECKING:
     from addin.workbook.refresh.dependencies import CellNote
     from addin.workbook.refresh.report import BookCost, Refreshed
 
-BookArgument = Annotated[Path, typer.Argument(help="An .xlsx or .xlsm workbook.")]
+BooksArgument = Annotated[
+    list[Path],
+    typer.Argument(
+        metavar="BOOK...", help="Workbooks (.xlsx, .xlsm), folders of them, or patterns such as 'r/*.xlsx'."
+    ),
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 SHOWN_CELLS = 3
@@ -33,9 +39,10 @@ class Engine(StrEnum):
 
 
 def refresh(
-    book: BookArgument,
+    books: BooksArgument,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Write here; without it the book itself is replaced.")
+        Path | None,
+        typer.Option("--output", "-o", help="Write here, several books into this folder; else the books are replaced."),
     ] = None,
     engine: Annotated[
         Engine,
@@ -46,31 +53,48 @@ def refresh(
     ] = Engine.BUILTIN,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what it would spend.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Start even if the requests left may not be enough.")] = False,
+    audit: Annotated[
+        Path | None, typer.Option(metavar="FILE.jsonl", help="Append signed lines about every number to this file.")
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Bring a workbook's formulas up to date, with or without a spreadsheet program.
 
-    The exit code is 0 when every formula of ours shows a current value, 3 when some keep their last value or show an
-    error, 1 when nothing could be done.
+    Several books are one task: what they share is asked once, and one that fails stops no other. The exit code is 0
+    when every formula of ours shows a current value, 3 when some keep their last value or show an error, 1 when nothing
+    could be done.
 
     \b
     Examples:
       addin refresh report.xlsx
       addin refresh report.xlsx -o monday.xlsx
       addin refresh report.xlsx --dry-run
+      addin refresh report.xlsx --audit numbers.jsonl
+      addin refresh reports/*.xlsx -o done
     """
+    from addin.workbook.many.names import is_one_book
+
+    if audit is not None and engine is not Engine.BUILTIN:
+        raise typer.BadParameter("only what the builtin engine computes can be signed", param_hint="--audit")
     if dry_run:
-        cost(book, as_json=as_json)
+        cost(books, as_json=as_json)
+        return
+    if not is_one_book(books):
+        from addin.cli.books.many import refresh_many
+
+        by_program = None if engine is Engine.BUILTIN else partial(_by_program, engine)
+        refresh_many(books, output, force=force, audit=audit, as_json=as_json, by_program=by_program)
         return
     from addin.workbook.ooxml.target import Target
 
-    target = output or book
-    Target(target, like=book)  # a wrong target is refused before anything is asked
-    report = _refreshed(book, target, engine, force=force, quiet=as_json)
+    target = output or books[0]
+    target = target / books[0].name if target.is_dir() and not books[0].is_dir() else target
+    Target(target, like=books[0])  # a wrong target is refused before anything is asked
+    report = _refreshed(books[0], target, engine, force=force, audit=audit, quiet=as_json)
     if as_json:
         from addin.cli.output import print_json
 
-        print_json(_report_as_json(report, target))
+        print_json(report_as_json(report, target))
     elif engine is Engine.BUILTIN:
         _print_report(report, target)
     else:
@@ -79,17 +103,21 @@ def refresh(
         raise typer.Exit(3)
 
 
-def _refreshed(book: Path, target: Path, engine: Engine, *, force: bool, quiet: bool) -> Refreshed:
+def _refreshed(book: Path, target: Path, engine: Engine, *, force: bool, audit: Path | None, quiet: bool) -> Refreshed:
+    if engine is Engine.BUILTIN:
+        return asyncio.run(_refresh(book, target, force=force, audit=audit, quiet=quiet))
+    return _by_program(engine, book, target)
+
+
+def _by_program(engine: Engine, book: Path, target: Path) -> Refreshed:
     match engine:
-        case Engine.BUILTIN:
-            return asyncio.run(_refresh(book, target, force=force, quiet=quiet))
         case Engine.LIBREOFFICE:
             from addin.cli.output import working
             from addin.workbook.refresh.programs import refresh_with_libreoffice
 
             with working(f"Refreshing {book.name} in LibreOffice"):
                 return refresh_with_libreoffice(book, target, load_settings())
-        case Engine.EXCEL:
+        case _:
             from addin.cli.output import working
             from addin.workbook.refresh import programs, report
 
@@ -98,34 +126,42 @@ def _refreshed(book: Path, target: Path, engine: Engine, *, force: bool, quiet: 
             return report.Refreshed()
 
 
-def cost(book: BookArgument, as_json: JsonOption = False) -> None:
+def cost(books: BooksArgument, as_json: JsonOption = False) -> None:
     """Show how many requests a refresh of a workbook would spend; nothing is sent.
 
     \b
     Examples:
       addin cost report.xlsx
       addin cost --json report.xlsx
+      addin cost january.xlsx february.xlsx
     """
     from addin.cli.output import print_json, working
+    from addin.workbook.many.names import is_one_book
 
-    with working(f"Reading {book.name}"):
-        found = asyncio.run(_cost(book))
+    if not is_one_book(books):
+        from addin.cli.books.many import cost_many
+
+        cost_many(books, as_json=as_json)
+        return
+    with working(f"Reading {books[0].name}"):
+        found = asyncio.run(_cost(books[0]))
     if as_json:
-        print_json(_cost_as_json(found))
+        print_json(cost_as_json(found))
     else:
-        _print_cost(found, book)
+        _print_cost(found, books[0])
 
 
-async def _refresh(book: Path, target: Path, *, force: bool, quiet: bool) -> Refreshed:
+async def _refresh(book: Path, target: Path, *, force: bool, audit: Path | None, quiet: bool) -> Refreshed:
     from rich.console import Console
     from rich.markup import escape
     from rich.progress import Progress
 
-    from addin.config.connect import connected
+    from addin.cli.books.session import run_session, signer
     from addin.workbook.refresh.refresh import refresh_book
 
     settings = load_settings()
-    async with connected(settings) as session:
+    signing = signer(audit, settings)
+    async with run_session(settings, traced=signing is not None) as session:
         console = Console(stderr=True)
         with Progress(console=console, transient=True, disable=quiet or not console.is_terminal) as progress:
             task = progress.add_task(escape(f"Refreshing {printable(book.name)}"), total=None)
@@ -133,7 +169,9 @@ async def _refresh(book: Path, target: Path, *, force: bool, quiet: bool) -> Ref
             def show(done: int, total: int) -> None:
                 progress.update(task, completed=done, total=total)
 
-            return await refresh_book(session, book, target, namespace=settings.namespace, force=force, progress=show)
+            return await refresh_book(
+                session, book, target, namespace=settings.namespace, force=force, progress=show, signing=signing
+            )
 
 
 def _print_report(report: Refreshed, target: Path) -> None:
@@ -141,7 +179,7 @@ def _print_report(report: Refreshed, target: Path) -> None:
 
     spent = requests_text(report.requests)
     echo(f"{target}: {counted(report.cells, 'formula')}, {len(report.written):,} changed, {spent} spent")
-    _print_notes(report)
+    print_notes(report)
     if report.mended:
         echo(f"  entered anew: {len(report.mended):,} formulas that Excel would have shown as #NAME?")
     if report.recalculates:
@@ -152,13 +190,13 @@ def _print_program_report(report: Refreshed, target: Path, engine: Engine) -> No
     program = {"libreoffice": "LibreOffice", "excel": "Excel"}[engine]
     if report.errors:
         echo(f"{target}: {len(report.errors):,} of {report.cells:,} formulas show an error ({program})")
-        _print_notes(report)
+        print_notes(report)
     else:
         echo(f"{target} is up to date ({program})")
 
 
-def _print_notes(report: Refreshed) -> None:
-    """Print every reason once, with the first cells that it concerns."""
+def print_notes(report: Refreshed, *, before: str = "") -> None:
+    """Print every reason once, with the first cells that it concerns; `before` stands at the start of each line."""
     for name, items in _groups(report).items():
         by_reason: dict[str, list[str]] = {}
         for item in items:
@@ -166,7 +204,7 @@ def _print_notes(report: Refreshed) -> None:
         for why, cells in by_reason.items():
             more = " …" if len(cells) > SHOWN_CELLS else ""
             several = f"{len(cells):,} formulas ({', '.join(cells[:SHOWN_CELLS])}{more})"
-            echo(f"  {name}: {cells[0] if len(cells) == 1 else several}: {why}", err=True)
+            echo(f"  {before}{name}: {cells[0] if len(cells) == 1 else several}: {why}", err=True)
 
 
 def _groups(report: Refreshed) -> dict[str, Sequence[CellNote]]:
@@ -178,7 +216,7 @@ def _groups(report: Refreshed) -> dict[str, Sequence[CellNote]]:
     }
 
 
-def _report_as_json(report: Refreshed, target: Path) -> dict[str, Any]:
+def report_as_json(report: Refreshed, target: Path) -> dict[str, Any]:
     return {
         "book": printable(str(target)),
         "formulas": report.cells,
@@ -233,7 +271,7 @@ def _print_cost(cost: BookCost, book: Path) -> None:
         console.print(Text.assemble(("left as it is", "yellow"), f" {printable(item.where)}: {printable(item.why)}"))
 
 
-def _cost_as_json(cost: BookCost) -> dict[str, Any]:
+def cost_as_json(cost: BookCost) -> dict[str, Any]:
     return {
         "requests": cost.requests,
         "at_least": cost.cost.at_least,

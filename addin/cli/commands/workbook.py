@@ -19,16 +19,27 @@ def freeze(
     book: Annotated[Path, typer.Argument(help="An .xlsx or .xlsm workbook.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="The file to write.")],
     namespace: NamespaceOption = "DS",
+    audit: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE.jsonl", help="Sign every number, and list their sources on a sheet of the copy."),
+    ] = None,
 ) -> None:
     """Write a copy of a workbook with values in place of our formulas, for readers without the add-in.
 
     \b
-    Example:
+    Examples:
       addin freeze report.xlsx -o for-the-board.xlsx
+      addin freeze report.xlsx -o for-the-board.xlsx --audit numbers.jsonl
     """
     from addin.cli.output import counted, working
     from addin.workbook.freeze import freeze_book
 
+    if audit is not None:
+        from addin.cli.books.frozen import freeze_signed
+
+        with working(f"Freezing {book.name}"):
+            freeze_signed(book, output, audit, namespace=namespace)
+        return
     with working(f"Freezing {book.name}"):
         frozen = freeze_book(book, output, namespace=namespace)
     became = "became a value" if frozen == 1 else "became values"

@@ -113,9 +113,9 @@ class Book:
 
     def show_as_date(self, sheet: Sheet, spot: Spot, *, with_time: bool) -> None:
         """Give a cell a date format, unless it has a number format already, or the book has no styles."""
-        if self._styles is not None:
+        if self.styles is not None:
             style = sheet.style(spot)
-            dated = self._styles.as_date(style, with_time=with_time)
+            dated = self.styles.as_date(style, with_time=with_time)
             if dated != style:
                 sheet.restyle(spot, dated)
 
@@ -127,8 +127,8 @@ class Book:
 
     def mark(self, sheet: Sheet, spot: Spot) -> None:
         """Give a cell a background that stands out, unless the book has no styles."""
-        if self._styles is not None:
-            sheet.restyle(spot, self._styles.marked(sheet.style(spot)))
+        if self.styles is not None:
+            sheet.restyle(spot, self.styles.marked(sheet.style(spot)))
 
     def recalculate_on_load(self) -> None:
         """Make Excel recalculate all formulas when it opens the book."""
@@ -141,20 +141,22 @@ class Book:
             if place is None:
                 raise damaged(self._part, "it names no sheets")
             place.addnext(calculation)
-        calculation.set("fullCalcOnLoad", "1")
-        self._recalculates = True
+        if calculation.get("fullCalcOnLoad") != "1":
+            calculation.set("fullCalcOnLoad", "1")
+            self._recalculates = True
 
     def changed_parts(self) -> dict[str, bytes]:
         """The bytes of every part that was written to."""
         parts = {sheet.part: sheet.content() for sheet in self._sheets.values() if sheet.is_changed}
         if self._recalculates:
             parts[self._part] = xml_bytes(self._workbook)
-        if self._styles is not None and (styles := self._styles.content) is not None:
-            parts[self._styles.part] = styles
+        if self.styles is not None and (styles := self.styles.content) is not None:
+            parts[self.styles.part] = styles
         return parts
 
     @cached_property
-    def _styles(self) -> Styles | None:
+    def styles(self) -> Styles | None:
+        """The styles of the cells; None where the book has none."""
         part = self._related_part("/styles")
         return Styles(self.package, part) if part in self.package else None
 

@@ -7,7 +7,7 @@ import shutil
 import stat
 import tempfile
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
 from typing import BinaryIO, TypeAlias
 
@@ -17,6 +17,12 @@ Stamp: TypeAlias = tuple[int, ...]
 """What changes with every save of a file: its identity, size and times."""
 
 _PERMISSIONS = 0o777
+
+_PREFIX, _SUFFIX = ".addin-", ".tmp"
+"""The name of what is being written, beside the file that it will replace."""
+
+LEFT_OVER_S = 3_600.0
+"""After so long, a file that was being written belongs to a program that was killed."""
 
 
 class Target:
@@ -51,16 +57,18 @@ class Target:
         except OSError:
             return False
 
-    def replace(self, write: Callable[[BinaryIO], None], *, mode: int) -> None:
+    def replace(
+        self, write: Callable[[BinaryIO], None], *, mode: int, around: AbstractContextManager[object] | None = None
+    ) -> None:
         """Replace the file by what `write` writes; a new file gets `mode`, another one keeps its mode and owner.
 
-        The content is written beside the file first, so that a failure loses nothing. A file with other names (hard
-        links) gets the content in place, so that it shows under all of them. Raises `WorkbookError` where writing
-        fails, and where the file has changed since this object was made.
+        The content is written beside the file first, so that a failure loses nothing; it is put in its place inside of
+        `around`. A file with other names (hard links) gets the content in place, so that it shows under all of them.
+        Raises `WorkbookError` where writing fails, and where the file has changed since this object was made.
         """
         temporary = None
         try:
-            handle, name = tempfile.mkstemp(prefix=".addin-", suffix=".tmp", dir=self._place.parent)
+            handle, name = tempfile.mkstemp(prefix=_PREFIX, suffix=_SUFFIX, dir=self._place.parent)
             temporary = Path(name)
             with os.fdopen(handle, "wb") as stream:
                 write(stream)
@@ -68,10 +76,11 @@ class Target:
                 os.fsync(stream.fileno())
             self._dress(temporary, mode)
             self._refuse_if_changed()
-            if self._has_other_names:
-                self._overwrite(temporary)
-            else:
-                temporary.replace(self._place)
+            with around or nullcontext():
+                if self._has_other_names:
+                    self._overwrite(temporary)
+                else:
+                    temporary.replace(self._place)
         except PermissionError:
             raise WorkbookError(f"{self.path} cannot be replaced; close it in the other program first") from None
         except OSError as error:
@@ -117,6 +126,14 @@ class Target:
                     raise WorkbookError(
                         f"{self.path} is open in another program; close it there first (or delete {owner.name})"
                     )
+
+
+def remove_leftovers(folder: Path, *, now: float) -> None:
+    """Remove what killed programs left half-written in a folder; `now` is in seconds since the epoch."""
+    with suppress(OSError):
+        for path in folder.glob(f"{_PREFIX}*{_SUFFIX}"):
+            if path.stat().st_mtime < now - LEFT_OVER_S:
+                path.unlink(missing_ok=True)
 
 
 def stamp(status: os.stat_result) -> Stamp:

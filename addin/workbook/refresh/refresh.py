@@ -16,7 +16,7 @@ from addin.workbook.ooxml.package import Package
 from addin.workbook.ooxml.target import Target
 from addin.workbook.refresh.dependencies import CellNote, CellReference, OurCell
 from addin.workbook.refresh.plan import Plan, arguments, make_plan, referenced_value
-from addin.workbook.refresh.report import AnsweredCall, BookCost, Refreshed
+from addin.workbook.refresh.report import AnsweredCall, BookCost, CalculatedCell, Refreshed, Signing
 from addin.workbook.refresh.worked_out import Working, free_answers, working
 from addin.workbook.refresh.writing import record, write, write_outcome
 from udfs import Call, Session
@@ -47,10 +47,12 @@ async def refresh_book(
     namespace: str = "DS",
     force: bool = False,
     progress: Callable[[int, int], None] | None = None,
+    signing: Signing | None = None,
 ) -> Refreshed:
     """Write the current values into our formulas in the book at `path`, and save it as `target`.
 
-    With the calculation engine, every other formula that rests on them is worked out as well.
+    With the calculation engine, every other formula that rests on them is worked out as well. With `signing`, what is
+    written is signed, or nothing is written; then the session has to trace its answers.
     Raises `TooFewRequestsError` before the first request when the key has too few requests left (unless `force`), and
     `WorkbookError` for a file that cannot be read or written; the input is never damaged.
     """
@@ -70,8 +72,19 @@ async def refresh_book(
             report.follow(before)
         report.mended = mended
         _finish(book, plan, report)
-        package.write(place, book.changed_parts())
+        _save(package, book, place, report, signing)
         return report
+
+
+def _save(package: Package, book: Book, place: Target, report: Refreshed, signing: Signing | None) -> None:
+    """Write the book to its place, unless it is there already and nothing in it changed."""
+    parts, around = book.changed_parts(), None
+    if signing is not None:
+        own, around = signing.signed(book, report, place.path)
+        parts |= own
+    if parts or not place.is_same_file(package.path):
+        package.write(place, parts, around=around)
+        report.is_saved = True
 
 
 @asynccontextmanager
@@ -141,7 +154,9 @@ async def _refresh_all(
             report.changed |= write_outcome(book, cell, outcome, report)
         for cell in cells:
             if isinstance(cell.call, CellReference):
-                report.changed |= write(book, cell, referenced_value(book, cell.call, cell.sheet), report)
+                old, new = book.sheet(cell.sheet).value(cell.spot), referenced_value(book, cell.call, cell.sheet)
+                report.calculated.append(CalculatedCell(cell.place, cell.formula.text, old, new))
+                report.changed |= write(book, cell, new, report)
         done += len(cells)
         if progress:
             progress(done, len(plan.cells))
@@ -197,4 +212,5 @@ async def _cost(session: Session, book: Book, plan: Plan, work: Working | None) 
         fresh_cells=total.fresh_calls,
         by_sheet=by_sheet,
         skipped=skipped,
+        calls=calls,
     )

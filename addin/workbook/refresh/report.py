@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Protocol, TypeAlias
 
 from addin.workbook.calculation.influence import Place
+from addin.workbook.ooxml.book import Book
 from addin.workbook.refresh.dependencies import CellNote
 from dataservice.client import Cost
 from udfs import Call
@@ -25,6 +29,8 @@ class BookCost:
     by_sheet: dict[tuple[str, str], tuple[int, Cost]]
     """Sheet and function → formulas, and the requests they would spend on their own."""
     skipped: Sequence[CellNote] = ()
+    calls: Sequence[Call] = ()
+    """The calls of the formulas, for a cost of several books together."""
 
     @property
     def affordable(self) -> bool:
@@ -90,6 +96,8 @@ class Refreshed:
     """Every other formula that rests on values of ours, worked out or left."""
     recalculates: bool = False
     """Whether Excel recalculates all formulas when it opens the book, because some depend on changed values."""
+    is_saved: bool = False
+    """Whether the file was written; a book in which nothing changed is left alone."""
 
     @property
     def unproven(self) -> list[CalculatedCell]:
@@ -106,3 +114,13 @@ class Refreshed:
             first = found.get(cell.cell)
             found[cell.cell] = replace(cell, old=first.old, compared=first.compared) if first else cell
         self.calculated = list(found.values())
+
+
+Around: TypeAlias = AbstractContextManager[object]
+
+
+class Signing(Protocol):
+    """Signs what a refresh writes."""
+
+    def signed(self, book: Book, report: Refreshed, target: Path) -> tuple[dict[str, bytes], Around]:
+        """The parts that travel with the book at `target`, and a block inside of which the file is put in place."""

@@ -53,9 +53,7 @@ class StoredAnswers:
 
     def name(self, resource: Resource[Any]) -> str:
         """The name of a resource's entry in the store: the key's fingerprint and the first request's target."""
-        request = first_request(resource)
-        target = request.path if isinstance(resource, HistoryResource) else request.target
-        return f"{self.scope}{target}"
+        return f"{self.scope}{entry_name(resource)}"
 
     def _narrowed_in_memory(self, resource: Resource[T], known: Answer[T] | None) -> Answer[T] | None:
         """The answer to `resource` out of the best wider one, if that is better than the `known` one."""
@@ -145,6 +143,12 @@ class StoredAnswers:
 
     async def _get(self, name: str) -> Entry | None:
         return None if self.scope is None else await self._store.get(name)
+
+
+def entry_name(resource: Resource[Any]) -> str:
+    """The name of a resource's entry without the key's fingerprint; all windows of a history share one entry."""
+    request = first_request(resource)
+    return request.path if isinstance(resource, HistoryResource) else request.target
 
 
 def size_of(value: Any, payload: bytes) -> int:
