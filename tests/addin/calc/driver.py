@@ -18,7 +18,7 @@ from com.sun.star.table.CellContentType import FORMULA
 from com.sun.star.util import URL
 
 CONNECT_S = 60
-VALUES_S = 15
+VALUES_S = 60
 
 
 class Driver:
