@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+import threading
 from collections.abc import Generator, Iterator
 from pathlib import Path
 
@@ -20,6 +21,9 @@ FOLDER = pytest.StashKey[Path]()
 BEFORE = pytest.StashKey[set[Path]]()
 SOCKETS = Path("/", "tmp")
 """LibreOffice makes its sockets there, whatever TMPDIR says."""
+
+SETTLING_S = 2.0
+"""A LibreOffice of someone else that ends just now has removed its sockets after this time."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -66,7 +70,12 @@ def _sockets() -> set[Path]:
 
 def _dead_sockets(before: set[Path]) -> Iterator[str]:
     """LibreOffice's sockets that were not there before, and on which nobody listens any more."""
+    if found := _sockets() - before - _listening():
+        threading.Event().wait(SETTLING_S)
+    return (str(each) for each in found & _sockets() - _listening())
+
+
+def _listening() -> set[Path]:
     record = Path("/proc/net/unix")
-    new = _sockets() - before
-    listening = record.read_text(encoding="utf-8", errors="replace") if record.exists() else ""
-    return (str(each) for each in new if str(each) not in listening and each.exists())
+    text = record.read_text(encoding="utf-8", errors="replace") if record.exists() else ""
+    return {Path(line.split()[-1]) for line in text.splitlines()}

@@ -18,7 +18,7 @@ from com.sun.star.table.CellContentType import FORMULA
 from com.sun.star.util import URL
 
 CONNECT_S = 60
-VALUES_S = 15
+VALUES_S = 60
 
 
 class Driver:
@@ -142,6 +142,10 @@ class Driver:
 
     def is_modified(self):
         return self.document.isModified()
+
+    def is_modified_within(self, time_s):
+        """Return whether the document counts as changed now or at any time until then; asks nothing of its cells."""
+        return wait(self.document.isModified, time_s)
 
     def wait_until_shown(self, name, unwanted, sheet=None):
         """Return what a cell shows as soon as it is something else."""

@@ -6,7 +6,7 @@ import pytest
 
 from tests.addin.backends import backend_of
 from tests.addin.excel.panes import Pane, opened
-from tests.addin.excel.test_taskpane_excel import OFFICE
+from tests.addin.excel.static.taskpane.test_excel import OFFICE
 from udfs import REGISTRY
 from udfs.arguments.options import Options
 from udfs.timeseries.table import TableOptions
