@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from dataservice.client import AsyncClient, Cost, Resource
+from dataservice.client import AsyncClient, Cost, Refresh, Resource
 from dataservice.client.contract.windows import utc_day
 from dataservice.errors import DataServiceError
 from udfs.arguments.options import error_style
@@ -16,7 +16,7 @@ from udfs.cells import restyled, with_index
 from udfs.engine import batch
 from udfs.engine.batch import Batch, Reader, Run, cooperative
 from udfs.engine.effects import EVER
-from udfs.engine.foresight import Foresight, Guess, spread
+from udfs.engine.foresight import AfterRefresh, Foresight, Guess, spread
 from udfs.engine.registry import REGISTRY, find
 from udfs.errors import CellError, UdfError, error_cell, reason
 
@@ -114,22 +114,23 @@ class Session:
             raise run.error
         return with_index(run.result)
 
-    async def cost(self, calls: Sequence[Call]) -> CostPreview:
-        """What `answer(calls)` would spend now; sends nothing."""
+    async def cost(self, calls: Sequence[Call], *, after: Refresh | None = None) -> CostPreview:
+        """What `answer(calls)` would spend now, or `after` a refresh; sends nothing."""
         injected = self._injected()
+        client = self.client if after is None else AfterRefresh(self.client, after, injected["now"])
         costly: list[Call] = []
         missing: set[Resource[Any]] = set()
         async for call in cooperative(calls):
             run = _bound(call, injected)
-            needed = await batch.needed([run], self.client, injected["now"]) if isinstance(run, Run) else set()
+            needed = await batch.needed([run], client, injected["now"]) if isinstance(run, Run) else set()
             if needed:
                 costly.append(call)
                 missing |= needed
-        return CostPreview(await self._cost(costly), frozenset(missing), len(calls), len(calls) - len(costly))
+        return CostPreview(await self._cost(costly, client), frozenset(missing), len(calls), len(calls) - len(costly))
 
-    async def _cost(self, calls: Sequence[Call]) -> Cost:
+    async def _cost(self, calls: Sequence[Call], client: AsyncClient | AfterRefresh) -> Cost:
         """From how many to how many requests `calls` would spend."""
-        guesses = [Foresight(self.client, guess, self._clock()) for guess in Guess] if calls else []
+        guesses = [Foresight(client, guess, self._clock()) for guess in Guess] if calls else []
         for foresight in guesses:
             await self._run(calls, foresight)
         return spread(foresight.by_subject() for foresight in guesses)
