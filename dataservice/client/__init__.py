@@ -18,7 +18,7 @@ from dataservice.client.contract.resources import (
     WireResource,
 )
 from dataservice.client.contract.results import Catalogue, Currents, Indices, Page, SignalDetail
-from dataservice.client.cost import Cost
+from dataservice.client.cost import Cost, Refresh
 from dataservice.client.network.budget import Budget
 from dataservice.client.network.meter import Meter
 from dataservice.client.status import ResourceState, State
@@ -44,6 +44,7 @@ __all__ = [
     "Page",
     "PostsResource",
     "Quota",
+    "Refresh",
     "Resource",
     "ResourceState",
     "SignalDetail",

@@ -25,7 +25,7 @@ from dataservice.client.contract.quota import Quota
 from dataservice.client.contract.requests import can_exist
 from dataservice.client.contract.resources import HistoryResource, IndicesResource, Resource, SignalResource
 from dataservice.client.contract.windows import Window, utc_day
-from dataservice.client.cost import Cost
+from dataservice.client.cost import Cost, Refresh
 from dataservice.client.endpoints import Endpoints
 from dataservice.client.fetch import pages_of_catalogue, pages_of_window
 from dataservice.client.network.body import MAX_ANSWER_BYTES
@@ -237,10 +237,10 @@ class AsyncClient(Endpoints):
         await self._open()
         return await self._overview.cost(resources)
 
-    async def cost_of(self, resource: Resource[Any]) -> Cost:
-        """From how many to how many requests reading `resource` now would spend; sends none."""
+    async def cost_of(self, resource: Resource[Any], *, after: Refresh | None = None) -> Cost:
+        """From how many to how many requests reading `resource` now, or `after` a refresh, would spend; sends none."""
         await self._open()
-        return await self._overview.cost_of(resource)
+        return await self._overview.cost_of(resource, after)
 
     async def refresh(self, *, force: bool = False) -> None:
         """Begin a new generation: refusals and outages are forgotten, so that the service is asked again.

@@ -21,7 +21,7 @@ from dataservice.client.contract.dates import DateLike
 from dataservice.client.contract.quota import Quota
 from dataservice.client.contract.resources import Resource
 from dataservice.client.contract.results import Catalogue, Currents, Indices, Page, SignalDetail
-from dataservice.client.cost import Cost
+from dataservice.client.cost import Cost, Refresh
 from dataservice.client.network.budget import Budget
 from dataservice.client.network.meter import Meter
 from dataservice.client.status import ResourceState
@@ -189,9 +189,9 @@ class Client:
         """How many requests reading all of `resources` now would likely spend."""
         return self._loop.run(self._client.cost(resources))
 
-    def cost_of(self, resource: Resource[Any]) -> Cost:
-        """From how many to how many requests reading `resource` now would spend."""
-        return self._loop.run(self._client.cost_of(resource))
+    def cost_of(self, resource: Resource[Any], *, after: Refresh | None = None) -> Cost:
+        """From how many to how many requests reading `resource` now, or `after` a refresh, would spend."""
+        return self._loop.run(self._client.cost_of(resource, after=after))
 
     def doubts(self, names: int) -> Doubt:
         """Whether so many signals, which nothing at hand vouches for, are to be looked up in the catalogue first."""

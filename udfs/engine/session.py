@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from dataservice.client import Answer, AsyncClient, Cost, Resource
+from dataservice.client import Answer, AsyncClient, Cost, Refresh, Resource
 from dataservice.client.contract.windows import utc_day
 from dataservice.errors import DataServiceError
 from udfs.arguments.options import error_style
@@ -18,7 +18,7 @@ from udfs.engine import batch
 from udfs.engine.batch import Batch, Reader, Run
 from udfs.engine.binding import Bindings
 from udfs.engine.effects import EVER
-from udfs.engine.foresight import Foresight, Guess, spread
+from udfs.engine.foresight import AfterRefresh, Foresight, Guess, spread
 from udfs.engine.registry import REGISTRY, find
 from udfs.engine.turns import cooperative, in_turns
 from udfs.errors import CellError, UdfError, error_cell, reason
@@ -141,22 +141,23 @@ class Session:
             raise run.error
         return with_index(run.result)
 
-    async def cost(self, calls: Sequence[Call]) -> CostPreview:
-        """What `answer(calls)` would spend now; sends nothing."""
+    async def cost(self, calls: Sequence[Call], *, after: Refresh | None = None) -> CostPreview:
+        """What `answer(calls)` would spend now, or `after` a refresh; sends nothing."""
         bindings = self._bindings()
+        client = self.client if after is None else AfterRefresh(self.client, after, bindings.now)
         costly: list[Call] = []
         missing: set[Resource[Any]] = set()
         async for call in cooperative(calls):
             run = _bound(call, bindings)
-            needed = await batch.needed([run], self.client, bindings.now) if isinstance(run, Run) else set()
+            needed = await batch.needed([run], client, bindings.now) if isinstance(run, Run) else set()
             if needed:
                 costly.append(call)
                 missing |= needed
-        return CostPreview(await self._cost(costly), frozenset(missing), len(calls), len(calls) - len(costly))
+        return CostPreview(await self._cost(costly, client), frozenset(missing), len(calls), len(calls) - len(costly))
 
-    async def _cost(self, calls: Sequence[Call]) -> Cost:
+    async def _cost(self, calls: Sequence[Call], client: AsyncClient | AfterRefresh) -> Cost:
         """From how many to how many requests `calls` would spend."""
-        guesses = [Foresight(self.client, guess, self._clock()) for guess in Guess] if calls else []
+        guesses = [Foresight(client, guess, self._clock()) for guess in Guess] if calls else []
         for foresight in guesses:
             await self._run(calls, foresight)
         return spread(foresight.by_subject() for foresight in guesses)

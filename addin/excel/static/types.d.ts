@@ -137,7 +137,7 @@ interface PageRefresh {
   /** Recalculate our cells; a second call while one runs gets the same report. */
   run(options?: RefreshOptions): Promise<RefreshReport>;
   /** What the backend says a refresh would spend now, for the calls made since the last one. */
-  cost(): Promise<any>;
+  cost(mode?: "stale" | "force"): Promise<any>;
   onReport(listener: (report: RefreshReport | Error) => void): () => void;
 }
 

@@ -91,7 +91,7 @@ class Histories:
                 self._kept_at[slug] = kept_at
                 break
             self._kept_at.pop(slug, None)
-            history = await self.load(slug)
+            history = (await self.load(slug)).dated(now)
         return self.hold(slug, unpack_history(payload))
 
     def hold(self, slug: str, history: History) -> History:

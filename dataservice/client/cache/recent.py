@@ -116,8 +116,11 @@ def _window(detail: SignalDetail) -> Window:
 def _replayed(history: History, later: list[Span], window: Window, found: Observations, at: float) -> History:
     """The history after all pulls in the order of their times: those before `at`, the one at `at`, those after it."""
     steps: list[tuple[float, Window]] = []
+    since = max(found[-1 - OVERLAP :].first_day, window.start)  # the first check after `at` asked from here or earlier
     for span in later:
-        live = Window(check_from(history, span), span.window.end)
+        live = Window(
+            min(check_from(history, span), since) if span.is_open else check_from(history, span), span.window.end
+        )
         if span.pulled_at > at:
             steps.append((span.pulled_at, span.window))
         if span.checked_at != span.pulled_at:

@@ -120,7 +120,7 @@ def test_refreshing_everything_asks_again_for_what_is_fresh(pane, service):
     pane.press("Refresh", exact=True)
     pane.sees("1 cell refreshed, 1 request")
     pane.check("Everything")
-    pane.sees("About 1 request in all")
+    pane.sees("1 request, 49,999 left")
     pane.press("Refresh", exact=True)
     pane.sees("workbook, all")
     assert service.running.request_count == 2
@@ -196,3 +196,37 @@ def test_outside_excel_freezing_is_off_and_a_refresh_tells_the_backend_only(chro
         pane.sees("The backend asks again from now on")
         assert "stale" in pane.texts(".resource .badge")
     assert service.running.request_count == 1
+
+
+COSTLY = (
+    '=DS.SIGNAL("us-cpi")',
+    '=DS.SIGNAL("us-10y", "value", "2021-03-01")',
+    '=DS.SIGNAL_HISTORY("btc-usd", "MAX")',
+    '=DS.SIGNAL_HISTORY("cboe.vix", "2021-01-04", "2021-06-30")',
+    '=DS.SIGNAL("no.such-name")',
+    '=DS.INDEX("risk-dial")',
+    '=DS.WIRE("", "news")',
+)
+
+
+@pytest.mark.parametrize("mode", ["Everything", "What is stale"])
+def test_what_a_refresh_is_told_to_cost_is_what_it_spends_and_what_the_service_counts(pane, service, mode):
+    for row, formula in enumerate(COSTLY, 2):
+        put(pane, f"B{row}", formula=formula)
+    pane.open_tab("Refresh")
+    pane.press("Refresh", exact=True)
+    pane.sees("7 cells refreshed")
+    pane.check(mode)
+    for _ in range(2):
+        cost = pane.tab.evaluate(
+            "(mode) => DataServiceRefresh.cost(mode)", "force" if mode == "Everything" else "stale"
+        )
+        before = service.running.request_count
+        report = pane.tab.evaluate(
+            "(mode) => DataServiceRefresh.run({ mode })", "force" if mode == "Everything" else "stale"
+        )
+        spent = service.running.request_count - before
+        assert report["requests"] == spent
+        assert cost["at_least"] <= spent
+        assert cost["at_most"] is None or spent <= cost["at_most"]
+        assert mode != "Everything" or spent >= 6
