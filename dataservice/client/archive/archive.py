@@ -42,12 +42,14 @@ class Held:
     """A log as this process knows it: what its parts say together, and their numbers.
 
     `saved` are the looks that the parts tell of, `unsaved` facts that the store did not accept yet; `vintages` has all.
+    `looked_again` are the days of the last look since that changed nothing: kept answers tell its time.
     """
 
     vintages: Vintages
     numbers: tuple[int, ...]
     saved: Looked
     unsaved: Facts
+    looked_again: Window | None = None
 
     @property
     def after(self) -> int:
@@ -96,8 +98,8 @@ class Archive:
             for _ in range(ATTEMPTS):
                 held = await self._current(slug)
                 seen = await self._after_look(slug, held, window, found, at)
-                if not len(seen.unsaved) and held.vintages.looked.covers(window, micros(at)):
-                    self._hold(slug, seen)
+                if _is_nothing_new(held, seen, window, micros(at)):
+                    self._hold(slug, replace(seen, looked_again=window))
                     return
                 if await self._append(slug, seen):
                     return
@@ -194,6 +196,12 @@ def slug_in(log: str) -> str:
     return unquote(log.rpartition("/")[2])
 
 
+def _is_nothing_new(held: Held, seen: Held, window: Window, moment: int) -> bool:
+    """Whether a look needs not be saved: it changed nothing, and no other days were looked at since that was saved."""
+    same_days = held.looked_again is None or window.covers(held.looked_again)
+    return not len(seen.unsaved) and same_days and held.vintages.looked.covers(window, moment)
+
+
 def _with_part(held: Held, part: Part) -> Held:
     """The log with one more part."""
     if not part.payload:
@@ -204,7 +212,7 @@ def _with_part(held: Held, part: Part) -> Held:
         found = unpack_vintages(part.payload)
     except (msgspec.MsgspecError, ValueError) as error:
         _logger.warning("a part of the archive could not be read: %s", type(error).__name__)
-    return Held(held.vintages.union(found), numbers, held.saved.union(found.looked), held.unsaved)
+    return Held(held.vintages.union(found), numbers, held.saved.union(found.looked), held.unsaved, held.looked_again)
 
 
 def _size(held: Held) -> int:

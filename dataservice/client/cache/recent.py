@@ -35,7 +35,7 @@ def looked_at(detail: SignalDetail) -> tuple[Window, Observations]:
     Fewer than 365 observations that reach further back than 365 days are all there are: the service counts neither
     days nor observations up to there.
     """
-    window, found = _window(detail), detail.history
+    window, found = window_of_detail(detail), detail.history
     if not len(found) and detail.latest is not None:
         found = Observations.from_columns([detail.latest.observed_at], [detail.latest.value])
         return Window(found.first_day, date.max), found
@@ -45,12 +45,15 @@ def looked_at(detail: SignalDetail) -> tuple[Window, Observations]:
 
 
 def looks_of(history: History) -> list[tuple[Window, float]]:
-    """When which days were pulled last, as far as the spans tell: a day may have been pulled once more since."""
+    """When which days were pulled last, as far as the spans tell: a day may have been pulled once more since.
+
+    Only an open span surely ends with the days that it was checked from; others may be what is left of one.
+    """
     looks = [(span.window, span.pulled_at) for span in history.spans]
     for span in history.spans:
         known = history.inside(span.window)
-        first = known[-OVERLAP:].first_day if len(known) > OVERLAP + 1 else span.window.start
-        looks.append((Window(first, span.window.end), span.checked_at))
+        if span.is_open and len(known) > OVERLAP + 1:
+            looks.append((Window(known[-OVERLAP:].first_day, span.window.end), span.checked_at))
     return looks
 
 
@@ -59,7 +62,7 @@ def with_detail(history: History, detail: SignalDetail, at: float) -> History:
 
     What was asked later than `at` stays as it was found then.
     """
-    window = _window(detail)
+    window = window_of_detail(detail)
     if not window:
         return history
     found = detail.history.between(window.start)
@@ -76,13 +79,13 @@ def with_detail(history: History, detail: SignalDetail, at: float) -> History:
 def contradicts(known: SignalDetail, found: SignalDetail, at: float) -> bool:
     """Whether a newer detail tells another past than an older one did."""
     before = with_detail(History.nothing(), known, at)
-    window = _window(found)
+    window = window_of_detail(found)
     return any(is_revision(before, span, window, found.history) for span in before.spans if span.window.meets(window))
 
 
 def corrected(detail: SignalDetail, history: History) -> tuple[SignalDetail, bool]:
     """The detail with the observations of `history` where that knows them; and whether any of them is doubtful."""
-    window = _window(detail)
+    window = window_of_detail(detail)
     spans = [span for span in history.spans if span.window.meets(window)] if window else []
     if not spans:
         return detail, False
@@ -100,7 +103,7 @@ def corrected(detail: SignalDetail, history: History) -> tuple[SignalDetail, boo
     return _with_history(detail, whole[-HISTORY_LIMIT:]), doubtful
 
 
-def _window(detail: SignalDetail) -> Window:
+def window_of_detail(detail: SignalDetail) -> Window:
     """The days of which the detail holds all observations; empty where there are none.
 
     However few they are, there may be others before them. With several a day the first day may be cut.

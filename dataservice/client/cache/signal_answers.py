@@ -15,7 +15,7 @@ from dataservice.client.cache.answer import Answer, Source
 from dataservice.client.cache.codec import pack, unpack, unpack_history
 from dataservice.client.cache.histories import Histories
 from dataservice.client.cache.history import History, findings, window_of
-from dataservice.client.cache.recent import contradicts, corrected, looked_at, looks_of, with_detail
+from dataservice.client.cache.recent import contradicts, corrected, looks_of, window_of_detail, with_detail
 from dataservice.client.cache.stored_answers import NEVER, StoredAnswers
 from dataservice.client.contract.resources import HistoryResource, Resource, SignalResource
 from dataservice.client.contract.results import SignalDetail
@@ -156,7 +156,7 @@ class SignalAnswers(StoredAnswers):
         history = await self._get(self.name(HistoryResource(slug)))
         with contextlib.suppress(msgspec.MsgspecError, ValueError):  # what cannot be read tells nothing
             if detail is not None:
-                window, _ = looked_at(unpack(SignalResource(slug), detail.payload))
+                window = window_of_detail(unpack(SignalResource(slug), detail.payload))
                 looks.append((window, detail.fetched_at))
             if history is not None:
                 looks += looks_of(unpack_history(history.payload))

@@ -1,0 +1,341 @@
+"""A service that revises, publishes late and takes back, looked at now and then: what was known when is checked.
+
+    python -m tests.attack.vintages --questions 100000 --store sqlite
+
+The truth is kept beside it from the answers that went out, day by day. It knows nothing of archives.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import math
+import random
+import tempfile
+import time
+from bisect import bisect_right
+from collections import Counter
+from contextlib import AsyncExitStack, nullcontext
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, timedelta
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pandas as pd
+
+from dataservice.client import AsyncClient, HistoryResource, SignalResource
+from dataservice.errors import DataServiceError, NoVintageError
+from dataservice.stores import MemoryStore, SqliteStore, Store
+from dataservice.stores.redis import RedisStore
+from tests.dataservice.client.clocks import Clock
+from tests.dataservice.client.scripted import quota
+from tests.dataservice.stores.stores import redis_server
+from udfs.cells import CellError
+from udfs.engine.session import Call, Session
+
+KEYS = tuple(f"ds_{digit * 40}" for digit in "12")
+SLUGS = ("daily", "monthly")
+ORIGIN = date(2021, 1, 1)
+"""The first day that is told apart: it stands for all earlier ones, and has no observation."""
+DAYS = 6_000
+"""The last of these stands for all later ones."""
+GONE = "gone"
+
+
+@dataclass
+class Life:
+    """What one signal was found to be, day by day, by the answers that went out."""
+
+    first_look: list[float] = field(default_factory=lambda: [math.inf] * DAYS)
+    last_look: list[float] = field(default_factory=lambda: [-math.inf] * DAYS)
+    states: dict[int, list[tuple[float, Any, float]]] = field(default_factory=dict)
+    """By day: since which look it was known to be what, and the last look before that one."""
+
+    def look(self, now: float, low: int, high: int, found: dict[int, Any]) -> None:
+        for day in {*found, *(day for day in self.states if low <= day <= high)}:
+            states = self.states.setdefault(day, [])
+            before, after = states[-1][1] if states else GONE, found.get(day, GONE)
+            if before != after:
+                states.append((now, after, self.last_look[day]))
+        for day in range(low, high + 1):
+            self.first_look[day] = min(self.first_look[day], now)
+            self.last_look[day] = now
+
+    def at(self, day: int, moment: float) -> Any:
+        """The state of an observation at a moment by which its day had been looked at."""
+        states = self.states.get(day, [])
+        known = bisect_right(states, moment, key=lambda state: state[0])
+        return states[known - 1][1] if known else GONE
+
+
+class World:
+    """The service, and the lives of its signals as its answers told them."""
+
+    def __init__(self, chance: random.Random, clock: Clock) -> None:
+        self.chance, self.clock = chance, clock
+        self.requests, self.fails = 0, False
+        self._numbers = count(1)
+        self.values: dict[tuple[str, str], dict[int, Any]] = {}
+        self.lives = {(key, slug): Life() for key in KEYS for slug in SLUGS}
+        for key, slug in self.lives:
+            step, last = (1, self.today) if slug == "daily" else (30, self.today)
+            self.values[key, slug] = {day: float(next(self._numbers)) for day in range(200, last, step)}
+
+    @property
+    def today(self) -> int:
+        return (datetime.fromtimestamp(self.clock.now, UTC).date() - ORIGIN).days
+
+    def change(self) -> None:
+        """Publish, publish late, revise anywhere, make null, or take back."""
+        (_, slug), values = self.chance.choice(list(self.values.items()))
+        days = sorted(values)
+        recent = days[-self.chance.choice((1, 3, 30, 300, len(days))) :]
+        match self.chance.choice(("publish", "publish", "revise", "revise", "revise", "late", "null", "vanish")):
+            case "publish":
+                step = 1 if slug == "daily" else 30
+                for day in range(days[-1] + step, min(self.today, days[-1] + 5 * step), step):
+                    values[day] = float(next(self._numbers))
+            case "revise":
+                for day in self.chance.sample(recent, min(len(recent), self.chance.choice((1, 1, 2, 20)))):
+                    values[day] = float(next(self._numbers))
+            case "late":
+                values[self.chance.randrange(200, days[-1])] = float(next(self._numbers))
+            case "null":
+                values[self.chance.choice(recent)] = None
+            case "vanish" if len(days) > 20:
+                del values[self.chance.choice(recent)]
+
+    def answer(self, request: httpx.Request) -> httpx.Response:
+        self.requests += 1
+        if self.fails and self.chance.random() < 0.5:
+            return httpx.Response(500, json={"error": "no"}, headers=quota())
+        key, parts = request.headers["authorization"].removeprefix("Bearer "), request.url.path.split("/")
+        values, life = self.values[key, parts[3]], self.lives[key, parts[3]]
+        days = sorted(values)
+        if len(parts) > 4:
+            first = number_of(request.url.params.get("start"), 0)
+            last = number_of(request.url.params.get("end"), DAYS - 1)
+            days = [day for day in days if first <= day <= last][:1_000]
+            low, high = first, last if len(days) < 1_000 else days[-1] - 1
+        else:
+            days = days[-365:]
+            whole = len(days) < 365 and days[-1] - days[0] > 366  # fewer than 365 that reach further back are all
+            low, high = 0 if whole else days[0], DAYS - 1
+        life.look(self.clock.now, low, high, {day: values[day] for day in days if low <= day <= high})
+        rows = [{"observed_at": f"{day_of(day)}T00:00:00Z", "value": values[day]} for day in days]
+        data: Any = rows if len(parts) > 4 else {"slug": parts[3], "latest": rows[-1], "history": rows}
+        return httpx.Response(200, json={"data": data}, headers=quota())
+
+
+class Attack:
+    """Several clients, each as a process of its own, on one store of a kind."""
+
+    def __init__(self, kind: str, seed: int, redis_url: str, folder: Path) -> None:
+        self.chance, self.clock = random.Random(seed), Clock()
+        self.world = World(self.chance, self.clock)
+        self.figures: Counter[str] = Counter()
+        self.first_wrong = ""
+        self.stack = AsyncExitStack()
+        self._kind, self._redis_url, self._folder, self._seed = kind, redis_url, folder, seed
+        self._shared = MemoryStore(clock=self.clock, max_bytes=2**30)
+        self._clients: dict[tuple[str, int], AsyncClient] = {}
+        self._began = self.world.today
+
+    async def run(self, questions: int) -> None:
+        async with self.stack:
+            while self.figures["questions"] < questions:
+                self.clock.advance(1)
+                await self._step()
+                for _ in range(self.chance.randrange(20)):
+                    await self._ask()
+        self.figures["requests"] = self.world.requests
+
+    async def _step(self) -> None:
+        key = self.chance.choice(KEYS)
+        action = self.chance.choice(("read", "read", "read", "both", "change", "change", "wait", "restart", "fail"))
+        match action:
+            case "read":
+                await self._read(self._client(key))
+            case "both":  # at the same moment
+                slug = self.chance.choice(SLUGS)
+                await asyncio.gather(*(self._read(self._client(key, number), slug) for number in range(2)))
+            case "change":
+                self.world.change()
+            case "wait":
+                self.clock.advance(self.chance.choice((901, 3_600, 86_400, 86_400, 86_400 * 5, 86_400 * 31)))
+            case "restart":
+                number = self.chance.randrange(3)
+                if (client := self._clients.pop((key, number), None)) is not None:
+                    await client.aclose()
+            case "fail":
+                self.world.fails = self.chance.random() < 0.3
+
+    async def _read(self, client: AsyncClient, slug: str = "") -> None:
+        slug = slug or self.chance.choice(SLUGS)
+        today = day_of(self.world.today)
+        ago = today - timedelta(days=self.chance.choice((20, 200, 700, 1_500)))
+        resources: list[Any] = [
+            SignalResource(slug),
+            SignalResource(slug),
+            HistoryResource(slug),
+            HistoryResource(slug, ago),
+            HistoryResource(slug, ago, ago + timedelta(days=self.chance.choice((0, 15, 90)))),
+        ]
+        if self.chance.random() < 0.3:
+            await client.refresh(force=self.chance.random() < 0.5)
+        try:
+            await client.read(self.chance.choice(resources))
+        except DataServiceError:
+            self.figures["failed reads"] += 1
+
+    async def _ask(self) -> None:
+        self.figures["questions"] += 1
+        key, slug = self.chance.choice(KEYS), self.chance.choice(SLUGS)
+        client, life = self._client(key), self.world.lives[key, slug]
+        as_of = self.chance.randrange(self._began - 3, max(self._began - 2, self.world.today))
+        day = self.chance.randrange(150, self.world.today + 5)
+        match self.chance.choice(("window", "window", "window", "value", "life")):
+            case "window":
+                await self._ask_window(client, life, slug, as_of, day)
+            case "value":
+                await self._ask_value(client, life, slug, as_of, day)
+            case _:
+                changed = [each for each, states in life.states.items() if len(states) > 1]
+                await self._ask_life(client, life, slug, self.chance.choice(changed) if changed else day)
+
+    async def _ask_window(self, client: AsyncClient, life: Life, slug: str, as_of: int, day: int) -> None:
+        low, high = self.chance.choice(((day, day), (day, day + 40), (day, DAYS - 1), (0, day), (0, DAYS - 1)))
+        high, moment = min(high, DAYS - 1), end_of(as_of)
+        first = max(life.first_look[low : high + 1])
+        asked = f"{slug} from {low} to {high} as of {as_of}"
+        try:
+            start, end = None if low == 0 else day_of(low), None if high == DAYS - 1 else day_of(high)
+            found = await client.observations(slug, start, end, as_of=day_of(as_of))
+        except NoVintageError as error:
+            self.figures["not known then"] += 1
+            first_look = None if first == math.inf else datetime.fromtimestamp(first, UTC).date()
+            if first <= moment or error.first_look != first_look:
+                self._wrong(f"{asked}: {error}, first look at {first}")
+            return
+        told = {(each.date() - ORIGIN).days: None if math.isnan(value) else value for each, value in found}
+        known = {each: life.at(each, moment) for each in life.states if low <= each <= high}
+        expected = {each: state for each, state in known.items() if state != GONE}
+        if first > moment or told != expected:
+            self._wrong(f"{asked}: {told} instead of {expected}, first look at {first}")
+
+    async def _ask_value(self, client: AsyncClient, life: Life, slug: str, as_of: int, day: int) -> None:
+        """Ask as a cell does: the last value on or before a day, as known on another one."""
+        moment, expected = end_of(as_of), None
+        for each in range(day, -1, -1):
+            if life.first_look[each] > moment:
+                break
+            state = life.at(each, moment)
+            if state not in (GONE, None):
+                expected = state
+                break
+        session = Session(client, clock=self.clock)
+        arguments = [slug, "value", day_of(day).isoformat(), f"asof={day_of(as_of)}"]
+        (outcome,) = await session.answer([Call("SIGNAL", arguments)])
+        told = None if isinstance(outcome.result, CellError) else outcome.result
+        self.figures["not known then"] += expected is None
+        if told != expected:
+            self._wrong(f"SIGNAL {arguments}: {outcome.result} instead of {expected}")
+
+    async def _ask_life(self, client: AsyncClient, life: Life, slug: str, day: int) -> None:
+        frame = await client.revisions(slug, day_of(day))
+        told = [(value_of(row.value), time_of(row.first_seen), time_of(row.not_before)) for row in frame.itertuples()]
+        states = life.states.get(day, [])
+        expected = [
+            (None if state == GONE else state, round(now, 6), None if last == -math.inf else round(last, 6))
+            for now, state, last in states
+        ]
+        if [row[:2] for row in told] != [row[:2] for row in expected]:
+            self._wrong(f"life of {slug} {day}: {told} instead of {expected}")
+            return
+        for own, true, before in zip(told, expected, [None, *expected][: len(expected)], strict=True):
+            if own[2] != true[2]:
+                self.figures["not_before too early"] += 1
+                if own[2] is None or true[2] is None or own[2] > true[2] or (before and own[2] < before[1]):
+                    self._wrong(f"life of {slug} {day}: not before {own[2]} instead of {true[2]}")
+
+    def _client(self, key: str, number: int | None = None) -> AsyncClient:
+        number = self.chance.randrange(3) if number is None else number
+        if (key, number) not in self._clients:
+            store = self._store()
+            self.stack.push_async_callback(store.aclose)
+            client = AsyncClient(
+                "https://data.example",
+                key,
+                store=store,
+                clock=self.clock,
+                sleep=no_time_passes,
+                jitter=lambda: 0.5,
+                transport=httpx.MockTransport(self.world.answer),
+            )
+            self.stack.push_async_callback(client.aclose)
+            self._clients[key, number] = client
+        return self._clients[key, number]
+
+    def _store(self) -> Store:
+        match self._kind:
+            case "sqlite":
+                return SqliteStore(self._folder / "shelf.sqlite", clock=self.clock)
+            case "redis":
+                return RedisStore.from_url(self._redis_url, prefix=f"{self._folder}:")
+        return self._shared
+
+    def _wrong(self, text: str) -> None:
+        self.figures["wrong"] += 1
+        self.first_wrong = self.first_wrong or f"seed {self._seed}, now {self.clock.now}: {text[:2_000]}"
+
+
+async def no_time_passes(_: float) -> None:
+    await asyncio.sleep(0)
+
+
+def day_of(number: int) -> date:
+    return ORIGIN + timedelta(days=number)
+
+
+def number_of(text: str | None, otherwise: int) -> int:
+    return otherwise if text is None else (date.fromisoformat(text) - ORIGIN).days
+
+
+def end_of(number: int) -> float:
+    return datetime.combine(day_of(number + 1), datetime.min.time(), UTC).timestamp() - 1e-6
+
+
+def value_of(value: float) -> float | None:
+    return None if math.isnan(value) else value
+
+
+def time_of(moment: pd.Timestamp) -> float | None:
+    return None if moment is pd.NaT else round(moment.timestamp(), 6)
+
+
+async def attack(questions: int, kind: str, seed: int, redis_url: str = "") -> Attack:
+    """Ask so many questions about the past; the figures."""
+    with tempfile.TemporaryDirectory() as folder:
+        attack = Attack(kind, seed, redis_url, Path(folder))
+        await attack.run(questions)
+    return attack
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--questions", type=int, default=100_000)
+    parser.add_argument("--store", choices=("memory", "sqlite", "redis"), default="memory")
+    parser.add_argument("--seed", type=int, default=1)
+    given = parser.parse_args()
+    began = time.monotonic()
+    with tempfile.TemporaryDirectory() as folder:
+        server = redis_server(Path(folder)) if given.store == "redis" else nullcontext("")
+        with server as redis_url:
+            found = asyncio.run(attack(given.questions, given.store, given.seed, redis_url))
+    print(given.store, dict(found.figures), found.first_wrong, f"{time.monotonic() - began:.0f} s")  # noqa: T201
+
+
+if __name__ == "__main__":
+    main()
