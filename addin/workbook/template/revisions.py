@@ -5,32 +5,31 @@ from __future__ import annotations
 from xlsxwriter.worksheet import Worksheet
 
 from addin.workbook.template.lists import FIRST_ROW as CATALOGUE_ROW
-from addin.workbook.template.theme import DATE, VALUE, Theme
+from addin.workbook.template.theme import DATE, FALL, RISE, RULE, VALUE, Theme
 
 SLUG = "us-cpi"
 """Of the made-up signals, the one with three estimates for each month."""
 
 _HEADER_ROW = 9
-_CHANGES = 40
-"""Rows with a change beside them."""
 
 
 def write_revisions(sheet: Worksheet, theme: Theme) -> None:
     """Write the sheet: a signal in the shaded cell with its present value, and below it all that was revised."""
     subtitle = "What changed in the past of a signal since this add-in first looked at it. Costs no further request."
-    widths = (2, 18, 16, 16, 20, 20, 12, 40)
+    widths = (2, 18, 16, 16, 20, 20, 40)
     theme.begin(sheet, "Revisions", subtitle, widths, header_row=_HEADER_ROW, fixed_columns=0)
     _write_signal(sheet, theme)
     theme.table(sheet, "BCDEF", _HEADER_ROW, theme.call("REVISIONS", "C4"), numbers="CD")
-    sheet.write(f"G{_HEADER_ROW}", "change", theme.number_heading)
     times = {"num_format": "yyyy-mm-dd hh:mm", "indent": 1}
     theme.columns(sheet, {"B": {"num_format": DATE, "indent": 1}, "CD": {"num_format": VALUE}, "EF": times})
-    change = theme.format(num_format="+#,##0.00##;-#,##0.00##;0.00")
-    first, last = _HEADER_ROW + 1, _HEADER_ROW + _CHANGES
-    for row in range(first, last + 1):
-        sheet.write_formula(f"G{row}", f'=IF(OR(C{row}="",D{row}=""),"",D{row}-C{row})', change, "")
-    theme.colour_changes(sheet, f"G{first}:G{last}", ruled=True)
-    theme.rule_rows(sheet, f"B{first}:G{_HEADER_ROW + 5000}")
+    first, last = _HEADER_ROW + 1, _HEADER_ROW + 5000
+    # Not a column with the difference: a formula that depends on ours would let Excel drop all values on opening. Calc
+    # shows the first of several conditional formats, so this one draws the hairline too.
+    for comparison, colour in ((">", RISE), ("<", FALL)):
+        look = theme.workbook.add_format({"font_color": colour, "bottom": 1, "bottom_color": RULE})
+        changed = f'=AND($C{first}<>"",$D{first}<>"",$D{first}{comparison}$C{first})'
+        sheet.conditional_format(f"D{first}:D{last}", {"type": "formula", "criteria": changed, "format": look})
+    theme.rule_rows(sheet, f"B{first}:F{last}")
 
 
 def _write_signal(sheet: Worksheet, theme: Theme) -> None:

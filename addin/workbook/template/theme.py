@@ -64,14 +64,10 @@ class Theme:
                 width = self._widths[sheet.name][ord(column) - ord("A")]
                 sheet.set_column(f"{column}:{column}", width, column_format)
 
-    def colour_changes(self, sheet: Worksheet, cells: str, *, ruled: bool = False) -> None:
-        """Show rises in green and falls in red, in addition to their sign; `ruled` with a hairline below.
-
-        Calc shows one conditional format of a cell, the first: call this before `rule_rows`.
-        """
+    def colour_changes(self, sheet: Worksheet, cells: str) -> None:
+        """Show rises in green and falls in red, in addition to their sign."""
         for criteria, colour in ((">", RISE), ("<", FALL)):
-            rule = {"bottom": 1, "bottom_color": RULE} if ruled else {}
-            look = self.workbook.add_format({"font_color": colour, **rule})
+            look = self.workbook.add_format({"font_color": colour})
             sheet.conditional_format(cells, {"type": "cell", "criteria": criteria, "value": 0, "format": look})
 
     def rule_rows(self, sheet: Worksheet, cells: str) -> None:
