@@ -40,11 +40,13 @@ FORMULAS = (
     '=DS.INDEX("risk-dial")',
     '=DS.CURRENT("digital-tide", "maturity_stage")',
     '=DS.SPARK("cboe.vix", "-6M")',
+    '=DS.REVISIONS("us-cpi", , "-3M")',
+    '=DS.SIGNAL("us-cpi", "value", , "asof=-2W")',
     '=DS.WIRE(, , 70, , 3, , , "published_at, kind, headline")',
     '=DS.SIGNAL("us-cpii")',
     '=DS.SIGNAL("us-cpi", "price")',
 )
-"""One of each kind: values, dates, a range that spills, histories, a line of blocks, a table, two mistakes."""
+"""One of each kind: values, dates, a range that spills, histories, blocks, revisions, a table, two mistakes."""
 
 EARLIER = timedelta(days=35)
 """So long before today the demo looks for the first time: the made-up service has revised something since."""

@@ -71,15 +71,16 @@ def serve(
 
 def _sample_clock(as_of: str | None) -> Clock:
     """What tells the day whose made-up data are shown: the clock, or always the day `as_of`."""
+    from dataservice.server.sample.signals import checked_day
     from dataservice.server.timestamps import midnight, parse_date, utc_now
 
     if as_of is None:
         return utc_now
     try:
-        day = midnight(parse_date(as_of))
+        moment = midnight(checked_day(parse_date(as_of)))
     except ValueError as error:
         raise typer.BadParameter(f"{error}, not {as_of!r}", param_hint="--as-of") from error
-    return lambda: day
+    return lambda: moment
 
 
 def _import_when_new(store: Store, directory: Path) -> None:

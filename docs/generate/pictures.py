@@ -16,8 +16,8 @@ from docs.generate.pages import DOCS
 __all__ = ["draw_workbook"]
 
 TEMPLATE = DOCS.parent / "workbook_template.xlsx"
-PAGE = "3"
-"""The dashboard's page: the sheet Start fills two."""
+PAGE = "2"
+"""The dashboard's page."""
 
 DPI = 116
 LEFT, TOP, WIDTH, HEIGHT = 30, 40, 1290, 850

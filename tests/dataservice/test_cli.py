@@ -100,6 +100,7 @@ def test_an_empty_list_of_keys_says_how_to_create_one(run):
         (["serve", "--port", "70000"], 2, "--port"),
         (["serve", "--as-of", "2026-08-31"], 2, "belongs to --sample"),
         (["serve", "--sample", "--as-of", "yesterday"], 2, "must be a calendar date"),
+        (["serve", "--sample", "--as-of", "2021-12-31"], 2, "must be 2022-01-01 or later"),
         (["serve", "--sample", "--data", "."], 2, "leave out --data"),
         (["serve", "--host", "192.0.2.1"], 1, "cannot listen on 192.0.2.1"),
         (["key", "list", "--db", "mysql://host/x"], 1, "mysql is not supported"),

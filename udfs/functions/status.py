@@ -120,7 +120,7 @@ def _row(state: ResourceState, revision: Revision | None, now: float) -> list[An
         None if state.source is None else str(state.source),
         reason(error, label(state.resource).split()[0].upper()) if isinstance(error, DataServiceError) else error,
         _revised_at(state) if revision is None else revision.first_seen,
-        None if revision is None else f"{revision.text}, not before {revision.not_before:%Y-%m-%d %H:%M}",
+        None if revision is None else f"{revision.text}, {revision.since}",
     ]
 
 

@@ -39,6 +39,11 @@ class Revision:
         change = Decimal(repr(self.value)) - Decimal(repr(self.before))
         return f"{self.observed_at}: {_number(self.before)} → {_number(self.value)} ({float(change):+,.10g})"
 
+    @property
+    def since(self) -> str:
+        """The day of the last look that did not show it yet, in words."""
+        return f"not before {self.not_before:%Y-%m-%d}"
+
 
 def revision_count(vintages: Vintages) -> int:
     """How many revisions were seen; new observations are none."""

@@ -13,9 +13,10 @@ from com.sun.star.frame.DispatchResultState import FAILURE, SUCCESS
 from com.sun.star.lang import XInitialization, XServiceInfo
 
 from .backend import BackendError
+from .calls import Call
 from .documents import Situation
 from .host import Host, document_id
-from .report import explained, in_one_line, refreshed, state
+from .report import explained, in_one_line, refreshed, revised_in, signals_in, state
 from .tables import cells_in_error, computed, fit_tables
 
 HANDLER = "com.sun.star.frame.ProtocolHandler"
@@ -44,7 +45,7 @@ class Commands(unohelper.Base, XInitialization, XDispatchProvider, XNotifyingDis
         self._actions: dict[str, Callable[[Any], str]] = {
             "refresh": lambda document: self._refresh(document, "stale"),
             "refresh-everything": lambda document: self._refresh(document, "force"),
-            "explain": lambda document: str(self._on_main(document, lambda: self._explain(document))),
+            "explain": self._explain,
             "status": lambda document: self._status(document),
         }
 
@@ -111,7 +112,21 @@ class Commands(unohelper.Base, XInitialization, XDispatchProvider, XNotifyingDis
         return state(backend.address.url, backend.status(), problems, cells)
 
     def _explain(self, document: Any) -> str:
-        """What the calls in the selected cell returned; Calc itself shows no reason for an error."""
+        """What the calls in the selected cell returned, and which of their values was revised.
+
+        Calc itself shows no reason for an error.
+        """
+        cell, calls = self._on_main(document, lambda: self._traced(document))
+        slugs = signals_in(calls)
+        try:
+            answers = self._host.engine.backend.answers([("REVISIONS", slug) for slug in slugs]) if slugs else []
+        except BackendError:  # then it has no revisions to tell; what the cell shows is told all the same
+            answers = []
+        revised = [revision for slug, answer in zip(slugs, answers) if (revision := revised_in(slug, answer))]
+        return explained(cell, self._namespace, [(call, self._host.engine.cached(call)) for call in calls], revised)
+
+    def _traced(self, document: Any) -> tuple[str, list[Call]]:
+        """The name of the selected cell, and the calls in it."""
         sheet = document.getCurrentController().getActiveSheet()
         cell = sheet.createCursorByRange(document.getCurrentSelection()).getCellByPosition(0, 0)
         formula = cell.getFormula().strip("{}")
@@ -119,8 +134,7 @@ class Commands(unohelper.Base, XInitialization, XDispatchProvider, XNotifyingDis
         with engine.tracing() as calls:
             if formula.startswith("="):
                 computed(document, sheet, [formula])
-        name = cell.AbsoluteName.replace("$", "")
-        return explained(name, self._namespace, [(call, engine.cached(call)) for call in calls])
+        return cell.AbsoluteName.replace("$", ""), list(calls)
 
     def _is_shown(self, document: Any) -> bool:
         return self._host.situation(document) is Situation.SHOWN

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date, timedelta
 from typing import Any, Sequence
 
 from .calls import Call
@@ -17,6 +18,12 @@ def refreshed(spent: int, status: dict[str, Any], fitted: int, problems: Sequenc
         sentences.append(f"{fitted} {'table' if fitted == 1 else 'tables'} got another size.")
     return "\n".join([" ".join(sentences), *_listed(problems)])
 
+
+EPOCH = date(1899, 12, 30)
+"""Serial 0 of a spreadsheet."""
+
+OF_SIGNALS = {"SIGNAL", "SIGNAL_HISTORY", "SPARK"}
+"""Functions whose first argument names signals."""
 
 NAMED = 8
 """How many cells with errors are named: more do not fit into a message box."""
@@ -39,11 +46,41 @@ def state(url: str, status: dict[str, Any], problems: Sequence[str], cells: Sequ
     return "\n".join([*lines, *_listed(problems)])
 
 
-def explained(cell: str, namespace: str, calls: Sequence[tuple[Call, CachedAnswer | None]]) -> str:
-    """What the calls in one cell returned."""
+def explained(
+    cell: str, namespace: str, calls: Sequence[tuple[Call, CachedAnswer | None]], revised: Sequence[str] = ()
+) -> str:
+    """What the calls in one cell returned, and which values of their signals were `revised`."""
     if not calls:
         return f"{cell} calls none of the {namespace} functions."
-    return "\n".join([cell, *(f"{namespace}.{_shown(call)}: {_outcome(cached)}" for call, cached in calls)])
+    outcomes = [f"{namespace}.{_shown(call)}: {_outcome(cached)}" for call, cached in calls]
+    return "\n".join([cell, *outcomes, *(f"Revised: {revision}" for revision in revised)])
+
+
+def signals_in(calls: Sequence[Call]) -> list[str]:
+    """The signals that calls name as text, each once.
+
+    >>> signals_in([("SIGNAL_HISTORY", "us-cpi, wb.gold", "-1Y"), ("SIGNAL", "us-cpi"), ("INDEX", "risk-dial")])
+    ['us-cpi', 'wb.gold']
+    """
+    named = [call[1] for call in calls if call[0] in OF_SIGNALS and len(call) > 1]
+    slugs = [slug.strip() for text in named if isinstance(text, str) for slug in text.split(",")]
+    return list(dict.fromkeys(slug for slug in slugs if slug))[:NAMED]
+
+
+def revised_in(slug: str, answer: dict[str, Any]) -> str | None:
+    """The revision of a signal that was seen last, in words, of what REVISIONS answered; None if there is none."""
+    rows = list(zip(*(column["values"] for column in answer.get("columns", ()))))
+    found = [row for row in rows if row[1] is not None]  # without a value before, the observation was new
+    if not found:
+        return None
+    observed_at, before, value, first_seen, not_before = max(reversed(found), key=lambda row: row[3])
+    change = "vanished" if value is None else f"→ {value:,.10g} ({value - before:+,.6g})"
+    seen = f"seen {_day(first_seen)}, not before {_day(not_before)}"
+    return f"{slug} of {_day(observed_at)}: {before:,.10g} {change}, {seen}"
+
+
+def _day(serial: float) -> str:
+    return str(EPOCH + timedelta(days=int(serial)))
 
 
 def in_one_line(text: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from datetime import date
+from datetime import date, datetime
 from decimal import Decimal
 from typing import Annotated, Any
 
@@ -21,12 +21,14 @@ from udfs.functions.signals import CATEGORY, DEFAULT_COLUMNS, SIGNAL_COLUMNS
 from udfs.records.fields import day_or_moment
 from udfs.records.lookup import by_slug, corrected, in_group, ranked
 from udfs.records.resolve import need_catalogue, need_detail
+from udfs.records.revisions import last_revision
 from udfs.timeseries.coverage import recent
-from udfs.timeseries.loader import Series, known_series, latest, no_observations
+from udfs.timeseries.loader import Series, latest, no_observations
 from udfs.timeseries.pipeline import Chain, Step
 from udfs.timeseries.resample import Agg, Freq
 from udfs.timeseries.table import TableOptions, dated, rows_of, window_for
 from udfs.timeseries.transforms import TRANSFORMS
+from udfs.timeseries.vintages import Vintage, observed_as_of, series_of, vintages_of
 
 SLUG = Text(help="slug or shortcode of a signal, in any case; list_signals finds it", example="us-cpi")
 
@@ -43,6 +45,8 @@ END = Day(help="the last day: 2024-12-31, or relative to today such as -1Y; left
 FREQ = OneOf(members=Freq, help="one row for each period, computed here at no cost")
 
 AGG = OneOf(members=Agg, help="how the values within a period are combined")
+
+AS_OF = Day(help="as known at the end of that day (UTC) by looks made here; costs nothing", example="2026-06-30")
 
 TRANSFORM = Chain(
     help="computed here at no cost, several joined by |: " + ", ".join(each.form for each in TRANSFORMS.values()),
@@ -65,6 +69,10 @@ OBSERVED: dict[str, Schema] = {
     "previous": {"type": "number"},
     "change": {"type": "number"},
     "pct_change": {"type": "number", "description": "a fraction: 0.02 is 2 %"},
+}
+
+REVISED: dict[str, Schema] = {
+    "revised": {"type": "string", "description": "the last change of an earlier value that was seen here"}
 }
 
 TOTALS: dict[str, Schema] = {
@@ -103,8 +111,8 @@ async def list_signals(
 
 @tool(
     title="Read one signal",
-    result={"signal": RECORD, **OBSERVED, **ROWS},
-    optional=frozenset(OBSERVED) | ROWS.keys(),
+    result={"signal": RECORD, **OBSERVED, **REVISED, **ROWS},
+    optional=frozenset(OBSERVED) | REVISED.keys() | ROWS.keys(),
 )
 async def get_signal(
     slug: Annotated[str, SLUG],
@@ -120,6 +128,8 @@ async def get_signal(
     known = detail.history
     if len(known) or detail.latest is not None:
         members.update(_observed(detail))
+    if (revision := last_revision((await vintages_of(detail.signal.slug))[1])) is not None:
+        members["revised"] = f"{revision.text}, seen {revision.first_seen:%Y-%m-%d}, {revision.since}"
     if history:
         members.update(rows_of_observations(known[-history:]))
     more = f"{len(known)} recent observations: raise history; get_observations reaches further back"
@@ -135,6 +145,7 @@ async def get_observations(
     freq: Annotated[Freq, FREQ] = Freq.RAW,
     agg: Annotated[Agg, AGG] = Agg.LAST,
     transform: Annotated[tuple[Step, ...] | None, TRANSFORM] = None,
+    as_of: Annotated[date | None, AS_OF] = None,
     *,
     today: date,
 ) -> Found:
@@ -144,8 +155,10 @@ async def get_observations(
     at hand already. Let freq and transform do the arithmetic: they cost nothing and keep answers small.
     """
     options = TableOptions(freq=freq, agg=agg, transform=transform or ())
-    window = window_for(start or await _start(slug, end, limit, options), end, today, options)
-    series = await known_series(slug, window, today)
+    vintage = Vintage(as_of if as_of is not None and as_of < today else None)
+    today = vintage.day(today)
+    window = window_for(start or await _start(slug, end, limit, options, vintage), end, today, options)
+    series = await series_of(slug, window, today, vintage)
     rows, starts = rows_of(series.known, window, options)
     rows = rows.between(starts)
     if not len(rows):
@@ -200,14 +213,18 @@ def _text_of(moment: date) -> str:
     return moment.isoformat().replace("+00:00", "Z")
 
 
-async def _start(slug: str, end: date | None, limit: int, options: TableOptions) -> StartOf:
+async def _start(slug: str, end: date | None, limit: int, options: TableOptions, vintage: Vintage) -> StartOf:
     """Where a window of `limit` rows starts: of periods, counted back from the newest observation."""
     if options.freq is Freq.RAW:
         return Last(limit)
-    newest = recent((await need_detail(slug)).value).observations
-    if not len(newest):
-        return Max()
-    last = newest.last_day if end is None else min(end, newest.last_day)
+    if vintage.as_of is None:
+        newest = recent((await need_detail(slug)).value).observations
+        if not len(newest):
+            return Max()
+        last = newest.last_day if end is None else min(end, newest.last_day)
+    else:
+        moment = (await observed_as_of(slug, end, vintage, with_previous=False)).moment
+        last = moment.date() if isinstance(moment, datetime) else moment
     try:
         return Back(limit, str(options.freq)).from_day(last)
     except (OverflowError, ValueError):  # before the year 1

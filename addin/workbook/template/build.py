@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -24,6 +24,7 @@ from addin.workbook.refresh.refresh import refresh_book
 from addin.workbook.refresh.report import Refreshed
 from addin.workbook.template.charts import write_comparison, write_dashboard
 from addin.workbook.template.lists import write_catalogue, write_currents, write_indices, write_wire
+from addin.workbook.template.revisions import SLUG, write_revisions
 from addin.workbook.template.start import write_start
 from addin.workbook.template.theme import Theme
 from dataservice.client import AsyncClient
@@ -36,11 +37,15 @@ _SHEETS: dict[str, Callable[[Worksheet, Theme], None]] = {
     "Indices": write_indices,
     "Currents": write_currents,
     "Wire": write_wire,
+    "Revisions": write_revisions,
     "Catalogue": write_catalogue,
 }
 
 EXAMPLE_DAY = date(2026, 8, 31)
 """The last day of the made-up data: fixed, so that the template is the same file on every machine."""
+
+EARLIER_LOOKS_DAYS = (95, 65, 35)
+"""So many days before, somebody looked at the signal whose revisions the template shows."""
 
 _CALC_ENGINE = 191029
 """The version of Excel's calculation engine, that of Microsoft 365, by which the book says it was calculated."""
@@ -95,14 +100,22 @@ def _write_layout(path: Path, created: datetime, namespace: str) -> None:
 
 @asynccontextmanager
 async def example_session(day: date = EXAMPLE_DAY) -> AsyncIterator[Session]:
-    """A session with a Pro key on an embedded service with made-up data up to `day`; the time is noon of that day."""
-    # No other command for workbooks needs the server, so it is loaded here.
-    from dataservice.server import Store, import_directory, running, write_sample
+    """A session with a Pro key on an embedded service with made-up data up to `day`; the time is noon of that day.
 
-    noon = datetime(day.year, day.month, day.day, 12, tzinfo=UTC).timestamp()
-    with TemporaryDirectory() as folder, Store(Path(folder) / "service.db") as store:
-        write_sample(Path(folder) / "data", as_of=day)
-        import_directory(store, Path(folder) / "data")
+    Its client looked at one signal on some days before, when the service showed the data of those days.
+    """
+    # No other command for workbooks needs the server, so it is loaded here.
+    from dataservice.server import DailySample, Store, running
+
+    noon = now = datetime(day.year, day.month, day.day, 12, tzinfo=UTC)
+    with TemporaryDirectory() as folder, Store(Path(folder) / "service.db", clock=lambda: now) as store:
+        sample = DailySample(store, clock=lambda: now)
         with running(store) as service:
-            async with AsyncClient(service.url, store.create_key("pro"), clock=lambda: noon) as client:
-                yield Session(client, clock=lambda: noon)
+            async with AsyncClient(service.url, store.create_key("pro"), clock=lambda: now.timestamp()) as client:
+                for days in EARLIER_LOOKS_DAYS:
+                    now = noon - timedelta(days=days)
+                    sample.update()
+                    await client.signal(SLUG)
+                now = noon
+                sample.update()
+                yield Session(client, clock=lambda: now.timestamp())

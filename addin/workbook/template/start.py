@@ -17,6 +17,7 @@ _SHEETS = (
     ("Indices", "composite indices, and the components of one of them"),
     ("Currents", "the macro motions with momentum and belief"),
     ("Wire", "the newest primary-source items with links (Pro tier)"),
+    ("Revisions", "what changed in the past of a signal, and when that was seen"),
     ("Catalogue", "every signal there is; its slugs work in any formula"),
 )
 
@@ -24,15 +25,18 @@ _SHEETS = (
 def write_start(sheet: Worksheet, theme: Theme) -> None:
     """Write the sheet."""
     subtitle = "Live numbers of the Data Service in ordinary cells. Change any slug; the rest follows."
-    theme.begin(sheet, "Data Service", subtitle, (2, 36, 42, 10, 24, 22, 20))
+    theme.begin(sheet, "Data Service", subtitle, (2, 36, 42, 10, 24, 22, 20, 52))
     _write_button(sheet, theme)
     _write_steps(sheet, theme)
     _write_quota(sheet, theme)
     _write_sheets(sheet, theme)
-    sheet.write("B21", "Status", theme.section)
-    sheet.write("C21", "every resource behind these cells: fresh, or why not", theme.note)
-    theme.table(sheet, "BCDEFG", 22, theme.call("STATUS"), numbers="D")
-    theme.columns(sheet, {"D": {"num_format": "0"}, "EF": {"indent": 1}, "G": {"num_format": DATE, "indent": 1}})
+    sheet.write("B22", "Status", theme.section)
+    sheet.write("C22", "every resource behind these cells: fresh, or why not", theme.note)
+    theme.table(sheet, "BCDEFGH", 23, theme.call("STATUS"), numbers="D")
+    theme.columns(
+        sheet,
+        {"D": {"num_format": "0"}, "EF": {"indent": 1}, "G": {"num_format": DATE, "indent": 1}, "H": {"indent": 1}},
+    )
 
 
 def _write_button(sheet: Worksheet, theme: Theme) -> None:

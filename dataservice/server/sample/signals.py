@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import csv
 import math
-from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date, timedelta
 from io import StringIO
 from random import Random
@@ -21,8 +20,11 @@ DAILY_YEARS = 6
 MONTHLY_YEARS = 20
 
 DRAWN_FOR = date(2026, 8, 31)
-"""The walks begin so many years before this day. Later days continue them, earlier days lead up to them, so that the
-value of a day does not depend on when it is read."""
+"""The walks begin so many years before this day and go on for ever: the value of a day does not depend on when it is
+read, and a series never loses its beginning."""
+
+EARLIEST_DAY = date(2022, 1, 1)
+"""Before this day the daily walks would be too short for a change over twelve months."""
 
 _STEPS_A_YEAR = {"daily": 365, "weekdays": 260, "monthly": 12}
 
@@ -96,11 +98,6 @@ class Walk:
     days: list[date]
     values: list[float]
 
-    def until(self, last: date) -> Walk:
-        """The walk up to `last`, which is included."""
-        count = bisect_right(self.days, last)
-        return replace(self, days=self.days[:count], values=self.values[:count])
-
     def change_pct(self, steps: int) -> float:
         """By how many percent the last value differs from the one so many steps before."""
         return 100 * (self.values[-1] / self.values[-1 - steps] - 1)
@@ -112,20 +109,28 @@ class Walk:
 
 
 def walk(signal: MadeUpSignal, *, as_of: date, seed: int) -> Walk:
-    """A signal's final values up to a day, the same for the same seed; a day's value is the same in every walk."""
-    origin = _first_day(signal.calendar, DRAWN_FOR)
-    start = min(origin, _first_day(signal.calendar, as_of))  # a series does not lose its beginning as days pass
-    before = list(_days(signal.calendar, start, origin - timedelta(days=1)))
-    since = list(_days(signal.calendar, origin, as_of))
-    values = [*reversed(_backwards(signal, len(before), seed)), *_forwards(signal, len(since), seed)]
-    drawn = Walk(signal, before + since, [round(value, signal.decimals) for value in values])
-    return drawn.until(as_of)
+    """A signal's final values up to a day, the same for the same seed.
+
+    Raises `ValueError` for a day before `EARLIEST_DAY`.
+    """
+    checked_day(as_of)
+    random = Random(f"{seed}/{signal.slug}")  # noqa: S311  made-up prices, no secrets
+    days = list(_days(signal.calendar, _first_day(signal.calendar), as_of))
+    make = _price if signal.walk == "price" else _level
+    return Walk(signal, days, [round(value, signal.decimals) for value in make(signal, len(days), random)])
 
 
-def _first_day(calendar: str, as_of: date) -> date:
+def checked_day(day: date) -> date:
+    """The day, if there are made-up data of it; else raises `ValueError`."""
+    if day < EARLIEST_DAY:
+        raise ValueError(f"must be {EARLIEST_DAY} or later: earlier days have no made-up data")
+    return day
+
+
+def _first_day(calendar: str) -> date:
     if calendar == "monthly":
-        return as_of.replace(year=as_of.year - MONTHLY_YEARS, day=1)
-    return as_of - timedelta(days=DAILY_YEARS * 365)
+        return DRAWN_FOR.replace(year=DRAWN_FOR.year - MONTHLY_YEARS, day=1)
+    return DRAWN_FOR - timedelta(days=DAILY_YEARS * 365)
 
 
 def _days(calendar: str, first: date, last: date) -> Iterator[date]:
@@ -133,20 +138,6 @@ def _days(calendar: str, first: date, last: date) -> Iterator[date]:
         day = first + timedelta(days=number)
         if calendar == "daily" or (day.day == 1 if calendar == "monthly" else day.weekday() < _SATURDAY):
             yield day
-
-
-def _forwards(signal: MadeUpSignal, count: int, seed: int) -> list[float]:
-    """The first values of the walk from its origin on."""
-    random = Random(f"{seed}/{signal.slug}")  # noqa: S311  made-up prices, no secrets
-    return list(_price(signal, count, random) if signal.walk == "price" else _level(signal, count, random))
-
-
-def _backwards(signal: MadeUpSignal, count: int, seed: int) -> list[float]:
-    """The values before the origin, the nearest first."""
-    random = Random(f"{seed}/{signal.slug}/before")  # noqa: S311
-    falling = replace(signal, drift=-signal.drift)
-    make = _price if signal.walk == "price" else _level
-    return list(make(falling, count + 1, random))[1:]
 
 
 def _price(signal: MadeUpSignal, count: int, random: Random) -> Iterator[float]:

@@ -28,6 +28,18 @@ def test_the_same_formulas_again_cost_nothing():
     assert again.quota["remaining"] == first.quota["remaining"]
 
 
+def test_it_shows_a_revision_of_what_it_looked_at_before():
+    with running_demo() as demo:
+        sent = demo.send()
+        assert demo.look.requests == 1
+    answers = dict(zip(FORMULAS, sent.answers, strict=True))
+    _, before, value, seen, not_before = (
+        column["values"] for column in answers['=DS.REVISIONS("us-cpi", , "-3M")']["columns"]
+    )
+    assert any(old is not None and old != new for old, new in zip(before, value, strict=True))
+    assert {round(last - first) for first, last in zip(not_before, seen, strict=True)} == {35}
+
+
 def test_nothing_is_left_behind():
     with running_demo() as demo:
         assert demo.folder.is_dir()
@@ -39,7 +51,8 @@ def test_once_prints_values_and_what_they_cost_and_ends(tmp_path):
     assert (done.returncode, done.stderr) == (0, "")
     printed = re.sub(r"\s+", " ", done.stdout)
     assert '=DS.INDEX("risk-dial")' in printed
-    assert re.search(r"First time \d+ formulas, \d+ requests", printed)
+    assert re.search(r"First look at us-cpi on \d{4}-\d\d-\d\d, .* 1 request ", printed)
+    assert re.search(r"Today \d+ formulas, \d+ requests", printed)
     assert re.search(r"Same again \d+ formulas, 0 requests", printed)
     assert list(tmp_path.rglob("*.sqlite")) == []
 

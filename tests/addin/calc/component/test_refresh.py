@@ -1,5 +1,6 @@
 """Refresh, through Calc's own dispatch as the toolbar's button does it, and a running Calc used by a program."""
 
+import re
 import shutil
 from datetime import timedelta
 
@@ -56,6 +57,17 @@ def test_refresh_shows_what_changed_in_the_service(own_office, service, tmp_path
     assert own_office.show("A1") == [[46265.0]], "a recalculation asks nobody"
     assert own_office.dispatch(COMMAND + "refresh-everything").startswith("Refreshed: 1 request spent")
     assert own_office.show("A1:A2") == [[46268.0], [46269.0]]
+
+
+def test_explain_cell_says_that_a_value_was_revised(own_office, service, tmp_path):
+    own_office.put("A1", '=DS.SIGNAL("us-cpi")')
+    own_office.show("A1")
+    grow(service, tmp_path / "later", days=15)
+    own_office.dispatch(COMMAND + "refresh-everything")
+    own_office.select("A1")
+    told = own_office.dispatch(COMMAND + "explain").split("\n")
+    assert told[1].startswith('DS.SIGNAL("us-cpi"): ')
+    assert re.match(r"Revised: us-cpi of 2026-08-01: [\d.]+ → [\d.]+ \([+-]0\.\d+\), seen ", told[2])
 
 
 def test_refresh_of_what_is_fresh_costs_no_request(office, sample_service):

@@ -1,6 +1,6 @@
 """Reports say in plain words what was done, what it cost and what is not as it should be."""
 
-from addin.calc.component.report import explained, in_one_line, refreshed, state
+from addin.calc.component.report import explained, in_one_line, refreshed, revised_in, signals_in, state
 from addin.calc.component.response_cache import CachedAnswer
 
 
@@ -52,3 +52,27 @@ def test_a_cell_is_explained_by_its_calls():
         "DS.QUOTA(): not asked yet",
     ]
     assert explained("Sheet1.A1", "DS", []) == "Sheet1.A1 calls none of the DS functions."
+
+
+def test_the_signals_of_a_cell_are_those_that_its_calls_name_as_text():
+    calls = [("SIGNAL_HISTORY", "us-cpi, wb.gold", "-1Y"), ("SIGNAL", "us-cpi"), ("SIGNAL", (("x",),)), ("INDEX", "y")]
+    assert signals_in(calls) == ["us-cpi", "wb.gold"]
+
+
+def table(*rows):
+    return {"columns": [{"type": "any", "values": list(column)} for column in zip(*rows, strict=True)]}
+
+
+def test_the_revision_seen_last_is_told_with_its_looks():
+    older, newer, new = (
+        (46204, 1.5, 2.0, 46270.5, 46260.5),
+        (46235, 104.2, 104.5, 46280.5, 46270.5),
+        (46266, None, 1.0, 46290, 46280),
+    )
+    told = "us-cpi of 2026-08-01: 104.2 → 104.5 (+0.3), seen 2026-09-15, not before 2026-09-05"
+    assert revised_in("us-cpi", table(newer, older, new)) == told
+    vanished = (46235, 104.2, None, 46280.5, 46270.5)
+    assert "104.2 vanished, seen 2026-09-15" in revised_in("us-cpi", table(vanished))
+    assert revised_in("us-cpi", table(new)) is None
+    assert revised_in("us-cpi", {"error": "#N/A", "message": "nobody looked"}) is None
+    assert explained("A1", "DS", [(("SIGNAL", "us-cpi"), None)], [told]).split("\n")[-1] == f"Revised: {told}"

@@ -9,6 +9,7 @@ import { asTyped, callOf, formulaOf } from "../data/formula.js";
 import { asksFirst } from "../data/host.js";
 import { costWords, insert } from "./insert.js";
 import { chart } from "../ui/chart.js";
+import { revisionNote } from "../ui/revision_note.js";
 import { badge, button, factRows, formulaCode, loading, notice, staleness } from "../ui/components.js";
 import { fill, h, icon } from "../ui/elements.js";
 import { showFailure } from "../ui/notices.js";
@@ -33,6 +34,7 @@ const FORMULAS = [
   ["Change in percent", "SIGNAL", ["pct_change"]],
   ["History, one year", "SIGNAL_HISTORY", ["-1Y"]],
   ["Sparkline", "SPARK", []],
+  ["What was revised", "REVISIONS", []],
   ["Where it comes from", "EXPLAIN", []],
 ];
 
@@ -72,16 +74,18 @@ export class Card {
 
   #calls() {
     const { slug } = this.entry;
-    return /** @type {Call[]} */ ([...FIELDS.map((field) => ["SIGNAL", slug, field]), this.#windowCall(this.window)]);
+    const fields = FIELDS.map((field) => ["SIGNAL", slug, field]);
+    return /** @type {Call[]} */ ([...fields, this.#windowCall(this.window), ["REVISIONS", slug]]);
   }
 
   async #load() {
     fill(this.reading, loading(3));
     try {
       const reply = await this.pane.backend.call(this.#calls());
-      const [value, day, change, percent, age, history] = reply.answers;
+      const [value, day, change, percent, age, history, revisions] = reply.answers;
       if (!value || value.error) throw new RequestError(value?.message ?? "there is no value", value?.kind);
       this.#show(value, day, change, percent, age, reply.requests);
+      if (revisions?.columns) this.reading.append(revisionNote(revisions, this.pane.format) ?? "");
       this.#offerWindows();
       if (history) this.#draw(history);
     } catch (error) {

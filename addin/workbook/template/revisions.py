@@ -1,0 +1,53 @@
+"""Revisions: what changed in the past of a signal, and between which two looks."""
+
+from __future__ import annotations
+
+from xlsxwriter.worksheet import Worksheet
+
+from addin.workbook.template.lists import FIRST_ROW as CATALOGUE_ROW
+from addin.workbook.template.theme import DATE, FALL, RISE, RULE, VALUE, Theme
+
+SLUG = "us-cpi"
+"""Of the made-up signals, the one with three estimates for each month."""
+
+_HEADER_ROW = 9
+
+
+def write_revisions(sheet: Worksheet, theme: Theme) -> None:
+    """Write the sheet: a signal in the shaded cell with its present value, and below it all that was revised."""
+    subtitle = "What changed in the past of a signal since this add-in first looked at it. Costs no further request."
+    widths = (2, 18, 16, 16, 20, 20, 40)
+    theme.begin(sheet, "Revisions", subtitle, widths, header_row=_HEADER_ROW, fixed_columns=0)
+    _write_signal(sheet, theme)
+    theme.table(sheet, "BCDEF", _HEADER_ROW, theme.call("REVISIONS", "C4"), numbers="CD")
+    times = {"num_format": "yyyy-mm-dd hh:mm", "indent": 1}
+    theme.columns(sheet, {"B": {"num_format": DATE, "indent": 1}, "CD": {"num_format": VALUE}, "EF": times})
+    first, last = _HEADER_ROW + 1, _HEADER_ROW + 5000
+    # Not a column with the difference: a formula that depends on ours would let Excel drop all values on opening. Calc
+    # shows the first of several conditional formats, so this one draws the hairline too.
+    for comparison, colour in ((">", RISE), ("<", FALL)):
+        look = theme.workbook.add_format({"font_color": colour, "bottom": 1, "bottom_color": RULE})
+        changed = f'=AND($C{first}<>"",$D{first}<>"",$D{first}{comparison}$C{first})'
+        sheet.conditional_format(f"D{first}:D{last}", {"type": "formula", "criteria": changed, "format": look})
+    theme.rule_rows(sheet, f"B{first}:F{last}")
+
+
+def _write_signal(sheet: Worksheet, theme: Theme) -> None:
+    """Write the signal with what it shows now, and what the two times of a row mean."""
+    sheet.write("B4", "Signal", theme.label)
+    sheet.write("C4", SLUG, theme.input)
+    source = f"=Catalogue!$B${CATALOGUE_ROW}:$B${CATALOGUE_ROW + 199}"
+    sheet.data_validation("C4", {"validate": "list", "source": source, "error_type": "information"})
+    sheet.write("D4", "choose a slug", theme.note)
+    shown = (("B5", "Now", "value", VALUE), ("B6", "Observed at", "observed_at", DATE))
+    for cell, label, field, number_format in shown:
+        sheet.write(cell, label, theme.label)
+        look = theme.format(num_format=number_format, indent=1, align="left")
+        theme.formula(sheet, f"C{cell[1:]}", theme.call("SIGNAL", "C4", f'"{field}"'), look)
+    notes = (
+        "first_seen: the first answer that showed the change. not_before: the last one that did not yet. Times in UTC.",
+        "A blank value_before: a new observation. A blank value: one that vanished.",
+        "#N/A: no change was seen so far; its message says since when. Refresh now and then to see more.",
+    )
+    for row, note in enumerate(notes, 5):
+        sheet.write(f"E{row}", note, theme.note)
