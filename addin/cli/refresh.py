@@ -171,7 +171,7 @@ def _print_report(report: Refreshed, target: Path) -> None:
 
     spent = requests_text(report.requests)
     echo(f"{target}: {counted(report.cells, 'formula')}, {len(report.written):,} changed, {spent} spent")
-    print_notes(report)
+    print_notes([("", report)])
     if report.mended:
         echo(f"  entered anew: {len(report.mended):,} formulas that Excel would have shown as #NAME?")
     if report.recalculates:
@@ -182,21 +182,24 @@ def _print_program_report(report: Refreshed, target: Path, engine: Engine) -> No
     program = {"libreoffice": "LibreOffice", "excel": "Excel"}[engine]
     if report.errors:
         echo(f"{target}: {len(report.errors):,} of {report.cells:,} formulas show an error ({program})")
-        print_notes(report)
+        print_notes([("", report)])
     else:
         echo(f"{target} is up to date ({program})")
 
 
-def print_notes(report: Refreshed, *, before: str = "") -> None:
-    """Print every reason once, with the first cells that it concerns; `before` stands at the start of each line."""
-    for name, items in _groups(report).items():
-        by_reason: dict[str, list[str]] = {}
-        for item in items:
-            by_reason.setdefault(item.why, []).append(item.where)
+def print_notes(reports: Sequence[tuple[str, Refreshed]]) -> None:
+    """Print every reason once, with the first cells that it concerns; each report comes with the name of its book."""
+    by_name: dict[str, dict[str, list[str]]] = {}
+    for book, report in reports:
+        for name, items in _groups(report).items():
+            for item in items:
+                where = f"{book} {item.where}" if book else item.where
+                by_name.setdefault(name, {}).setdefault(item.why, []).append(where)
+    for name, by_reason in by_name.items():
         for why, cells in by_reason.items():
             more = " …" if len(cells) > SHOWN_CELLS else ""
             several = f"{len(cells):,} formulas ({', '.join(cells[:SHOWN_CELLS])}{more})"
-            echo(f"  {before}{name}: {cells[0] if len(cells) == 1 else several}: {why}", err=True)
+            echo(f"  {name}: {cells[0] if len(cells) == 1 else several}: {why}", err=True)
 
 
 def _groups(report: Refreshed) -> dict[str, Sequence[CellNote]]:

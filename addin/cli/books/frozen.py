@@ -14,7 +14,7 @@ SHOWN_CELLS = 3
 """How many cells without a source are named."""
 
 
-def freeze_signed(book: Path, output: Path, audit: Path, *, namespace: str) -> None:
+def freeze_signed(book: Path, output: Path, audit: Path, *, namespace: str, allow_stale: bool = False) -> None:
     """Write a frozen copy, sign its numbers, and say which of them have no known source."""
     from addin.cli.output import counted
     from addin.workbook.audit.frozen import sign_copy
@@ -25,7 +25,7 @@ def freeze_signed(book: Path, output: Path, audit: Path, *, namespace: str) -> N
     signer = BookSigner(audit, namespace=namespace, service=load_settings().url)
     with TemporaryDirectory() as folder:
         frozen = Path(folder) / f"frozen{book.suffix}"
-        freeze_book(book, frozen, namespace=namespace)
+        freeze_book(book, frozen, namespace=namespace, allow_stale=allow_stale)
         signed = sign_copy(book, frozen, output, signer, namespace=namespace)
     echo(f"{output}: {counted(signed.numbers, 'formula')} became values, signed in {audit}; the copy needs no add-in")
     if signed.unknown:

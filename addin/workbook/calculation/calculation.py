@@ -62,10 +62,12 @@ class BookCalculation:
         self._cells = EngineBook(book, engine, self._formulas)
         self._unproven: dict[Place, str] = {}
         self._left: set[Place] = set()
+        self._accepted: set[Place] = set()
         self._before: Mapping[int, Mapping[int, list[str]]] = {}
         self._chosen: dict[int, Mapping[int, list[str]]] = {}
         self._reproduced: dict[Place, list[list[Any]]] = {}
-        self._used: dict[int, list[str]] = {}
+        self.used: dict[int, list[str]] = {}
+        """The keys of the calls of ours that each formula made, by the formula's number."""
         self._doubts: set[int] = set()
         self._compared = _comparable(self._formulas)
 
@@ -106,13 +108,19 @@ class BookCalculation:
             asked = self._evaluate({})
         return asked
 
+    def accept(self, places: Iterable[Place]) -> None:
+        """Take the values that these formulas have in the file as right, without working them out."""
+        formulas = [self._formulas[place] for place in places if place not in self._unproven]
+        self._accepted |= {formula.place for formula in formulas}
+        self._cells.put_values(formulas)
+
     def leave(self, places: Iterable[Place]) -> None:
         """Leave what rests on these cells of ours at its old value, because they keep theirs."""
         self._left |= set(places)
 
     def leave_users(self, failed: Mapping[str, str]) -> None:
         """Leave the formulas with a value in the file that used one of these answers, for the reason it has."""
-        for number, used in self._used.items():
+        for number, used in self.used.items():
             why = next((failed[key] for key in used if key in failed), "")
             formula = self._numbers[number]
             if why and formula.formula.is_calculated:
@@ -131,9 +139,9 @@ class BookCalculation:
         place = formula.place
         why = self._unproven.get(place) or tainted.get(place, "")
         compared = place in self._compared
-        unchanged = compared and is_same(self._reproduced.get(place), rows)
+        unchanged = place in self._accepted or (compared and is_same(self._reproduced.get(place), rows))
         shown = self._old_rows(formula) if why or unchanged else [[to_cell(value) for value in row] for row in rows]
-        return Result(formula, shown, why, compared, tuple(self._used.get(formula.number, ())))
+        return Result(formula, shown, why, compared, tuple(self.used.get(formula.number, ())))
 
     def _is_tried_first(self, formula: BookFormula) -> bool:
         """Whether the first run works the formula out; any other shows its stored value there."""
@@ -143,7 +151,7 @@ class BookCalculation:
 
     def _evaluate(self, answers: Mapping[str, Any]) -> Mapping[str, list[Any]]:
         found = self._engine.evaluate(answers)
-        self._used.update(found.used)
+        self.used.update(found.used)
         self._chosen.update(found.chosen)
         self._doubts.update(found.doubts)
         self._unproven.update({place: why for place, why in self._cells.unreadable.items() if place in self._formulas})
@@ -162,6 +170,8 @@ class BookCalculation:
     def _doubt(self, formula: BookFormula, rows: list[list[Any]]) -> str:
         """Why the value that was worked out is not to be written; empty where it is."""
         compared = formula.place in self._compared
+        if formula.place in self._accepted:
+            return ""
         if compared and is_same(self._reproduced.get(formula.place), rows):
             return ""
         if formula.number in self._doubts:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from addin.formulas import Area, Unworkable
 from addin.workbook.calculation.lexer import HOLE, area_of, shape_of
 from addin.workbook.calculation.rewriting import analysed
-from addin.workbook.calculation.shapes import Fixed, Names, Piece, Replacement, Shape, SpillOf, ThisRow
+from addin.workbook.calculation.shapes import Fixed, Piece, Replacement, Shape, SpillOf, ThisRow
 from addin.workbook.ooxml.book import Book
 from addin.workbook.ooxml.tables import Table
 
@@ -22,7 +22,7 @@ _ESCAPED = re.compile(r"'(.)", re.DOTALL)
 
 
 @dataclass
-class BookNames(Names):
+class BookNames:
     """The names and tables that formulas on `sheet` see."""
 
     book: Book

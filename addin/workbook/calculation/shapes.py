@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 from addin.formulas import Area
 
@@ -121,13 +121,13 @@ class Replacement:
     refused: str = ""
 
 
-class Names:
+class Names(Protocol):
     """How names and table references are looked up; see `addin.workbook.calculation.names`."""
 
     def name(self, text: str) -> Replacement:
         """What a defined name stands for."""
-        raise NotImplementedError
+        ...
 
     def table(self, text: str) -> Replacement:
         """What a table reference stands for."""
-        raise NotImplementedError
+        ...

@@ -61,7 +61,7 @@ async def books_cost(
         if progress:
             progress(book, done)
         try:
-            cost = await book_cost(session, book, namespace=namespace)
+            cost = await book_cost(session, book, namespace=namespace, each_sheet=False)
         except AddinError as error:
             found.failed[book] = str(error)
         else:

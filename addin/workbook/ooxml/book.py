@@ -119,6 +119,17 @@ class Book:
             if dated != style:
                 sheet.restyle(spot, dated)
 
+    @property
+    def recalculates_on_load(self) -> bool:
+        """Whether the book tells programs to recalculate it when they open it."""
+        calculation = self._workbook.find(f"{{{MAIN}}}calcPr")
+        return calculation is not None and calculation.get("fullCalcOnLoad") in ("1", "true")
+
+    def mark(self, sheet: Sheet, spot: Spot) -> None:
+        """Give a cell a background that stands out, unless the book has no styles."""
+        if self.styles is not None:
+            sheet.restyle(spot, self.styles.marked(sheet.style(spot)))
+
     def recalculate_on_load(self) -> None:
         """Make Excel recalculate all formulas when it opens the book."""
         calculation = self._workbook.find(f"{{{MAIN}}}calcPr")

@@ -15,6 +15,12 @@ from addin.workbook.ooxml.xmlpart import xml_bytes
 DATE_FORMAT, TIME_FORMAT = "yyyy-mm-dd", "yyyy-mm-dd hh:mm"
 """The formats in which the functions show dates in every host."""
 
+MARK = "FFFFC7CE"
+"""The background of a marked cell: the light red that spreadsheet programs offer for bad values."""
+
+_APPLY = {"fontId": "applyFont", "fillId": "applyFill", "numFmtId": "applyNumberFormat"}
+"""What says that a style's own font, fill or number format counts."""
+
 _GENERAL = 0
 _FIRST_OWN_FORMAT = 164
 """Formats below this number belong to the spreadsheet programs."""
@@ -37,11 +43,13 @@ class Styles:
         self._cells = self._root.find(f"{{{MAIN}}}cellXfs")
         self._dated: dict[tuple[int, str], int] = {}
         self._looks: dict[Look | int, int] = {}
+        self._marked: dict[int, int] = {}
+        self._mark: int | None = None
 
     @property
     def content(self) -> bytes | None:
         """The part's new bytes."""
-        return xml_bytes(self._root) if self._dated or self._looks else None
+        return xml_bytes(self._root) if self._dated or self._marked or self._looks else None
 
     def as_date(self, style: int, *, with_time: bool) -> int:
         """The number of the style that is like `style`, but shows dates; `style` itself if it has a format already."""
@@ -52,13 +60,20 @@ class Styles:
             return style
         code = TIME_FORMAT if with_time else DATE_FORMAT
         if (style, code) not in self._dated:
-            copy = deepcopy(like)
-            copy.set("numFmtId", str(self._format(code)))
-            copy.set("applyNumberFormat", "1")
-            self._cells.append(copy)
-            self._cells.set("count", str(len(self._cells)))
-            self._dated[style, code] = len(self._cells) - 1
+            self._dated[style, code] = self._added_style(style, numFmtId=self._format(code))
         return self._dated[style, code]
+
+    def marked(self, style: int) -> int:
+        """The number of the style that is like `style`, on a background that stands out."""
+        if self._cells is None or not 0 <= style < len(self._cells):
+            return style
+        if self._mark is None and (mark := self._added("fills", _fill(MARK))) is not None:
+            self._mark = mark
+        if self._mark is None:
+            return style
+        if style not in self._marked:
+            self._marked[style] = self._added_style(style, fillId=self._mark)
+        return self._marked[style]
 
     def look(self, look: Look) -> int:
         """The number of a style that looks like this, whatever the book's own styles are."""
@@ -89,7 +104,7 @@ class Styles:
         for name, value in changes.items():
             if value is not None:
                 copy.set(name, str(value))
-                copy.set(f"apply{name[0].upper()}{name[1:-2].replace('umFmt', 'umberFormat')}", "1")
+                copy.set(_APPLY[name], "1")
         cells.append(copy)
         cells.set("count", str(len(cells)))
         return len(cells) - 1

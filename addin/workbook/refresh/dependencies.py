@@ -110,8 +110,9 @@ class OurCell(FormulaCell):
 class Dependencies:
     """Which of our cells depend on which others."""
 
-    def __init__(self, book: Book, cells: Iterable[OurCell], namespace: str) -> None:
+    def __init__(self, book: Book, cells: Iterable[OurCell], namespace: str, *, calculates: bool = False) -> None:
         self._book = book
+        self._calculates = calculates
         self._namespace = namespace
         self._areas: dict[tuple[str, Area], frozenset[Place]] = {}
         self._owners: dict[Place, Place] = {}
@@ -170,7 +171,7 @@ class Dependencies:
             is_plain = sheet not in self._calculated or self._calculated[sheet].first_inside(area) is None
             if not is_plain and (spot := self._influenced.first_inside(sheet, area)) is not None:
                 raise Unworkable(f"{Area(*spot, *spot, sheet=sheet)} is a calculation with values of ours")
-            if not is_plain and (spot := self._uncalculated(sheet, area)) is not None:
+            if self._calculates and not is_plain and (spot := self._uncalculated(sheet, area)) is not None:
                 raise Unworkable(f"{Area(*spot, *spot, sheet=sheet)} {NO_VALUE_YET}")
             owned = self._owned.get(sheet, CellIndex())
             self._areas[where] = frozenset(self._owners[sheet, spot] for spot in owned.inside(area))

@@ -54,8 +54,11 @@ class Plan:
         return [cell for cells in self.rounds for cell in cells]
 
 
-def make_plan(book: Book, namespace: str = "DS") -> Plan:
-    """Find every formula of ours in the book, and put those that can be computed in order."""
+def make_plan(book: Book, namespace: str = "DS", *, calculates: bool = False) -> Plan:
+    """Find every formula of ours in the book, and put those that can be computed in order.
+
+    With `calculates`, calls with arguments that nobody has calculated yet are left to the calculation engine.
+    """
     skipped: list[CellNote] = []
     cells: list[OurCell] = []
     references: list[OurCell] = []
@@ -69,7 +72,7 @@ def make_plan(book: Book, namespace: str = "DS") -> Plan:
                     skipped.append(CellNote(where, formula.text, str(error)))
             elif reference := cell_reference(formula.text):
                 references.append(OurCell(sheet.name, spot, formula, reference))
-    plan = Plan(Dependencies(book, cells, namespace), skipped=skipped)
+    plan = Plan(Dependencies(book, cells, namespace, calculates=calculates), skipped=skipped)
     cells.extend(_references_to_ours(plan.dependencies, references))
     _put_in_order(cells, plan)
     return plan

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from addin.formulas import Unworkable, stored_form
+from addin.workbook.calculation.engine import is_installed
 from addin.workbook.calculation.influence import Place
 from addin.workbook.ooxml.book import Book
 from addin.workbook.ooxml.errors import WorkbookError, any_failure_explained
@@ -14,7 +17,7 @@ from addin.workbook.ooxml.target import Target
 from addin.workbook.refresh.dependencies import CellNote, CellReference, OurCell
 from addin.workbook.refresh.plan import Plan, arguments, make_plan, referenced_value
 from addin.workbook.refresh.report import AnsweredCall, BookCost, CalculatedCell, Refreshed, Signing
-from addin.workbook.refresh.worked_out import working
+from addin.workbook.refresh.worked_out import Working, free_answers, working
 from addin.workbook.refresh.writing import record, write, write_outcome
 from udfs import Call, Session
 
@@ -26,13 +29,14 @@ class TooFewRequestsError(WorkbookError):
     """The refresh would need more requests than the key has left; nothing was sent."""
 
 
-async def book_cost(session: Session, path: Path, *, namespace: str = "DS") -> BookCost:
-    """What `refresh_book` would spend; nothing is sent."""
+async def book_cost(session: Session, path: Path, *, namespace: str = "DS", each_sheet: bool = True) -> BookCost:
+    """What `refresh_book` would spend, in all and with `each_sheet` by sheet and function; nothing is sent."""
     with any_failure_explained(path), Package(path) as package:
         book = Book(package)
         _mend(book, namespace)
-        plan = make_plan(book, namespace)
-        return await _cost(session, book, plan)
+        plan = make_plan(book, namespace, calculates=is_installed())
+        async with _proved(book, plan, namespace, session) as work:
+            return await _cost(session, book, plan, work, each_sheet=each_sheet)
 
 
 async def refresh_book(
@@ -47,6 +51,7 @@ async def refresh_book(
 ) -> Refreshed:
     """Write the current values into our formulas in the book at `path`, and save it as `target`.
 
+    With the calculation engine, every other formula that rests on them is worked out as well.
     With `signing`, what is written is signed, or nothing is written; then the session has to trace its answers.
     Raises `TooFewRequestsError` before the first request when the key has too few requests left (unless `force`), and
     `WorkbookError` for a file that cannot be read or written; the input is never damaged.
@@ -55,19 +60,13 @@ async def refresh_book(
     with any_failure_explained(path), Package(path) as package:
         book = Book(package)
         mended = _mend(book, namespace)
-        plan = make_plan(book, namespace)
-        cost = None if force else await _cost(session, book, plan)
-        if cost and not cost.affordable:
-            raise TooFewRequestsError(
-                f"the refresh needs {cost.cost} and the key has {cost.remaining} left this month; "
-                "nothing was sent (--force starts all the same)"
-            )
-        report = await _pass(session, book, plan, namespace, progress)
+        plan = make_plan(book, namespace, calculates=is_installed())
+        report = await _pass(session, book, plan, namespace, progress, checks_cost=not force)
         for _ in range(MAX_FURTHER_PASSES):
             if not report.resized:
                 break
             # Cells that a spill has just filled may be what other formulas of ours refer to.
-            plan = make_plan(book, namespace)
+            plan = make_plan(book, namespace, calculates=is_installed())
             before = report
             report = await _pass(session, book, plan, namespace)
             report.follow(before)
@@ -88,20 +87,45 @@ def _save(package: Package, book: Book, place: Target, report: Refreshed, signin
         report.is_saved = True
 
 
-async def _pass(
-    session: Session, book: Book, plan: Plan, namespace: str, progress: Callable[[int, int], None] | None = None
-) -> Refreshed:
-    """Compute the cells of the plan, and then every formula that rests on them."""
+@asynccontextmanager
+async def _proved(book: Book, plan: Plan, namespace: str, session: Session) -> AsyncIterator[Working | None]:
+    """The calculation that the book needs beside its plan, begun; None where it needs none."""
     work = working(book, plan, namespace, session.now())
     if work is None:
-        return await _refresh_all(session, book, plan, progress)
+        yield None
+        return
     with work:
         await work.prove()
+        yield work
+
+
+async def _pass(
+    session: Session,
+    book: Book,
+    plan: Plan,
+    namespace: str,
+    progress: Callable[[int, int], None] | None = None,
+    *,
+    checks_cost: bool = False,
+) -> Refreshed:
+    """Compute the cells of the plan, and then every formula that rests on them."""
+    async with _proved(book, plan, namespace, session) as work:
+        if checks_cost:
+            _refuse_too_few(await _cost(session, book, plan, work))
         report = await _refresh_all(session, book, plan, progress)
-        report.skipped = [note for note in report.skipped if note.where not in work.cells]
-        values = {place: book.sheet(place[0]).value(place[1]) for place in report.changed}
-        record(book, await work.run(values, _left(book, plan, report), session.answer), report)
+        if work is not None:
+            report.skipped = [note for note in report.skipped if note.where not in work.cells]
+            values = {place: book.sheet(place[0]).value(place[1]) for place in report.changed}
+            record(book, await work.run(values, _left(book, plan, report), session.answer), report)
     return report
+
+
+def _refuse_too_few(cost: BookCost) -> None:
+    if not cost.affordable:
+        raise TooFewRequestsError(
+            f"the refresh needs {cost.cost} and the key has {cost.remaining} left this month; "
+            "nothing was sent (--force starts all the same)"
+        )
 
 
 def _left(book: Book, plan: Plan, report: Refreshed) -> set[Place]:
@@ -131,7 +155,7 @@ async def _refresh_all(
         for cell in cells:
             if isinstance(cell.call, CellReference):
                 old, new = book.sheet(cell.sheet).value(cell.spot), referenced_value(book, cell.call, cell.sheet)
-                report.calculated.append(CalculatedCell(cell.place, cell.formula.text, old, new))
+                report.referring.append(CalculatedCell(cell.place, cell.formula.text, old, new))
                 report.changed |= write(book, cell, new, report)
         done += len(cells)
         if progress:
@@ -155,27 +179,39 @@ def _calls(book: Book, cells: Sequence[OurCell], skipped: list[CellNote]) -> tup
 
 def _finish(book: Book, plan: Plan, report: Refreshed) -> None:
     """Make Excel recalculate on opening where formulas were left, or worked out with nothing to compare them with."""
-    known = {cell.cell for cell in report.calculated if cell.compared and not cell.unproven}
+    planned = {cell.place for cell in plan.cells}
+    report.calculated = [
+        replace(cell, new=book.sheet(cell.cell[0]).value(cell.cell[1]))
+        for cell in report.calculated
+        if cell.cell not in planned  # a spill may have made it a cell of ours
+    ]
+    known = {cell.cell for cell in report.calculated if not cell.unproven}
     depends = plan.dependencies.any_depends_on(report.changed, known) if report.changed else False
-    doubtful = any(cell.unproven or not cell.compared for cell in report.calculated)
+    doubtful = any(cell.rests_on_ours and (cell.unproven or not cell.compared) for cell in report.calculated)
     report.recalculates = depends or doubtful or bool(report.skipped)
     if report.recalculates:
         book.recalculate_on_load()
 
 
-async def _cost(session: Session, book: Book, plan: Plan) -> BookCost:
-    skipped = list(plan.skipped)
+async def _cost(
+    session: Session, book: Book, plan: Plan, work: Working | None, *, each_sheet: bool = False
+) -> BookCost:
+    skipped = [note for note in plan.skipped if work is None or note.where not in work.cells]
     ready, calls = _calls(book, plan.cells, skipped)
-    total = await session.cost(calls)
+    found = [(cell.sheet, call) for cell, call in zip(ready, calls, strict=True)]
+    if work is not None:
+        found += [(sheet, call) for (sheet, _), call in await work.preview(free_answers(session))]
+    total = await session.cost([call for _, call in found])
     groups: dict[tuple[str, str], list[Call]] = {}
-    for cell, call in zip(ready, calls, strict=True):
-        groups.setdefault((cell.sheet, call.function_id), []).append(call)
-    by_sheet = {group: (len(members), (await session.cost(members)).cost) for group, members in groups.items()}
+    for sheet, call in found:
+        groups.setdefault((sheet, call.function_id), []).append(call)
+    wanted = groups if each_sheet else {}
+    by_sheet = {group: (len(members), (await session.cost(members)).cost) for group, members in wanted.items()}
     quota = session.client.quota_now
     return BookCost(
         cost=total.cost,
         remaining=quota.remaining if quota else None,
-        cells=len(calls),
+        cells=len(found),
         fresh_cells=total.fresh_calls,
         by_sheet=by_sheet,
         skipped=skipped,

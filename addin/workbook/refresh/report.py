@@ -66,6 +66,8 @@ class CalculatedCell:
     """Why the old value stays; empty for a value that was worked out."""
     compared: bool = True
     """Whether the value that the file held could be worked out first, to compare."""
+    rests_on_ours: bool = True
+    """Whether it rests on a value of ours; the others had no value in the file, or show the time."""
 
 
 @dataclass(slots=True)
@@ -92,6 +94,8 @@ class Refreshed:
     """Every call of ours with its answer."""
     calculated: list[CalculatedCell] = field(default_factory=list)
     """Every other formula that rests on values of ours, worked out or left."""
+    referring: list[CalculatedCell] = field(default_factory=list)
+    """Every formula that only shows a cell of ours, or links to it."""
     recalculates: bool = False
     """Whether Excel recalculates all formulas when it opens the book, because some depend on changed values."""
     is_saved: bool = False

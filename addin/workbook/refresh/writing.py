@@ -55,7 +55,9 @@ def record(book: Book, worked: WorkedOut, report: Refreshed) -> None:
             if not result.unproven:
                 report.changed |= _write_rows(book, result, report)
             new = book.sheet(place[0]).value(place[1])
-            report.calculated.append(CalculatedCell(place, text, old, new, result.unproven, result.compared))
+            report.calculated.append(
+                CalculatedCell(place, text, old, new, result.unproven, result.compared, place in worked.essential)
+            )
 
 
 def _write_call(book: Book, result: Result, outcomes: list[Outcome], report: Refreshed) -> None:
@@ -75,7 +77,7 @@ def _write_rows(book: Book, result: Result, report: Refreshed) -> set[Place]:
         rows = [list(row) for row in result.rows]
         return write(book, _cell(result), cells_of(rows), report)
     old = book.sheet(sheet).value(spot)
-    if same_value(old, result.value) and formula.formula.is_calculated:
+    if same_value(old, result.value) and (formula.formula.is_calculated or not formula.shape.calls_ours):
         return set()
     book.sheet(sheet).write(spot, result.value)
     report.written.add(formula.place)
