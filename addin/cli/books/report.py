@@ -26,7 +26,7 @@ def print_report(done: Sequence[BookDone], total: int, *, is_stopped: bool, as_j
         print_json({"books": told, "requests": requests, "books_not_begun": left, "stopped": is_stopped})
         return
     _print_table(done)
-    print_notes([(os.path.basename(book.target), book.report) for book in done if book.report is not None])
+    print_notes([(book.target.name, book.report) for book in done if book.report is not None])
     for book in done:
         if book.report is None:
             echo(f"  left as it was: {book.error}", err=True)
