@@ -40,8 +40,8 @@ def refresh(
     engine: Annotated[
         Engine,
         typer.Option(
-            help="builtin: our formulas, no program needed; libreoffice: everything, through soffice; "
-            "excel: everything, in a running Excel on Windows or Mac."
+            help="builtin: our formulas and what rests on them, no program needed; libreoffice: everything, through "
+            "soffice; excel: everything, in a running Excel on Windows or Mac."
         ),
     ] = Engine.BUILTIN,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what it would spend.")] = False,
@@ -50,8 +50,10 @@ def refresh(
 ) -> None:
     """Bring a workbook's formulas up to date, with or without a spreadsheet program.
 
-    The exit code is 0 when every formula of ours shows a current value, 3 when some keep their last value or show an
-    error, 1 when nothing could be done.
+    Formulas that rest on ours are worked out too, where the values in the file show that this is done right.
+
+    The exit code is 0 when every formula of ours, and what rests on it, shows a current value, 3 when some keep their
+    last value or show an error, 1 when nothing could be done.
 
     \b
     Examples:
@@ -72,7 +74,7 @@ def refresh(
         _print_report(report, target)
     else:
         _print_program_report(report, target, engine)
-    if report.kept or report.errors or report.skipped:
+    if report.kept or report.errors or report.skipped or report.unproven:
         raise typer.Exit(3)
 
 
@@ -130,14 +132,29 @@ async def _refresh(book: Path, target: Path, *, force: bool, quiet: bool) -> Ref
 
 def _print_report(report: Refreshed, target: Path) -> None:
     from addin.cli.output import counted, requests_text
+    from addin.workbook.calculation.engine import HOW_TO_INSTALL, is_installed
 
     spent = requests_text(report.requests)
     echo(f"{target}: {counted(report.cells, 'formula')}, {len(report.written):,} changed, {spent} spent")
     _print_notes(report)
+    _print_calculated(report)
     if report.mended:
         echo(f"  entered anew: {len(report.mended):,} formulas that Excel would have shown as #NAME?")
     if report.recalculates:
         echo("  other formulas depend on these values: Excel recalculates them when it opens the book")
+        if not is_installed():
+            echo(f"  to work them out here, {HOW_TO_INSTALL}")
+
+
+def _print_calculated(report: Refreshed) -> None:
+    """Say how many other formulas were worked out, and how far that was proven."""
+    from addin.cli.output import counted
+
+    done = [cell for cell in report.calculated if not cell.unproven]
+    if done:
+        blind = sum(not cell.compared for cell in done)
+        more = f", {blind:,} of them without a value in the file to compare with" if blind else ""
+        echo(f"  {counted(len(done), 'other formula')} worked out{more}")
 
 
 def _print_program_report(report: Refreshed, target: Path, engine: Engine) -> None:
@@ -162,10 +179,17 @@ def _print_notes(report: Refreshed) -> None:
 
 
 def _groups(report: Refreshed) -> dict[str, Sequence[CellNote]]:
+    from addin.formulas import Area
+    from addin.workbook.refresh.dependencies import CellNote
+
     return {
         "kept their last value": report.kept,
         "show an error": report.errors,
         "left as they are": report.skipped,
+        "unproven, keep their old value": [
+            CellNote(str(Area(*cell.cell[1], *cell.cell[1], sheet=cell.cell[0])), cell.formula, cell.unproven)
+            for cell in report.unproven
+        ],
         "note": report.notes,
     }
 
@@ -178,7 +202,9 @@ def _report_as_json(report: Refreshed, target: Path) -> dict[str, Any]:
         "entered_anew": len(report.mended),
         "requests": report.requests,
         "recalculates_on_opening": report.recalculates,
-        **{name.replace(" ", "_"): _as_json(items) for name, items in _groups(report).items()},
+        "worked_out": sum(not cell.unproven for cell in report.calculated),
+        "not_compared": sum(not cell.unproven and not cell.compared for cell in report.calculated),
+        **{name.partition(",")[0].replace(" ", "_"): _as_json(items) for name, items in _groups(report).items()},
     }
 
 
