@@ -131,7 +131,7 @@ def _call(formula: str, namespace: str) -> bytes | BookFormula:
     """The call in the formula, or the longer formula; `AddinError` says what to change where it cannot be evaluated."""
     from addin.cli.formula_advice import advice
     from addin.formulas import FormulaError, call_text
-    from addin.workbook.calculation.engine import HOW_TO_INSTALL, EngineFailedError, is_installed
+    from addin.workbook.calculation.engine import EngineFailedError, how_to_install, is_installed
     from addin.workbook.calculation.single import read_single
     from udfs import REGISTRY
 
@@ -142,7 +142,7 @@ def _call(formula: str, namespace: str) -> bytes | BookFormula:
     if change := advice(formula, namespace, frozenset(REGISTRY)):
         raise AddinError(f"{formula[:80]}: {change}")
     if not is_installed():
-        raise AddinError(f"{reason}. To calculate with its value, {HOW_TO_INSTALL}")
+        raise AddinError(f"{reason}. To calculate with its value, {how_to_install()}")
     try:
         return read_single(formula, namespace)
     except EngineFailedError as error:

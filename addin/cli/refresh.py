@@ -132,7 +132,7 @@ async def _refresh(book: Path, target: Path, *, force: bool, quiet: bool) -> Ref
 
 def _print_report(report: Refreshed, target: Path) -> None:
     from addin.cli.output import counted, requests_text
-    from addin.workbook.calculation.engine import HOW_TO_INSTALL, is_installed
+    from addin.workbook.calculation.engine import how_to_install, is_installed
 
     spent = requests_text(report.requests)
     echo(f"{target}: {counted(report.cells, 'formula')}, {len(report.written):,} changed, {spent} spent")
@@ -143,7 +143,7 @@ def _print_report(report: Refreshed, target: Path) -> None:
     if report.recalculates:
         echo("  other formulas depend on these values: Excel recalculates them when it opens the book")
         if not is_installed():
-            echo(f"  to work them out here, {HOW_TO_INSTALL}")
+            echo(f"  to work them out here, {how_to_install()}")
 
 
 def _print_calculated(report: Refreshed) -> None:

@@ -19,6 +19,7 @@ from typing import IO, Any, Protocol, Self, TypeAlias
 import msgspec
 
 from addin.errors import AddinError
+from dataservice.extras import install_command
 
 TIME_LIMIT_S = 60.0
 """How long one evaluation may take; 50,000 formulas take about a second."""
@@ -28,8 +29,6 @@ MEMORY_LIMIT_BYTES = 4 * 1024**3
 
 EngineCell: TypeAlias = tuple[str, int, int, bool, Any]
 """Sheet, row, column, whether the content is a formula, content: None, bool, float, str or `{"error": "#N/A"}`."""
-
-HOW_TO_INSTALL = "install the extra: pip install 'dataservice-addin[calc]'"
 
 
 class EngineFailedError(AddinError):
@@ -78,6 +77,11 @@ class Engine(Protocol):
 def is_installed() -> bool:
     """Whether the engine is there."""
     return importlib.util.find_spec("formualizer") is not None
+
+
+def how_to_install() -> str:
+    """What to run where the engine is missing."""
+    return f"install the calculation engine: {install_command('calc')}"
 
 
 class FormualizerEngine:
