@@ -10,8 +10,8 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
+from addin.cli.books.one_book import cost_as_json, print_notes, report_as_json
 from addin.cli.output import counted, plain_table, print_json, requests_text
-from addin.cli.refresh import cost_as_json, print_notes, report_as_json
 from addin.workbook.many.run import BookDone, BooksCost
 from addin.workbook.refresh.report import BookCost, Refreshed
 from dataservice.cli.printing import echo, printable
@@ -110,7 +110,7 @@ def _common_folder(books: Sequence[Path]) -> str:
 
 def unproven(report: Refreshed) -> int:
     """How many formulas that rest on ours were left at their old value."""
-    return sum(bool(cell.unproven) for cell in report.calculated) + len(report.skipped)
+    return len(report.unproven) + len(report.skipped)
 
 
 def _state(report: Refreshed, before: str) -> str:

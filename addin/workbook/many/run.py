@@ -44,7 +44,7 @@ class BookDone:
     def is_current(self) -> bool:
         """Whether every formula of ours in it shows a current value."""
         report = self.report
-        return report is not None and not (report.kept or report.errors or report.skipped)
+        return report is not None and not (report.kept or report.errors or report.skipped or report.unproven)
 
 
 async def books_cost(
