@@ -57,6 +57,44 @@ def cells_in(answer: Mapping[str, Any]) -> Cells:
     return Cells(list(zip(*columns, strict=True)), answer["header"], is_table=True, stale=stale)
 
 
+def engine_value(answer: Mapping[str, Any]) -> Any:
+    """An answer as the calculation engine gets it: blank cells as empty text, dates as their numbers.
+
+    >>> engine_value({"header": ["a"], "columns": [{"type": "number", "values": [1, None]}]})
+    [['a'], [1], ['']]
+    """
+    if "error" in answer:
+        return {"error": answer["error"]}
+    if "columns" not in answer:
+        return "" if answer["value"] is None else answer["value"]
+    header = [list(answer["header"])] if answer["header"] is not None else []
+    columns = [[_plain_value(value) for value in column["values"]] for column in answer["columns"]]
+    return [*header, *(list(row) for row in zip(*columns, strict=True))]
+
+
+def worked_out_answer(rows: Sequence[Sequence[Scalar]], errors: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """What a formula came to, as an answer; an error has the message of one of the `errors` that went into it."""
+    values = [[_worked_out_value(cell, errors) for cell in row] for row in rows]
+    if len(rows) == 1 and len(rows[0]) == 1:
+        value = values[0][0]
+        return value if isinstance(value, dict) else {"value": value}
+    columns = [{"type": "any", "values": list(column)} for column in zip(*values, strict=True)]
+    return {"rows": len(rows), "header": None, "columns": columns}
+
+
+def _worked_out_value(cell: Scalar, errors: Sequence[Mapping[str, Any]]) -> Any:
+    if not isinstance(cell, CellError):
+        return cell
+    if errors:
+        return dict(errors[0])
+    return {"error": str(ErrorCode.VALUE), "message": f"the formula comes to {cell.message}"}
+
+
+def _plain_value(value: Any) -> Any:
+    inner = value.get("value") if isinstance(value, Mapping) and "value" in value else value
+    return {"error": inner["error"]} if isinstance(inner, Mapping) else "" if inner is None else inner
+
+
 def as_text(cell: Scalar) -> str:
     """One cell for people: dates in ISO form, numbers with at most 10 significant digits."""
     match cell:

@@ -10,6 +10,7 @@ from pathlib import Path
 from docs.generate.commands import command_parts
 from docs.generate.functions import function_parts, page_of
 from docs.generate.settings import settings_part
+from docs.generate.spreadsheet_functions import spreadsheet_functions_part
 from udfs import REGISTRY
 
 __all__ = ["DOCS", "NAVIGATION", "all_parts", "renewed", "renewed_navigation", "renewed_pages"]
@@ -46,7 +47,12 @@ def renewed_navigation(text: str) -> str:
 
 def all_parts() -> dict[str, str]:
     """The text of every generated part by its name."""
-    return {**asyncio.run(function_parts()), **command_parts(), "settings": settings_part()}
+    return {
+        **asyncio.run(function_parts()),
+        **command_parts(),
+        "settings": settings_part(),
+        "spreadsheet functions": spreadsheet_functions_part(),
+    }
 
 
 def renewed(page: str, parts: Mapping[str, str]) -> str:

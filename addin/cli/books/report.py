@@ -10,10 +10,10 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from addin.cli.commands.refresh import cost_as_json, print_notes, report_as_json
+from addin.cli.books.one_book import cost_as_json, print_notes, report_as_json
 from addin.cli.output import counted, plain_table, print_json, requests_text
 from addin.workbook.many.run import BookDone, BooksCost
-from addin.workbook.refresh.report import Refreshed
+from addin.workbook.refresh.report import BookCost, Refreshed
 from dataservice.cli.printing import echo, printable
 
 
@@ -26,9 +26,7 @@ def print_report(done: Sequence[BookDone], total: int, *, is_stopped: bool, as_j
         print_json({"books": told, "requests": requests, "books_not_begun": left, "stopped": is_stopped})
         return
     _print_table(done)
-    for book in done:
-        if book.report is not None:
-            print_notes(book.report, before=f"{printable(str(book.target))}: ")
+    print_notes([(book.target.name, book.report) for book in done if book.report is not None])
     for book in done:
         if book.report is None:
             echo(f"  left as it was: {book.error}", err=True)
@@ -56,7 +54,7 @@ def print_cost(cost: BooksCost, *, as_json: bool) -> None:
                 "at_most": cost.cost.at_most,
                 "remaining": cost.remaining,
                 "affordable": cost.affordable,
-                "books": [{"book": printable(str(book)), **cost_as_json(each)} for book, each in cost.books.items()],
+                "books": [_cost_of(book, each) for book, each in cost.books.items()],
                 "failed": {printable(str(book)): printable(why) for book, why in cost.failed.items()},
             }
         )
@@ -75,6 +73,12 @@ def print_cost(cost: BooksCost, *, as_json: bool) -> None:
         echo(f"  cannot be refreshed: {why}", err=True)
     left = "" if cost.remaining is None else f", {cost.remaining:,} left this month"
     echo(f"{counted(len(cost.books), 'book')} together: {cost.cost}{left}. Books that share data share its requests.")
+
+
+def _cost_of(book: Path, cost: BookCost) -> dict[str, Any]:
+    told = cost_as_json(cost)
+    del told["by_sheet"]
+    return {"book": printable(str(book)), **told}
 
 
 def _print_table(done: Sequence[BookDone]) -> None:
@@ -106,7 +110,7 @@ def _common_folder(books: Sequence[Path]) -> str:
 
 def unproven(report: Refreshed) -> int:
     """How many formulas that rest on ours were left at their old value."""
-    return sum(bool(cell.unproven) for cell in report.calculated) + len(report.skipped)
+    return len(report.unproven) + len(report.skipped)
 
 
 def _state(report: Refreshed, before: str) -> str:

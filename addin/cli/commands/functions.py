@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -15,6 +15,7 @@ from dataservice.cli.printing import echo, printable
 
 if TYPE_CHECKING:
     from addin.cli.output import Cells
+    from addin.workbook.calculation.book_formulas import BookFormula
 
 
 def functions(
@@ -59,6 +60,7 @@ def evaluate_formulas(
     \b
     Examples:
       addin eval '=DS.SIGNAL("us-cpi")'
+      addin eval '=ROUND(DS.SIGNAL("us-cpi")*2,1)'
       addin eval --csv '=DS.SIGNAL_HISTORY("us-cpi", "-2Y")' > us-cpi.csv
       addin eval "=DS.SIGNAL(""us-cpi"")"      (in the Windows command prompt)
     """
@@ -127,17 +129,26 @@ def _explained(item: dict[str, Any]) -> str:
     return text + (f" ({choices})" if choices else "") + (f"; default {default}" if default is not None else "")
 
 
-def _call(formula: str, namespace: str) -> bytes:
-    """The call in the formula; `AddinError` says what to change where it cannot be evaluated."""
+def _call(formula: str, namespace: str) -> bytes | BookFormula:
+    """The call in the formula, or the longer formula; `AddinError` says what to change where it cannot be evaluated."""
     from addin.cli.formula_advice import advice
     from addin.formulas import FormulaError, call_text
+    from addin.workbook.calculation.engine import EngineFailedError, how_to_install, is_installed
+    from addin.workbook.calculation.single import read_single
     from udfs import REGISTRY
 
     try:
         return call_text(formula, namespace)
     except FormulaError as error:
-        change = advice(formula, namespace, frozenset(REGISTRY))
-        raise AddinError(f"{formula[:80]}: {change}" if change else str(error)) from None
+        reason: AddinError = error
+    if change := advice(formula, namespace, frozenset(REGISTRY)):
+        raise AddinError(f"{formula[:80]}: {change}")
+    if not is_installed():
+        raise AddinError(f"{reason}. To calculate with its value, {how_to_install()}")
+    try:
+        return read_single(formula, namespace)
+    except EngineFailedError as error:
+        raise AddinError(str(error)) from None
 
 
 async def _answers(formulas: list[str], settings: Settings) -> list[dict[str, Any]]:
@@ -148,11 +159,36 @@ async def _answers(formulas: list[str], settings: Settings) -> list[dict[str, An
     from addin.protocol.response_cache import ResponseCache
 
     calls = [_call(formula, settings.namespace) for formula in formulas]
+    plain = [call for call in calls if isinstance(call, bytes)]
     async with connected(settings) as session:
         batches = Batches(session, ResponseCache(settings.memo_bytes), deadline_s=settings.deadline_s)
-        answers = await batches.answer(calls)
-    answered: list[dict[str, Any]] = orjson.loads(answers.text)
-    return answered
+
+        async def ask(asked: Sequence[bytes]) -> list[dict[str, Any]]:
+            found: list[dict[str, Any]] = orjson.loads((await batches.answer(asked)).text)
+            return found
+
+        answered = iter(await ask(plain))
+        now = session.now()
+        return [next(answered) if isinstance(call, bytes) else await _worked_out(call, now, ask) for call in calls]
+
+
+async def _worked_out(
+    formula: BookFormula, now: float, ask: Callable[[Sequence[bytes]], Awaitable[list[dict[str, Any]]]]
+) -> dict[str, Any]:
+    """The answer of a formula that calculates with calls of ours, in the form of the protocol's answers."""
+    import orjson
+
+    from addin.cli.output import engine_value, worked_out_answer
+    from addin.workbook.calculation.single import worked_out
+
+    errors: list[dict[str, Any]] = []
+
+    async def given(asked: Sequence[list[Any]]) -> list[Any]:
+        found = await ask([orjson.dumps(call) for call in asked])
+        errors.extend(answer for answer in found if "error" in answer)
+        return [engine_value(answer) for answer in found]
+
+    return worked_out_answer(await worked_out(formula, now, given), errors)
 
 
 def _print_cells(cells: Cells) -> None:

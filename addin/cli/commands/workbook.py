@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, time
 from pathlib import Path
-from typing import Annotated
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from dataservice.cli.printing import echo
+
+if TYPE_CHECKING:
+    from addin.workbook.freeze import Frozen
+    from addin.workbook.refresh.dependencies import CellNote
+    from udfs.engine.session import Outcome
+
+SHOWN_CELLS = 3
+"""How many cells without a source are named."""
 
 NamespaceOption = Annotated[str, typer.Option(help="The functions' namespace in the workbook.")]
 
@@ -19,6 +28,9 @@ def freeze(
     book: Annotated[Path, typer.Argument(help="An .xlsx or .xlsm workbook.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="The file to write.")],
     namespace: NamespaceOption = "DS",
+    allow_stale: Annotated[
+        bool, typer.Option("--allow-stale", help="Write values that may be old all the same, and mark their cells.")
+    ] = False,
     audit: Annotated[
         Path | None,
         typer.Option(metavar="FILE.jsonl", help="Sign every number, and list their sources on a sheet of the copy."),
@@ -26,24 +38,73 @@ def freeze(
 ) -> None:
     """Write a copy of a workbook with values in place of our formulas, for readers without the add-in.
 
+    The calls keep the values that the book shows; every formula that rests on them is worked out from these first. The
+    exit code is 3, and nothing is written, when a value cannot be shown to be up to date.
+
     \b
     Examples:
       addin freeze report.xlsx -o for-the-board.xlsx
+      addin freeze report.xlsx -o for-the-board.xlsx --allow-stale
       addin freeze report.xlsx -o for-the-board.xlsx --audit numbers.jsonl
     """
     from addin.cli.output import counted, working
-    from addin.workbook.freeze import freeze_book
+    from addin.workbook.freeze import StaleValuesError, refuse_itself
 
-    if audit is not None:
-        from addin.cli.books.frozen import freeze_signed
+    refuse_itself(book, output)
+    with TemporaryDirectory() as folder:
+        copy = output if audit is None else Path(folder) / f"frozen{book.suffix}"
+        try:
+            with working(f"Freezing {book.name}"):
+                frozen = asyncio.run(_freeze(book, copy, namespace, allow_stale=allow_stale))
+        except StaleValuesError as error:
+            echo(f"{book}: {error}", err=True)
+            _print_stale(error.cells)
+            raise typer.Exit(3) from None
+        unknown = [] if audit is None else _signed(book, copy, output, audit, namespace)
+    became = "became a value" if frozen.cells == 1 else "became values"
+    signed = "" if audit is None else f", signed in {audit}"
+    echo(f"{output}: {counted(frozen.cells, 'formula')} {became}{signed}; the copy needs no add-in")
+    if frozen.stale:
+        echo(f"  {counted(len(frozen.stale), 'formula')} may show an old value; the cells are marked:", err=True)
+        _print_stale(frozen.stale)
+    if unknown:
+        named = ", ".join(unknown[:SHOWN_CELLS]) + (" …" if len(unknown) > SHOWN_CELLS else "")
+        advice = f"refresh the book first: addin refresh {book} --audit {audit}"
+        echo(f"  source not known: {counted(len(unknown), 'formula')} ({named}); {advice}", err=True)
+        raise typer.Exit(3)
 
-        with working(f"Freezing {book.name}"):
-            freeze_signed(book, output, audit, namespace=namespace)
-        return
-    with working(f"Freezing {book.name}"):
-        frozen = freeze_book(book, output, namespace=namespace)
-    became = "became a value" if frozen == 1 else "became values"
-    echo(f"{output}: {counted(frozen, 'formula')} {became}; the copy needs no add-in")
+
+def _signed(book: Path, frozen: Path, output: Path, audit: Path, namespace: str) -> list[str]:
+    """Sign the numbers of a frozen copy and write it; the cells whose source is not known."""
+    from addin.config.settings import load_settings
+    from addin.workbook.audit.frozen import sign_copy
+    from addin.workbook.audit.signing import BookSigner
+
+    signer = BookSigner(audit, namespace=namespace, service=load_settings().url)
+    return sign_copy(book, frozen, output, signer, namespace=namespace).unknown
+
+
+def _print_stale(cells: Sequence[CellNote]) -> None:
+    for note in cells:
+        echo(f"  {note.where}: {note.why}", err=True)
+
+
+async def _freeze(book: Path, output: Path, namespace: str, *, allow_stale: bool) -> Frozen:
+    from contextlib import AsyncExitStack
+
+    from addin.config.connect import connected
+    from addin.config.settings import load_settings
+    from addin.workbook.freeze import freeze as freeze_book
+    from udfs import Call
+
+    async with AsyncExitStack() as stack:
+
+        async def ask(calls: Sequence[Call]) -> Sequence[Outcome]:
+            """Connect only if there is something to ask: most books need no answer."""
+            session = await stack.enter_async_context(connected(load_settings()))
+            return await session.answer(calls)
+
+        return await freeze_book(book, output, namespace=namespace, allow_stale=allow_stale, ask=ask)
 
 
 def template(

@@ -46,7 +46,7 @@ class CellResult:
 
 def results(book: Book, report: Refreshed) -> Iterator[tuple[Place, CellResult]]:
     """Every formula of ours, and every other one that rests on them, with what it shows in the refreshed `book`."""
-    calculated = {cell.cell: cell for cell in report.calculated}
+    calculated = {cell.cell: cell for cell in (*report.calculated, *report.referring)}
     answered: dict[Place, list[AnsweredCall]] = {}
     for call in report.answered:
         calls = answered.setdefault(call.cell, [])

@@ -5,18 +5,21 @@ The interface is narrow, so that another engine can take its place: load cells, 
 
 from __future__ import annotations
 
+import atexit
 import importlib.util
 import struct
 import subprocess
 import sys
 import threading
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import IO, Any, Protocol, Self, TypeAlias
 
 import msgspec
 
 from addin.errors import AddinError
+from dataservice.extras import install_command
 
 TIME_LIMIT_S = 60.0
 """How long one evaluation may take; 50,000 formulas take about a second."""
@@ -26,8 +29,6 @@ MEMORY_LIMIT_BYTES = 4 * 1024**3
 
 EngineCell: TypeAlias = tuple[str, int, int, bool, Any]
 """Sheet, row, column, whether the content is a formula, content: None, bool, float, str or `{"error": "#N/A"}`."""
-
-HOW_TO_INSTALL = "install the extra: pip install 'dataservice-addin[calc]'"
 
 
 class EngineFailedError(AddinError):
@@ -78,6 +79,11 @@ def is_installed() -> bool:
     return importlib.util.find_spec("formualizer") is not None
 
 
+def how_to_install() -> str:
+    """What to run where the engine is missing."""
+    return f"install the calculation engine: {install_command('calc')}"
+
+
 class FormualizerEngine:
     """Formualizer in a child process, which is ended when it takes too long; a context manager.
 
@@ -88,13 +94,8 @@ class FormualizerEngine:
         self, *, now: float, offset_s: float = 0.0, dates_from_1904: bool = False, time_limit_s: float = TIME_LIMIT_S
     ) -> None:
         self._time_limit_s = time_limit_s
-        self._process = subprocess.Popen(  # noqa: S603 - this Python, and a program of ours
-            [sys.executable, "-c", _START],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            start_new_session=sys.platform != "win32",  # Ctrl-C is for us; the child ends with us
-        )
+        self._process = _IDLE.pop() if _IDLE else _started()
+        self._is_sound = False
         options = {"now": now, "offset_s": offset_s, "dates_from_1904": dates_from_1904}
         self._ask("open", time_limit_s=time_limit_s, **options)
 
@@ -123,6 +124,7 @@ class FormualizerEngine:
         return found
 
     def _ask(self, method: str, **arguments: Any) -> Any:
+        self._is_sound = False
         content = msgspec.msgpack.encode([method, arguments])
         too_long = threading.Event()
 
@@ -143,6 +145,7 @@ class FormualizerEngine:
             raise EngineFailedError("the calculation engine stopped (out of memory, or a fault in it)") from None
         finally:
             watch.cancel()
+        self._is_sound = "failed" not in answer
         if "failed" in answer:
             raise EngineFailedError(f"the calculation engine failed ({answer['failed']})")
         return answer["result"]
@@ -157,14 +160,11 @@ class FormualizerEngine:
         return content
 
     def close(self) -> None:
-        """End the engine's process."""
-        for pipe in (self._process.stdin, self._process.stdout):
-            try:
-                _pipe(pipe).close()
-            except OSError:  # it was still to be sent to a process that has ended
-                continue
-        self._process.kill()
-        self._process.wait()
+        """Give the process back for the next book, or end it where it failed."""
+        if self._is_sound and len(_IDLE) < MAX_IDLE:
+            _IDLE.append(self._process)
+        else:
+            _end(self._process)
 
     def __enter__(self) -> Self:
         return self
@@ -182,6 +182,36 @@ except (ImportError, OSError, ValueError):
 from addin.workbook.calculation.worker import main
 main()
 """
+
+
+MAX_IDLE = 1
+"""How many processes wait for the next book: starting one takes longer than working out most books."""
+
+_IDLE: list[subprocess.Popen[bytes]] = []
+
+
+def _started() -> subprocess.Popen[bytes]:
+    return subprocess.Popen(  # noqa: S603 - this Python, and a program of ours
+        [sys.executable, "-c", _START],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        start_new_session=sys.platform != "win32",  # Ctrl-C is for us; the child ends with us
+    )
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    process.kill()
+    process.wait()
+    for pipe in (process.stdin, process.stdout):
+        with suppress(OSError, EOFError):  # something was still to be sent to it
+            _pipe(pipe).close()
+
+
+@atexit.register
+def _end_idle() -> None:
+    while _IDLE:
+        _end(_IDLE.pop())
 
 
 def _pipe(pipe: IO[bytes] | None) -> IO[bytes]:

@@ -44,7 +44,7 @@ class BookDone:
     def is_current(self) -> bool:
         """Whether every formula of ours in it shows a current value."""
         report = self.report
-        return report is not None and not (report.kept or report.errors or report.skipped)
+        return report is not None and not (report.kept or report.errors or report.skipped or report.unproven)
 
 
 async def books_cost(
@@ -61,7 +61,7 @@ async def books_cost(
         if progress:
             progress(book, done)
         try:
-            cost = await book_cost(session, book, namespace=namespace)
+            cost = await book_cost(session, book, namespace=namespace, each_sheet=False)
         except AddinError as error:
             found.failed[book] = str(error)
         else:

@@ -18,6 +18,9 @@ DATE_FORMAT, TIME_FORMAT = "yyyy-mm-dd", "yyyy-mm-dd hh:mm"
 MARK = "FFFFC7CE"
 """The background of a marked cell: the light red that spreadsheet programs offer for bad values."""
 
+_APPLY = {"fontId": "applyFont", "fillId": "applyFill", "numFmtId": "applyNumberFormat"}
+"""What says that a style's own font, fill or number format counts."""
+
 _GENERAL = 0
 _FIRST_OWN_FORMAT = 164
 """Formats below this number belong to the spreadsheet programs."""
@@ -56,12 +59,7 @@ class Styles:
             return style
         code = TIME_FORMAT if with_time else DATE_FORMAT
         if (style, code) not in self._dated:
-            copy = deepcopy(like)
-            copy.set("numFmtId", str(self._format(code)))
-            copy.set("applyNumberFormat", "1")
-            self._cells.append(copy)
-            self._cells.set("count", str(len(self._cells)))
-            self._dated[style, code] = len(self._cells) - 1
+            self._dated[style, code] = self._added_style(style, numFmtId=self._format(code))
         return self._dated[style, code]
 
     def marked(self, style: int) -> int:
@@ -105,7 +103,7 @@ class Styles:
         for name, value in changes.items():
             if value is not None:
                 copy.set(name, str(value))
-                copy.set(f"apply{name[0].upper()}{name[1:-2].replace('umFmt', 'umberFormat')}", "1")
+                copy.set(_APPLY[name], "1")
         cells.append(copy)
         cells.set("count", str(len(cells)))
         return len(cells) - 1

@@ -29,14 +29,14 @@ class TooFewRequestsError(WorkbookError):
     """The refresh would need more requests than the key has left; nothing was sent."""
 
 
-async def book_cost(session: Session, path: Path, *, namespace: str = "DS") -> BookCost:
-    """What `refresh_book` would spend; nothing is sent."""
+async def book_cost(session: Session, path: Path, *, namespace: str = "DS", each_sheet: bool = True) -> BookCost:
+    """What `refresh_book` would spend, in all and with `each_sheet` by sheet and function; nothing is sent."""
     with any_failure_explained(path), Package(path) as package:
         book = Book(package)
         _mend(book, namespace)
         plan = make_plan(book, namespace, calculates=is_installed())
         async with _proved(book, plan, namespace, session) as work:
-            return await _cost(session, book, plan, work)
+            return await _cost(session, book, plan, work, each_sheet=each_sheet)
 
 
 async def refresh_book(
@@ -51,8 +51,8 @@ async def refresh_book(
 ) -> Refreshed:
     """Write the current values into our formulas in the book at `path`, and save it as `target`.
 
-    With the calculation engine, every other formula that rests on them is worked out as well. With `signing`, what is
-    written is signed, or nothing is written; then the session has to trace its answers.
+    With the calculation engine, every other formula that rests on them is worked out as well.
+    With `signing`, what is written is signed, or nothing is written; then the session has to trace its answers.
     Raises `TooFewRequestsError` before the first request when the key has too few requests left (unless `force`), and
     `WorkbookError` for a file that cannot be read or written; the input is never damaged.
     """
@@ -155,7 +155,7 @@ async def _refresh_all(
         for cell in cells:
             if isinstance(cell.call, CellReference):
                 old, new = book.sheet(cell.sheet).value(cell.spot), referenced_value(book, cell.call, cell.sheet)
-                report.calculated.append(CalculatedCell(cell.place, cell.formula.text, old, new))
+                report.referring.append(CalculatedCell(cell.place, cell.formula.text, old, new))
                 report.changed |= write(book, cell, new, report)
         done += len(cells)
         if progress:
@@ -193,7 +193,9 @@ def _finish(book: Book, plan: Plan, report: Refreshed) -> None:
         book.recalculate_on_load()
 
 
-async def _cost(session: Session, book: Book, plan: Plan, work: Working | None) -> BookCost:
+async def _cost(
+    session: Session, book: Book, plan: Plan, work: Working | None, *, each_sheet: bool = False
+) -> BookCost:
     skipped = [note for note in plan.skipped if work is None or note.where not in work.cells]
     ready, calls = _calls(book, plan.cells, skipped)
     found = [(cell.sheet, call) for cell, call in zip(ready, calls, strict=True)]
@@ -203,7 +205,8 @@ async def _cost(session: Session, book: Book, plan: Plan, work: Working | None) 
     groups: dict[tuple[str, str], list[Call]] = {}
     for sheet, call in found:
         groups.setdefault((sheet, call.function_id), []).append(call)
-    by_sheet = {group: (len(members), (await session.cost(members)).cost) for group, members in groups.items()}
+    wanted = groups if each_sheet else {}
+    by_sheet = {group: (len(members), (await session.cost(members)).cost) for group, members in wanted.items()}
     quota = session.client.quota_now
     return BookCost(
         cost=total.cost,

@@ -94,6 +94,8 @@ class Refreshed:
     """Every call of ours with its answer."""
     calculated: list[CalculatedCell] = field(default_factory=list)
     """Every other formula that rests on values of ours, worked out or left."""
+    referring: list[CalculatedCell] = field(default_factory=list)
+    """Every formula that only shows a cell of ours, or links to it."""
     recalculates: bool = False
     """Whether Excel recalculates all formulas when it opens the book, because some depend on changed values."""
     is_saved: bool = False

@@ -108,9 +108,8 @@ class Working:
         if results is None:
             results = [Result(formula, unproven=self._failure) for formula in self.formulas]
         told = [each for each in results if each.formula.place in self.essential or not each.unproven]
-        return WorkedOut(
-            told, {key: (self._calls[key], outcome) for key, outcome in self._outcomes.items()}, self.essential
-        )
+        answers = {key: (self._calls[key], outcome) for key, outcome in self._outcomes.items()}
+        return WorkedOut(told, answers, self.essential)
 
     async def _passes(self, ask: Asking) -> Mapping[int, Sequence[str]]:
         """Work everything out until nothing new is asked; the calls that each formula made, by its number."""

@@ -1,0 +1,180 @@
+"""Whole formulas through a refresh: what is worked out, what is left, and why."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from xlsxwriter import Workbook
+
+from addin.workbook.refresh.refresh import book_cost, refresh_book
+from addin.workbook.refresh.report import Refreshed
+from dataservice.client import AsyncClient
+from tests.addin.workbook.books import make_book, values
+from tests.embedded import EmbeddedService
+from udfs import Session
+
+CALL = '_xldudf_DS_SIGNAL("us-cpi")'
+
+
+async def _refresh(service: EmbeddedService, book: Path) -> Refreshed:
+    async with AsyncClient(service.url, service.key) as client:
+        return await refresh_book(Session(client), book, book)
+
+
+def _stored(path: Path, cells: dict[str, tuple[str, Any]]) -> Path:
+    """A book whose formulas hold values, as a spreadsheet program saves it."""
+    with Workbook(path) as book:
+        sheet = book.add_worksheet("Sheet1")
+        for cell, (formula, value) in cells.items():
+            sheet.write_formula(cell, formula, None, value)
+    return path
+
+
+def _unproven(report: Refreshed) -> dict[str, str]:
+    return {f"{'ABCDEFGH'[cell.cell[1][1] - 1]}{cell.cell[1][0]}": cell.unproven for cell in report.unproven}
+
+
+async def test_formulas_that_calculate_with_calls_are_worked_out(service: EmbeddedService, tmp_path: Path):
+    cells = {
+        "A1": f"={CALL}",
+        "A2": f"={CALL}*2",
+        "A3": "=ROUND(A2/3,1)",
+        "A4": '=IFERROR(_xldudf_DS_SIGNAL("nope-nope"),-1)',
+        "A5": "=_xlfn.LET(_xlpm.x,A1,_xlpm.x+_xlpm.x)",
+        "A6": "=Other!A1+1",
+        "A7": '=_xldudf_DS_SIGNAL("us-"&"cpi")',
+        "A9": '=IF(A1>0,"up","down")&" "&A4',
+    }
+    book = make_book(tmp_path / "book.xlsx", cells, Other={"A1": "=Sheet1!A2*10"})
+    report = await _refresh(service, book)
+    one, double, third, caught, let, other, computed, text = values(
+        book, "Sheet1", "A1", "A2", "A3", "A4", "A5", "A6", "A7", "A9"
+    )
+    assert (report.skipped, report.errors, _unproven(report)) == ([], [], {})
+    assert double == let == one * 2
+    assert (third, caught, other, computed, text) == (round(double / 3, 1), -1, double * 10 + 1, one, "up -1")
+
+
+async def test_a_spill_that_grew_is_summed_as_it_is_now(service: EmbeddedService, tmp_path: Path):
+    call = '=_xldudf_DS_SIGNAL_HISTORY("us-cpi","N4",,"header=none")'
+    book = make_book(tmp_path / "book.xlsx", {"A1": ("A1:B2", call), "D1": "=SUM(_xlfn.ANCHORARRAY(A1))", "D2": "=B4"})
+    await _refresh(service, book)
+    *cells, total, last = values(book, "Sheet1", "A1", "A2", "A3", "A4", "B1", "B2", "B3", "B4", "D1", "D2")
+    assert total == pytest.approx(sum(cells))
+    assert last == cells[-1]
+
+
+async def test_a_value_that_the_file_proves_wrong_is_left_with_all_that_rests_on_it(
+    service: EmbeddedService, tmp_path: Path
+):
+    cells = {
+        "A1": (f"={CALL}", 150),
+        "B1": ("=A1*2", 300),
+        "B2": ("=A1*3", 999),
+        "B3": ("=B2+1", 1000),
+        "B4": ("=B1+1", 301),
+        "B5": ("=7*7", 50),
+    }
+    book = _stored(tmp_path / "book.xlsx", cells)
+    report = await _refresh(service, book)
+    one, double, wrong, resting, proven, other = values(book, "Sheet1", "A1", "B1", "B2", "B3", "B4", "B5")
+    assert set(_unproven(report)) == {"B2", "B3"}
+    assert "could not be worked out" in _unproven(report)["B2"]
+    assert "rests on" in _unproven(report)["B3"]
+    assert (double, wrong, resting, proven, other) == (one * 2, 999, 1000, one * 2 + 1, 50)
+    assert report.recalculates
+
+
+async def test_a_branch_that_was_not_taken_before_is_unproven(service: EmbeddedService, tmp_path: Path):
+    cells = {
+        "A1": (f"={CALL}", 90),
+        "B1": ("=IF(A1>100,A1*3,A1*2)", 180),
+        "B2": ("=IF(A1>10,A1*3,A1*2)", 270),
+        "B3": ("=IFERROR(A1/(A1-90),5)", 5),
+        "B4": ("=CHOOSE(IF(A1>100,2,1),A1,A1+1)", 90),
+    }
+    book = _stored(tmp_path / "book.xlsx", cells)
+    report = await _refresh(service, book)
+    assert set(_unproven(report)) == {"B1", "B3", "B4"}
+    assert all("another branch" in why for why in _unproven(report).values())
+    one, proven, kept = values(book, "Sheet1", "A1", "B2", "B1")
+    assert (proven, kept) == (one * 3, 180)
+
+
+@pytest.mark.parametrize(
+    ("formula", "reason"),
+    [
+        ("=MMULT(A1,{1})", "MMULT is not worked out"),
+        ("=RAND()+A1", "random"),
+        ("=NOSUCH(A1)", "NOSUCH is not known"),
+        ("=A1:A3*2", "one cell of a range"),
+        ("=[1]Sheet1!A1+A1", "not"),
+        ("=(A1+", "cannot be read"),
+        ('=A1*1E-4&""&A1*1E15', "programs write differently"),
+    ],
+)
+async def test_what_is_not_known_to_be_right_is_not_written(
+    service: EmbeddedService, tmp_path: Path, formula: str, reason: str
+):
+    book = make_book(tmp_path / "book.xlsx", {"A1": f"={CALL}", "B1": formula})
+    report = await _refresh(service, book)
+    assert reason in _unproven(report)["B1"]
+    assert values(book, "Sheet1", "B1") == [None]
+
+
+async def test_numbers_compare_and_join_as_in_a_spreadsheet(service: EmbeddedService, tmp_path: Path):
+    cells = {
+        "A1": f"={CALL}*0+0.1",
+        "B1": "=A1+0.2=0.3",
+        "B2": '=(A1*10/3)&""',
+        "B3": '=-(A1*0)&""',
+        "B4": "=IF(B1,1,2)",
+    }
+    book = make_book(tmp_path / "book.xlsx", cells)
+    await _refresh(service, book)
+    assert values(book, "Sheet1", "B1", "B2", "B3", "B4") == [True, "0.333333333333333", "0", 1]
+
+
+async def test_tables_and_names_are_followed(service: EmbeddedService, tmp_path: Path):
+    path = tmp_path / "book.xlsx"
+    with Workbook(path) as book:
+        sheet = book.add_worksheet("Sheet1")
+        book.define_name("Factor", "=Sheet1!$F$1")
+        book.define_name("Rate", "=Sheet1!$F$1/2")
+        sheet.write("F1", 10)
+        sheet.add_table("A1:B3", {"name": "Sales", "columns": [{"header": "Slug"}, {"header": "Value"}]})
+        sheet.write("A2", "us-cpi")
+        sheet.write("A3", "us-10y")
+        for row in (2, 3):
+            sheet.write_formula(f"B{row}", f"=_xldudf_DS_SIGNAL(A{row})", None, 1)
+            sheet.write_formula(f"C{row}", "=Sales[[#This Row],[Value]]*Factor", None, 10)
+        sheet.write_formula("D1", "=SUM(Sales[Value])", None, 2)
+        sheet.write_formula("D2", "=D1*Rate", None, 10)
+    report = await _refresh(service, path)
+    first, second, product, total, rated = values(path, "Sheet1", "B2", "B3", "C3", "D1", "D2")
+    assert _unproven(report) == {}
+    assert (product, total, rated) == (second * 10, pytest.approx(first + second), pytest.approx((first + second) * 5))
+
+
+async def test_the_cost_counts_calls_inside_longer_formulas_and_sends_nothing(service: EmbeddedService, tmp_path: Path):
+    book = make_book(tmp_path / "book.xlsx", {"A1": f'={CALL}+_xldudf_DS_SIGNAL("us-10y")', "A2": f"={CALL}*2"})
+    async with AsyncClient(service.url, service.key) as client:
+        cost = await book_cost(Session(client), book)
+        assert service.running.request_count == 0
+        report = await refresh_book(Session(client), book, book)
+    assert (cost.requests, report.requests, cost.skipped) == (2, 2, [])
+
+
+async def test_what_the_service_cannot_answer_leaves_the_old_value(service: EmbeddedService, tmp_path: Path):
+    book = _stored(tmp_path / "book.xlsx", {"A1": (f"={CALL}*2", 300), "A2": ("=A1+1", 301)})
+    service.running.stop()
+    report = await _refresh(service, book)
+    assert set(_unproven(report)) == {"A1", "A2"}
+    assert values(book, "Sheet1", "A1", "A2") == [300, 301]
+
+
+async def test_a_book_without_our_functions_keeps_every_byte_of_its_cells(service: EmbeddedService, tmp_path: Path):
+    book = _stored(tmp_path / "book.xlsx", {"A1": ("=1+1", 3), "A2": ("=A1*2", 6)})
+    report = await _refresh(service, book)
+    assert report.calculated == []
+    assert values(book, "Sheet1", "A1", "A2") == [3, 6]
