@@ -122,5 +122,3 @@ def empty_sheet(chromium: Chromium, service: EmbeddedService, folder: Path) -> I
     """An empty sheet before a backend of its own."""
     with sheet_server(service, folder) as url, opened_sheet(chromium, url) as page:
         yield page
-
-
