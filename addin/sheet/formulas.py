@@ -13,7 +13,8 @@ _TEXT_OR_NAME = re.compile(r'"(?:[^"]|"")*"|' + r"'(?:[^']|'')*'")
 _PREFIX = re.compile(r"_xl(?:fn|ws|pm|ll)\.", re.IGNORECASE)
 """What Excel puts before the names of functions, and of variables, that are younger than its file format."""
 
-_WRAPPED = re.compile(r"(?:_xlfn\.)?(ANCHORARRAY|SINGLE)\(([^()]*)\)", re.IGNORECASE)
+_ANCHOR = re.compile(r"(?:_xlfn\.)?ANCHORARRAY\(([^()]*)\)", re.IGNORECASE)
+_SINGLE = re.compile(r"(?:_xlfn\.)?SINGLE\(", re.IGNORECASE)
 _SPILL = re.compile(r"((?:\x00\d+\x00!|[\w.]+!)?\$?[A-Z]{1,3}\$?[0-9]{1,7})#(?!\w)", re.IGNORECASE)
 
 _YOUNG = (
@@ -38,7 +39,7 @@ def typed_form(formula: str, namespace: str = "DS") -> str:
     ours = re.compile(rf"(?:_xll\.)?_xldudf_{re.escape(namespace)}_(\w+)(?=\s*\()", re.IGNORECASE)
 
     def typed(text: str) -> str:
-        text = _WRAPPED.sub(lambda found: f"{found[2]}{'#' if found[1].upper() == 'ANCHORARRAY' else ''}", text)
+        text = _without_single(_ANCHOR.sub(r"\1#", text))
         return _PREFIX.sub("", ours.sub(lambda found: f"{namespace}.{found[1].upper()}", text))
 
     return _outside_quotes(stored_form(formula, namespace), typed)
@@ -61,6 +62,18 @@ def file_form(formula: str, namespace: str = "DS") -> str:
 def _prefixed(call: re.Match[str]) -> str:
     name = call[1].upper()
     return f"_xlfn.{'_xlws.' if name in _IN_WORKSHEETS else ''}{name}"
+
+
+def _without_single(text: str) -> str:
+    """The text without Excel's sign that a function may return one value only, which ours may exceed."""
+    while found := _SINGLE.search(text):
+        depth, end = 1, found.end()
+        while end < len(text) and depth:
+            depth += {"(": 1, ")": -1}.get(text[end], 0)
+            end += 1
+        inner = text[found.end() : end - (depth == 0)]
+        text = f"{text[: found.start()]}{inner}{text[end:]}"
+    return text
 
 
 def _outside_quotes(formula: str, change: Callable[[str], str]) -> str:

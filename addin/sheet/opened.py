@@ -3,30 +3,33 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from lxml import etree
-
-from addin.formulas import Area, Named, Unworkable, parse
+from addin.formulas import MAX_COLUMN, MAX_ROW, Area, Named, Unworkable, parse
 from addin.sheet.formulas import typed_form
+from addin.sheet.parts import laid_out
 from addin.workbook.ooxml.book import Book
 from addin.workbook.ooxml.cellformulas import Formula
 from addin.workbook.ooxml.errors import any_failure_explained
 from addin.workbook.ooxml.package import Package
 from addin.workbook.ooxml.positions import Spot, address
 from addin.workbook.ooxml.sheet import Sheet
-from addin.workbook.ooxml.stored import MAIN
-from addin.workbook.ooxml.xmlpart import xml_bytes
 from addin.workbook.template.start import BUTTON_NAME
 from udfs.cells import Scalar
 from udfs.errors import CellError
 
-_T = f"{{{MAIN}}}t"
+_EVERYTHING = Area(1, 1, MAX_ROW, MAX_COLUMN)
 
-_NOT_PLAIN_TEXT = re.compile(r"['=#]|[\s\d.,:/%$€£¥()+\-e]+(?:am|pm)?$|(?:true|false)$|\[.+\]\(.+\)$", re.IGNORECASE)
-"""Text that the component would take for a formula, a number, a date, a link, or for text after an apostrophe."""
+_NOT_PLAIN_TEXT = re.compile(r"['=#]|[\s\d.,:/%$€£¥()+\-e]+(?:am|pm)?$|(?:true|false)$", re.IGNORECASE)
+"""Text that the component would take for a formula, a number, a date, an error, or for text after an apostrophe."""
+
+_LINK = re.compile(r"\[.+\]\(.+\)$")
+LINK_BREAKER = "\u200b"
+"""A space of no width: before text of this form it keeps the component from making a link of it."""
+
+_INLINE = b"inlineStr"
+"""How some programs keep text; the component reads shared strings and results only."""
 
 
 def opened_book(path: Path, *, name: str, namespace: str = "DS") -> dict[str, Any]:
@@ -37,30 +40,48 @@ def opened_book(path: Path, *, name: str, namespace: str = "DS") -> dict[str, An
     """
     with any_failure_explained(path), Package(path) as package:
         book = Book(package)
-        values = {sheet: _prepared(book.sheet(sheet), namespace) for sheet in book.sheet_names}
-        changed = {**book.changed_parts(), **_plain_texts(book)}
+        values = {sheet: _prepared(book, sheet, namespace) for sheet in book.sheet_names}
         return {
             "name": name,
-            "parts": {part: _text(changed.get(part) or package.text(part)) for part in _xml_parts(package)},
+            "parts": laid_out(package, book.changed_parts(), [book.sheet(sheet).part for sheet in book.sheet_names]),
             "values": {sheet: cells for sheet, cells in values.items() if cells},
             "button": _button(book),
         }
 
 
-def _prepared(sheet: Sheet, namespace: str) -> dict[str, list[list[Scalar]]]:
-    """Write formulas as they are typed, and clear the cells into which they spill; the values of our formulas."""
+def _prepared(book: Book, name: str, namespace: str) -> dict[str, list[list[Scalar]]]:
+    """The values of our formulas, by cell; afterwards the sheet is as the component needs it."""
+    sheet = book.sheet(name)
     values = {}
-    spilled: list[Spot] = []
     for spot, formula in list(sheet.formulas()):
         if _is_ours_alone(formula, namespace) and (rows := _rows(sheet, formula.area)):
             values[address(spot)] = rows
         if formula.is_array:
-            spilled += [other for other in sheet.spots_in(formula.area) if other != spot]
-    for spot in spilled:
-        if not sheet.has_formula(spot) and sheet.has_content(spot):
-            sheet.write(spot, None)
+            _clear_spilled(sheet, spot, formula.area)
+    _mark_texts(sheet, rewrite=_INLINE in book.package.text(sheet.part))
     sheet.rewrite_formulas(lambda text: typed_form(text, namespace))
     return values
+
+
+def _clear_spilled(sheet: Sheet, anchor: Spot, area: Area) -> None:
+    """Clear the cells that a formula fills, because the component would find no room for the result in them."""
+    for spot in list(sheet.spots_in(area)):
+        if spot != anchor and sheet.has_content(spot) and not sheet.has_formula(spot):
+            sheet.write(spot, None)
+
+
+def _mark_texts(sheet: Sheet, *, rewrite: bool) -> None:
+    """Write an apostrophe before texts that would not stay text; `rewrite` all that the component does not read."""
+    for spot in list(sheet.spots_in(_EVERYTHING)):
+        text = sheet.value(spot)
+        if not isinstance(text, str) or sheet.has_formula(spot):
+            continue
+        if _LINK.match(text):
+            sheet.write(spot, f"'{LINK_BREAKER}{text}")
+        elif _NOT_PLAIN_TEXT.match(text):
+            sheet.write(spot, f"'{text}")
+        elif rewrite:
+            sheet.write(spot, text)
 
 
 def _is_ours_alone(formula: Formula, namespace: str) -> bool:
@@ -89,38 +110,9 @@ def _plain(value: Scalar) -> Scalar:
     return "#N/A" if isinstance(value, CellError) else value
 
 
-def _plain_texts(book: Book) -> dict[str, bytes]:
-    """The part of the shared strings, with an apostrophe before each text that would not stay text; none is usual."""
-    part = next((part for _, kind, part in book.package.related(book.package.workbook) if _is_strings(kind)), "")
-    if part not in book.package:
-        return {}
-    root = book.package.xml(part)
-    for item in root.iterchildren(f"{{{MAIN}}}si"):
-        first = next(item.iter(_T), None)
-        if first is not None and _NOT_PLAIN_TEXT.match(_whole(item)):
-            first.text = f"'{first.text or ''}"
-    return {part: xml_bytes(root)}
-
-
-def _is_strings(kind: str) -> bool:
-    return kind.endswith("/sharedStrings")
-
-
-def _whole(item: etree._Element) -> str:
-    return "".join(text.text or "" for text in item.iter(_T))
-
-
 def _button(book: Book) -> str | None:
     """The cell of the refresh button as `Sheet!B4`."""
     try:
         return str(book.area_of(Named(BUTTON_NAME), book.sheet_names[0]))
     except (Unworkable, IndexError):
         return None
-
-
-def _xml_parts(package: Package) -> Iterator[str]:
-    return (part for part in package.parts() if part.endswith((".xml", ".rels")))
-
-
-def _text(content: bytes) -> str:
-    return content.decode("utf-8", "replace")

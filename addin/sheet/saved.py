@@ -15,6 +15,7 @@ from lxml import etree
 
 from addin.formulas import mentions
 from addin.sheet.formulas import file_form
+from addin.sheet.opened import LINK_BREAKER
 from addin.workbook.ooxml.book import Book
 from addin.workbook.ooxml.errors import WorkbookError, any_failure_explained
 from addin.workbook.ooxml.package import Package
@@ -87,10 +88,10 @@ def _finish(sheet: Sheet, spilled: Mapping[str, Value], namespace: str) -> None:
 
 
 def _in_file(value: Scalar) -> Scalar:
-    """The value as a file has it: an error is no text there."""
+    """The value as a file has it: an error is no text there, and text needs no mark."""
     if isinstance(value, str) and _ERROR.fullmatch(value):
         return CellError(ErrorCode.VALUE if value == "#VALUE!" else ErrorCode.NA, value)
-    return value
+    return value.removeprefix(LINK_BREAKER) if isinstance(value, str) else value
 
 
 def _plain_texts(package: Package) -> dict[str, bytes]:
@@ -101,7 +102,7 @@ def _plain_texts(package: Package) -> dict[str, bytes]:
     root = package.xml(part)
     for text in root.iter(_T):
         if text.text and text.text.startswith("'"):
-            text.text = text.text[1:]
+            text.text = text.text[1:].removeprefix(LINK_BREAKER)
             _keep_spaces(text)
     return {part: xml_bytes(root)}
 

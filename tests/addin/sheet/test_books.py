@@ -1,0 +1,119 @@
+"""Books that are opened in the sheet, and copies of them that Excel, Calc and the command line can use."""
+
+import re
+import shutil
+import zipfile
+
+import openpyxl
+import pytest
+
+from addin.config.settings import Settings
+from addin.formulas import Area
+from addin.workbook.ooxml.book import Book
+from addin.workbook.ooxml.package import Package
+from addin.workbook.refresh.programs import refresh_with_libreoffice
+from addin.workbook.refresh.refresh import refresh_book
+from dataservice.client import AsyncClient
+from tests.addin.sheet.pages import opened_sheet, sheet_server
+from tests.addin.workbook.books import WHOLE_SHEET, make_book, values
+from udfs import Session
+from udfs.errors import CellError
+
+pytestmark = pytest.mark.usefixtures("component")
+
+CELLS = {
+    "A1": "us-cpi",
+    "A2": "sp-500",
+    "B1": ("B1:B2", "=_xldudf_DS_SIGNAL(A1:A2)"),
+    "D1": ("D1:D2", "=_xlfn.ANCHORARRAY(B1)"),
+    "F1": "=SUM(B1:B2)*2",
+    "G1": ("G1", '=_xldudf_DS_SIGNAL("nope")'),
+    "H1": ("H1:I3", '=_xldudf_DS_SIGNAL_HISTORY("us-cpi","N2")'),
+}
+
+
+def formulas(path, sheet: str) -> dict[str, tuple[str, Area]]:
+    with Package(path) as package:
+        found = Book(package).sheet(sheet).formulas()
+        return {f"{openpyxl.utils.get_column_letter(at[1])}{at[0]}": (each.text, each.area) for at, each in found}
+
+
+def test_a_copy_has_the_formulas_as_excel_stores_them_and_all_values(chromium, service, tmp_path):
+    book, copy = make_book(tmp_path / "book.xlsx", CELLS, **{"A sheet": {"A1": "='Sheet1'!A1"}}), tmp_path / "copy.xlsx"
+    with sheet_server(service, tmp_path, book) as url, opened_sheet(chromium, url) as page:
+        assert page.cell("D2")["value"] == page.cell("B2")["value"] > 0
+        assert page.download(copy) == "book.xlsx"
+        shown = [page.cell(cell)["value"] for cell in ("B1", "B2", "D1", "D2", "F1", "H2", "I3")]
+    stored = formulas(copy, "Sheet1")
+    assert stored["B1"] == ("_xldudf_DS_SIGNAL(A1:A2)", Area(1, 2, 2, 2))
+    assert stored["D1"] == ("_xlfn.ANCHORARRAY(B1)", Area(1, 4, 2, 4))
+    assert stored["F1"] == ("SUM(B1:B2)*2", Area(1, 6, 1, 6))
+    assert values(copy, "Sheet1", "B1", "B2", "D1", "D2", "F1", "H2", "I3") == shown
+    assert isinstance(values(copy, "Sheet1", "G1")[0], CellError)
+    with zipfile.ZipFile(copy) as package:
+        sheet = package.read("xl/worksheets/sheet0.xml").decode()
+        assert "xl/metadata.xml" in package.namelist()
+    assert "cm=" not in re.search(r'<c r="F1"[^>]*>', sheet)[0], "an ordinary formula is no array"
+
+
+async def test_a_copy_of_the_template_is_refreshed_and_opened_by_libreoffice_with_the_same_values(
+    chromium, service, project, tmp_path, monkeypatch
+):
+    if shutil.which("soffice") is None:
+        pytest.skip("LibreOffice is not installed here")
+    copy, by_us, by_office = tmp_path / "copy.xlsx", tmp_path / "us.xlsx", tmp_path / "office.xlsx"
+    with (
+        sheet_server(service, tmp_path, project / "workbook_template.xlsx") as url,
+        opened_sheet(chromium, url) as page,
+    ):
+        page.download(copy)
+    async with AsyncClient(service.url, service.key) as client:
+        report = await refresh_book(Session(client), copy, by_us)
+    assert (report.errors, report.skipped) == ([], [])
+    monkeypatch.setenv("DATA_SERVICE_API_KEY", service.key)
+    refresh_with_libreoffice(copy, by_office, Settings(url=service.url, cache_dir=tmp_path / "office"))
+    assert different(copy, by_us) == []
+    assert different(copy, by_office) == []
+
+
+def different(one, other) -> list:
+    """The cells that show something else, but for what tells of the run itself."""
+    found = []
+    with Package(one) as first, Package(other) as second:
+        expected, compared = Book(first), Book(second)
+        for name in set(expected.sheet_names) - {"Start"}:
+            for spot in expected.sheet(name).spots_in(WHOLE_SHEET):
+                if (name, spot[1]) == ("Wire", 8):
+                    continue  # links by an ordinary formula, to which a blank of a table is no empty text in Calc
+                pair = expected.sheet(name).value(spot), compared.sheet(name).value(spot)
+                near = pair[0] == pytest.approx(pair[1], rel=1e-9) if isinstance(pair[0], float) else False
+                if not near and (pair[0] or "") != (pair[1] or ""):
+                    found.append((name, spot, *pair))
+    return found
+
+
+def test_another_book_is_opened_from_the_page(chromium, service, tmp_path):
+    book = make_book(tmp_path / "mine.xlsx", {"A1": "sp-500", "B1": "=_xldudf_DS_SIGNAL(A1)"}, Second={"A1": 1})
+    with sheet_server(service, tmp_path) as url, opened_sheet(chromium, url) as page:
+        page.open_file(book)
+        page.until("sheet.book.name === 'mine.xlsx' && document.querySelector('.o-spreadsheet')")
+        assert page.cell("B1")["value"] > 0
+        (tmp_path / "broken.xlsx").write_text("no book")
+        page.open_file(tmp_path / "broken.xlsx")
+        page.sees("broken.xlsx cannot be opened")
+        assert page.cell("B1")["value"] > 0, "the book that was open stays open"
+        page.complaints.clear()  # the browser's own line about the refused request
+
+
+def test_the_button_of_a_book_refreshes_and_its_links_lead_to_cells(chromium, service, project, tmp_path):
+    template = project / "workbook_template.xlsx"
+    with sheet_server(service, tmp_path, template) as url, opened_sheet(chromium, url) as page:
+        posts = page.posts()
+        page.select("B4")
+        page.until(f"DataServiceAddin.totals.batches > {posts}")
+        page.tab.evaluate("""() => {
+          const { urlRegistry } = o_spreadsheet.registries;
+          urlRegistry.get("place_in_book").open("#'Dashboard'!C7", { model: sheet.book.model });
+        }""")
+        active = "sheet.book.model.getters.getActivePosition()"
+        assert page.tab.evaluate(active) == {"sheetId": "Dashboard", "col": 2, "row": 6}

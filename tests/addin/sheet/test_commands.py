@@ -1,0 +1,51 @@
+"""`addin sheet` and `addin demo` with the sheet."""
+
+import signal
+
+import httpx
+import pytest
+
+from addin.cli.demo_server import running_demo
+from tests.addin.commands import addin, environment
+from tests.addin.serving import address_in, started
+from tests.addin.workbook.books import make_book
+
+pytestmark = pytest.mark.usefixtures("component")
+
+
+def test_a_book_is_served_with_the_users_key_until_told_to_stop(service, tmp_path):
+    book = make_book(tmp_path / "report.xlsx", {"A1": "=_xldudf_DS_SIGNAL(1)"})
+    before = book.read_bytes()
+    with started("sheet", str(book), environ=environment(tmp_path, service)) as process:
+        url = address_in(process)
+        assert url.endswith("/sheet")
+        assert "DS.SIGNAL(1)" in httpx.get(f"{url}/book", trust_env=False).text
+        status = httpx.get(url.replace("/sheet", "/status"), trust_env=False).json()
+        assert status["key"]["id"] == service.key[-4:]
+        process.send_signal(signal.SIGINT)
+        printed, errors = process.communicate(timeout=30)
+    assert (process.returncode, errors) == (0, "")
+    assert printed.endswith("Stopped.\n")
+    assert book.read_bytes() == before
+
+
+@pytest.mark.parametrize(("name", "reason"), [("nothing.xlsx", "no such file"), ("broken.xlsx", "is not an .xlsx")])
+def test_what_cannot_be_opened_is_told_at_once(service, tmp_path, name, reason):
+    (tmp_path / "broken.xlsx").write_text("no book")
+    done = addin("sheet", str(tmp_path / name), environ=environment(tmp_path, service))
+    assert done.returncode == 1
+    assert reason in done.stderr
+
+
+def test_fetching_again_says_that_it_is_here():
+    assert addin("sheet", "--fetch").stdout == "It is here already.\n"
+
+
+def test_the_demo_serves_the_filled_template():
+    with running_demo(sheet=True) as demo:
+        book = demo.http.get("/sheet/book").json()
+        assert demo.http.get("/sheet").status_code == 200
+        spent = demo.http.get("/status").json()["requests_total"]
+    assert book["values"]["Dashboard"]["D6"][0][0] > 0
+    assert spent == 0, "filling the template is not the user's expense"
+    assert not demo.folder.exists()

@@ -1,0 +1,82 @@
+"""Who serves the sheet, under which policy, and what it answers to what is no workbook."""
+
+import base64
+
+import httpx
+import pytest
+
+from addin.cli.serve import _shared_sheet
+from addin.config.settings import Settings
+from addin.sheet.routes import routes
+from tests.addin.sheet.pages import sheet_server
+from tests.addin.workbook.books import make_book
+
+pytestmark = pytest.mark.usefixtures("component")
+
+
+def test_a_backend_serves_no_sheet_unless_a_setting_says_so(backend):
+    assert backend.http.get("/sheet").status_code == 404
+    assert backend.http.get("/sheet/component/owl.js").status_code == 404
+    assert _shared_sheet(Settings(url="https://data.example")) == ()
+    allowed = _shared_sheet(Settings(url="https://data.example", serve_sheet=True))
+    assert "/sheet" in {route.path for route in allowed}
+
+
+def test_only_the_page_itself_may_make_functions_from_text(service, tmp_path):
+    with sheet_server(service, tmp_path) as url, httpx.Client(base_url=url, trust_env=False) as http:
+        paths = ["/sheet", "/taskpane.html", "/help", "/functions.js", "/sheet/main.js", "/sheet/book", "/status"]
+        policies = {path: http.get(path).headers["content-security-policy"] for path in paths}
+    assert [path for path, policy in policies.items() if "unsafe-eval" in policy] == ["/sheet"]
+    assert "frame-ancestors 'none'" in policies["/sheet"]
+    assert "https:" not in policies["/sheet"], "the page loads nothing from anywhere else"
+
+
+def test_the_licences_of_the_component_are_served_with_it(service, tmp_path):
+    with sheet_server(service, tmp_path) as url, httpx.Client(base_url=url, trust_env=False) as http:
+        text = http.get("/sheet/component/o_spreadsheet.LICENSE.txt")
+        versions = http.get("/sheet/component/versions.txt").text
+    assert "GNU" in text.text
+    assert text.headers["content-type"].startswith("text/plain")
+    assert "@odoo/o-spreadsheet 19.3.7 (LGPL-3.0-or-later) sha512-" in versions
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/sheet/open", {"name": "x.xlsx", "content": "%%%"}),
+        ("/sheet/open", {"name": "x.xlsx", "content": base64.b64encode(b"no zip").decode()}),
+        ("/sheet/open", {"name": 1}),
+        ("/sheet/save", {"files": []}),
+        ("/sheet/save", {"files": [{"path": "../x.xml", "content": ""}]}),
+        ("/sheet/save", {"files": [{"path": "xl/workbook.xml", "content": "<broken"}]}),
+        ("/sheet/save", []),
+    ],
+)
+def test_what_is_no_workbook_is_refused_with_a_sentence(service, tmp_path, path, body):
+    with sheet_server(service, tmp_path) as url:
+        response = httpx.post(f"{url}{path}", json=body, trust_env=False)
+    assert response.status_code == 400, response.text
+    assert response.json()["error"]
+    assert str(tmp_path) not in response.text
+
+
+def test_pages_of_other_sites_can_neither_open_nor_save(service, tmp_path):
+    foreign = {"origin": "https://evil.example"}
+    with sheet_server(service, tmp_path) as url:
+        for path in ("open", "save"):
+            assert httpx.post(f"{url}/sheet/{path}", json={}, headers=foreign, trust_env=False).status_code == 403
+
+
+def test_sheets_come_in_the_order_of_their_tabs(service, tmp_path):
+    book = make_book(tmp_path / "book.xlsx", {"A1": 1}, Zebra={"A1": 2}, Ant={"A1": 3})
+    with sheet_server(service, tmp_path, book) as url:
+        parts = httpx.get(f"{url}/sheet/book", trust_env=False).json()["parts"]
+    assert [name for name in sorted(parts) if "worksheets/sheet" in name] == [
+        f"xl/worksheets/sheet{number}.xml" for number in (1, 2, 3)
+    ]
+    assert 'Target="worksheets/sheet2.xml"' in parts["xl/_rels/workbook.xml.rels"], "no link is absolute"
+
+
+def test_without_the_component_there_is_no_page(monkeypatch, tmp_path):
+    monkeypatch.setattr("addin.sheet.routes.is_here", lambda: False)
+    assert routes(Settings(url="https://data.example")) == []
