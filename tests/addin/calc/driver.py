@@ -143,10 +143,6 @@ class Driver:
     def is_modified(self):
         return self.document.isModified()
 
-    def is_modified_within(self, time_s):
-        """Return whether the document counts as changed now or at any time until then; asks nothing of its cells."""
-        return wait(self.document.isModified, time_s)
-
     def wait_until_shown(self, name, unwanted, sheet=None):
         """Return what a cell shows as soon as it is something else."""
         cell = self.document.Sheets.getByName(sheet).getCellRangeByName(name) if sheet else self.cells(name)

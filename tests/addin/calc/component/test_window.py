@@ -18,9 +18,6 @@ from tests.addin.backends import backend_of
 from tests.addin.calc.office import running_office
 from udfs import Session
 
-WATCHED_S = 4
-"""Longer than Calc takes to draw the charts of the template."""
-
 OF_THE_MOMENT = "Start"
 """The sheet that tells of requests and ages."""
 
@@ -96,14 +93,6 @@ def test_the_template_shows_the_same_after_it_was_saved_and_opened_again(refresh
             office.close()
             opened(office, tmp_path / name)
             assert different(office, refreshed) == [], name
-
-
-def test_a_workbook_that_was_only_opened_does_not_count_as_changed(url, project, tmp_path, display):
-    book = Path(shutil.copy(project / "workbook_template.xlsx", tmp_path / "book.xlsx"))
-    with running_office(Extension(url=url), display=display) as office:
-        office.load_visible(book.as_uri())
-        assert office.wait_until_shown("L50", "#N/A", "Dashboard") > 0
-        assert not office.is_modified_within(WATCHED_S)
 
 
 def test_calc_lives_and_shows_values_with_this_environments_python_first_on_the_path(
