@@ -118,7 +118,7 @@ def main() -> None:
         }
         with started("serve", "--http", "--port", "0", environ=environ) as process:
             url = address_in(process)
-            httpx.post(f"{url}/functions/call", json={"calls": [["SIGNALS"]]}, trust_env=False)
+            httpx.post(f"{url}/functions/call", json={"calls": [["SIGNALS"]]}, trust_env=False, timeout=60)
             before = memory_bytes(process.pid)
             for name, made in bodies(size).items():
                 body, health = made(), Health(url)

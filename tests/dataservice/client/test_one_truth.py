@@ -158,6 +158,19 @@ async def test_a_fresh_detail_of_another_process_is_the_check_of_a_history():
         assert (at(found.value, world.day(1)), found.requests) == (7.5, 0)
 
 
+async def test_many_new_observations_behind_a_provisional_one_are_no_revision_to_whoever_has_an_old_detail():
+    clock, world, store = Clock(), World(), MemoryStore()
+    async with world.service.client(clock, store=store) as client, world.service.client(clock, store=store) as other:
+        await other.read(HistoryResource("x"))
+        await client.read(X)
+        clock.advance(1_000)
+        world.values[-1] = 7.5
+        world.values += [1.0] * 40
+        await other.read(HistoryResource("x"))
+        found = await client.read(HistoryResource("x"))
+        assert (at(found.value, world.day(41)), found.requests) == (7.5, 0)
+
+
 async def test_a_closed_window_is_not_the_last_known_value_of_one_that_goes_on():
     clock, world = Clock(), World()
     async with world.service.client(clock) as client:
