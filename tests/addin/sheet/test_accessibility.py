@@ -1,0 +1,51 @@
+"""The sheet for screen readers and keyboards: its cells are drawn on a canvas, so they also stand in a table."""
+
+import pytest
+
+from tests.addin.sheet.pages import empty_sheet
+
+pytestmark = pytest.mark.usefixtures("component")
+
+
+@pytest.fixture(scope="session")
+def axe(project):
+    """Return the source of axe-core, or skip where it is not installed."""
+    source = project / "tests" / "node" / "node_modules" / "axe-core" / "axe.min.js"
+    if not source.is_file():
+        pytest.skip("axe-core is not here: npm ci in tests/node")
+    return source.read_text(encoding="utf-8")
+
+
+def test_the_visible_cells_stand_in_a_table_and_the_active_one_is_said(chromium, service, tmp_path):
+    with empty_sheet(chromium, service, tmp_path) as page:
+        page.put({"A1": '=DS.SIGNAL("us-cpi","name")', "B2": '=DS.SIGNAL("nope")'})
+        page.select("B2")
+        page.until("document.querySelectorAll('#text tbody tr').length === 2")
+        page.until("!document.getElementById('text').textContent.includes('Loading')")
+        rows = page.tab.evaluate("[...document.querySelectorAll('#text tbody tr')].map((row) => row.textContent)")
+        assert "US consumer price index" in rows[0]
+        assert "#N/A (no signal 'nope'" in rows[1]
+        page.until("document.getElementById('cell').textContent.startsWith('Sheet1 B2: #N/A')")
+        assert 'formula DS.SIGNAL("nope")' in page.tab.evaluate("document.getElementById('cell').textContent")
+        assert page.tab.evaluate("document.getElementById('done').textContent") == "2 formulas loaded"
+
+
+def test_the_keyboard_is_enough(chromium, service, tmp_path):
+    with empty_sheet(chromium, service, tmp_path) as page:
+        page.run(lambda inner: inner.keyboard.type('=DS.SIGNAL("us-cpi","unit")'))
+        page.keys("Enter")
+        assert page.cell("A1")["value"].startswith("index")
+        page.keys("F9")
+        page.until("DataServiceAddin.totals.batches === 2")
+        page.keys("Control+Alt+t")
+        page.sees("Visible cells of Sheet1")
+
+
+def test_axe_finds_nothing_serious_in_what_stands_around_the_component(chromium, service, axe, tmp_path):
+    with empty_sheet(chromium, service, tmp_path) as page:
+        page.keys("Control+Alt+t")
+        page.sees("Visible cells of Sheet1")
+        page.tab.evaluate(f"() => {{ {axe} }}")
+        around = "{ exclude: [['#sheet']] }"
+        found = page.tab.evaluate(f"axe.run({around}, {{ resultTypes: ['violations'] }}).then((r) => r.violations)")
+    assert [each["id"] for each in found if each["impact"] in ("serious", "critical")] == []
