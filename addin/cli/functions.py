@@ -154,11 +154,11 @@ async def _answers(formulas: list[str], settings: Settings) -> list[dict[str, An
 
 
 def _print_cells(cells: Cells) -> None:
-    from rich.console import Console
-
     from addin.cli.output import as_text, table_of
 
     if cells.is_table:
+        from rich.console import Console
+
         Console().print(table_of(cells))
     else:
         echo(as_text(cells.rows[0][0]))

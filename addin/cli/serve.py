@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 from urllib.parse import urlsplit
 
 import typer
 
 from addin.config.settings import Settings, load_settings
 from dataservice.cli.printing import echo
+
+if TYPE_CHECKING:
+    from addin.tls.certificates import Certificate
 
 
 def serve(
@@ -26,11 +29,10 @@ def serve(
       addin serve --http
     """
     from addin.backend import create_app, serving
-    from addin.tls.certificates import certificates
 
     settings = load_settings()
     app = create_app(settings)
-    certificate = None if http else certificates().ensure(datetime.now(UTC))
+    certificate = None if http else _certificate()
     listener = serving.listen(
         host or settings.host,
         settings.port if port is None else port,
@@ -46,6 +48,12 @@ def serve(
     echo("Ctrl-C ends it.")
     serving.serve(app, listener)
     echo("Stopped.")
+
+
+def _certificate() -> Certificate:
+    from addin.tls.certificates import certificates  # cryptography takes long to load
+
+    return certificates().ensure(datetime.now(UTC))
 
 
 def deployment(settings: Settings) -> list[str]:

@@ -20,6 +20,7 @@ from dataservice.client.contract.paging import MAX_PAGES
 from dataservice.client.contract.quota import Quota
 from dataservice.client.contract.requests import can_exist, first_request
 from dataservice.client.contract.resources import (
+    HistoryResource,
     IndicesResource,
     Resource,
 )
@@ -152,7 +153,10 @@ class AsyncClient(Endpoints):
         if not can_exist(resource):
             return None
         await self._open()
-        return await self._cache.last_known(resource, self._clock())
+        now = self._clock()
+        if isinstance(resource, HistoryResource) and self._cache.lacks(resource, now):
+            return None
+        return await self._cache.last_known(resource, now)
 
     async def have(self, resource: Resource[T], *, max_age_s: float) -> Answer[T] | None:
         """The answer in any cache, if it is not older than `max_age_s` seconds; never a request."""

@@ -9,10 +9,9 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Itera
 from concurrent.futures import Future
 from contextlib import ExitStack
 from types import TracebackType
-from typing import Any, Self, TypedDict, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, Self, TypedDict, TypeVar, Unpack
 
 import httpx
-from anyio.from_thread import BlockingPortal, start_blocking_portal
 
 from dataservice.client.async_client import AsyncClient
 from dataservice.client.cache.answer import Answer, Miss
@@ -28,6 +27,9 @@ from dataservice.client.unknown_names import Doubt
 from dataservice.models import Post, Signal, WireItem
 from dataservice.observations import Observations
 from dataservice.stores import Store
+
+if TYPE_CHECKING:
+    from anyio.from_thread import BlockingPortal
 
 T = TypeVar("T")
 
@@ -103,6 +105,8 @@ class EventLoopThread:
             if self.closed:
                 raise RuntimeError("this client is closed")
             if self._portal is None:
+                from anyio.from_thread import start_blocking_portal  # for the first call: it takes long to load
+
                 self._portal = self._running.enter_context(start_blocking_portal(name=self._name))
                 self._running.callback(self._portal.call, self._portal.stop, True)  # noqa: FBT003 - cancel what is left
                 if self._at_end is not None:

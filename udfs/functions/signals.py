@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import Annotated, Any
 
-from dataservice.client import SignalDetail
 from dataservice.models import Signal
 from udfs.arguments.dates import Day
 from udfs.arguments.kinds import Choice, Count, Text, shown
@@ -17,7 +16,7 @@ from udfs.errors import NoDataError
 from udfs.records.fields import Fields
 from udfs.records.lookup import by_slug, corrected, in_group, ranked
 from udfs.records.resolve import need_catalogue, need_detail
-from udfs.timeseries.loader import latest, on_or_before
+from udfs.timeseries.loader import Observed, latest, near_day, on_or_before
 
 SIGNAL_FIELDS = Fields(
     Signal,
@@ -115,7 +114,14 @@ async def SIGNAL(  # noqa: N802 - the id that workbooks store
     if name in OWN:
         return getattr(detail.signal, name)
     if name in OBSERVED:
-        return await _observed(detail, name, at, today)
+        if at is None:
+            if name == "value" and detail.latest is not None:
+                return detail.latest.value
+            return _field(latest(detail), name, detail.signal.slug)
+        with_previous = name in NEEDS_PREVIOUS
+        found = near_day(detail, at, with_previous=with_previous)
+        found = found or await on_or_before(detail, at, today, with_previous=with_previous)
+        return _field(found, name, detail.signal.slug)
     if name == "age":
         return answer.age_s(now)
     if name == "state":
@@ -123,16 +129,10 @@ async def SIGNAL(  # noqa: N802 - the id that workbooks store
     return SIGNAL_FIELDS.value(detail.signal, SIGNAL_FIELDS.find(field, [detail.signal]))
 
 
-async def _observed(detail: SignalDetail, name: str, at: date | None, today: date) -> Any:
-    """A field of the observation on or before `at`, or of the latest one."""
-    if at is not None:
-        found = await on_or_before(detail, at, today, with_previous=name in NEEDS_PREVIOUS)
-    elif name == "value" and detail.latest is not None:
-        return detail.latest.value
-    else:
-        found = latest(detail)
+def _field(found: Observed, name: str, slug: str) -> Any:
+    """A field of an observation."""
     if name in NEEDS_PREVIOUS and found.before is None:
-        raise NoDataError(f"{detail.signal.slug} has no value before the one of {found.moment}")
+        raise NoDataError(f"{slug} has no value before the one of {found.moment}")
     return found.field(name)
 
 

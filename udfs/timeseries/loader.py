@@ -6,28 +6,35 @@ nulls count as not observed, so a day without a value shows the last value befor
 
 from __future__ import annotations
 
-import math
+from bisect import bisect_left
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import date, datetime
+from datetime import UTC, date, datetime, timedelta
+from functools import lru_cache
 from typing import Any
 
-from dataservice.client import HistoryResource, SignalDetail, SignalResource
+import msgspec
+import numpy as np
+
+from dataservice.client import Answer, HistoryResource, SignalDetail, SignalResource
 from dataservice.client.cache.history import UNKNOWN_STEP_DAYS
 from dataservice.client.contract.requests import OBSERVATIONS_LIMIT
 from dataservice.errors import DataServiceError
 from dataservice.observations import Observations
-from udfs.engine.effects import EVER, FRESH, have
+from udfs.engine.effects import EVER, FRESH, INTERNED, Question, Reply, ask, asked_at_hand, have
 from udfs.errors import NoDataError
-from udfs.records.fields import day_or_moment
 from udfs.records.resolve import need_of, slug_of
 from udfs.timeseries.coverage import Known, Window, days_before, recent, which_resource
-from udfs.timeseries.resample import known_only
 
 BLOCK_YEARS = (50, 20, 10, 5, 2, 1)
 """Sizes of the blocks in which old observations are requested: cells on near days then request the same."""
 
 NEAR_STEPS = 12
 """Distances of two observations that a stored history is searched before a day: gaps are seldom longer."""
+
+DAY_US = 86_400_000_000
+
+BEFORE_1970 = date(1970, 1, 1).toordinal() - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,13 +45,20 @@ class Series:
     known: Known
 
 
-@dataclass(frozen=True, slots=True)
-class Observed:
+class Observed(msgspec.Struct, frozen=True, eq=False):
     """An observation and the value before it; None where there is none."""
 
-    moment: date | datetime
+    time_us: int
+    """Its time in microseconds since 1970 (UTC)."""
     value: float | None
     before: float | None
+
+    @property
+    def moment(self) -> date | datetime:
+        """Its day, or its time where that is not midnight (UTC)."""
+        days, rest_us = divmod(self.time_us, DAY_US)
+        day = date.fromordinal(days + BEFORE_1970 + 1)
+        return datetime(day.year, day.month, day.day, tzinfo=UTC) + timedelta(microseconds=rest_us) if rest_us else day
 
     def field(self, name: str) -> Any:
         """`value`, `observed_at`, `previous`, `change`, or `pct_change`: a fraction, None on a base of 0 or less."""
@@ -60,6 +74,15 @@ class Observed:
         if name == "change":
             return self.value - self.before
         return self.value / self.before - 1 if self.before > 0 else None
+
+
+class _Block(msgspec.Struct, frozen=True):
+    """Some years around a day, all that came before their end, and the questions whether fresh ones are at hand."""
+
+    years: HistoryResource
+    past: HistoryResource
+    years_at_hand: Sequence[Question]
+    past_at_hand: Sequence[Question]
 
 
 async def known_series(name: str, window: Window, today: date) -> Series:
@@ -103,37 +126,43 @@ def no_observations(series: Series, first: date | None, last: date | None) -> No
 
 def latest(detail: SignalDetail) -> Observed:
     """The latest observation, its value None where it is null; raises `NoDataError` where there is none."""
-    observations = recent(detail).observations
-    if not len(observations):
+    near = _near(detail)
+    if not len(near):
         raise NoDataError(f"{detail.signal.slug} has no observations yet")
-    return _observed(observations[-1:], known_only(observations[:-1])[-1:])
+    return near.observed(len(near) - 1, near.places(len(near) - 1, 1))
+
+
+def near_day(detail: SignalDetail, day: date, *, with_previous: bool) -> Observed | None:
+    """The last observation up to the end of `day`; None where the recent history does not reach."""
+    near = _near(detail)
+    found = near.last(day, 2 if with_previous else 1)
+    return near.observed(found[0], found[1:]) if found else None
 
 
 async def on_or_before(detail: SignalDetail, day: date, today: date, *, with_previous: bool) -> Observed:
-    """The last observation up to the end of `day`; raises `NoDataError` where there is none.
+    """The same, however long ago that was; raises `NoDataError` where there is none.
 
-    The recent history answers where it reaches, then a stored one. Else one request brings a block of years around the
-    day, the same for all days in it; only where that block is empty a second one asks for all that came before.
+    The recent history answers where it reaches, then a stored one: first the block of years around the day, because
+    that is one question for all days in it. Else one request brings this block; only where it is empty a second one
+    asks for all that came before.
     """
     slug = detail.signal.slug
     wanted = 2 if with_previous else 1
-    near = recent(detail)
-    found = _last(near, day, wanted)
-    if found is None:
-        window = HistoryResource(slug, days_before(day, int(near.step_days * NEAR_STEPS) + 1), day)
-        stored = await _stored(window)
-        found = _last(stored, day, wanted) if stored else None
-        if found is None and await _was_enough(window, day, wanted):
-            found = _last(await _needed(slug, window), day, wanted)  # asked again, and not lost if that fails
-    if found is None:
-        start, end = block_around(day, near.step_days)
-        block = HistoryResource(slug, start, None if end >= today else end)
-        found = _last(await _needed(slug, block), day, wanted)
-        if found is None:
-            found = _last(await _needed(slug, replace(block, start=None)), day, wanted)
-    if not found:
+    near = _near(detail)
+    places = near.last(day, wanted)
+    if places is None:
+        step_days = _step_days(detail)
+        block = _block(slug, day.year, step_days, today)
+        near, places = await _stored_in(block, day, wanted)
+        if places is None:
+            near, places = await _stored_around(slug, day, step_days, wanted)
+        if places is None:
+            near, places = _last(await _needed(slug, block.years), day, wanted)
+        if places is None:
+            near, places = _last(await _needed(slug, block.past), day, wanted)
+    if not places:
         raise NoDataError(f"{slug} has no observation on or before {day}")
-    return _observed(found[-1:], found[:-1])
+    return near.observed(places[0], places[1:])
 
 
 def block_around(day: date, step_days: float) -> tuple[date, date]:
@@ -161,23 +190,100 @@ async def _needed(name: str, resource: HistoryResource) -> Known:
 
 
 async def _stored(resource: HistoryResource) -> Known | None:
-    answer = await have(resource, max_age_s=FRESH)
-    return Known(answer.value, resource.start or date.min) if answer else None
+    return _known(resource, await have(resource, max_age_s=FRESH))
 
 
-async def _was_enough(resource: HistoryResource, day: date, wanted: int) -> bool:
-    """Whether a stored history of any age holds the last observations up to `day`."""
-    answer = await have(resource, max_age_s=EVER)
-    return answer is not None and _last(Known(answer.value, resource.start or date.min), day, wanted) is not None
+async def _stored_in(block: _Block, day: date, wanted: int) -> tuple[_ByDay, list[int] | None]:
+    """The last values up to `day` in the block, where that is stored; where it is empty, in all that came before."""
+    reply = (await ask(block.years_at_hand))[0]
+    found = _last(_known(block.years, reply), day, wanted)
+    if reply is None or found[1] is not None:
+        return found
+    return _last(_known(block.past, (await ask(block.past_at_hand))[0]), day, wanted)
 
 
-def _last(known: Known, day: date, wanted: int) -> Observations | None:
-    """The last `wanted` observations up to `day`; fewer only if there are no more, None if there may be."""
-    found = known_only(known.observations.between(None, day))[-wanted:]
-    return found if len(found) == wanted or known.since == date.min else None
+async def _stored_around(slug: str, day: date, step_days: float, wanted: int) -> tuple[_ByDay, list[int] | None]:
+    """The last values up to `day` in whatever was stored of the days before it; one that is old is asked for again."""
+    window = HistoryResource(slug, days_before(day, int(step_days * NEAR_STEPS) + 1), day)
+    found = _last(_known(window, await have(window, max_age_s=EVER)), day, wanted)
+    if found[1] is None:
+        return found
+    fresh = await _stored(window)  # else it is not lost if the service does not answer
+    return _last(fresh or await _needed(slug, window), day, wanted)
 
 
-def _observed(current: Observations, before: Observations) -> Observed:
-    ((moment, value),) = current
-    previous = float(before.values[0]) if len(before) else None
-    return Observed(day_or_moment(moment), None if math.isnan(value) else value, previous)
+@lru_cache(maxsize=INTERNED)
+def _block(slug: str, year: int, step_days: float, today: date) -> _Block:
+    """The block around the days of a year: made once for all of them."""
+    start, end = block_around(date(year, 1, 1), step_days)
+    years = HistoryResource(slug, start, None if end >= today else end)
+    past = replace(years, start=None)
+    return _Block(years, past, asked_at_hand(years, max_age_s=FRESH), asked_at_hand(past, max_age_s=FRESH))
+
+
+def _known(resource: HistoryResource, reply: Reply) -> Known | None:
+    return Known(reply.value, resource.start or date.min) if isinstance(reply, Answer) else None
+
+
+class _ByDay:
+    """Observations by their days, nulls left out: ready to be searched, without a copy."""
+
+    __slots__ = ("_is_whole", "_times", "_values")
+
+    def __init__(self, known: Known) -> None:
+        self._times: Any = known.observations.times.view(np.int64).data
+        self._values: Any = known.observations.values.data
+        self._is_whole = known.since == date.min
+
+    def __len__(self) -> int:
+        return len(self._times)
+
+    def last(self, day: date, wanted: int) -> list[int] | None:
+        """The places of the last `wanted` values up to the end of `day`, the newest first.
+
+        Fewer only where there are no more; None where there may be others before.
+        """
+        places = self.places(bisect_left(self._times, (day.toordinal() - BEFORE_1970) * DAY_US), wanted)
+        return places if len(places) == wanted or self._is_whole else None
+
+    def places(self, end: int, wanted: int) -> list[int]:
+        """The places of the last `wanted` values before the place `end`, the newest first."""
+        places: list[int] = []
+        while end and len(places) < wanted:
+            end -= 1
+            value = self._values[end]
+            if value == value:  # no null
+                places.append(end)
+        return places
+
+    def observed(self, place: int, before: Sequence[int]) -> Observed:
+        """The observation at `place` with the first value of those at `before`."""
+        value = self._values[place]
+        return Observed(
+            self._times[place], value if value == value else None, self._values[before[0]] if before else None
+        )
+
+
+def _near(detail: SignalDetail) -> _ByDay:
+    """The recent history."""
+    near: _ByDay | None = detail.derived.get("by day")
+    if near is None:
+        near = detail.derived["by day"] = _ByDay(recent(detail))
+    return near
+
+
+def _step_days(detail: SignalDetail) -> float:
+    """The average distance of two recent observations."""
+    step_days: float | None = detail.derived.get("step days")
+    if step_days is None:
+        step_days = detail.derived["step days"] = recent(detail).step_days
+    return step_days
+
+
+def _last(known: Known | None, day: date, wanted: int) -> tuple[_ByDay, list[int] | None]:
+    """The last values up to `day` in what is known."""
+    found = _NOTHING if known is None else _ByDay(known)
+    return found, found.last(day, wanted)
+
+
+_NOTHING = _ByDay(Known(Observations.empty(), date.max))
