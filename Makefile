@@ -2,10 +2,12 @@
 #   make demo ARGS=--once          hand options to the command
 #   make test ARGS="-k quota"      or to pytest
 #   make test SYSTEM_PACKAGES=no   leave the system's packages alone
+#   make demo SHEET=no             do not download the sheet in the browser
 
 PYTHON ?= python3
 ARGS ?=
 SYSTEM_PACKAGES ?= yes
+SHEET ?= yes
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -18,9 +20,9 @@ PINS := pyproject.toml constraints.txt
 # uv installs in seconds what takes pip a minute; pip is the way where uv does not run or cannot reach the index.
 # Everything is compiled here, as pip does by itself: else whoever keeps no byte code compiles it at every start.
 install = @echo "• installing $(1) into $(VENV)"; \
-	$(BIN)/python -m uv pip install --quiet --python $(BIN)/python --compile-bytecode --constraint constraints.txt --editable . $(2) 2>$(VENV)/uv.log \
-	|| $(BIN)/python -m pip install --quiet --constraint constraints.txt --editable . $(2)
-	@$(BIN)/python -m compileall -q addin udfs dataservice
+	{ $(BIN)/python -m uv pip install --quiet --python $(BIN)/python --compile-bytecode --constraint constraints.txt --editable '.$(2)' $(3) 2>$(VENV)/uv.log \
+	|| $(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.$(2)' $(3); } \
+	&& $(BIN)/python -m compileall -q addin udfs dataservice
 
 .DEFAULT_GOAL := help
 
@@ -29,13 +31,22 @@ help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: demo
-demo: $(VENV)/run.stamp ## Start the embedded service and the add-in with sample data, and show formulas at work
+demo: $(VENV)/run.stamp try-sheet ## Start the embedded service and the add-in with sample data, and show formulas at work
 	@$(BIN)/addin demo $(ARGS)
 
 .PHONY: test
-test: $(VENV)/dev.stamp system-packages node-tools ## Run all tests
+test: $(VENV)/dev.stamp system-packages node-tools try-sheet ## Run all tests
 	@echo "• running the tests"
 	@$(BIN)/python -m pytest -n 2 $(ARGS)
+
+.PHONY: sheet
+sheet: $(VENV)/run.stamp ## Download the sheet in the browser (9 MB; where there is no npm 60 MB more, for this once)
+	@$(BIN)/python -m addin.sheet.fetch
+
+# Nothing else needs it, so where it cannot be had the work goes on.
+.PHONY: try-sheet
+try-sheet: $(VENV)/venv.stamp
+	@if [ "$(SHEET)" = yes ]; then $(BIN)/python -m addin.sheet.fetch || echo "• going on without the sheet in the browser"; fi
 
 .PHONY: lint
 lint: $(VENV)/dev.stamp node-tools ## Check style, types, import directions, shell scripts and the JavaScript
@@ -72,7 +83,7 @@ constraints: $(VENV)/dev.stamp ## Pin the newest versions that work on the oldes
 
 .PHONY: clean
 clean: ## Remove the environment, caches and everything built
-	@rm -rf $(VENV) $(NODE_TOOLS) site build dist .benchmarks .cache .coverage* coverage.xml htmlcov \
+	@rm -rf $(VENV) $(NODE_TOOLS) addin/sheet/component site build dist .benchmarks .cache .coverage* coverage.xml htmlcov \
 	  .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache .schemathesis
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
@@ -99,9 +110,9 @@ $(VENV)/venv.stamp:
 	@touch $@
 
 $(VENV)/run.stamp: $(VENV)/venv.stamp $(PINS)
-	$(call install,the add-in,)
+	$(call install,the add-in,[calc],)
 	@touch $@
 
 $(VENV)/dev.stamp: $(VENV)/venv.stamp $(PINS)
-	$(call install,the add-in and its development tools,--group dev --group docs)
+	$(call install,the add-in and its development tools,,--group dev --group docs)
 	@touch $@

@@ -129,7 +129,7 @@ def _pieces(formula: str, namespace: str) -> Iterator[tuple[str, str | None]]:
     """
     folded, space = formula.casefold(), namespace.casefold()
     if f"{space}." in folded or f"_{space}_" in folded:
-        call = re.compile(rf"{_FOREIGN}{_prefix(namespace)}(\w+)", re.IGNORECASE)
+        call = re.compile(rf"{_FOREIGN}{_prefix(namespace)}([A-Z0-9_]+)", re.IGNORECASE)
         for piece in _PIECE.finditer(formula):
             ours = call.fullmatch(piece[0]) if piece["call"] is not None else None
             yield piece[0], ours[1].upper() if ours else None
@@ -152,7 +152,7 @@ def parse(formula: str, namespace: str = "DS") -> ParsedCall:
     head = next(rest, None)
     if head is None:
         raise Unworkable("the formula is not complete")
-    match = re.fullmatch(rf"@?{_prefix(namespace)}(\w+)\s*\(", head.value, re.IGNORECASE)
+    match = re.fullmatch(rf"@?{_prefix(namespace)}([A-Z0-9_]+)\s*\(", head.value, re.IGNORECASE)
     if not (head.type == Token.FUNC and match):
         raise Unworkable("our function stands inside another formula")
     args = _arguments(rest)

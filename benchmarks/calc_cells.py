@@ -150,7 +150,7 @@ def _service(folder: Path) -> Iterator[Service]:
             sys.executable,
             "-u",
             "-m",
-            "dataservice.cli",
+            "dataservice",
             "serve",
             "--db",
             str(folder / "service.db"),

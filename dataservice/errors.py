@@ -13,6 +13,7 @@
     │   ├── DeadlineExceededError     no whole answer within the deadline
     │   ├── ServerFailedError         5xx
     │   └── MalformedAnswerError      an answer that is not what the contract says
+    ├── NoVintageError                nobody looked at these days by then; first_look
     └── BudgetError                   not sent: budget or reserve reached
         └── TooManyPagesError         not sent: one answer would take more requests than max_pages
 
@@ -22,6 +23,7 @@ No message, repr or log of these ever holds an API key.
 from __future__ import annotations
 
 from copy import copy
+from datetime import date
 from typing import Self
 
 
@@ -95,6 +97,14 @@ class ServerFailedError(UnavailableError):
 
 class MalformedAnswerError(UnavailableError):
     """An answer that is not what the contract says: not JSON, or of another shape."""
+
+
+class NoVintageError(DataServiceError):
+    """Nothing is known of what was known then; `first_look` is the day of the first look, None if there was none."""
+
+    def __init__(self, message: str, *, first_look: date | None = None) -> None:
+        super().__init__(message)
+        self.first_look = first_look
 
 
 class BudgetError(DataServiceError):

@@ -15,6 +15,7 @@ from tests.embedded import (  # noqa: F401  fixtures are found by being imported
     shared_database,
     shared_service,
 )
+from tests.temporary_files import pytest_configure, pytest_sessionfinish, pytest_unconfigure  # noqa: F401  hooks too
 
 settings.register_profile("project", deadline=None)  # a busy machine fails no test
 settings.load_profile("project")

@@ -18,6 +18,9 @@ async def SIGNAL(
     field: str | Sequence[Any] = "value",
     at: date | str | Sequence[Any] | None = None,
     options: str | Mapping[str, Any] | None = None,
+    *,
+    asof: date | str | None = None,
+    vintage: str | None = None,
 ) -> Any:
     """The latest value of a signal, its value on a day, or one of its fields.
 
@@ -26,7 +29,11 @@ async def SIGNAL(
                observed_at, name, unit, category, signal_type, source, description, shortcode,
                is_premium, previous, change, pct_change, age, state
       at       show the value on or before this day: a date, or text such as 2024-12-31 or -1Y
-      options  err=text or err=blank
+      options  text such as asof=2026-06-30, or err=blank
+
+    Options, also by keyword:
+      asof     as known here at the end of that day (UTC), by answers that had arrived; costs no request
+      vintage  which value of an observation that was revised: latest, first
 
         await udfs.SIGNAL("us-cpi")
 
@@ -49,6 +56,8 @@ async def SIGNAL_HISTORY(
     dates: str | None = None,
     limit: int | None = None,
     layout: str | None = None,
+    asof: date | str | None = None,
+    vintage: str | None = None,
 ) -> pd.DataFrame:
     """The observations of one or several signals: a column of dates and a column of values for each,
     oldest first.
@@ -72,6 +81,9 @@ async def SIGNAL_HISTORY(
       dates      the column of dates: show, hide
       limit      only the newest n rows
       layout     the form of the table: wide, long
+      asof       as known here at the end of that day (UTC), by answers that had arrived; costs no
+                 request
+      vintage    which value of an observation that was revised: latest, first
 
         await udfs.SIGNAL_HISTORY("us-cpi")
 
@@ -262,7 +274,8 @@ async def QUOTA(
 async def STATUS(
     name: str | None = None,
 ) -> pd.DataFrame:
-    """A table of every resource read so far: name, state, age in seconds, source, last error, revision.
+    """A table of every resource read so far: name, state, age in seconds, source, last error, last
+    revision.
 
       name  only resources with this text in their name
 
@@ -287,14 +300,40 @@ async def SPARK(
     slug: str | Sequence[Any],
     start: date | str | Sequence[Any] = "-1Y",
     points: int = 40,
+    options: str | Mapping[str, Any] | None = None,
+    *,
+    asof: date | str | None = None,
+    vintage: str | None = None,
 ) -> Any:
     """A signal's history as a line of block characters, from the lowest value (▁) to the highest (█).
 
-      slug    slug or shortcode of a signal, or a range of them
-      start   the first day: a date, or text such as -5Y, YTD, MAX or N60
-      points  characters at most
+      slug     slug or shortcode of a signal, or a range of them
+      start    the first day: a date, or text such as -5Y, YTD, MAX or N60
+      points   characters at most
+      options  text such as asof=2026-06-30
+
+    Options, also by keyword:
+      asof     as known here at the end of that day (UTC), by answers that had arrived; costs no request
+      vintage  which value of an observation that was revised: latest, first
 
         await udfs.SPARK("us-cpi")
 
     `addin functions SPARK` prints all rules.
+    """
+
+async def REVISIONS(
+    slug: str,
+    observed_at: date | str | None = None,
+    start: date | str | None = None,
+) -> pd.DataFrame:
+    """What changed in the observations of a signal, as answers that arrived here showed it: a row for each
+    change.
+
+      slug         slug or shortcode of a signal
+      observed_at  only the observations of this day, with all the values they had
+      start        only observations from this day on: a date, or text such as -1Y
+
+        await udfs.REVISIONS(A2)
+
+    `addin functions REVISIONS` prints all rules.
     """

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import ClientDisconnect
+from starlette.routing import BaseRoute
 
 from addin.backend.background_refresh import background_refresh
 from addin.backend.http import error_response
@@ -27,11 +28,18 @@ HANDLED = (HTTPException, SettingsError, BadBatchError, BatchTooLargeError, Clie
 """What a route may raise; each becomes a response in JSON."""
 
 
-def create_app(settings: Settings, *, keys: KeyStore | None = None, key: ConfiguredKey | None = None) -> Starlette:
+def create_app(
+    settings: Settings,
+    *,
+    keys: KeyStore | None = None,
+    key: ConfiguredKey | None = None,
+    pages_beside: Sequence[BaseRoute] = (),
+) -> Starlette:
     """The application that answers formulas and serves Excel's pages.
 
     `keys` is where the key is stored (this machine's keychain if None); `key` is used instead of one found there, in
-    the environment or in the config file. Raises `SettingsError` if the settings are not sufficient.
+    the environment or in the config file; `pages_beside` are served too, under the same rules. Raises `SettingsError`
+    if the settings are not sufficient.
     """
     keys = keys or key_store(settings)
     # Made here, not when the application starts, so that the caller learns about insufficient settings.
@@ -45,7 +53,7 @@ def create_app(settings: Settings, *, keys: KeyStore | None = None, key: Configu
 
     app = Starlette(
         lifespan=lifespan,
-        routes=[*ROUTES, *pages.routes(settings)],
+        routes=[*ROUTES, *pages.routes(settings), *pages_beside],
         middleware=[
             *([Middleware(RequestLog)] if settings.log_requests else []),
             Middleware(SecurityMiddleware, settings),

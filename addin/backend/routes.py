@@ -20,11 +20,13 @@ from addin.config.api_key import checked_key
 from addin.config.connect import open_client
 from addin.protocol.batch import valid_calls
 from addin.protocol.describe import describe
-from dataservice.client import ResourceState
+from dataservice.client import Refresh, ResourceState
 from dataservice.errors import DataServiceError
 from udfs import REGISTRY
 from udfs.errors import error_kind, reason
 from udfs.functions.status import label
+
+BAD_MODE = 'mode is "stale" or "force"'
 
 
 async def answer_calls(request: Request) -> Response:
@@ -42,11 +44,15 @@ async def answer_calls(request: Request) -> Response:
 
 
 async def preview_cost(request: Request) -> Response:
-    """POST /functions/cost: what the same batch would spend now; sends nothing."""
+    """POST /functions/cost: what the same batch would spend now, or after `?refresh=…`; sends nothing."""
     backend = BackendState.of(request)
+    mode = request.query_params.get("refresh")
+    if mode not in (None, *Refresh):
+        raise HTTPException(400, BAD_MODE)
+    after = None if mode is None else Refresh(mode)
     async with admitted_batch(request, backend) as (tenant, texts):
         calls = valid_calls(texts, limits_of(backend.settings))
-        preview = await tenant.session.cost(calls)
+        preview = await tenant.session.cost(calls, after=after)
         shortfall = quota_shortfall(preview.cost, tenant.client.quota_now, backend.settings)
         return JsonResponse(
             {
@@ -68,7 +74,7 @@ async def refresh(request: Request) -> Response:
     backend = BackendState.of(request)
     mode = (await read_members(request, backend.settings)).get("mode", "stale")
     if mode not in ("stale", "force"):
-        raise HTTPException(400, 'mode is "stale" or "force"')
+        raise HTTPException(400, BAD_MODE)
     async with admitted_tenant(request, backend) as tenant:
         await backend.refresh(tenant, force=mode == "force")
         return JsonResponse({"generation": tenant.generation, "quota": tenant.quota_members()})

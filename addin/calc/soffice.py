@@ -35,6 +35,9 @@ _PYTHON_VARIABLES = frozenset({"VIRTUAL_ENV", "PYTHONHOME", "PYTHONPATH", "PYTHO
 
 _SYSTEM_FOLDERS = frozenset(Path(folder) for folder in ("/usr/bin", "/bin", "/usr/sbin", "/sbin"))
 
+_SIGNPOST = "dataservice_addin_libreoffice.pth"
+"""With this file in its environment, a Python inside of LibreOffice finds the module uno."""
+
 _PLACES = (
     "/Applications/LibreOffice.app/Contents/MacOS/soffice",
     "C:/Program Files/LibreOffice/program/soffice.com",
@@ -124,7 +127,8 @@ def clean_environment(environ: Mapping[str, str]) -> dict[str, str]:
 def python_in_the_way(soffice: Path, path: str) -> Path | None:
     """The Python on `path` with which `soffice` aborts if a user starts it from this terminal, or None.
 
-    Only a LibreOffice that uses the system's Python is affected, and only by a Python of the same version.
+    Only a LibreOffice that uses the system's Python is affected, and only by a Python of the same version; an
+    environment with this package shows it the way.
     """
     settings = soffice.resolve().with_name("pythonloader.unorc")
     if not settings.exists():
@@ -134,6 +138,8 @@ def python_in_the_way(soffice: Path, path: str) -> Path | None:
     if home is None or first is None or Path(first).parent in _SYSTEM_FOLDERS:
         return None
     folder, library = Path(first).parent, Path("lib") / home.group(1) / "os.py"
+    if (folder.parent / "lib" / home.group(1) / "site-packages" / _SIGNPOST).exists():
+        return None
     is_environment = (folder.parent / "pyvenv.cfg").exists() and (folder / home.group(1)).exists()
     has_library = (Path(first).resolve().parent.parent / library).exists()
     return Path(first) if is_environment or has_library else None

@@ -2,24 +2,33 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from datetime import date, datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import httpx
 import orjson
+from starlette.routing import BaseRoute
 
 from addin.backend import create_app
 from addin.backend.serving import listen, running
 from addin.config.api_key import ConfiguredKey, KeySource, KeyStore, no_keychain
+from addin.config.connect import open_store
 from addin.config.settings import Settings
 from addin.formulas import call_text
+from addin.sheet.component import is_here
+from addin.sheet.example import NAME, example_book
+from addin.sheet.routes import BookToOpen, routes
 from addin.tls.certificates import Certificate
-from dataservice.server import Store, import_directory, write_sample
+from dataservice.client import AsyncClient
+from dataservice.server import DailySample, Store
 from dataservice.server import running as running_service
+from dataservice.server.timestamps import utc_now
 
 FORMULAS = (
     '=DS.SIGNAL("us-cpi")',
@@ -36,6 +45,19 @@ FORMULAS = (
     '=DS.SIGNAL("us-cpi", "price")',
 )
 """One of each kind: values, dates, a range that spills, histories, a line of blocks, a table, two mistakes."""
+
+EARLIER = timedelta(days=35)
+"""So long before today the demo looks for the first time: the made-up service has revised something since."""
+
+LOOKED_AT = "us-cpi"
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What was spent on the look at `LOOKED_AT` on an earlier day, when the service showed its data of that day."""
+
+    day: date
+    requests: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +79,9 @@ class Demo:
     key: str
     folder: Path
     http: httpx.Client
+    look: Look
+    sheet_url: str | None
+    """The sheet in the browser, if it is served."""
 
     def send(self, formulas: Sequence[str] = FORMULAS) -> Sent:
         """The answers to `formulas`, sent as one batch to the backend as Excel and Calc send them."""
@@ -69,27 +94,61 @@ class Demo:
 
 
 @contextmanager
-def running_demo(*, port: int = 0, certificate: Certificate | None = None) -> Iterator[Demo]:
-    """A demo inside the block, in a folder that is removed at its end; raises `AddinError` where the port is taken."""
+def running_demo(*, port: int = 0, certificate: Certificate | None = None, sheet: bool = False) -> Iterator[Demo]:
+    """A demo inside the block, in a folder that is removed at its end; raises `AddinError` where the port is taken.
+
+    With `sheet` it serves the sheet in the browser, if the component is here, and the template filled for it.
+    """
     with ExitStack() as stack:
         folder = Path(stack.enter_context(TemporaryDirectory(prefix="dataservice-demo-")))
         listener = listen("127.0.0.1", port, certificate)
         stack.callback(listener.socket.close)
-        store, key = stack.enter_context(_filled(folder))
+        clock = _DemoClock(back=EARLIER)
+        store = stack.enter_context(Store(folder / "service.db", clock=clock))
+        key = store.create_key("pro", label="demo")
         service = stack.enter_context(running_service(store))
         settings = Settings(url=service.url, cache_dir=folder / "cache")
+        sample = DailySample(store, clock=clock)
+        sample.update()
+        look = asyncio.run(_look(settings, key, clock))
+        clock.back = timedelta(0)
+        stack.enter_context(sample.following())
         keys = KeyStore(service.url, open_keychain=no_keychain, file=folder / "keys.json")
-        app = create_app(settings, keys=keys, key=ConfiguredKey(key, KeySource.CONFIG))
+        pages = stack.enter_context(_sheet(settings, folder, store)) if sheet else ()
+        app = create_app(settings, keys=keys, key=ConfiguredKey(key, KeySource.CONFIG), pages_beside=pages)
         url = stack.enter_context(running(app, listener))
         # The certificate is made for this machine and may not be trusted yet; nothing leaves the loopback address.
         http = stack.enter_context(httpx.Client(base_url=url, timeout=60, verify=certificate is None, trust_env=False))
-        yield Demo(url, service.url, key, folder, http)
+        yield Demo(url, service.url, key, folder, http, look, f"{url}/sheet" if pages else None)
 
 
 @contextmanager
-def _filled(folder: Path) -> Iterator[tuple[Store, str]]:
-    """A store with the made-up data, and a Pro key for it."""
-    write_sample(folder / "sample")
-    with Store(folder / "service.db") as store:
-        import_directory(store, folder / "sample")
-        yield store, store.create_key("pro", label="demo")
+def _sheet(settings: Settings, folder: Path, store: Store) -> Iterator[Sequence[BaseRoute]]:
+    """The sheet with the filled template; it has a key of its own, so that filling it costs the user's key nothing."""
+    if not is_here():
+        yield ()
+        return
+    key = store.create_key("pro", label="template")
+    with example_book(folder, settings.url, key, settings.namespace) as file:
+        yield routes(settings, BookToOpen(NAME, file))
+
+
+class _DemoClock:
+    """The time of day, set back by `back`."""
+
+    def __init__(self, back: timedelta) -> None:
+        self.back = back
+
+    def __call__(self) -> datetime:
+        return utc_now() - self.back
+
+
+async def _look(settings: Settings, key: str, clock: _DemoClock) -> Look:
+    """Ask the service for one signal, as a workbook did that was opened at the time of `clock`; it stays cached."""
+    store = open_store(settings)
+    try:
+        async with AsyncClient(settings.url, key, store=store, clock=lambda: clock().timestamp()) as client:
+            await client.signal(LOOKED_AT)
+            return Look(clock().date(), client.requests_sent)
+    finally:
+        await store.aclose()

@@ -1,7 +1,8 @@
 """The program `addin`: its commands, and what precedes each of them.
 
-To add a command: write `addin/cli/NAME.py` with a function whose parameters are typer's (or a `typer.Typer` with
-sub-commands), and add one entry to the table here. Its help is the first line of the docstring; a test compares them.
+To add a command: write `addin/cli/commands/NAME.py` with a function whose parameters are typer's (or a `typer.Typer`
+with sub-commands), and add one entry to the table here. Its help is the first line of the docstring; a test compares
+them.
 """
 
 from __future__ import annotations
@@ -15,46 +16,60 @@ from addin.errors import AddinError
 from dataservice.cli.command_group import CommandEntry, LazyGroup, VersionOption, new_group
 
 COMMANDS = {
-    "demo": CommandEntry("addin.cli.demo:demo", "Try everything on made-up data: no account, no network."),
-    "serve": CommandEntry("addin.cli.serve:serve", "Answer the formulas of Excel and Calc until Ctrl-C."),
-    "eval": CommandEntry("addin.cli.functions:evaluate_formulas", "Evaluate formulas and print their values."),
-    "functions": CommandEntry("addin.cli.functions:functions", "List the functions, or explain one."),
+    "demo": CommandEntry("addin.cli.commands.demo:demo", "Try everything on made-up data: no account, no network."),
+    "serve": CommandEntry("addin.cli.commands.serve:serve", "Answer the formulas of Excel and Calc until Ctrl-C."),
+    "sheet": CommandEntry(
+        "addin.cli.commands.serve:sheet",
+        "Open a spreadsheet in the browser, with the functions in it and your own key, until Ctrl-C.",
+    ),
+    "eval": CommandEntry("addin.cli.commands.functions:evaluate_formulas", "Evaluate formulas and print their values."),
+    "functions": CommandEntry("addin.cli.commands.functions:functions", "List the functions, or explain one."),
     "key": CommandEntry(
-        "addin.cli.key:app", "Keep the API key in the system's keychain, show where it is, or forget it."
+        "addin.cli.commands.key:app", "Keep the API key in the system's keychain, show where it is, or forget it."
+    ),
+    "cache": CommandEntry(
+        "addin.cli.cache.commands:app", "Show how much is cached and archived; export, prune or clear it."
     ),
     "refresh": CommandEntry(
-        "addin.cli.refresh:refresh",
+        "addin.cli.commands.refresh:refresh",
         "Bring a workbook's formulas up to date, with or without a spreadsheet program.",
     ),
     "cost": CommandEntry(
-        "addin.cli.refresh:cost", "Show how many requests a refresh of a workbook would spend; nothing is sent."
+        "addin.cli.commands.refresh:cost",
+        "Show how many requests a refresh of a workbook would spend; nothing is sent.",
     ),
     "freeze": CommandEntry(
-        "addin.cli.workbook:freeze",
+        "addin.cli.commands.workbook:freeze",
         "Write a copy of a workbook with values in place of our formulas, for readers without the add-in.",
     ),
+    "verify": CommandEntry(
+        "addin.cli.books.audit:verify", "Name every cell of a workbook that no longer holds what was signed."
+    ),
+    "replay": CommandEntry(
+        "addin.cli.books.audit:replay", "Build refreshed workbooks again from their signed lines, without a request."
+    ),
     "mcp": CommandEntry(
-        "addin.cli.mcp:mcp",
+        "addin.cli.commands.mcp:mcp",
         "Serve agents over MCP: seven read tools, with the same key, cache and quota as the cells.",
     ),
     "template": CommandEntry(
-        "addin.cli.workbook:template", "Write the workbook template, with example values from made-up data."
+        "addin.cli.commands.workbook:template", "Write the workbook template, with example values from made-up data."
     ),
     "calc-extension": CommandEntry(
-        "addin.cli.calc_extension:calc_extension",
+        "addin.cli.commands.calc_extension:calc_extension",
         "Write the extension for LibreOffice Calc: functions, a menu and a toolbar.",
     ),
-    "manifest": CommandEntry("addin.cli.excel:manifest", "Write the manifest that Excel loads, or check one."),
+    "manifest": CommandEntry("addin.cli.commands.excel:manifest", "Write the manifest that Excel loads, or check one."),
     "sideload": CommandEntry(
-        "addin.cli.excel:sideload",
+        "addin.cli.commands.excel:sideload",
         "Add the add-in to Excel on this machine, or show how to add it to Excel on the web.",
     ),
     "certs": CommandEntry(
-        "addin.cli.certs:app",
+        "addin.cli.commands.certs:app",
         "Make, show or remove the certificate that Excel needs to reach the backend on this machine.",
     ),
     "doctor": CommandEntry(
-        "addin.cli.doctor:doctor", "Check every link from Excel to the service, and say what to do."
+        "addin.cli.commands.doctor:doctor", "Check every link from Excel to the service, and say what to do."
     ),
 }
 

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import csv
 import io
+import sys
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from addin.errors import AddinError
 from dataservice.cli.printing import echo, escaped, printable
 from udfs.cells import EPOCH, Scalar
 from udfs.errors import CellError, ErrorCode
@@ -119,6 +123,33 @@ def print_json(value: Any) -> None:
     echo(escaped(orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()))
 
 
+@contextmanager
+def working(text: str) -> Iterator[Callable[[str], None]]:
+    """Show on a terminal that a command works, as long as the block runs; the function shows another text."""
+    if not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    from rich.console import Console
+    from rich.text import Text
+
+    with Console(stderr=True).status(Text(printable(text))) as status:
+        yield lambda other: status.update(Text(printable(other)))
+
+
+def check_ending(path: Path, ending: str) -> None:
+    """Raise `AddinError` where a file's name does not end as its content needs it."""
+    if path.suffix.lower() != ending:
+        raise AddinError(f"{path}: the name of this file must end in {ending}")
+
+
+def write_file(path: Path, content: bytes) -> None:
+    """Write a file; raises `AddinError` where that fails."""
+    try:
+        path.write_bytes(content)
+    except (OSError, ValueError) as error:
+        raise AddinError(f"{path} cannot be written: {getattr(error, 'strerror', None) or error}") from None
+
+
 def counted(count: int, what: str) -> str:
     """A number of things in words.
 
@@ -148,12 +179,17 @@ def _cell(value: Any, kind: str | None) -> Scalar:
     return value  # type: ignore[no-any-return]  # JSON's own scalars
 
 
+def csv_text(text: str) -> str:
+    """A text as a cell of a CSV file; one that a spreadsheet would take for a formula gets an apostrophe before it."""
+    # A lone carriage return is quoted by no writer and ends a line for many readers.
+    lines = text.replace("\r\n", "\n").replace("\r", "\n")
+    return f"'{lines}" if _is_like_formula(text) else lines
+
+
 def _plain(cell: Scalar) -> str | float | None:
     match cell:
         case str():
-            # A lone carriage return is quoted by no writer and ends a line for many readers.
-            text = cell.replace("\r\n", "\n").replace("\r", "\n")
-            return f"'{text}" if _is_like_formula(cell) else text
+            return csv_text(cell)
         case bool():
             return str(cell).upper()
         case date() | CellError():

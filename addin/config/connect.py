@@ -26,10 +26,11 @@ def open_store(settings: Settings) -> Store:
         try:
             from dataservice.stores.redis import RedisStore
 
-            return RedisStore.from_url(settings.redis_url)
+            return RedisStore.from_url(settings.redis_url, max_archive_bytes=settings.archive_bytes)
         except (ImportError, ValueError) as error:
             raise SettingsError(f"redis_url cannot be used: {error}") from None
-    return SqliteStore(settings.cache_dir / default_sqlite_path().name if settings.cache_dir else None)
+    path = settings.cache_dir / default_sqlite_path().name if settings.cache_dir else None
+    return SqliteStore(path, max_archive_bytes=settings.archive_bytes)
 
 
 def open_client(

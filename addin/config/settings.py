@@ -60,6 +60,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """The folder where answers survive a restart; by default the user's cache folder."""
     redis_url: str | None = None
     """A Redis or Valkey that several machines share, instead of the cache folder."""
+    archive_bytes: _AtLeastOne = 256 * 1024**2
+    """Room for the archive of what was known when; the signals that did not change for longest are dropped first."""
     reserve: _Count = 0
     """The last requests of the month, which are never spent."""
     monthly_budget: _AtLeastOne | None = None
@@ -108,6 +110,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """The maximum number of connections to the service, for all users together."""
     receive_timeout_s: _Positive = 30.0
     """How long a request may take to arrive, in seconds."""
+    serve_sheet: bool = False
+    """Whether `addin serve` also serves the sheet in the browser; its page needs the policy 'unsafe-eval'."""
     log_requests: bool = False
     """Whether the backend writes one line per request to its log; never a key, a formula or an argument."""
 

@@ -29,6 +29,7 @@ MEDIA_TYPES = {
     ".js": "text/javascript",
     ".json": "application/json",
     ".png": "image/png",
+    ".txt": "text/plain",
     ".xml": "application/xml",
 }
 
@@ -65,7 +66,7 @@ def _made(path: str, make: Callable[[str], str | bytes], settings: Settings) -> 
     async def endpoint(request: Request) -> Response:
         # The Host header can be trusted: a request with a name that is not the backend's own never gets here.
         base = settings.public_url or f"{request.url.scheme}://{request.headers['host']}"
-        return _answer(request, content(base.rstrip("/")), PurePosixPath(path).suffix or ".html", headers)
+        return static_answer(request, content(base.rstrip("/")), PurePosixPath(path).suffix or ".html", headers)
 
     return endpoint
 
@@ -74,15 +75,15 @@ def _help(namespace: str) -> Endpoint:
     async def endpoint(request: Request) -> Response:
         function = REGISTRY.get(request.path_params["function"].upper())
         if function is None:
-            return _answer(request, missing_page(), ".html", status=404)
-        return _answer(request, function_page(function, namespace=namespace), ".html")
+            return static_answer(request, missing_page(), ".html", status=404)
+        return static_answer(request, function_page(function, namespace=namespace), ".html")
 
     return endpoint
 
 
 def _file(path: Path) -> Endpoint:
     async def endpoint(request: Request) -> Response:
-        return _answer(request, await to_thread.run_sync(path.read_bytes), path.suffix)
+        return static_answer(request, await to_thread.run_sync(path.read_bytes), path.suffix)
 
     return endpoint
 
@@ -94,10 +95,10 @@ def _static_files() -> dict[str, Path]:
     return {path.relative_to(STATIC).as_posix(): path for path in sorted(files)}
 
 
-def _answer(
+def static_answer(
     request: Request, text: str | bytes, suffix: str, headers: dict[str, str] | None = None, *, status: int = 200
 ) -> Response:
-    """The content, or that the browser's copy is still right."""
+    """The content as the type that `suffix` stands for, or that the browser's copy is still right."""
     content = text.encode() if isinstance(text, str) else text
     tag = f'"{hashlib.sha256(content).hexdigest()[:16]}"'
     headers = {"etag": tag, "cache-control": "no-cache", **(headers or {})}

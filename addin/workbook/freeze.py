@@ -1,11 +1,24 @@
-"""Freezing a book: every formula of ours becomes the value it shows, and the book no longer opens the add-in."""
+"""Freezing a book: every formula of ours becomes the value it shows, and the book no longer opens the add-in.
+
+Calls of ours keep what the file shows. Every formula that rests on them is worked out from that first, so that no
+frozen value rests on another one that was left old.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+import time
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
+
+import msgspec
 
 from addin.formulas import Area, mentions
+from addin.workbook.calculation.book_formulas import BookFormula
+from addin.workbook.calculation.engine import is_installed
 from addin.workbook.ooxml.book import Book
 from addin.workbook.ooxml.errors import WorkbookError, any_failure_explained
 from addin.workbook.ooxml.package import Package
@@ -14,6 +27,13 @@ from addin.workbook.ooxml.relations import calculation_chain, without_parts
 from addin.workbook.ooxml.sheet import Sheet
 from addin.workbook.ooxml.target import Target
 from addin.workbook.ooxml.webextension import webextension_parts_in
+from addin.workbook.refresh.dependencies import CellNote, CellReference
+from addin.workbook.refresh.plan import Plan, arguments, make_plan
+from addin.workbook.refresh.report import Refreshed
+from addin.workbook.refresh.worked_out import Asking, working
+from addin.workbook.refresh.writing import record
+from udfs import Call
+from udfs.engine.session import Outcome
 from udfs.errors import CellError
 
 _NOT_YET = ("#NAME?", "#BUSY!", "#GETTING_DATA")
@@ -23,18 +43,47 @@ SHOWN_CELLS = 3
 """How many cells an error names."""
 
 
-def freeze_book(path: Path, target: Path, *, namespace: str = "DS") -> int:
+class StaleValuesError(WorkbookError):
+    """Some formulas could not be shown to be up to date; nothing was written. `cells` are all of them."""
+
+    def __init__(self, message: str, cells: Sequence[CellNote]) -> None:
+        super().__init__(message)
+        self.cells = cells
+
+
+@dataclass(slots=True)
+class Frozen:
+    """What a freeze did."""
+
+    cells: int = 0
+    """Formulas of ours that became values."""
+    stale: list[CellNote] = field(default_factory=list)
+    """Formulas whose old values were kept and marked, because nothing shows that they are right."""
+
+
+def freeze_book(path: Path, target: Path, *, namespace: str = "DS", allow_stale: bool = False) -> int:
     """Write the book as `target` with our formulas replaced by their values, and return how many were replaced.
 
     A formula that uses ours inside a longer calculation becomes a value too; all others stay formulas.
-    Raises `WorkbookError` for a file that cannot be read or written, for a `target` that is the book itself, and where
-    a formula of ours has no value in the file yet.
+    Raises `StaleValuesError` where a value is not shown to be up to date, unless `allow_stale`; `WorkbookError` for a
+    file that cannot be read or written, for a `target` that is the book itself, and where a formula of ours has no
+    value in the file yet.
     """
-    place = Target(target, like=path)
-    if place.is_same_file(path):
-        raise WorkbookError(f"{target} is the book itself, whose formulas would be lost; give the copy another name")
+    with ThreadPoolExecutor(1) as thread:  # the caller may be inside a loop
+        work = freeze(path, target, namespace=namespace, allow_stale=allow_stale)
+        return thread.submit(asyncio.run, work).result().cells
+
+
+async def freeze(
+    path: Path, target: Path, *, namespace: str = "DS", allow_stale: bool = False, ask: Asking | None = None
+) -> Frozen:
+    """Like `freeze_book`; `ask` answers calls inside longer formulas to which the file holds no answer."""
+    place = refuse_itself(path, target)
     with any_failure_explained(path), Package(path) as package:
         book = Book(package)
+        stale = await _worked_out(book, namespace, ask)
+        if stale and not allow_stale:
+            raise StaleValuesError(_not_proven(stale), stale)
         ours = [
             (sheet, spot)
             for sheet in book.sheets_with_calls(namespace)
@@ -46,7 +95,88 @@ def freeze_book(path: Path, target: Path, *, namespace: str = "DS") -> int:
             sheet.freeze(spot)
         removed = webextension_parts_in(package) + (calculation_chain(package) if ours else [])
         package.write(place, {**book.changed_parts(), **without_parts(package, removed)}, removed)
-        return len(ours)
+        return Frozen(len(ours), stale)
+
+
+async def _worked_out(book: Book, namespace: str, ask: Asking | None) -> list[CellNote]:
+    """Work out what rests on our values; the formulas that stay old, which are marked."""
+    plan = make_plan(book, namespace, calculates=is_installed())
+    work = working(book, plan, namespace, time.time())
+    if work is None:
+        return []
+    with work:
+        await work.prove()
+        await work.accept(each.place for each in work.formulas if each.shape.is_call and each.formula.is_calculated)
+        await work.preview(_answers_in(book, plan))
+        if not book.recalculates_on_load:
+            # Whoever saved the book had worked everything out.
+            unanswered = await work.unanswered()
+            await work.accept(each.place for each in work.formulas if each.place in unanswered and _has_result(each))
+        worked = await work.run({}, (), ask or _no_answers)
+    report = Refreshed()
+    record(book, worked, report)
+    stale = [each for each in worked.results if each.unproven and each.formula.place in work.essential]
+    for result in stale:
+        sheet, spot = result.formula.place
+        book.mark(book.sheet(sheet), spot)
+    if stale:
+        book.recalculate_on_load()
+    return [CellNote(str(each.formula), each.formula.formula.text, each.unproven) for each in stale]
+
+
+def _has_result(formula: BookFormula) -> bool:
+    return formula.formula.is_calculated
+
+
+def _answers_in(book: Book, plan: Plan) -> Asking:
+    """What answers calls by the cells that are the same call: with the values that they show in the file."""
+    known = {}
+    for cell in plan.cells:
+        sheet = book.sheet(cell.sheet)
+        if not isinstance(cell.call, CellReference) and _has_value(sheet, cell.spot):
+            call = Call(cell.call.function_id, arguments(book, cell.call, cell.sheet))
+            known[_key(call)] = Outcome(_shown(sheet, cell.formula.area), fresh_for_s=1.0)
+
+    async def ask(calls: Sequence[Call]) -> list[Outcome | None]:
+        return [known.get(_key(call)) for call in calls]
+
+    return ask
+
+
+async def _no_answers(calls: Sequence[Call]) -> list[Outcome | None]:
+    return [None for _ in calls]
+
+
+def _key(call: Call) -> bytes:
+    return msgspec.json.encode([call.function_id.upper(), *call.args], enc_hook=_plain)
+
+
+def _plain(value: Any) -> Mapping[str, str]:
+    return {"error": value.message} if isinstance(value, CellError) else {"other": repr(value)}
+
+
+def _shown(sheet: Sheet, area: Area) -> Any:
+    """What an area shows, as a function would have returned it."""
+    columns = range(area.first_column, area.last_column + 1)
+    rows = [[sheet.value((row, column)) for column in columns] for row in range(area.first_row, area.last_row + 1)]
+    return rows[0][0] if area.is_cell else rows
+
+
+def _not_proven(stale: Sequence[CellNote]) -> str:
+    shown = ", ".join(note.where for note in stale[:SHOWN_CELLS]) + (" …" if len(stale) > SHOWN_CELLS else "")
+    formulas = "1 formula" if len(stale) == 1 else f"{len(stale):,} formulas"
+    return (
+        f"{formulas} ({shown}) cannot be shown to be up to date, so nothing was written. Recalculate the book in Excel "
+        "or Calc and save it; or write the copy all the same, with these cells marked: --allow-stale"
+    )
+
+
+def refuse_itself(path: Path, target: Path) -> Target:
+    """Where the copy goes; raises `WorkbookError` if that is the book itself, or no place for a copy."""
+    place = Target(target, like=path)
+    if place.is_same_file(path):
+        raise WorkbookError(f"{target} is the book itself, whose formulas would be lost; give the copy another name")
+    return place
 
 
 def _refuse_without_values(ours: Sequence[tuple[Sheet, Spot]], path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,11 +14,19 @@ from dataservice.cli.printing import echo
 
 if TYPE_CHECKING:
     from dataservice.server import Store
+    from dataservice.server.timestamps import Clock
 
 
 def serve(
     data: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Import this directory first if the database is new.")
+    ] = None,
+    sample: Annotated[
+        bool, typer.Option("--sample", help="Answer with made-up data, which grow and are revised day by day.")
+    ] = False,
+    as_of: Annotated[
+        str | None,
+        typer.Option(metavar="DATE", help="With --sample: show the data of this day.", show_default="today in UTC"),
     ] = None,
     db: DatabaseOption = "",
     host: Annotated[str, typer.Option(help="The address to listen on; 0.0.0.0 for every network.")] = "127.0.0.1",
@@ -29,23 +38,48 @@ def serve(
 
     \b
     Examples:
-      dataservice sample made-up && dataservice serve --data made-up
+      dataservice serve --sample --db sample.db
+      dataservice serve --sample --as-of 2026-08-31 --db sample.db
+      dataservice serve --data team-data
       dataservice serve --db team.db --host 0.0.0.0 --workers 2
       dataservice serve --db postgresql+psycopg://service@db.example.org/service
     """
     from dataservice.server.running import address_of, listen
     from dataservice.server.running import serve as answer
+    from dataservice.server.sample import DailySample
 
-    with open_store(db) as store:
-        if data is not None:
-            _import_when_new(store, data)
+    if sample and data is not None:
+        raise typer.BadParameter("brings its own data: leave out --data", param_hint="--sample")
+    if as_of is not None and not sample:
+        raise typer.BadParameter("belongs to --sample", param_hint="--as-of")
+    clock = _sample_clock(as_of)
+    with ExitStack() as stack:
+        store = stack.enter_context(open_store(db))
         try:
             listener = listen(host, port)
         except OSError as error:
             raise CommandError(f"cannot listen on {host} port {port}: {error.strerror}") from error
+        stack.callback(listener.close)
+        if data is not None:
+            _import_when_new(store, data)
+        if sample:
+            stack.enter_context(DailySample(store, clock=clock).following())
         echo(_greeting(store, address_of(listener)))
         answer(store, listener, workers=workers, access_log=access_log)
     echo("Stopped.")
+
+
+def _sample_clock(as_of: str | None) -> Clock:
+    """What tells the day whose made-up data are shown: the clock, or always the day `as_of`."""
+    from dataservice.server.timestamps import midnight, parse_date, utc_now
+
+    if as_of is None:
+        return utc_now
+    try:
+        day = midnight(parse_date(as_of))
+    except ValueError as error:
+        raise typer.BadParameter(f"{error}, not {as_of!r}", param_hint="--as-of") from error
+    return lambda: day
 
 
 def _import_when_new(store: Store, directory: Path) -> None:
@@ -58,7 +92,7 @@ def _import_when_new(store: Store, directory: Path) -> None:
 def _greeting(store: Store, url: str) -> str:
     lines = [f"Data Service at {url}, on {store.database}"]
     if store.is_empty():
-        lines.append("There are no data yet: dataservice import DIR, or dataservice sample DIR for made-up ones.")
+        lines.append("There are no data yet: dataservice import DIR, or made-up ones: dataservice serve --sample")
     if not store.keys.records():
         lines.append(f"Callers need a key: dataservice key create --tier pro --db {store.database}")
     return "\n".join([*lines, "Ctrl-C ends it."])

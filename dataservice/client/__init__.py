@@ -3,6 +3,7 @@
 >>> from dataservice.client import Client
 """
 
+from dataservice.client.archive.vintages import Vintages, VintagesResource
 from dataservice.client.async_client import AsyncClient
 from dataservice.client.cache.answer import Answer, Miss, Source
 from dataservice.client.contract.quota import Quota
@@ -17,7 +18,7 @@ from dataservice.client.contract.resources import (
     WireResource,
 )
 from dataservice.client.contract.results import Catalogue, Currents, Indices, Page, SignalDetail
-from dataservice.client.cost import Cost
+from dataservice.client.cost import Cost, Refresh
 from dataservice.client.network.budget import Budget
 from dataservice.client.network.meter import Meter
 from dataservice.client.status import ResourceState, State
@@ -43,11 +44,14 @@ __all__ = [
     "Page",
     "PostsResource",
     "Quota",
+    "Refresh",
     "Resource",
     "ResourceState",
     "SignalDetail",
     "SignalResource",
     "Source",
     "State",
+    "Vintages",
+    "VintagesResource",
     "WireResource",
 ]

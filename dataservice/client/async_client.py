@@ -3,33 +3,33 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import random
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from datetime import date
+from math import inf
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
 import httpx
 
-from dataservice.client.cache.answer import DEFAULT_TTL_S, Answer, Miss
+from dataservice.client.archive.archive import Archive
+from dataservice.client.archive.vintages import Vintages, VintagesResource
+from dataservice.client.cache.answer import DEFAULT_TTL_S, Answer, Miss, Source
 from dataservice.client.cache.answer_cache import AnswerCache
 from dataservice.client.cache.steady_clock import SteadyClock
 from dataservice.client.contract.dates import DateLike, days_of
 from dataservice.client.contract.paging import MAX_PAGES
 from dataservice.client.contract.quota import Quota
-from dataservice.client.contract.requests import can_exist, first_request
-from dataservice.client.contract.resources import (
-    HistoryResource,
-    IndicesResource,
-    Resource,
-)
+from dataservice.client.contract.requests import can_exist
+from dataservice.client.contract.resources import HistoryResource, IndicesResource, Resource, SignalResource
 from dataservice.client.contract.windows import Window, utc_day
-from dataservice.client.cost import Cost
+from dataservice.client.cost import Cost, Refresh
 from dataservice.client.endpoints import Endpoints
 from dataservice.client.fetch import pages_of_catalogue, pages_of_window
 from dataservice.client.network.body import MAX_ANSWER_BYTES
-from dataservice.client.network.breaker import CircuitBreaker
+from dataservice.client.network.breaker import NEGATIVE_TTL_S, CircuitBreaker
 from dataservice.client.network.budget import Budget
 from dataservice.client.network.credentials import configured_key, configured_url, key_id
 from dataservice.client.network.meter import Meter
@@ -101,7 +101,7 @@ class AsyncClient(Endpoints):
         clock = self._clock = SteadyClock(clock, self._set_back)
         self._store = ResilientStore(MemoryStore() if store is None else store)
         self._opening = asyncio.Lock()
-        self._cache = AnswerCache(self._store, max_bytes=max_memory_bytes, ttl_s=ttl_s)
+        self._cache = AnswerCache(self._store, max_bytes=max_memory_bytes, ttl_s=ttl_s, missing_ttl_s=NEGATIVE_TTL_S)
         self._breaker = CircuitBreaker(has_key=self._key is not None)
         self._usage = UsageTracker(self._store, budget or Budget(), clock=clock, sleep=sleep)
         self._transport = Transport(
@@ -138,6 +138,7 @@ class AsyncClient(Endpoints):
         """End what is under way and close the connections; a `store` that was given stays open for its owner."""
         await self._reader.aclose()
         await self._transport.aclose()
+        await self._store.settle()
 
     @property
     def key_id(self) -> str:
@@ -150,6 +151,9 @@ class AsyncClient(Endpoints):
 
     async def last_known(self, resource: Resource[T]) -> Answer[T] | None:
         """The answer in any cache, fresh if any cache holds a fresh one, else the youngest; never a request."""
+        if isinstance(resource, VintagesResource):
+            found: Any = await self.vintages(resource.slug)
+            return Answer(found, self._clock(), math.inf, Source(self._store.tier))
         if not can_exist(resource):
             return None
         await self._open()
@@ -157,6 +161,21 @@ class AsyncClient(Endpoints):
         if isinstance(resource, HistoryResource) and self._cache.lacks(resource, now):
             return None
         return await self._cache.last_known(resource, now)
+
+    async def vintages(self, slug: str) -> Vintages:
+        """What was known of a signal, and when, as earlier answers showed it; never a request."""
+        await self._open()
+        return await self._cache.archive.vintages(slug)
+
+    @property
+    def archive(self) -> Archive:
+        """The archive of this key: its signals, their sizes, and how to prune and clear it."""
+        return self._cache.archive
+
+    async def scope(self) -> str | None:
+        """The hash that names the key in the store, which is opened; None without a key, or if the store fails."""
+        await self._open()
+        return self._cache.scope
 
     async def have(self, resource: Resource[T], *, max_age_s: float) -> Answer[T] | None:
         """The answer in any cache, if it is not older than `max_age_s` seconds; never a request."""
@@ -180,13 +199,17 @@ class AsyncClient(Endpoints):
         """
         if (answer := self.peek(resource)) is not None:
             return answer
-        blocking = self._breaker.blocking_error(resource, first_request(resource).endpoint, self._clock())
-        if blocking is not None:
-            last_known = self._cache.in_memory(resource)
-            if last_known is not None:
-                return last_known.stale(blocking)
         await self._open()
         return await self._reader.read(resource, known_miss, meter)
+
+    async def _named(self, resource: SignalResource | HistoryResource) -> Answer[Any]:
+        """As `read`; a name of which nothing is known is looked up in the catalogue where that costs less."""
+        known = self.peek(resource) or await self.last_known(resource)
+        if known is not None and known.is_fresh(self._clock()):
+            return known
+        if known is None and can_exist(resource) and self.peek(SignalResource(resource.slug), max_age_s=inf) is None:
+            await self._reader.require_listed(resource.slug)
+        return await self.read(resource, known_miss=Miss(known))
 
     async def signal_pages(self, category: str | None = None) -> AsyncIterator[Sequence[Signal]]:
         """The catalogue page by page as the service sends it, past all caches: one request a page of up to 500."""
@@ -217,10 +240,10 @@ class AsyncClient(Endpoints):
         await self._open()
         return await self._overview.cost(resources)
 
-    async def cost_of(self, resource: Resource[Any]) -> Cost:
-        """From how many to how many requests reading `resource` now would spend; sends none."""
+    async def cost_of(self, resource: Resource[Any], *, after: Refresh | None = None) -> Cost:
+        """From how many to how many requests reading `resource` now, or `after` a refresh, would spend; sends none."""
         await self._open()
-        return await self._overview.cost_of(resource)
+        return await self._overview.cost_of(resource, after)
 
     async def refresh(self, *, force: bool = False) -> None:
         """Begin a new generation: refusals and outages are forgotten, so that the service is asked again.
@@ -228,13 +251,14 @@ class AsyncClient(Endpoints):
         With `force`, nothing known counts as fresh any more; it stays the last known value all the same.
         """
         self._breaker.reset()
+        self._cache.missing.ask_again(self._clock())
         if force:
             self._cache.expire(self._clock())
         await self._usage.look_up()
         await self._usage.allow_probe()
 
     async def forget(self) -> int:
-        """Forget everything kept for this key at this service, in memory and store; returns the number of entries."""
+        """Forget all answers kept for this key at this service; returns the number of entries. The archive stays."""
         await self._open()
         return await self._cache.forget()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import date, timedelta
+from enum import StrEnum
 
 import numpy as np
 
@@ -15,6 +16,13 @@ from dataservice.client.contract.resources import HistoryResource
 from dataservice.client.contract.results import Catalogue, SignalDetail
 from dataservice.client.contract.windows import Window, utc_day
 from dataservice.observations import Observations
+
+
+class Refresh(StrEnum):
+    """What a refresh does: it lifts what blocks requests; by force, nothing known counts as fresh either."""
+
+    STALE = "stale"
+    FORCE = "force"
 
 
 @dataclass(frozen=True, slots=True)

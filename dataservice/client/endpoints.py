@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from datetime import datetime
-from typing import TypeVar
+from datetime import date, datetime
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from dataservice.client.archive.vintages import Vintages
 from dataservice.client.cache.answer import Answer, Miss
 from dataservice.client.contract.dates import DateLike, days_of, moment_of
 from dataservice.client.contract.resources import (
@@ -20,10 +21,13 @@ from dataservice.client.contract.resources import (
     WireResource,
 )
 from dataservice.client.contract.results import Catalogue, Currents, Indices, Page, SignalDetail, published_since
-from dataservice.client.contract.windows import utc_day
+from dataservice.client.contract.windows import Window, utc_day, utc_day_of
 from dataservice.client.network.meter import Meter
 from dataservice.models import Post, WireItem
 from dataservice.observations import Observations
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 T = TypeVar("T")
 
@@ -39,6 +43,14 @@ class Endpoints(ABC):
     ) -> Answer[T]:
         """The answer to a resource."""
 
+    @abstractmethod
+    async def _named(self, resource: SignalResource | HistoryResource) -> Answer[Any]:
+        """The answer about a signal, asked by a name that may not exist."""
+
+    @abstractmethod
+    async def vintages(self, slug: str) -> Vintages:
+        """What was known of a signal, and when."""
+
     async def signals(self, category: str | None = None) -> Catalogue:
         """The catalogue of signals, or those of one category; ceil(total / 500) requests (GET /v1/signals)."""
         catalogue = (await self.read(CatalogueResource())).value
@@ -48,12 +60,38 @@ class Endpoints(ABC):
 
     async def signal(self, slug: str) -> SignalDetail:
         """One signal with its latest value and up to 365 observations, oldest first (GET /v1/signals/{slug})."""
-        return (await self.read(SignalResource(slug))).value
+        detail: SignalDetail = (await self._named(SignalResource(slug))).value
+        return detail
 
-    async def observations(self, slug: str, start: DateLike | None = None, end: DateLike | None = None) -> Observations:
-        """A signal's observations from `start` to `end`, both included: dates, or text such as 2024-12-31, -5Y, YTD."""
-        first, last = days_of(start, end, utc_day(self._clock()))
-        return (await self.read(HistoryResource(slug, first, last))).value.between(first, last)
+    async def observations(
+        self, slug: str, start: DateLike | None = None, end: DateLike | None = None, *, as_of: DateLike | None = None
+    ) -> Observations:
+        """A signal's observations from `start` to `end`, both included: dates, or text such as 2024-12-31, -5Y, YTD.
+
+        With `as_of`, as they were known here at the end of that day (UTC): no request, and a relative start or end
+        counts back from that day. Today, or a later day, is the present. Raises `NoVintageError` if not all days of the
+        window had been looked at by then.
+        """
+        today = utc_day(self._clock())
+        then = utc_day_of(moment_of(as_of, "as_of", today))
+        first, last = days_of(start, end, today if then is None else min(then, today))
+        if then is None or then >= today:
+            found: Observations = (await self._named(HistoryResource(slug, first, last))).value
+            return found.between(first, last)
+        return (await self.vintages(slug)).known_on(slug, then, Window(first or date.min, last or date.max))
+
+    async def revisions(
+        self, slug: str, observed_at: DateLike | None = None, start: DateLike | None = None
+    ) -> pd.DataFrame:
+        """What changed of a signal between two looks, as `Vintages.revisions` gives it; no request.
+
+        All of it, or of the observations of the day `observed_at`, or of those from the day `start` on. The frame has
+        the columns observed_at, value_before, value, first_seen, not_before, oldest observation first.
+        """
+        today = utc_day(self._clock())
+        day = utc_day_of(moment_of(observed_at, "observed_at", today))
+        first = utc_day_of(moment_of(start, "start", today))
+        return (await self.vintages(slug)).revisions(day, first)
 
     async def indices(self) -> Indices:
         """All indices with components and readings (GET /v1/indices)."""

@@ -15,12 +15,13 @@ from dataservice.client.cache.answer import Answer, Miss, Source
 from dataservice.client.cache.answer_cache import AnswerCache
 from dataservice.client.contract.paging import MAX_PAGES
 from dataservice.client.contract.requests import first_request
-from dataservice.client.contract.resources import Resource
+from dataservice.client.contract.resources import CatalogueResource, Resource
+from dataservice.client.contract.results import Catalogue
 from dataservice.client.fetch import Fetcher
 from dataservice.client.network.meter import Meter
 from dataservice.client.network.sender import CallContext, RequestSender, RetryPolicy
 from dataservice.client.single_flight import FetchLock, SingleFlight
-from dataservice.client.unknown_names import UnknownNames
+from dataservice.client.unknown_names import Doubt, UnknownNames
 from dataservice.errors import DataServiceError, NotFoundError, UnavailableError
 
 T = TypeVar("T")
@@ -31,6 +32,14 @@ RETRY_WITH_VALUE_S = 1.0
 MAX_LAST_ERRORS = 10_000  # one a resource; the least recently met are dropped first
 
 _logger = logging.getLogger("dataservice.client")
+
+CATALOGUE = CatalogueResource()
+
+LISTED_S = 3_600.0
+"""A catalogue of the last hour settles which names exist; a new signal is found in the next one."""
+
+LOOK_S = 60.0
+"""How often the store is looked into for such a catalogue: it may be large, and unpacking it takes a while."""
 
 DEADLINE_GRACE_S = 0.5  # whoever minds the deadline itself has the better message about what took so long
 
@@ -57,6 +66,7 @@ class ResourceReader:
         self._deadline_s = deadline_s
         self._clock = clock
         self._single_flight = SingleFlight()
+        self._looked_at = float("-inf")
         self.last_errors: LRUCache[Resource[Any], DataServiceError] = LRUCache(MAX_LAST_ERRORS)
 
     async def read(
@@ -67,6 +77,28 @@ class ResourceReader:
             resource, lambda: self._answer(resource, known_miss, meter or Meter())
         )
         return answer if started else replace(answer, requests=0)
+
+    async def require_listed(self, slug: str) -> None:
+        """Raise `NotFoundError` for a name that a catalogue of the last hour does not hold.
+
+        After several unknown names it is asked for: one look settles all that are still to come.
+        """
+        listed = await self._recent_catalogue()
+        if listed is None and await self._unknown_names.doubts(1) is Doubt.MANY:
+            try:
+                listed = await self.read(CATALOGUE)
+            except DataServiceError:
+                return  # the name itself may be answered all the same
+        if listed is not None and listed.stale_because is None and listed.value.find(slug) is None:
+            raise NotFoundError(f"no signal {slug!r} in the catalogue")
+
+    async def _recent_catalogue(self) -> Answer[Catalogue] | None:
+        """A catalogue of the last hour, if one is at hand."""
+        now, known = self._clock(), self._cache.in_memory(CATALOGUE)
+        if (known is None or known.age_s(now) > LISTED_S) and abs(now - self._looked_at) > LOOK_S:
+            self._looked_at = now
+            known = await self._cache.last_known(CATALOGUE, now)
+        return known if known is not None and known.age_s(now) <= LISTED_S else None
 
     async def aclose(self) -> None:
         """End what is under way."""
@@ -89,6 +121,7 @@ class ResourceReader:
         context = self.context(resource, meter, has_value=known is not None)
         try:
             self._sender.check(first_request(resource), context)
+            self._check_missing(resource)
             answer = await self._within_deadline(resource, context, known)
         except DataServiceError as error:
             failed = error
@@ -101,10 +134,18 @@ class ResourceReader:
         self.last_errors[resource] = failed.afresh()
         if isinstance(failed, NotFoundError) and context.meter.requests:
             await self._unknown_names.note()
+            if known is None:
+                await self._cache.keep_missing(resource, self._clock())
         last_known = await self._cache.after_failure(resource, known, self._clock())
         if last_known is None:
             raise failed
         return replace(last_known.stale(failed.afresh()), requests=context.meter.requests)
+
+    def _check_missing(self, resource: Resource[Any]) -> None:
+        """Raise what the service lately told another process: that there is no such thing."""
+        if self._cache.missing.holds(resource, self._clock()):
+            request = first_request(resource)
+            raise NotFoundError(f"no {request.subject or request.path}", status=404, path=request.path)
 
     async def _within_deadline(self, resource: Resource[T], context: CallContext, known: Answer[T] | None) -> Answer[T]:
         """The answer; cancelled from outside if something on the way does not mind the deadline."""
@@ -120,5 +161,6 @@ class ResourceReader:
                 found = await self._cache.last_known(resource, now)
                 if found is not None and found.is_fresh(now):
                     return found
+                self._check_missing(resource)
             answer = await self._fetcher.fetch(resource, context)
         return replace(answer, source=Source.NETWORK, requests=context.meter.requests)

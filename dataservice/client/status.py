@@ -19,7 +19,7 @@ from dataservice.client.contract.requests import CATALOGUE_LIMIT, can_exist, fir
 from dataservice.client.contract.resources import CatalogueResource, HistoryResource, Resource, SignalResource
 from dataservice.client.contract.results import Catalogue, SignalDetail
 from dataservice.client.contract.windows import Window, utc_day
-from dataservice.client.cost import NOTHING, ONE, Cost
+from dataservice.client.cost import NOTHING, ONE, Cost, Refresh
 from dataservice.client.network.breaker import CircuitBreaker
 from dataservice.errors import (
     AuthenticationError,
@@ -97,21 +97,24 @@ class Overview:
         """How many requests reading all of `resources` now would likely spend."""
         return sum([await self._cost(resource) for resource in uncovered(resources)])
 
-    async def cost_of(self, resource: Resource[Any]) -> Cost:
-        """From how many to how many requests reading one resource now would spend."""
+    async def cost_of(self, resource: Resource[Any], after: Refresh | None = None) -> Cost:
+        """From how many to how many requests reading one resource now, or `after` a refresh, would spend."""
         now = self._clock()
-        if not can_exist(resource) or self._blocking_error(resource, now) is not None:
+        if not can_exist(resource) or (after is None and self._blocking_error(resource, now) is not None):
             return NOTHING
         known = await self._cache.last_known(resource, now)
-        if known is not None and known.is_fresh(now):
+        if after is not Refresh.FORCE and known is not None and known.is_fresh(now):
             return NOTHING
+        if after is None and self._cache.missing.holds(resource, now):
+            return NOTHING
+        rules = self._cache.rules.forced(now) if after is Refresh.FORCE else self._cache.rules
         match resource:
             case CatalogueResource():
                 return cost.catalogue_cost(known)
             case HistoryResource(slug):
                 detail = await self._cache.last_known(SignalResource(slug), now)
                 history = await self._cache.history_at_hand(slug, now)
-                return cost.history_cost(resource, history, detail.value if detail else None, now, self._cache.rules)
+                return cost.history_cost(resource, history, detail.value if detail else None, now, rules)
             case _:
                 return ONE
 
@@ -125,7 +128,7 @@ class Overview:
         if not can_exist(resource) or self._blocking_error(resource, now) is not None:
             return 0
         known = await self._cache.last_known(resource, now)
-        if known is not None and known.is_fresh(now):
+        if (known is not None and known.is_fresh(now)) or self._cache.missing.holds(resource, now):
             return 0
         match resource:
             case CatalogueResource():

@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Any, Self, TypedDict, TypeVar, Unpack
 
 import httpx
 
+from dataservice.client.archive.vintages import Vintages
 from dataservice.client.async_client import AsyncClient
 from dataservice.client.cache.answer import Answer, Miss
 from dataservice.client.contract.dates import DateLike
 from dataservice.client.contract.quota import Quota
 from dataservice.client.contract.resources import Resource
 from dataservice.client.contract.results import Catalogue, Currents, Indices, Page, SignalDetail
-from dataservice.client.cost import Cost
+from dataservice.client.cost import Cost, Refresh
 from dataservice.client.network.budget import Budget
 from dataservice.client.network.meter import Meter
 from dataservice.client.status import ResourceState
@@ -29,6 +30,7 @@ from dataservice.observations import Observations
 from dataservice.stores import Store
 
 if TYPE_CHECKING:
+    import pandas as pd
     from anyio.from_thread import BlockingPortal
 
 T = TypeVar("T")
@@ -189,9 +191,9 @@ class Client:
         """How many requests reading all of `resources` now would likely spend."""
         return self._loop.run(self._client.cost(resources))
 
-    def cost_of(self, resource: Resource[Any]) -> Cost:
-        """From how many to how many requests reading `resource` now would spend."""
-        return self._loop.run(self._client.cost_of(resource))
+    def cost_of(self, resource: Resource[Any], *, after: Refresh | None = None) -> Cost:
+        """From how many to how many requests reading `resource` now, or `after` a refresh, would spend."""
+        return self._loop.run(self._client.cost_of(resource, after=after))
 
     def doubts(self, names: int) -> Doubt:
         """Whether so many signals, which nothing at hand vouches for, are to be looked up in the catalogue first."""
@@ -202,7 +204,7 @@ class Client:
         self._loop.run(self._client.refresh(force=force))
 
     def forget(self) -> int:
-        """Forget everything kept for this key at this service, in memory and store; returns the number of entries."""
+        """Forget all answers kept for this key at this service; returns the number of entries. The archive stays."""
         return self._loop.run(self._client.forget())
 
     def signal_pages(self, category: str | None = None) -> Iterator[Sequence[Signal]]:
@@ -231,12 +233,22 @@ class Client:
         """One signal with its latest value and recent history (GET /v1/signals/{slug})."""
         return self._loop.run(self._client.signal(slug))
 
-    def observations(self, slug: str, start: DateLike | None = None, end: DateLike | None = None) -> Observations:
+    def vintages(self, slug: str) -> Vintages:
+        """What was known of a signal, and when, as earlier answers showed it; never a request."""
+        return self._loop.run(self._client.vintages(slug))
+
+    def revisions(self, slug: str, observed_at: DateLike | None = None, start: DateLike | None = None) -> pd.DataFrame:
+        """What changed of a signal between two looks; no request."""
+        return self._loop.run(self._client.revisions(slug, observed_at, start))
+
+    def observations(
+        self, slug: str, start: DateLike | None = None, end: DateLike | None = None, *, as_of: DateLike | None = None
+    ) -> Observations:
         """A signal's observations from `start` to `end`, both days included (GET /v1/signals/{slug}/observations).
 
-        Both are dates or text: 2024-12-31, or relative such as -5Y or YTD; a relative start counts back from the end.
+        Both are dates or text: 2024-12-31, or -5Y back from the end. `as_of`: as known here at the end of that day.
         """
-        return self._loop.run(self._client.observations(slug, start, end))
+        return self._loop.run(self._client.observations(slug, start, end, as_of=as_of))
 
     def indices(self) -> Indices:
         """All indices with components and readings (GET /v1/indices)."""

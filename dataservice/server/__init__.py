@@ -9,9 +9,10 @@ from dataservice.server.errors import DatabaseUnavailableError, ImportRefusedErr
 from dataservice.server.http.app import app_from_environment, create_app
 from dataservice.server.imports.importer import ImportSummary, import_directory
 from dataservice.server.running import RunningService, running
-from dataservice.server.sample import write_sample
+from dataservice.server.sample import DailySample, write_sample
 
 __all__ = [
+    "DailySample",
     "DatabaseUnavailableError",
     "ImportRefusedError",
     "ImportSummary",

@@ -3,9 +3,22 @@
 `RedisStore` needs the extra `redis` and is imported by its own name: `from dataservice.stores.redis import RedisStore`.
 """
 
-from dataservice.stores.base import Claim, Entry, Store
+from dataservice.stores.base import DEFAULT_ARCHIVE_BYTES, Claim, Entry, EntrySize, Log, LogSize, Part, Store
 from dataservice.stores.memory import MemoryStore
 from dataservice.stores.resilient import ResilientStore
 from dataservice.stores.sqlite import SqliteStore, default_sqlite_path
 
-__all__ = ["Claim", "Entry", "MemoryStore", "ResilientStore", "SqliteStore", "Store", "default_sqlite_path"]
+__all__ = [
+    "DEFAULT_ARCHIVE_BYTES",
+    "Claim",
+    "Entry",
+    "EntrySize",
+    "Log",
+    "LogSize",
+    "MemoryStore",
+    "Part",
+    "ResilientStore",
+    "SqliteStore",
+    "Store",
+    "default_sqlite_path",
+]

@@ -5,6 +5,7 @@ A store knows nothing of keys, resources or HTTP. Its user puts the API key's fi
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
@@ -18,11 +19,50 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
+class EntrySize:
+    """How many bytes the entry `name` holds."""
+
+    name: str
+    nbytes: int
+
+
+@dataclass(frozen=True, slots=True)
 class Claim:
     """Whether a lease was given, and when the entry of the same name was fetched; None where there is none."""
 
     granted: bool
     fetched_at: float | None = None
+
+
+DEFAULT_ARCHIVE_BYTES = 256 * 2**20
+"""Room for some ten million revisions: years of daily looks at a thousand signals, little for a disk."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A piece of a log; parts are numbered in the order in which they were appended to any log of a store.
+
+    An empty `payload` says that all earlier parts of the log were dropped, because the logs had grown too large.
+    """
+
+    number: int
+    payload: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Log:
+    """Parts of a log: those behind what was read before, if they continue that; else all parts that there are now."""
+
+    parts: tuple[Part, ...]
+    is_continued: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class LogSize:
+    """How many bytes the parts of the log `name` hold."""
+
+    name: str
+    nbytes: int
 
 
 @runtime_checkable
@@ -52,6 +92,9 @@ class Store(Protocol):
     async def clear(self, prefix: str = "") -> int:
         """Forget every entry whose name begins with `prefix`; how many there were. Counters and leases stay."""
 
+    async def entries(self, prefix: str = "") -> list[EntrySize]:
+        """The sizes of all entries whose name begins with `prefix`, by name."""
+
     async def lease(self, name: str, owner: str, ttl_s: float) -> bool:
         """Whether `owner` holds the lease `name` now; it ends after `ttl_s` seconds, should the owner die."""
 
@@ -63,6 +106,28 @@ class Store(Protocol):
 
     async def add(self, counter: str, amount: int) -> int:
         """The value of `counter` after adding `amount`; 0 only reads it."""
+
+    async def parts(self, log: str, after: int = 0) -> Log:
+        """The parts of a log behind the one numbered `after`, in their order; all, if that one is no longer there.
+
+        Logs are no entries: nothing evicts them.
+        """
+
+    async def append(self, log: str, payload: bytes, after: int) -> int:
+        """Add a part to a log, if its last one is numbered `after` (0: it has none); the new number, 0 if it is not.
+
+        If all logs are too large, those that nobody appended to for longest are dropped; of each, one empty part is
+        left.
+        """
+
+    async def fold(self, log: str, numbers: Sequence[int], payload: bytes) -> bool:
+        """Put one part in the place of those with these `numbers`, if all of them are still there; whether it was."""
+
+    async def logs(self, prefix: str = "") -> list[LogSize]:
+        """The sizes of all logs whose name begins with `prefix`, by name."""
+
+    async def delete_logs(self, prefix: str = "") -> int:
+        """Delete every log whose name begins with `prefix`; how many there were."""
 
     async def aclose(self) -> None:
         """Close files and connections; what was kept stays."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 import secrets
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from cachetools import LRUCache
 
-from dataservice.stores.base import Claim, Entry
+from dataservice.stores.base import DEFAULT_ARCHIVE_BYTES, Claim, Entry, EntrySize, Log, LogSize, Part
 
 DEFAULT_MEMORY_BYTES = 64 * 2**20
 """Room for four million observations, or for a catalogue of 100,000 signals."""
@@ -28,7 +28,13 @@ class MemoryStore:
     tier = "memory"
     shared = False
 
-    def __init__(self, *, max_bytes: int = DEFAULT_MEMORY_BYTES, clock: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self,
+        *,
+        max_bytes: int = DEFAULT_MEMORY_BYTES,
+        max_archive_bytes: int = DEFAULT_ARCHIVE_BYTES,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
         if max_bytes < 1:
             raise ValueError(f"max_bytes must be at least 1, not {max_bytes}")
         self._clock = clock
@@ -36,6 +42,11 @@ class MemoryStore:
         self._entries: LRUCache[str, Entry] = LRUCache(max_bytes, getsizeof=_size)
         self._leases: dict[str, Lease] = {}
         self._counters: Counter[str] = Counter()
+        self._max_archive_bytes = max_archive_bytes
+        self._logs: dict[str, list[Part]] = {}
+        """By name, the one appended to longest ago first."""
+        self._appended = 0
+        self._archive_bytes = 0
 
     async def salt(self) -> bytes:
         """16 random bytes, made with this object."""
@@ -66,6 +77,11 @@ class MemoryStore:
             del self._entries[name]
         return len(names)
 
+    async def entries(self, prefix: str = "") -> list[EntrySize]:
+        """The sizes of all entries whose name begins with `prefix`, by name."""
+        names = sorted(name for name in self._entries if name.startswith(prefix))
+        return [EntrySize(name, len(self._entries[name].payload)) for name in names]
+
     async def lease(self, name: str, owner: str, ttl_s: float) -> bool:
         """Take the lease `name` if it is free, expired or already `owner`'s."""
         now = self._clock()
@@ -90,8 +106,56 @@ class MemoryStore:
         self._counters[counter] += amount
         return self._counters[counter]
 
+    async def parts(self, log: str, after: int = 0) -> Log:
+        """The parts of a log behind the one numbered `after`; all, if that one is no longer there."""
+        parts = self._logs.get(log, [])
+        is_there = after == 0 or any(part.number == after for part in parts)
+        return Log(tuple(part for part in parts if part.number > after or not is_there), is_there)
+
+    async def append(self, log: str, payload: bytes, after: int) -> int:
+        """Add a part behind the one numbered `after`; if all logs are too large, the oldest ones are dropped."""
+        parts = self._logs.get(log, [])
+        if after != (parts[-1].number if parts else 0):
+            return 0
+        part = self._part(payload)
+        self._logs.pop(log, None)
+        self._logs[log] = [*parts, part]
+        while self._archive_bytes > self._max_archive_bytes:
+            oldest = next((name for name, parts in self._logs.items() if _log_size(parts)), log)
+            if oldest == log:
+                break
+            self._archive_bytes -= _log_size(self._logs[oldest])
+            self._logs[oldest] = [self._part(b"")]
+        return part.number
+
+    async def fold(self, log: str, numbers: Sequence[int], payload: bytes) -> bool:
+        """Put one part in the place of those with these `numbers`, if all of them are still there."""
+        parts = self._logs.get(log, [])
+        left = [part for part in parts if part.number not in set(numbers)]
+        if len(left) != len(parts) - len(numbers):
+            return False
+        self._archive_bytes -= _log_size(parts) - _log_size(left)
+        self._logs[log] = [*left, self._part(payload)]
+        return True
+
+    async def logs(self, prefix: str = "") -> list[LogSize]:
+        """The sizes of all logs whose name begins with `prefix`, by name."""
+        return [LogSize(name, _log_size(self._logs[name])) for name in sorted(self._logs) if name.startswith(prefix)]
+
+    async def delete_logs(self, prefix: str = "") -> int:
+        """Delete every log whose name begins with `prefix`."""
+        names = [name for name in self._logs if name.startswith(prefix)]
+        for name in names:
+            self._archive_bytes -= _log_size(self._logs.pop(name))
+        return len(names)
+
     async def aclose(self) -> None:
         """Nothing to close."""
+
+    def _part(self, payload: bytes) -> Part:
+        self._appended += 1
+        self._archive_bytes += len(payload)
+        return Part(self._appended, payload)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +169,10 @@ class Lease:
 def may_take(held: Lease | None, owner: str, now: float) -> bool:
     """Whether `owner` may take a lease that is `held`: free, expired, or its own."""
     return held is None or held.owner == owner or now >= held.expires_at
+
+
+def _log_size(parts: Sequence[Part]) -> int:
+    return sum(len(part.payload) for part in parts)
 
 
 def _size(entry: Entry) -> int:

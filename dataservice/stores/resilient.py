@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar
 
-from dataservice.stores.base import Claim, Entry, Store
+from dataservice.stores.base import Claim, Entry, EntrySize, Log, LogSize, Store
 
 T = TypeVar("T")
 
@@ -24,6 +24,9 @@ PAUSE_S = 30.0
 Where only writing failed, as on a full disk, what is kept there is still read.
 """
 
+HEDGE_S = 0.05
+"""For so long a caller waits until its answer is kept: a store that stops for a moment must not keep it from a cell."""
+
 _logger = logging.getLogger("dataservice.stores")
 
 
@@ -31,10 +34,18 @@ class ResilientStore:
     """`store`, with every failure answered as if nothing were kept there."""
 
     def __init__(
-        self, store: Store, *, timeout_s: float = TIMEOUT_S, clock: Callable[[], float] = time.monotonic
+        self,
+        store: Store,
+        *,
+        timeout_s: float = TIMEOUT_S,
+        hedge_s: float = HEDGE_S,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._store = store
         self._timeout_s = timeout_s
+        self._hedge_s = hedge_s
+        self._late: dict[str, asyncio.Task[None]] = {}
+        """By name, the last of its writes that is still under way."""
         self._clock = clock
         self._slots = asyncio.Semaphore(AT_A_TIME)
         self._paused_until = float("-inf")
@@ -57,11 +68,12 @@ class ResilientStore:
 
     async def get(self, name: str) -> Entry | None:
         """The entry, or None."""
+        await self._settled(name)
         return await self._tried(lambda: self._store.get(name), None)
 
     async def put(self, name: str, entry: Entry) -> None:
-        """Keep the entry if that is possible."""
-        await self._tried(lambda: self._store.put(name, entry), None, writes=True)
+        """Keep the entry if that is possible; a slow store does so after this returned."""
+        await self._hedged(name, lambda: self._store.put(name, entry))
 
     async def replace(self, name: str, entry: Entry, expected: float | None) -> bool:
         """Whether the entry was kept; a store that cannot be written has no other one either."""
@@ -71,26 +83,80 @@ class ResilientStore:
         """How many entries were forgotten."""
         return await self._tried(lambda: self._store.clear(prefix), 0, writes=True)
 
+    async def entries(self, prefix: str = "") -> list[EntrySize]:
+        """The sizes of the entries; none where they cannot be known."""
+        return await self._tried(lambda: self._store.entries(prefix), [])
+
     async def lease(self, name: str, owner: str, ttl_s: float) -> bool:
         """Whether the lease was given; a store that fails holds nobody back."""
         return await self._tried(lambda: self._store.lease(name, owner, ttl_s), otherwise=True, writes=True)
 
     async def claim(self, name: str, owner: str, ttl_s: float) -> Claim:
         """The lease and the time of the entry; a store that fails holds nobody back."""
+        await self._settled(name)
         free = Claim(granted=True)
         return await self._tried(lambda: self._store.claim(name, owner, ttl_s), free, writes=True)
 
     async def release(self, name: str, owner: str) -> None:
-        """End the lease if that is possible."""
-        await self._tried(lambda: self._store.release(name, owner), None, writes=True)
+        """End the lease if that is possible, after what was put under its name: the next owner has to find it."""
+        await self._hedged(name, lambda: self._store.release(name, owner))
 
     async def add(self, counter: str, amount: int) -> int | None:
         """The counter's value, or None where it cannot be known."""
         return await self._tried(lambda: self._store.add(counter, amount), None, writes=amount != 0)
 
+    async def parts(self, log: str, after: int = 0) -> Log | None:
+        """The parts of a log, or None where they cannot be known."""
+        return await self._tried(lambda: self._store.parts(log, after), None)
+
+    async def append(self, log: str, payload: bytes, after: int) -> int | None:
+        """The number of the new part, 0 where the last part is not `after`; None where the store fails."""
+        return await self._tried(lambda: self._store.append(log, payload, after), None, writes=True)
+
+    async def fold(self, log: str, numbers: Sequence[int], payload: bytes) -> bool:
+        """Whether the parts became one."""
+        return await self._tried(lambda: self._store.fold(log, numbers, payload), otherwise=False, writes=True)
+
+    async def logs(self, prefix: str = "") -> list[LogSize]:
+        """The sizes of the logs; none where they cannot be known."""
+        return await self._tried(lambda: self._store.logs(prefix), [])
+
+    async def delete_logs(self, prefix: str = "") -> int:
+        """How many logs were deleted."""
+        return await self._tried(lambda: self._store.delete_logs(prefix), 0, writes=True)
+
     async def aclose(self) -> None:
         """Close the store."""
+        await self.settle()
         await self._tried(self._store.aclose, None)
+
+    async def settle(self) -> None:
+        """Wait until everything is kept that was put."""
+        if self._late:
+            await asyncio.wait(list(self._late.values()))
+
+    async def _settled(self, name: str) -> None:
+        if (late := self._late.get(name)) is not None:
+            await asyncio.wait({late})
+
+    async def _hedged(self, name: str, write: Callable[[], Awaitable[None]]) -> None:
+        """Begin a write and wait for it `hedge_s` at most; the writes of one name are done one after another."""
+        if not self._store.shared:
+            await self._tried(write, None, writes=True)
+            return
+        task = asyncio.ensure_future(self._after(self._late.get(name), write))
+        self._late[name] = task
+        task.add_done_callback(lambda done: self._ended(name, done))
+        await asyncio.wait({task}, timeout=self._hedge_s)
+
+    async def _after(self, before: asyncio.Task[None] | None, write: Callable[[], Awaitable[None]]) -> None:
+        if before is not None:
+            await asyncio.wait({before})
+        await self._tried(write, None, writes=True)
+
+    def _ended(self, name: str, task: asyncio.Task[None]) -> None:
+        if self._late.get(name) is task:
+            del self._late[name]
 
     async def _tried(self, operation: Callable[[], Awaitable[T]], otherwise: T, *, writes: bool = False) -> T:
         async with self._slots:

@@ -6,14 +6,15 @@ import asyncio
 import secrets
 import sqlite3
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
 import platformdirs
 
-from dataservice.stores.base import Claim, Entry
+from dataservice.stores.base import DEFAULT_ARCHIVE_BYTES, Claim, Entry, EntrySize, Log, LogSize, Part
 from dataservice.stores.sqlite_file import SqliteFile
 
 T = TypeVar("T")
@@ -38,6 +39,8 @@ REPLACE = "UPDATE entries SET fetched_at = :new, payload = :payload WHERE name =
 INSERT = "INSERT OR IGNORE INTO entries VALUES (:name, :new, :payload)"
 FETCHED_AT = "SELECT fetched_at FROM entries WHERE name = ?"
 
+ENTRIES = "SELECT name, length(payload) FROM entries WHERE substr(name, 1, ?) = ? ORDER BY name"
+
 ADD = """
 INSERT INTO counters VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = value + excluded.value RETURNING value
 """
@@ -46,6 +49,19 @@ PRUNE = """
 DELETE FROM entries WHERE rowid IN (SELECT rowid FROM (
     SELECT rowid, sum(length(payload)) OVER (ORDER BY fetched_at, rowid) - length(payload) AS before FROM entries
 ) WHERE before < ?)
+"""
+
+PARTS = "SELECT number, payload FROM parts WHERE log = ? AND number > ? ORDER BY number"
+HAS_PART = "SELECT 1 FROM parts WHERE log = ? AND number = ?"
+INSERT_PART = "INSERT INTO parts (log, payload) VALUES (?, ?)"
+APPEND = """
+INSERT INTO parts (log, payload) SELECT :log, :payload
+WHERE :after = (SELECT coalesce(max(number), 0) FROM parts WHERE log = :log) RETURNING number
+"""
+DELETE_PART = "DELETE FROM parts WHERE log = ? AND number = ?"
+LOGS = "SELECT log, sum(length(payload)) FROM parts WHERE substr(log, 1, ?) = ? GROUP BY log ORDER BY log"
+OLDEST_LOGS = """
+SELECT log, sum(length(payload)) AS nbytes FROM parts WHERE log <> ? GROUP BY log HAVING nbytes > 0 ORDER BY max(number)
 """
 
 
@@ -58,7 +74,8 @@ class SqliteStore:
     """Keeps entries in the SQLite file `path`, readable for this user only.
 
     The file is opened at the first use, in a thread of its own. If it is damaged, it is moved aside and a new one is
-    started. `max_bytes` bounds what is kept: the entries fetched longest ago are deleted first.
+    started. `max_bytes` bounds the entries: those fetched longest ago are deleted first. `max_archive_bytes` bounds the
+    logs beside them.
 
     >>> from dataservice.client import AsyncClient
     >>> client = AsyncClient("https://data.example", "ds_key", store=SqliteStore())
@@ -72,16 +89,19 @@ class SqliteStore:
         path: Path | str | None = None,
         *,
         max_bytes: int = DEFAULT_SQLITE_BYTES,
+        max_archive_bytes: int = DEFAULT_ARCHIVE_BYTES,
         clock: Callable[[], float] = time.time,
     ) -> None:
         if max_bytes < 1:
             raise ValueError(f"max_bytes must be at least 1, not {max_bytes}")
         self.path = Path(path) if path is not None else default_sqlite_path()
         self._max_bytes = max_bytes
+        self._max_archive_bytes = max_archive_bytes
         self._clock = clock
         self._file = SqliteFile(self.path)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="dataservice-sqlite")
         self._writes = 0
+        self._appends = 0
 
     async def salt(self) -> bytes:
         """The salt in the file, made by whoever opened it first."""
@@ -117,6 +137,24 @@ class SqliteStore:
         """Forget every entry whose name begins with `prefix`."""
         return await self._row_count("DELETE FROM entries WHERE substr(name, 1, ?) = ?", (len(prefix), prefix))
 
+    async def entries(self, prefix: str = "") -> list[EntrySize]:
+        """The sizes of all entries whose name begins with `prefix`, by name."""
+        given = (len(prefix), prefix)
+        return await self._run(lambda db: [EntrySize(*row) for row in db.execute(ENTRIES, given)])
+
+    async def shrink(self) -> bool:
+        """Give the disk space of what was deleted back to the system; whether no other process kept it from that."""
+
+        def work(db: sqlite3.Connection) -> bool:
+            try:
+                db.execute("VACUUM")
+                busy: int = db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+            except sqlite3.OperationalError:  # in use, or no room for the copy: the space is used again all the same
+                return False
+            return not busy
+
+        return await self._run(work)
+
     async def lease(self, name: str, owner: str, ttl_s: float) -> bool:
         """Take the lease `name` if it is free, expired or already `owner`'s."""
         return (await self.claim(name, owner, ttl_s)).granted
@@ -144,6 +182,55 @@ class SqliteStore:
             return 0 if row is None else int(row[0])
         return int((await self._first_row(ADD, (counter, amount)))[0])
 
+    async def parts(self, log: str, after: int = 0) -> Log:
+        """The parts of a log behind the one numbered `after`; all, if that one is no longer there."""
+
+        def work(db: sqlite3.Connection) -> Log:
+            if not _has_parts(db):  # a file of an earlier version that can only be read
+                return Log(())
+            is_there = after == 0 or db.execute(HAS_PART, (log, after)).fetchone() is not None
+            found = db.execute(PARTS, (log, after if is_there else 0))
+            return Log(tuple(Part(*row) for row in found), is_there)
+
+        return await self._run(work)
+
+    async def append(self, log: str, payload: bytes, after: int) -> int:
+        """Add a part behind the one numbered `after`; if all logs are too large, the oldest ones are dropped."""
+        row = await self._first_row(APPEND, {"log": log, "payload": payload, "after": after})
+        self._appends += 1
+        if self._appends % PRUNE_EVERY == 0 or len(payload) * PRUNE_EVERY > self._max_archive_bytes:
+            await self._run(lambda db: self._drop_logs(db, log))
+        return 0 if row is None else int(row[0])
+
+    async def fold(self, log: str, numbers: Sequence[int], payload: bytes) -> bool:
+        """Put one part in the place of those with these `numbers`, if all of them are still there."""
+
+        def work(db: sqlite3.Connection) -> bool:
+            with _transaction(db):
+                found = sum(db.execute(DELETE_PART, (log, number)).rowcount for number in numbers)
+                if found != len(numbers):
+                    db.execute("ROLLBACK")
+                    return False
+                db.execute(INSERT_PART, (log, payload))
+            return True
+
+        return await self._run(work)
+
+    async def logs(self, prefix: str = "") -> list[LogSize]:
+        """The sizes of all logs whose name begins with `prefix`, by name."""
+
+        def work(db: sqlite3.Connection) -> list[LogSize]:
+            given = (len(prefix), prefix)
+            return [LogSize(*row) for row in db.execute(LOGS, given)] if _has_parts(db) else []
+
+        return await self._run(work)
+
+    async def delete_logs(self, prefix: str = "") -> int:
+        """Delete every log whose name begins with `prefix`."""
+        count = len(await self.logs(prefix))
+        await self._row_count("DELETE FROM parts WHERE substr(log, 1, ?) = ?", (len(prefix), prefix))
+        return count
+
     async def aclose(self) -> None:
         """Close the file; a later use opens it again."""
         try:
@@ -162,6 +249,18 @@ class SqliteStore:
         if total > self._max_bytes:
             db.execute(PRUNE, (total - self._max_bytes * PRUNE_TO,))
 
+    def _drop_logs(self, db: sqlite3.Connection, last: str) -> None:
+        """Drop the logs appended to longest ago, but not the `last` one, until what is left is below the bound."""
+        with _transaction(db):
+            excess = db.execute("SELECT coalesce(sum(length(payload)), 0) FROM parts").fetchone()[0]
+            excess -= self._max_archive_bytes
+            for log, nbytes in db.execute(OLDEST_LOGS, (last,)).fetchall() if excess > 0 else ():
+                db.execute("DELETE FROM parts WHERE log = ?", (log,))
+                db.execute(INSERT_PART, (log, b""))
+                excess -= nbytes
+                if excess <= 0:
+                    break
+
     async def _first_row(self, statement: str, values: Any) -> Any:
         return await self._run(lambda db: db.execute(statement, values).fetchone())
 
@@ -173,3 +272,20 @@ class SqliteStore:
 
     async def _in_thread(self, work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._thread, work)
+
+
+def _has_parts(db: sqlite3.Connection) -> bool:
+    return db.execute("SELECT 1 FROM sqlite_master WHERE name = 'parts'").fetchone() is not None
+
+
+@contextmanager
+def _transaction(db: sqlite3.Connection) -> Iterator[None]:
+    """All or nothing, and no other process writes meanwhile."""
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    except BaseException:
+        db.execute("ROLLBACK")
+        raise
+    if db.in_transaction:
+        db.execute("COMMIT")

@@ -119,6 +119,10 @@ CHOSEN: Mapping[str, Examples] = {
         ('=DS.SPARK("us-cpi", "-5Y", 20)', '=DS.SPARK({"eia.wti.spot"; "cboe.vix"}, "-6M", 30)'),
         ('=DS.SPARK("us-cpi", "-5Y", 1)',),
     ),
+    "REVISIONS": Examples(
+        ('=DS.REVISIONS("us-cpi", "2026-07-01")',),
+        ('=DS.REVISIONS("us-cpi")', '=DS.SIGNAL("us-cpi", "value", , "asof=2026-07-31")'),
+    ),
 }
 """Formulas that show a function at work better than those in its own declaration, and its errors."""
 

@@ -51,6 +51,7 @@ ADDIN = Card(
     "The ways in: from cells, workbooks, commands and agents to the functions.",
     {
         "cli": "the command line, each command loaded when it runs",
+        "sheet": "a spreadsheet in the browser",
         "workbook": "refresh, freeze and write workbook files",
         "mcp": "the tools that agents call",
         "backend": "HTTP routes, security, keys",
@@ -83,6 +84,7 @@ CLIENT = Card(
     {
         "network": "limits, retries, circuit breaker, budget",
         "cache": "answers and their freshness, histories, single flight",
+        "archive": "what was known when",
         "contract": "the service's API as values",
     },
     MARGIN + INSET,

@@ -38,6 +38,9 @@ TIMES_FLOOR = 20
 LEAST_BOOK_S, LEAST_FORMULA_S = 1.0, 0.05
 """Below this a busy machine alone makes the difference."""
 
+TRIES = 3
+"""What is too slow is measured again, because Python may collect its garbage meanwhile."""
+
 BOOKS_PER_KEY = 200
 """Damaged names cost requests, and a key has a month's number of them."""
 
@@ -73,25 +76,28 @@ async def _attack_book(
     session: Session, content: bytes, folder: Path, what: str, allowed_s: float, found: Found
 ) -> None:
     book = folder / "attacked.xlsx"
-    book.write_bytes(content)
-    begun = time.process_time()
-    for name, outcome in zip(("refresh", "cost", "freeze"), await _commands(session, book, folder), strict=True):
-        found.outcomes[f"{name}: {'refused' if outcome else 'done'}"] += 1
-        if outcome is not None and (not isinstance(outcome, AddinError) or UNEXPECTED in str(outcome)):
-            found.wrong.append(f"{what}: {name}: {outcome!r}")
-            book.rename(folder / f"wrong-{len(found.wrong)}.xlsx")
-            book.write_bytes(content)
-    taken_s = time.process_time() - begun
-    found.slowest["book"] = max(found.slowest.get("book", 0.0), taken_s)
-    found.slowest["book, of what is allowed"] = max(
-        found.slowest.get("book, of what is allowed", 0.0), taken_s / allowed_s
-    )
-    if taken_s > allowed_s:
-        found.wrong.append(f"{what}: {taken_s:.1f} s, allowed {allowed_s:.1f} s")
-        book.rename(folder / f"wrong-{len(found.wrong)}.xlsx")
+    wrong = []
+    for attempt in range(TRIES):
         book.write_bytes(content)
+        begun = time.process_time()
+        ends = dict(zip(("refresh", "cost", "freeze"), await _commands(session, book, folder), strict=True))
+        taken_s = time.process_time() - begun
+        if attempt == 0:
+            found.outcomes.update(f"{name}: {'refused' if end else 'done'}" for name, end in ends.items())
+        if taken_s <= allowed_s:
+            break
+    else:
+        wrong.append(f"{taken_s:.1f} s, allowed {allowed_s:.1f} s")
+    for name, end in ends.items():
+        if end is not None and (not isinstance(end, AddinError) or UNEXPECTED in str(end)):
+            wrong.append(f"{name}: {end!r}")
     if book.read_bytes() != content:
-        found.wrong.append(f"{what}: the input was changed")
+        wrong.append("the input was changed")
+    if wrong:
+        found.wrong += [f"{what}: {each}" for each in wrong]
+        (folder / f"wrong-{len(found.wrong)}.xlsx").write_bytes(content)
+    for name, figure in (("book", taken_s), ("book, of what is allowed", taken_s / allowed_s)):
+        found.slowest[name] = max(found.slowest.get(name, 0.0), figure)
 
 
 async def _commands(session: Session, book: Path, folder: Path) -> Sequence[Exception | None]:
@@ -138,19 +144,31 @@ def attack_formulas(count: int, seed: int, found: Found) -> None:
     random = Random(seed)
     for number in range(count):
         formula = damaged_formula(random)
-        begun = time.process_time()
-        with suppress(Unworkable):
-            tokens(formula)
-        floor_s = time.process_time() - begun
-        begun = time.process_time()
-        try:
-            found.outcomes[f"formula: {_read(formula)}"] += 1
-        except Exception as error:  # noqa: BLE001 - every kind of end is counted
-            found.wrong.append(f"{seed}/{number} {formula[:200]!r}: {error!r}")
-        taken_s = time.process_time() - begun
-        found.slowest["formula"] = max(found.slowest.get("formula", 0.0), taken_s)
-        if taken_s > max(LEAST_FORMULA_S, TIMES_FLOOR * floor_s):
+        for _ in range(TRIES):
+            floor_s, taken_s, outcome = _timed_reading(formula)
+            if taken_s <= max(LEAST_FORMULA_S, TIMES_FLOOR * floor_s):
+                break
+        else:
             found.wrong.append(f"{seed}/{number} {formula[:200]!r}: {taken_s:.2f} s, tokens {floor_s:.3f} s")
+        found.slowest["formula"] = max(found.slowest.get("formula", 0.0), taken_s)
+        if isinstance(outcome, Exception):
+            found.wrong.append(f"{seed}/{number} {formula[:200]!r}: {outcome!r}")
+        else:
+            found.outcomes[f"formula: {outcome}"] += 1
+
+
+def _timed_reading(formula: str) -> tuple[float, float, str | Exception]:
+    """The seconds to split a formula into tokens, those to read it in every way, and what came of that."""
+    outcome: str | Exception
+    begun = time.process_time()
+    with suppress(Unworkable):
+        tokens(formula)
+    split = time.process_time()
+    try:
+        outcome = _read(formula)
+    except Exception as error:  # noqa: BLE001 - every kind of end is counted
+        outcome = error
+    return split - begun, time.process_time() - split, outcome
 
 
 def _read(formula: str) -> str:

@@ -2,192 +2,131 @@
 
     python -m tests.attack.truth --steps 100000 --store sqlite
 
-Every value the world ever had is unique, so that each one shown tells when and for which key it was true.
+The run is a row of worlds. In every other one the clocks of all processes, or of one of them, are set forward and back;
+in those it is not checked how many requests were needed, because nobody knows then how old an answer is.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import math
 import random
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
-from itertools import count
 from pathlib import Path
 from typing import Any
 
 import httpx
+import numpy as np
 
 from dataservice.client import AsyncClient, HistoryResource, SignalDetail, SignalResource
 from dataservice.errors import DataServiceError
 from dataservice.observations import Observations
 from dataservice.stores import MemoryStore, SqliteStore, Store
 from dataservice.stores.redis import RedisStore
+from tests.attack.changing_world import DAYS, KEYS, MODES, NEVER, SLUGS, World, day_numbers, number_of
 from tests.dataservice.client.clocks import Clock
-from tests.dataservice.client.scripted import quota
 
-KEYS = tuple(f"ds_{digit * 40}" for digit in "12")
-SLUGS = ("daily", "other.daily")
-FIRST = date(2022, 1, 1)
-MODES = ("fine", "fine", "fine", "500", "404", "html", "no date", "big", "lost", "breaks off", "429")
+STEPS_A_WORLD = 400
+"""Then a new one begins: series that grow for centuries take long to answer, and find nothing else."""
 
+TRIES = 5
+"""How often a failing request is tried at most."""
 
-@dataclass
-class Series:
-    """One signal of one key: its observations, and every value that each day ever had."""
-
-    values: dict[date, float]
-    ever: dict[date, set[float]] = field(default_factory=dict)
-    touched_at: dict[date, float] = field(default_factory=dict)
-    """When a day was last revised, dropped or published."""
-
-    def put(self, day: date, value: float | None, now: float) -> None:
-        if value is None:
-            self.values.pop(day, None)
-        else:
-            self.values[day] = value
-            self.ever.setdefault(day, set()).add(value)
-        self.touched_at[day] = now
+ACTIONS = ("read", "read", "read", "read", "change", "wait", "mode", "restart", "refresh")
+ZERO = ("wrong", "part", "lost", "two values", "freshness", "over need")
 
 
-class World:
-    """The service: it says what the series are now, or fails in the mode that is on."""
+class ProcessClock:
+    """The world's time, as the clock of one process shows it."""
 
-    def __init__(self, chance: random.Random, clock: Clock) -> None:
-        self.chance, self.clock = chance, clock
-        self.mode = "fine"
-        self.requests = 0
-        self._numbers = count(1)
-        self.series = {(key, slug): self._begin() for key in KEYS for slug in SLUGS}
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self.ahead_s = 0.0
 
-    def _begin(self) -> Series:
-        series = Series({})
-        last = datetime.fromtimestamp(self.clock.now, UTC).date()
-        for n in range((last - FIRST).days):
-            series.put(FIRST + timedelta(days=n), float(next(self._numbers)), 0.0)
-        return series
-
-    def change(self) -> None:
-        """Publish, revise anywhere, or drop."""
-        series = self.chance.choice(list(self.series.values()))
-        days = sorted(series.values)
-        match self.chance.choice(("publish", "revise", "revise", "drop")):
-            case "publish":
-                today = datetime.fromtimestamp(self.clock.now, UTC).date()
-                for n in range(1, 1 + self.chance.choice((1, 1, 5, 400))):
-                    day = days[-1] + timedelta(days=n)
-                    if day < today:
-                        series.put(day, float(next(self._numbers)), self.clock.now)
-            case "revise":
-                for day in self.chance.sample(days[-self.chance.choice((1, 30, 365, len(days))) :], 1):
-                    series.put(day, float(next(self._numbers)), self.clock.now)
-            case _ if len(days) > 800:
-                series.put(self.chance.choice(days[-400:]), None, self.clock.now)
-
-    def answer(self, request: httpx.Request) -> httpx.Response:
-        self.requests += 1
-        key = request.headers["authorization"].removeprefix("Bearer ")
-        parts = request.url.path.split("/")
-        series = self.series[key, parts[3]]
-        mode = self.mode
-        if mode == "breaks off":
-            mode = "fine" if self.requests % 2 else "500"
-        rows = [{"observed_at": f"{day}T00:00:00Z", "value": series.values[day]} for day in sorted(series.values)]
-        if len(parts) > 4:
-            first, last = request.url.params.get("start", ""), request.url.params.get("end", "9999") + "T99"
-            data: Any = [row for row in rows if first <= row["observed_at"] <= last][:1_000]
-        else:
-            data = {"slug": parts[3], "latest": rows[-1], "history": rows[-365:]}
-        match mode:
-            case "500" | "404":
-                return httpx.Response(int(mode), json={"error": "no"}, headers=quota())
-            case "429":
-                return httpx.Response(429, json={"error": "slower"}, headers={**quota(), "retry-after": "30"})
-            case "html":
-                return httpx.Response(200, text="<html>", headers=quota())
-            case "no date":
-                bad = [{"observed_at": "today", "value": 1}]
-                data = bad if len(parts) > 4 else {**data, "history": bad}
-            case "big":
-                late = {"observed_at": "0001-01-01T00:00:00+14:00", "value": 2}
-                data = [*data[:-1], late] if len(parts) > 4 else {**data, "n": 10**40}
-            case "lost":
-                raise httpx.ReadError("lost")
-        return httpx.Response(200, json={"data": data}, headers=quota())
+    def __call__(self) -> float:
+        return self._clock() + self.ahead_s
 
 
 @dataclass
 class Check:
     """What was shown, and what was wrong with it."""
 
-    world: World
-    shown: set[tuple[str, Any]] = field(default_factory=set)
     figures: Counter[str] = field(default_factory=Counter)
-    first_wrong: str = ""
+    found: list[str] = field(default_factory=list)
     where: str = ""
     """The seed, the step and the client, with which what is wrong comes up again."""
 
     def wrong(self, kind: str, text: str) -> None:
         self.figures[kind] += 1
-        self.first_wrong = self.first_wrong or f"{kind} at {self.where}: {text}"
+        self.found.append(f"{kind} at {self.where}: {text}")
 
-    def history(self, key: str, resource: HistoryResource, found: Observations, fetched_at: float) -> None:
-        """Each value was once true for this key, and nothing is missing that was there all the time."""
-        series = self.world.series[key, resource.slug]
-        found = found.between(resource.start, resource.end)
-        told = {moment.date(): value for moment, value in found}
-        for day, value in told.items():
-            if value not in series.ever.get(day, ()):
-                self.wrong("wrong", f"{day} is {value}, never {series.ever.get(day)}")
-        first, last = resource.start or date.min, resource.end or date.max
-        for day in series.values:
-            if first <= day <= last and day not in told and series.touched_at[day] <= fetched_at - 60:
-                self.wrong("part", f"{resource}: {day} is missing, fetched at {fetched_at}, now {self.world.clock.now}")
-                break
+    @property
+    def first_wrong(self) -> str:
+        """What was wrong first; empty where nothing was."""
+        return next(iter(self.found), "")
 
-    def agree(self, values: dict[date, dict[float, list[Any]]], asked: list[Any]) -> None:
-        """No observation has two values at one time: `values` holds the reads that showed each."""
-        for day, seen in values.items():
-            if len(seen) > 1:
-                self.wrong("two values", f"{day}: {seen}, read in this order: {asked}, now {self.world.clock.now}")
-                return
+    @property
+    def is_clean(self) -> bool:
+        """Whether every promise was kept."""
+        return not any(self.figures[kind] for kind in ZERO)
 
 
 class Attack:
     """Several clients, each as a process of its own, on one store of a kind."""
 
-    def __init__(self, kind: str, seed: int, redis_url: str, folder: Path) -> None:
+    def __init__(self, kind: str, seed: int, redis_url: str, folder: Path, check: Check, *, clocks: bool) -> None:
         self.chance, self.clock, self._seed = random.Random(seed), Clock(), seed
-        self.check = Check(World(self.chance, self.clock))
+        self.check, self.world = check, World(self.chance, self.clock)
         self.stack = AsyncExitStack()
         self._kind, self._redis_url, self._folder = kind, redis_url, folder
+        self._moves_clocks = clocks
+        self._actions = (*ACTIONS, "clock") if clocks else ACTIONS
         self._shared = MemoryStore(clock=self.clock, max_bytes=2**30)
         self._clients: dict[tuple[str, int], AsyncClient] = {}
+        self._clocks = {(key, number): ProcessClock(self.clock) for key in KEYS for number in range(3)}
+        self._not_before: dict[tuple[str, int], float] = {}
+        self._shown: set[tuple[str, Any]] = set()
 
     async def step(self, number: int) -> None:
         """One random step, the one of this `number`."""
         who = self.chance.choice(KEYS), self.chance.randrange(3)
-        action = self.chance.choice(("read", "read", "read", "read", "change", "wait", "mode", "restart", "refresh"))
+        action = self.chance.choice(self._actions)
         self.check.figures[action] += 1
-        self.check.where = f"seed {self._seed}, step {number}, client {who[0][3]}/{who[1]}, {action}"
+        self.check.where = f"world {self._seed}, step {number}, client {who[0][3]}/{who[1]}, {action}"
         match action:
             case "read":
                 await self._read(*who)
             case "change":
-                self.check.world.change()
+                self.world.change()
             case "wait":
                 self.clock.advance(self.chance.choice((1, 60, 901, 3_600, 86_400, 86_400 * 8, 86_400 * 31)))
             case "mode":
-                self.check.world.mode = self.chance.choice(MODES)
+                self.world.mode = self.chance.choice(MODES)
             case "restart" if who in self._clients:
                 await self._clients.pop(who).aclose()
+                self._not_before.pop(who, None)
             case "refresh":
-                await self._client(*who).refresh(force=self.chance.random() < 0.5)
+                await self._refresh(who, force=self.chance.random() < 0.5)
+            case "clock":
+                self._set_clocks(who)
+
+    async def _refresh(self, who: tuple[str, int], *, force: bool) -> None:
+        await self._client(*who).refresh(force=force)
+        if force:
+            self._not_before[who] = math.nextafter(self.clock.now, math.inf)
+
+    def _set_clocks(self, who: tuple[str, int]) -> None:
+        """Set the clock of one process or of all, forward or back, by minutes or by a year."""
+        by = self.chance.choice((-86_400 * 365, -86_400, -3_600, -600, 600, 3_600, 86_400, 86_400 * 365))
+        for each in self.chance.choice(([who], list(self._clocks))):
+            ahead_s = self._clocks[each].ahead_s + by
+            self._clocks[each].ahead_s = ahead_s if abs(ahead_s) < 86_400 * 400 else 0.0
 
     def _store(self) -> Store:
         match self._kind:
@@ -201,15 +140,14 @@ class Attack:
         if (key, number) not in self._clients:
             store = self._store()
             self.stack.push_async_callback(store.aclose)
-            transport = httpx.MockTransport(self.check.world.answer)
             client = AsyncClient(
                 "https://data.example",
                 key,
                 store=store,
-                clock=self.clock,
+                clock=self._clocks[key, number],
                 sleep=self.clock.sleep,
                 jitter=lambda: 0.5,
-                transport=transport,
+                transport=httpx.MockTransport(self.world.answer),
             )
             self.stack.push_async_callback(client.aclose)
             self._clients[key, number] = client
@@ -218,7 +156,7 @@ class Attack:
     async def _read(self, key: str, number: int) -> None:
         """Read one signal in several ways at one time, and compare."""
         client, slug = self._client(key, number), self.chance.choice(SLUGS)
-        today = datetime.fromtimestamp(self.clock.now, UTC).date()
+        today = datetime.fromtimestamp(self._clocks[key, number](), UTC).date()
         resources: list[Any] = [
             SignalResource(slug),
             HistoryResource(slug, today - timedelta(days=self.chance.choice((20, 200, 360, 900)))),
@@ -228,54 +166,108 @@ class Attack:
         ]
         asked = self.chance.sample(resources, self.chance.randint(1, 3))
         for resource in asked:
-            await self._read_one(client, key, resource)
-        values: dict[date, dict[float, list[Any]]] = {}
+            await self._read_one(key, number, resource)
+        shown = []
         for resource in asked:  # what is known after all this is what cells show
             last = await client.last_known(resource)
-            for day, value in shown_by(last.value) if last else ():
-                values.setdefault(day, {}).setdefault(value, []).append((resource, last.fetched_at, last.source.value))
-        self.check.agree(values, asked)
+            shown += shown_by(last.value) if last else []
+        self._agree(shown, asked)
 
-    async def _read_one(self, client: AsyncClient, key: str, resource: Any) -> None:
-        check, clock = self.check, self.clock
+    async def _read_one(self, key: str, number: int, resource: Any) -> None:
+        check, client, clock = self.check, self._client(key, number), self._clocks[key, number]
         fixed = isinstance(resource, SignalResource) or resource.start is None or resource.start.year == 2023
+        series, before = self.world.series[key, resource.slug], self.world.requests
+        most = series.most_requests(
+            resource, self.clock.now, self.world.today(), self._not_before.get((key, number), NEVER)
+        )
+        doubts = series.doubts
         try:
             answer = await client.read(resource)
         except DataServiceError:
-            if (key, resource) in check.shown:
-                check.wrong("lost", f"{resource} in mode {check.world.mode}")
+            if (key, resource) in self._shown:
+                check.wrong("lost", f"{resource} in mode {self.world.mode}")
             return
+        finally:
+            if not self._moves_clocks:
+                if series.doubts > doubts:
+                    check.figures["after a revision"] += 1
+                    most += series.whole() + 1
+                self._count(resource, self.world.requests - before, most)
         if fixed:
-            check.shown.add((key, resource))
-        if answer.fresh_until - clock.now > 900.001 and answer.stale_because is None:
-            check.wrong("freshness", f"{resource}: {answer.fresh_until - clock.now}")
-        if isinstance(resource, HistoryResource):
-            check.history(key, resource, answer.value, answer.fetched_at)
+            self._shown.add((key, resource))
+        if answer.fresh_until - clock() > 900.001 and answer.stale_because is None:
+            check.wrong("freshness", f"{resource}: {answer.fresh_until - clock()}")
+        self._check_shown(key, resource, answer.value, answer.fetched_at)
+
+    def _count(self, resource: Any, requests: int, most: int) -> None:
+        """Compare what was spent with what was needed; what fails is tried again, each page by itself."""
+        tries = 1 if self.world.mode == "fine" else TRIES
+        self.check.figures["needed"] += min(requests, most)
+        if requests > most * tries:
+            self.check.wrong("over need", f"{resource}: {requests} requests, {most} needed, mode {self.world.mode}")
+
+    def _check_shown(self, key: str, resource: Any, value: Any, fetched_at: float) -> None:
+        """Each value was once true for this key, and nothing is missing that was there all the time."""
+        name = (key, resource.slug)
+        for found in shown_by(value):
+            if wrong := self.world.never_true(name, found):
+                self.check.wrong("wrong", f"{resource}: {wrong}")
+        if isinstance(resource, SignalResource):
+            return
+        told = np.zeros(DAYS, bool)
+        told[day_numbers(value.between(resource.start, resource.end))] = True
+        first = 0 if resource.start is None else number_of(resource.start)
+        last = DAYS - 1 if resource.end is None else number_of(resource.end)
+        series, since = self.world.series[name], NEVER if self._moves_clocks else fetched_at - 60
+        missing = [
+            day
+            for day in series.days.tolist()
+            if first <= day <= last and not told[day] and series.touched_at[day] <= since
+        ]
+        if missing:
+            self.check.wrong("part", f"{resource}: {len(missing)} days from number {missing[0]} are missing")
+
+    def _agree(self, shown: list[Observations], asked: list[Any]) -> None:
+        """No observation has two values at one time."""
+        days = np.concatenate([day_numbers(found) for found in shown] or [np.empty(0, int)])
+        values = np.concatenate([found.values for found in shown] or [np.empty(0)])
+        pairs = np.unique(np.stack([days, values]), axis=1)
+        twice = np.flatnonzero(np.diff(pairs[0]) == 0)
+        if len(twice):
+            self.check.wrong("two values", f"{pairs[:, twice[0] : twice[0] + 2].tolist()}, read in this order: {asked}")
 
 
-def shown_by(value: Any) -> Iterator[tuple[date, float]]:
-    """Every observation in an answer, and the latest one of a detail."""
-    if isinstance(value, SignalDetail):
-        if value.latest is not None and value.latest.value is not None:
-            yield date.fromisoformat(value.latest.observed_at[:10]), value.latest.value
-        value = value.history
-    for moment, number in value:
-        yield moment.date(), number
+def shown_by(value: Any) -> list[Observations]:
+    """The observations in an answer, and the latest one of a detail."""
+    if not isinstance(value, SignalDetail):
+        return [value]
+    latest = value.latest
+    if latest is None:
+        return [value.history]
+    return [value.history, Observations.from_columns([latest.observed_at], [latest.value])]
 
 
-async def attack(steps: int, kind: str, seed: int, redis_url: str = "") -> Check:
-    """Run `steps` random steps; the figures. Any exception that is not the client's own ends it."""
-    with tempfile.TemporaryDirectory() as folder:
-        attack = Attack(kind, seed, redis_url, Path(folder))
-        async with attack.stack:
-            for number in range(steps):
-                await attack.step(number)
-    attack.check.figures["requests"] = attack.check.world.requests
-    return attack.check
+async def attack(steps: int, kind: str, seed: int, redis_url: str = "", *, clocks: bool | None = None) -> Check:
+    """Run `steps` random steps; the figures. Any exception that is not the client's own ends it.
+
+    `clocks`: whether clocks are moved; None for every other world.
+    """
+    check = Check()
+    for first in range(0, steps, STEPS_A_WORLD):
+        with tempfile.TemporaryDirectory() as folder:
+            number = seed * 1_000_000 + first // STEPS_A_WORLD
+            moved = number % 2 == 1 if clocks is None else clocks
+            attack = Attack(kind, number, redis_url, Path(folder), check, clocks=moved)
+            async with attack.stack:
+                for step in range(min(STEPS_A_WORLD, steps - first)):
+                    await attack.step(step)
+            check.figures["requests"] += attack.world.requests
+    return check
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
+    """Run it from the command line; the exit code is 1 where a promise was broken."""
+    parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--steps", type=int, default=100_000)
     parser.add_argument("--store", choices=("memory", "sqlite", "redis"), default="memory")
     parser.add_argument("--redis-url", default="redis://127.0.0.1:6379/0")
@@ -283,7 +275,8 @@ def main() -> None:
     given = parser.parse_args()
     began = time.monotonic()
     check = asyncio.run(attack(given.steps, given.store, given.seed, given.redis_url))
-    print(dict(check.figures), check.first_wrong, f"{time.monotonic() - began:.0f} s")  # noqa: T201
+    print(dict(check.figures), f"{time.monotonic() - began:.0f} s", *check.found[:20], sep="\n")  # noqa: T201
+    raise SystemExit(not check.is_clean)
 
 
 if __name__ == "__main__":

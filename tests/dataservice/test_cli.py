@@ -61,7 +61,7 @@ def test_a_sample_is_written_imported_and_replaced(run, tmp_path):
     for _ in range(2):
         code, _, told = run("import", folder)
         assert (code, told.strip()) == (
-            0, "Imported 15 signals, 20,057 observations, 4 indices, 6 currents, 12 posts, 152 wire items.",
+            0, "Imported 15 signals, 19,985 observations, 4 indices, 6 currents, 12 posts, 152 wire items.",
         )  # fmt: skip
 
 
@@ -98,6 +98,9 @@ def test_an_empty_list_of_keys_says_how_to_create_one(run):
         (["sample", "x", "--as-of", "someday"], 2, "must be a calendar date"),
         (["sample", "/dev/null/x"], 1, "cannot be written"),
         (["serve", "--port", "70000"], 2, "--port"),
+        (["serve", "--as-of", "2026-08-31"], 2, "belongs to --sample"),
+        (["serve", "--sample", "--as-of", "yesterday"], 2, "must be a calendar date"),
+        (["serve", "--sample", "--data", "."], 2, "leave out --data"),
         (["serve", "--host", "192.0.2.1"], 1, "cannot listen on 192.0.2.1"),
         (["key", "list", "--db", "mysql://host/x"], 1, "mysql is not supported"),
         (["key", "list", "--db", ":memory:"], 1, "a database in memory is not enough"),
@@ -128,6 +131,32 @@ def test_a_port_in_use_is_said(tmp_path):
         one.terminate()
     assert other.returncode == 1
     assert f"cannot listen on 127.0.0.1 port {port}: Address already in use" in other.stderr
+
+
+def test_serve_answers_with_the_made_up_data_of_a_day(tmp_path):
+    database = tmp_path / "service.db"
+    shown = []
+    for day in ("2026-08-31", "2026-09-30"):
+        with started(database, "--sample", "--as-of", day) as service:
+            address = service.stdout.readline().split()[3].rstrip(",")
+            with Store(database) as store:
+                headers = {"Authorization": f"Bearer {store.create_key()}"}
+            answer = httpx.get(f"{address}/v1/signals/us-cpi?history=2", headers=headers, timeout=60).json()["data"]
+            shown.append({each["observed_at"]: each["value"] for each in answer["history"]})
+            service.send_signal(signal.SIGINT)
+            assert service.communicate(timeout=60)[1] == ""
+    assert list(shown[0]) == ["2026-07-01T00:00:00Z", "2026-08-01T00:00:00Z"]
+    assert list(shown[1]) == ["2026-08-01T00:00:00Z", "2026-09-01T00:00:00Z"]
+    assert shown[0]["2026-08-01T00:00:00Z"] != shown[1]["2026-08-01T00:00:00Z"]
+
+
+def test_the_sample_does_not_replace_other_data(run, tmp_path):
+    (tmp_path / "signals.csv").write_text(
+        "slug,name,category,signal_type,source,is_premium\nown,Own,macro,index,Us,false\n", encoding="utf-8"
+    )
+    assert run("import", str(tmp_path))[0] == 0
+    code, _, told = run("serve", "--sample", "--port", "0")
+    assert (code, "holds data that are not made up" in told) == (1, True)
 
 
 @pytest.mark.parametrize("workers", ["1", "2"])

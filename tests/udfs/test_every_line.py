@@ -191,8 +191,8 @@ LINES: dict[str, list[tuple[tuple[Any, ...], Any]]] = {
         ((H, f"{CPI}, {OIL}", "N3", None, "layout=long"), rows(6, width=3)),
     ],
     "INDEX: each field, components, one weight": [
-        (("INDEX", "pressure-gauge"), 103.5878),
-        (("INDEX", "pressure-gauge", "value"), 103.5878),
+        (("INDEX", "pressure-gauge"), 103.5312),
+        (("INDEX", "pressure-gauge", "value"), 103.5312),
         (("INDEX", "pressure-gauge", "observed_at"), date(2026, 8, 1)),
         (("INDEX", "pressure-gauge", "name"), "Price pressure gauge (made up)"),
         (("INDEX", "pressure-gauge", "category"), "macro"),
@@ -267,7 +267,7 @@ LINES: dict[str, list[tuple[tuple[Any, ...], Any]]] = {
         (("QUOTA", "used_here"), lambda shown: shown >= 1),
     ],
     "STATUS: a table of what was asked": [
-        (("STATUS",), header("resource", "state", "age", "source", "last_error", "revised_at")),
+        (("STATUS",), header("resource", "state", "age", "source", "last_error", "revised_at", "revision")),
         (("STATUS", "never-asked"), lambda found: found[1][:2] == ("never-asked", "missing")),
     ],
     "EXPLAIN: where a number comes from": [

@@ -27,7 +27,8 @@ SIGNATURES = {
     "QUOTA": 'field="remaining"',
     "STATUS": "[name]",
     "EXPLAIN": "slug",
-    "SPARK": 'slug, start="-1Y", points=40',
+    "SPARK": 'slug, start="-1Y", points=40, [options]',
+    "REVISIONS": "slug, [observed_at], [start]",
 }
 
 FIELDS = {
@@ -47,7 +48,8 @@ FIELDS = {
 KINDS = "news filing press_release data_release fund_flow analyst_rating social_post breaking"
 
 OPTIONS = {
-    "SIGNAL": {},
+    "SIGNAL": {"asof": "", "vintage": "latest first"},
+    "SPARK": {"asof": "", "vintage": "latest first"},
     "SIGNAL_HISTORY": {
         "freq": "raw D W M Q Y",
         "agg": "last first mean sum min max",
@@ -59,6 +61,8 @@ OPTIONS = {
         "dates": "show hide",
         "limit": "",
         "layout": "wide long",
+        "asof": "",
+        "vintage": "latest first",
     },
     "WIRE": {"signal": "", "current": "", "text": ""},
     "CURRENTS": {"sort": "", "top": ""},

@@ -117,6 +117,9 @@ class Batch:
                 run.fresh_until = learned.fresh_until
             if learned.is_lacking:
                 run.note_lack(learned)
+        if run.used is not None:
+            used = [(question.resource, known[question].replies[0]) for question in questions]
+            run.used |= {resource: reply for resource, reply in used if isinstance(reply, Answer)}
         if self._meters:
             run.requests += sum([self._meters.pop(q).requests for q in questions if q in self._meters])
         return learned.replies if len(questions) == 1 else [known[question].replies[0] for question in questions]

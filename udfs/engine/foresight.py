@@ -7,6 +7,7 @@ from the cheapest of them to the dearest is what it may cost.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from enum import Enum
 from functools import lru_cache
@@ -30,6 +31,7 @@ from dataservice.client import (
     Meter,
     Miss,
     Page,
+    Refresh,
     Resource,
     SignalDetail,
     SignalResource,
@@ -57,10 +59,52 @@ class Guess(Enum):
     MISSING = "nothing of that name"
 
 
+class AfterRefresh:
+    """A client as it will be right after a refresh: nothing is blocked, and by force nothing is fresh."""
+
+    def __init__(self, client: AsyncClient, mode: Refresh, now: float) -> None:
+        self._client = client
+        self._mode = mode
+        self._now = now
+
+    def peek(self, resource: Resource[T], *, max_age_s: float | None = None) -> Answer[T] | None:
+        """The answer in memory."""
+        if self._mode is Refresh.FORCE and max_age_s is None:
+            return None
+        return self._aged(self._client.peek(resource, max_age_s=max_age_s))
+
+    async def last_known(self, resource: Resource[T]) -> Answer[T] | None:
+        """The answer in any cache."""
+        return self._aged(await self._client.last_known(resource))
+
+    async def doubts(self, names: int) -> Doubt:
+        """Whether so many names are to be looked up in the catalogue first."""
+        return await self._client.doubts(names)
+
+    async def cost_of(self, resource: Resource[Any]) -> Cost:
+        """What reading `resource` would spend."""
+        return await self._client.cost_of(resource, after=self._mode)
+
+    async def read(
+        self,
+        resource: Resource[T],  # noqa: ARG002 - a reader's signature
+        *,
+        known_miss: Miss[T] | None = None,  # noqa: ARG002
+        meter: Meter | None = None,  # noqa: ARG002
+    ) -> Answer[T]:
+        """Nothing is read for a preview."""
+        raise AssertionError("a preview reads nothing")
+
+    def _aged(self, answer: Answer[T] | None) -> Answer[T] | None:
+        if answer is None or self._mode is not Refresh.FORCE:
+            return answer
+        return replace(answer, fresh_until=min(answer.fresh_until, self._now))
+
+
 class Foresight:
     """A reader that sends nothing: it notes what each read would cost, and answers what is not known with a guess."""
 
-    def __init__(self, client: AsyncClient, guess: Guess, now: float) -> None:
+    def __init__(self, client: AsyncClient | AfterRefresh, guess: Guess, now: float) -> None:
         self._client = client
         self._guess = guess
         self._now = now

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from dataservice.client import Answer
+from dataservice.client import Answer, Resource
 from dataservice.errors import DataServiceError, InvalidRequestError, NotFoundError, TierError
 from udfs.engine.effects import EVER, Asking, Question, Reply
 
@@ -60,6 +60,8 @@ class Run(msgspec.Struct, eq=False):
     requests: int = 0
     """Requests that were made for this function, answered or not; those of what several functions share are charged to
     the first that used it."""
+    used: dict[Resource[Any], Answer[Any]] | None = None
+    """The answers that went into its result; None where nobody wants to know them."""
 
     def step(self, replies: Sequence[Reply] | None) -> None:
         """Go on with `replies` up to the next questions or the end."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import msgspec
 
-from dataservice.client import AsyncClient, Cost, Resource
+from dataservice.client import Answer, AsyncClient, Cost, Refresh, Resource
 from dataservice.client.contract.windows import utc_day
 from dataservice.errors import DataServiceError
 from udfs.arguments.options import error_style
@@ -17,7 +18,7 @@ from udfs.engine import batch
 from udfs.engine.batch import Batch, Reader
 from udfs.engine.binding import Bindings
 from udfs.engine.effects import EVER
-from udfs.engine.foresight import Foresight, Guess, spread
+from udfs.engine.foresight import AfterRefresh, Foresight, Guess, spread
 from udfs.engine.registry import REGISTRY
 from udfs.engine.run import Run
 from udfs.engine.turns import cooperative, in_turns
@@ -63,6 +64,8 @@ class Outcome(msgspec.Struct, frozen=True):
     fresh_for_s: float
     stale: Stale | None = None
     requests: int = 0
+    answers: Mapping[Resource[Any], Answer[Any]] | None = None
+    """The answers that went into the result, where the session traces them."""
 
 
 class CostPreview(msgspec.Struct, frozen=True):
@@ -83,11 +86,27 @@ class CostPreview(msgspec.Struct, frozen=True):
 
 
 class Session:
-    """Answers batches of calls through one client; every call ends in an `Outcome`, whatever happens."""
+    """Answers batches of calls through one client; every call ends in an `Outcome`, whatever happens.
 
-    def __init__(self, client: AsyncClient, *, clock: Callable[[], float] = time.time) -> None:
+    `reader` answers in place of the client. With `traced`, each outcome names the answers that went into it.
+    """
+
+    def __init__(
+        self,
+        client: AsyncClient,
+        *,
+        clock: Callable[[], float] = time.time,
+        reader: Reader | None = None,
+        traced: bool = False,
+    ) -> None:
         self.client = client
         self._clock = clock
+        self._reader: Reader = reader or client
+        self._traced = traced
+
+    def now(self) -> float:
+        """The session's time, in seconds since 1970."""
+        return self._clock()
 
     async def answer(self, calls: Sequence[Call], *, reader: Reader | None = None) -> list[Outcome]:
         """The outcomes of `calls`, in order; equal resources are asked once, one bad call harms no other.
@@ -95,7 +114,7 @@ class Session:
         `reader` answers in place of the client, such as one that ends by a deadline.
         """
         bindings = self._bindings()
-        runs = await self._run(calls, reader or self.client, bindings)
+        runs = await self._run(calls, reader or self._reader, bindings)
         now = self._clock()
         outcomes: list[Outcome] = []
         async for part in in_turns(list(zip(calls, runs, strict=True))):
@@ -105,11 +124,12 @@ class Session:
     async def _run(self, calls: Sequence[Call], reader: Reader, bindings: Bindings) -> list[Run | CellError]:
         batch = Batch(reader, bindings.now)
         last = {each for each in {call.function_id for call in calls} if _runs_last(each)}
+        begin = partial(_begun, bindings=bindings, batch=batch, traced=self._traced)
         begun: list[Run | CellError | None] = []
         async for part in in_turns(calls):
-            begun += [None if call.function_id in last else _begun(call, bindings, batch) for call in part]
+            begun += [None if call.function_id in last else begin(call) for call in part]
         await batch.end()
-        runs = [run or _begun(call, bindings, batch) for call, run in zip(calls, begun, strict=True)]
+        runs = [run or begin(call) for call, run in zip(calls, begun, strict=True)]
         await batch.end()
         return runs
 
@@ -122,22 +142,23 @@ class Session:
             raise run.error
         return with_index(run.result)
 
-    async def cost(self, calls: Sequence[Call]) -> CostPreview:
-        """What `answer(calls)` would spend now; sends nothing."""
+    async def cost(self, calls: Sequence[Call], *, after: Refresh | None = None) -> CostPreview:
+        """What `answer(calls)` would spend now, or `after` a refresh; sends nothing."""
         bindings = self._bindings()
+        client = self.client if after is None else AfterRefresh(self.client, after, bindings.now)
         costly: list[Call] = []
         missing: set[Resource[Any]] = set()
         async for call in cooperative(calls):
             run = _bound(call, bindings)
-            needed = await batch.needed([run], self.client, bindings.now) if isinstance(run, Run) else set()
+            needed = await batch.needed([run], client, bindings.now) if isinstance(run, Run) else set()
             if needed:
                 costly.append(call)
                 missing |= needed
-        return CostPreview(await self._cost(costly), frozenset(missing), len(calls), len(calls) - len(costly))
+        return CostPreview(await self._cost(costly, client), frozenset(missing), len(calls), len(calls) - len(costly))
 
-    async def _cost(self, calls: Sequence[Call]) -> Cost:
+    async def _cost(self, calls: Sequence[Call], client: AsyncClient | AfterRefresh) -> Cost:
         """From how many to how many requests `calls` would spend."""
-        guesses = [Foresight(self.client, guess, self._clock()) for guess in Guess] if calls else []
+        guesses = [Foresight(client, guess, self._clock()) for guess in Guess] if calls else []
         for foresight in guesses:
             await self._run(calls, foresight, self._bindings())
         return spread(foresight.by_subject() for foresight in guesses)
@@ -152,10 +173,11 @@ def _runs_last(function_id: str) -> bool:
     return function is not None and function.runs_last
 
 
-def _begun(call: Call, bindings: Bindings, batch: Batch) -> Run | CellError:
+def _begun(call: Call, bindings: Bindings, batch: Batch, *, traced: bool = False) -> Run | CellError:
     """A call begun, and ended where memory could answer; a function is never left bound but not begun."""
     run = _bound(call, bindings)
     if isinstance(run, Run):
+        run.used = {} if traced else None
         batch.begin(run)
     return run
 
@@ -178,7 +200,7 @@ def _outcome(call: Call, run: Run | CellError, bindings: Bindings, now: float) -
         stale = Stale.of(run, function.id, now)
     if function.options_at is not None and function.options_at < len(call.args):
         result = _styled(result, call, function.options_at)
-    return Outcome(result, _keep_s(run, function.keep_s, now), stale, run.requests)
+    return Outcome(result, _keep_s(run, function.keep_s, now), stale, run.requests, run.used)
 
 
 def _keep_s(run: Run, limit_s: float | None, now: float) -> float:

@@ -18,18 +18,21 @@ from dataservice.client import (
     Resource,
     SignalDetail,
     SignalResource,
+    VintagesResource,
     WireResource,
 )
+from dataservice.client.archive.looked import NEVER_YET, look_day
 from dataservice.models import READING_FIELDS, Index, Post, Record, WireItem
 from udfs.arguments.kinds import Text
 from udfs.cells import Table, table
 from udfs.engine.decorator import udf
-from udfs.engine.effects import EVER, Asking, gather, have, need
+from udfs.engine.effects import EVER, FRESH, Asking, gather, have, need
 from udfs.errors import error_cell, reason
 from udfs.functions.wire import is_locked
 from udfs.records.fields import moment, shown_value
 from udfs.records.lookup import find_record
 from udfs.records.resolve import need_of, recent_catalogue, slug_of
+from udfs.records.revisions import last_revision, revision_count
 
 R = TypeVar("R", bound=Record)
 T = TypeVar("T")
@@ -98,8 +101,9 @@ async def EXPLAIN(  # noqa: N802 - the id that workbooks store
     """Where a number comes from: a table of what, value and link.
 
     Definition, unit and source; the value with its time; the request that gives it, when it was fetched, its age in
-    seconds, its state and what it cost; then the wire items that name it and the posts that cite those or name it, the
-    ten newest of each with links.
+    seconds, its state and what it cost; how many revisions of a signal were seen here, the last of them, the look that
+    showed it first and the last look that did not; then the wire items that name it and the posts that cite those or
+    name it, the ten newest of each with links.
 
     Costs no request of its own for the number, which it shares with SIGNAL. The newest 200 wire items and posts are
     taken from what is at hand if that is less than a day old, else they cost one request each, for all EXPLAIN cells
@@ -109,7 +113,9 @@ async def EXPLAIN(  # noqa: N802 - the id that workbooks store
     answer, pages = await with_pages(slug, resource, client)
     origin = _origin(slug, answer)
     subject = Subject(origin.record.field("slug"), origin.record.field("name"))
-    return table(COLUMNS, [*_definition(origin), *_provenance(origin, answer, now), *evidence_rows(subject, pages)])
+    revised = await _revision_rows(subject.slug) if origin.kind == "signal" else []
+    provenance = _provenance(origin, answer, now)
+    return table(COLUMNS, [*_definition(origin), *provenance, *revised, *evidence_rows(subject, pages)])
 
 
 async def _resource_of(name: str) -> Resource[Any]:
@@ -157,6 +163,23 @@ def _provenance(origin: Origin, answer: Answer[Any], now: float) -> list[Evidenc
         ("state", f"{state}: {reason(because, 'EXPLAIN')}" if because else state, None),
         ("answered from", str(answer.source), None),
         ("requests it cost", answer.requests, None),
+    ]
+
+
+async def _revision_rows(slug: str) -> list[EvidenceRow]:
+    """The revisions of a signal that were seen here, and the last of them; no rows where nobody looked yet."""
+    found = await have(VintagesResource(slug), max_age_s=FRESH)
+    if found is None or found.value.looked.first_look == NEVER_YET:
+        return []
+    since = f"since the first look on {look_day(found.value.looked.first_look)}"
+    revision = last_revision(found.value)
+    if revision is None:
+        return [("revisions seen", f"none {since}", None)]
+    return [
+        ("revisions seen", f"{revision_count(found.value)} {since}", None),
+        ("last revision", revision.text, None),
+        ("first seen", revision.first_seen, None),
+        ("not before", revision.not_before, None),
     ]
 
 

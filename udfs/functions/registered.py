@@ -6,6 +6,7 @@ from udfs.functions.codex import CODEX, CODEX_POST
 from udfs.functions.currents import CURRENT, CURRENTS
 from udfs.functions.explain import EXPLAIN
 from udfs.functions.indices import INDEX, INDICES
+from udfs.functions.revisions import REVISIONS
 from udfs.functions.signal_history import SIGNAL_HISTORY
 from udfs.functions.signals import SIGNAL, SIGNALS
 from udfs.functions.spark import SPARK
@@ -27,4 +28,5 @@ FUNCTIONS = (
     STATUS,
     EXPLAIN,
     SPARK,
+    REVISIONS,
 )

@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import date
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeAlias
 
 from dataservice.client import SignalResource
 from udfs.arguments.dates import Day, Start, StartOf
 from udfs.arguments.kinds import Count, Names, OneOf
-from udfs.arguments.options import ERR, Option, Options
+from udfs.arguments.options import Option, Options
 from udfs.cells import Table
 from udfs.engine.decorator import udf
 from udfs.engine.effects import EVER, gather, have
 from udfs.errors import ArgumentError, NoDataError, error_cell
 from udfs.records.resolve import CATALOGUE, need_of
 from udfs.timeseries.coverage import Window
-from udfs.timeseries.loader import known_series, no_observations
+from udfs.timeseries.loader import no_observations
 from udfs.timeseries.pipeline import Chain
 from udfs.timeseries.resample import Agg, Freq
 from udfs.timeseries.table import (
@@ -34,6 +34,7 @@ from udfs.timeseries.table import (
     window_for,
     window_to_fill,
 )
+from udfs.timeseries.vintages import VINTAGE_OPTIONS, Vintage, series_of
 
 SLUGS = Names(
     help="slugs or shortcodes of signals: one, several separated by commas, or a range", example="eia.wti.spot"
@@ -67,6 +68,7 @@ OPTIONS = Options(
         Option("dates", OneOf(members=Dates, help="the column of dates"), "show"),
         Option("limit", Count(help="only the newest n rows", example="12")),
         Option("layout", OneOf(members=Layout, help="the form of the table"), "wide"),
+        *VINTAGE_OPTIONS,
     ),
 )
 
@@ -106,14 +108,18 @@ async def SIGNAL_HISTORY(  # noqa: N802 - the id that workbooks store
     window; else one for the recent history, or one for every 1,000 observations. A signal that fails shows its error
     in its column's first row, and the others still show; where all fail, so does the cell.
     """
-    shown = TableOptions(**{name: value for name, value in (options or {}).items() if name != ERR.name})
+    own = {name: value for name, value in (options or {}).items() if name in TableOptions.__slots__}
+    shown, vintage = TableOptions(**own), Vintage.given(options, today)
+    today = vintage.day(today)
     window = window_for(start, end, today, shown)
     if not slug:
         raise ArgumentError("slug holds no name")
-    results = await gather([_column(name, window, today, shown) for name in slug])
+    results = await gather([_column(name, window, (today, vintage), shown) for name in slug])
     wider = window_to_fill(window, [each for each in results if isinstance(each, Labelled)], shown)
     if wider is not None:
-        results = await gather([_looking_back(each, wider, today, shown) for each in zip(slug, results, strict=True)])
+        results = await gather(
+            [_looking_back(each, wider, (today, vintage), shown) for each in zip(slug, results, strict=True)]
+        )
     failed = [result for result in results if isinstance(result, Exception)]
     if len(failed) == len(results):
         raise failed[0]
@@ -123,8 +129,12 @@ async def SIGNAL_HISTORY(  # noqa: N802 - the id that workbooks store
     return history_table(columns, end or today, shown)
 
 
-async def _column(name: str, window: Window, today: date, options: TableOptions) -> Labelled:
-    series = await known_series(name, window, today)
+KnownOn: TypeAlias = tuple[date, Vintage]
+"""The day that counts as today, and the vintage asked for."""
+
+
+async def _column(name: str, window: Window, known_on: KnownOn, options: TableOptions) -> Labelled:
+    series = await series_of(name, window, *known_on)
     rows, starts = rows_of(series.known, window, options)
     column = Labelled(series.slug, rows, starts)
     if not column.shows_rows and not (len(rows) and options.fill is Fill.PREV):
@@ -133,13 +143,13 @@ async def _column(name: str, window: Window, today: date, options: TableOptions)
 
 
 async def _looking_back(
-    column: tuple[str, Labelled | Exception], wider: Window, today: date, options: TableOptions
+    column: tuple[str, Labelled | Exception], wider: Window, known_on: KnownOn, options: TableOptions
 ) -> Labelled:
     """The column with the rows of the `wider` window to fill from; it shows the same rows of its own."""
     name, found = column
     if isinstance(found, Exception):
         raise found
-    series = await known_series(name, wider, today)
+    series = await series_of(name, wider, *known_on)
     return replace(found, rows=rows_of(series.known, wider, options)[0])
 
 

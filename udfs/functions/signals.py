@@ -16,7 +16,9 @@ from udfs.errors import NoDataError
 from udfs.records.fields import Fields
 from udfs.records.lookup import by_slug, corrected, in_group, ranked
 from udfs.records.resolve import need_catalogue, need_detail
-from udfs.timeseries.loader import Observed, latest, near_day, on_or_before
+from udfs.timeseries.by_day import Observed
+from udfs.timeseries.loader import near_day
+from udfs.timeseries.vintages import PRESENT, VINTAGE_OPTIONS, Vintage, observed_as_of, observed_of
 
 SIGNAL_FIELDS = Fields(
     Signal,
@@ -79,6 +81,8 @@ AT = Day(
     vectorized=True,
 )
 
+OPTIONS = Options(help="text such as asof=2026-06-30, or err=blank", example="asof=2026-06-30", options=VINTAGE_OPTIONS)
+
 
 @udf(
     group="Signals",
@@ -93,7 +97,7 @@ async def SIGNAL(  # noqa: N802 - the id that workbooks store
     slug: Annotated[str, SLUG],
     field: Annotated[str, FIELD] = "value",
     at: Annotated[date | None, AT] = None,
-    options: Annotated[Mapping[str, Any] | None, Options(help="err=text or err=blank")] = None,  # noqa: ARG001 - err is the session's
+    options: Annotated[Mapping[str, Any] | None, OPTIONS] = None,
     *,
     now: float,
     today: date,
@@ -107,21 +111,26 @@ async def SIGNAL(  # noqa: N802 - the id that workbooks store
     All cells about one signal share one request, which also loads its recent history. An earlier day costs one more
     request, which loads some years around it. An unknown name is `#N/A` with a suggestion; a day with no observation
     on or before it is `#N/A` too.
+
+    With the option `asof`, the observation and the one before it are shown as they were known here at the end of that
+    day, at no cost; what nobody had looked at by then is `#N/A` with the day of the first look. `vintage=first` shows
+    the values that were seen first.
     """
+    name, vintage = field.casefold(), Vintage.given(options, today)
+    if vintage.as_of is not None and name in OBSERVED:
+        found = await observed_as_of(slug, at, vintage, with_previous=name in NEEDS_PREVIOUS)
+        return _field_of(found, name, slug)
     answer = await need_detail(slug)
     detail = answer.value
-    name = field.casefold()
     if name in OWN:
         return getattr(detail.signal, name)
+    if name == "value" and at is None and vintage is PRESENT and detail.latest is not None:
+        return detail.latest.value
     if name in OBSERVED:
-        if at is None:
-            if name == "value" and detail.latest is not None:
-                return detail.latest.value
-            return _field(latest(detail), name, detail.signal.slug)
         with_previous = name in NEEDS_PREVIOUS
-        found = near_day(detail, at, with_previous=with_previous)
-        found = found or await on_or_before(detail, at, today, with_previous=with_previous)
-        return _field(found, name, detail.signal.slug)
+        near = None if at is None or vintage is not PRESENT else near_day(detail, at, with_previous=with_previous)
+        found = near or await observed_of(detail, at, today, vintage, with_previous=with_previous)
+        return _field_of(found, name, detail.signal.slug)
     if name == "age":
         return answer.age_s(now)
     if name == "state":
@@ -129,7 +138,7 @@ async def SIGNAL(  # noqa: N802 - the id that workbooks store
     return SIGNAL_FIELDS.value(detail.signal, SIGNAL_FIELDS.find(field, [detail.signal]))
 
 
-def _field(found: Observed, name: str, slug: str) -> Any:
+def _field_of(found: Observed, name: str, slug: str) -> Any:
     """A field of an observation."""
     if name in NEEDS_PREVIOUS and found.before is None:
         raise NoDataError(f"{slug} has no value before the one of {found.moment}")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import date
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,10 +12,12 @@ from numpy.typing import NDArray
 from dataservice.observations import Observations
 from udfs.arguments.dates import Start, StartOf
 from udfs.arguments.kinds import Count, Text
+from udfs.arguments.options import Options
 from udfs.engine.decorator import udf
-from udfs.timeseries.loader import known_series, no_observations
+from udfs.timeseries.loader import no_observations
 from udfs.timeseries.resample import known_only
 from udfs.timeseries.table import TableOptions, window_for
+from udfs.timeseries.vintages import VINTAGE_OPTIONS, Vintage, series_of
 
 BLOCKS = "▁▂▃▄▅▆▇█"
 LEVEL = "▄"
@@ -27,12 +30,15 @@ SLUG = Text(help="slug or shortcode of a signal, or a range of them", example="u
 START = Start(help="the first day: a date, or text such as -5Y, YTD, MAX or N60", example="-5Y", vectorized=True)
 POINTS = Count(help="characters at most", example="40", least=2, most=MOST_POINTS)
 
+OPTIONS = Options(help="text such as asof=2026-06-30", example="asof=2026-06-30", options=VINTAGE_OPTIONS)
+
 
 @udf(group="Signals", examples=('=DS.SPARK("us-cpi")', '=DS.SPARK("eia.wti.spot", "-5Y", 60)', "=DS.SPARK(A2:A9)"))
 async def SPARK(  # noqa: N802 - the id that workbooks store
     slug: Annotated[str, SLUG],
     start: Annotated[StartOf, START] = "-1Y",  # type: ignore[assignment]  # as a formula gives it, and read like it
     points: Annotated[int, POINTS] = 40,
+    options: Annotated[Mapping[str, Any] | None, OPTIONS] = None,
     *,
     today: date,
 ) -> str:
@@ -40,10 +46,13 @@ async def SPARK(  # noqa: N802 - the id that workbooks store
 
     Observations form at most `points` groups of nearly equal size. Each group shows its last observation, so the line
     ends with the newest value. Missing values are skipped. Costs the same as SIGNAL_HISTORY for this window: nothing
-    if the recent history is already cached.
+    if the recent history is already cached. With the option `asof`, the line is as it was known here at the end of that
+    day, at no cost.
     """
+    vintage = Vintage.given(options, today)
+    today = vintage.day(today)
     window = window_for(start, None, today, TableOptions())
-    series = await known_series(slug, window, today)
+    series = await series_of(slug, window, today, vintage)
     starts = window.starts(series.known)
     shown = known_only(series.known.observations.between(starts))
     if not len(shown):

@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import MISSING, fields
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
-from dataservice.client import AsyncClient, IndicesResource, Quota, Resource, ResourceState
+from dataservice.client import (
+    Answer,
+    AsyncClient,
+    HistoryResource,
+    IndicesResource,
+    Quota,
+    Resource,
+    ResourceState,
+    SignalResource,
+    VintagesResource,
+)
 from dataservice.errors import DataServiceError
 from udfs.arguments.kinds import Choice, Text
 from udfs.cells import Table, table
 from udfs.engine.decorator import udf
-from udfs.engine.effects import EVER, have, need
+from udfs.engine.effects import EVER, FRESH, gather, have, need
 from udfs.errors import NoDataError, reason
+from udfs.records.revisions import Revision, last_revision
 
 
 def label(resource: Resource[Any]) -> str:
@@ -41,7 +53,7 @@ QUOTA_FIELDS = (
 
 FIELD = Text(help="the field to show; a range of fields spills", example="tier", choices=QUOTA_FIELDS, vectorized=True)
 
-STATUS_COLUMNS = ("resource", "state", "age", "source", "last_error", "revised_at")
+STATUS_COLUMNS = ("resource", "state", "age", "source", "last_error", "revised_at", "revision")
 
 
 @udf(group="Account", keep_s=KEEP_S, runs_last=True, examples=("=DS.QUOTA()", '=DS.QUOTA("tier")'))
@@ -70,18 +82,35 @@ async def STATUS(  # noqa: N802 - the id that workbooks store
     now: float,
     client: AsyncClient,
 ) -> Table:
-    """A table of every resource read so far: name, state, age in seconds, source, last error, revision.
+    """A table of every resource read so far: name, state, age in seconds, source, last error, last revision.
 
     The state is fresh, stale (the last known value is shown), missing, locked (the key's tier is too low), spent (the
     month's requests are used up) or offline. The source is memory, shelf (the file on disk), redis or network.
-    `revised_at` is when a change in the past of a history was last seen. Costs no request.
+    `revised_at` is when a change of an earlier value was last seen, `revision` which value changed, by how much, and
+    the last look that did not show it yet. Costs no request.
     """
-    states = sorted(client.states(), key=lambda state: label(state.resource))
-    rows = [_row(state, now) for state in states if name is None or name.casefold() in label(state.resource).casefold()]
-    return table(STATUS_COLUMNS, rows or [[name, "missing", None, None, None, None]] if name else rows)
+    found = sorted(client.states(), key=lambda state: label(state.resource))
+    states = [state for state in found if name is None or name.casefold() in label(state.resource).casefold()]
+    revisions = await _revisions({slug for state in states if (slug := _slug(state.resource))})
+    rows = [_row(state, revisions.get(_slug(state.resource) or ""), now) for state in states]
+    return table(STATUS_COLUMNS, rows or [[name, "missing", None, None, None, None, None]] if name else rows)
 
 
-def _row(state: ResourceState, now: float) -> list[Any]:
+def _slug(resource: Resource[Any]) -> str | None:
+    """The signal that a resource is about."""
+    return resource.slug if isinstance(resource, SignalResource | HistoryResource) else None
+
+
+async def _revisions(slugs: Iterable[str]) -> dict[str, Revision]:
+    """The last revision that was seen of each signal, where there was one."""
+    ordered = sorted(slugs)
+    answers = await gather([have(VintagesResource(slug), max_age_s=FRESH) for slug in ordered])
+    found = {slug: answer.value for slug, answer in zip(ordered, answers, strict=True) if isinstance(answer, Answer)}
+    last = {slug: last_revision(vintages) for slug, vintages in found.items()}
+    return {slug: revision for slug, revision in last.items() if revision is not None}
+
+
+def _row(state: ResourceState, revision: Revision | None, now: float) -> list[Any]:
     age = None if state.fetched_at is None else round(max(0.0, now - state.fetched_at))
     error = state.last_error
     return [
@@ -90,5 +119,10 @@ def _row(state: ResourceState, now: float) -> list[Any]:
         age,
         None if state.source is None else str(state.source),
         reason(error, label(state.resource).split()[0].upper()) if isinstance(error, DataServiceError) else error,
-        None if state.revised_at is None else datetime.fromtimestamp(int(state.revised_at), UTC),
+        _revised_at(state) if revision is None else revision.first_seen,
+        None if revision is None else f"{revision.text}, not before {revision.not_before:%Y-%m-%d %H:%M}",
     ]
+
+
+def _revised_at(state: ResourceState) -> datetime | None:
+    return None if state.revised_at is None else datetime.fromtimestamp(int(state.revised_at), UTC)

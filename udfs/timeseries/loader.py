@@ -6,15 +6,12 @@ nulls count as not observed, so a day without a value shows the last value befor
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime, timedelta
+from datetime import date
 from functools import lru_cache
-from typing import Any
 
 import msgspec
-import numpy as np
 
 from dataservice.client import Answer, HistoryResource, SignalDetail, SignalResource
 from dataservice.client.cache.history import UNKNOWN_STEP_DAYS
@@ -24,6 +21,7 @@ from dataservice.observations import Observations
 from udfs.engine.effects import EVER, FRESH, INTERNED, Question, Reply, ask, asked_at_hand, have
 from udfs.errors import NoDataError
 from udfs.records.resolve import need_of, slug_of
+from udfs.timeseries.by_day import ByDay, Observed, Values, by_day
 from udfs.timeseries.coverage import Known, Window, days_before, recent, which_resource
 
 BLOCK_YEARS = (50, 20, 10, 5, 2, 1)
@@ -32,10 +30,6 @@ BLOCK_YEARS = (50, 20, 10, 5, 2, 1)
 NEAR_STEPS = 12
 """Distances of two observations that a stored history is searched before a day: gaps are seldom longer."""
 
-DAY_US = 86_400_000_000
-
-BEFORE_1970 = date(1970, 1, 1).toordinal() - 1
-
 
 @dataclass(frozen=True, slots=True)
 class Series:
@@ -43,37 +37,6 @@ class Series:
 
     slug: str
     known: Known
-
-
-class Observed(msgspec.Struct, frozen=True, eq=False):
-    """An observation and the value before it; None where there is none."""
-
-    time_us: int
-    """Its time in microseconds since 1970 (UTC)."""
-    value: float | None
-    before: float | None
-
-    @property
-    def moment(self) -> date | datetime:
-        """Its day, or its time where that is not midnight (UTC)."""
-        days, rest_us = divmod(self.time_us, DAY_US)
-        day = date.fromordinal(days + BEFORE_1970 + 1)
-        return datetime(day.year, day.month, day.day, tzinfo=UTC) + timedelta(microseconds=rest_us) if rest_us else day
-
-    def field(self, name: str) -> Any:
-        """`value`, `observed_at`, `previous`, `change`, or `pct_change`: a fraction, None on a base of 0 or less."""
-        match name:
-            case "value":
-                return self.value
-            case "observed_at":
-                return self.moment
-            case "previous":
-                return self.before
-        if self.value is None or self.before is None:
-            return None
-        if name == "change":
-            return self.value - self.before
-        return self.value / self.before - 1 if self.before > 0 else None
 
 
 class _Block(msgspec.Struct, frozen=True):
@@ -124,22 +87,27 @@ def no_observations(series: Series, first: date | None, last: date | None) -> No
     return NoDataError(f"{series.slug} has no observations {span}".rstrip() + newest)
 
 
-def latest(detail: SignalDetail) -> Observed:
-    """The latest observation, its value None where it is null; raises `NoDataError` where there is none."""
-    near = _near(detail)
+def latest(detail: SignalDetail, values: Values | None = None) -> Observed:
+    """The latest observation, its value None where it is null; raises `NoDataError` where there is none.
+
+    `values` may show others in place of the observations' own values.
+    """
+    near = by_day(detail)
     if not len(near):
         raise NoDataError(f"{detail.signal.slug} has no observations yet")
-    return near.observed(len(near) - 1, near.places(len(near) - 1, 1))
+    return near.observed(len(near) - 1, near.places(len(near) - 1, 1), values)
 
 
 def near_day(detail: SignalDetail, day: date, *, with_previous: bool) -> Observed | None:
     """The last observation up to the end of `day`; None where the recent history does not reach."""
-    near = _near(detail)
+    near = by_day(detail)
     found = near.last(day, 2 if with_previous else 1)
     return near.observed(found[0], found[1:]) if found else None
 
 
-async def on_or_before(detail: SignalDetail, day: date, today: date, *, with_previous: bool) -> Observed:
+async def on_or_before(
+    detail: SignalDetail, day: date, today: date, *, with_previous: bool, values: Values | None = None
+) -> Observed:
     """The same, however long ago that was; raises `NoDataError` where there is none.
 
     The recent history answers where it reaches, then a stored one: first the block of years around the day, because
@@ -148,7 +116,7 @@ async def on_or_before(detail: SignalDetail, day: date, today: date, *, with_pre
     """
     slug = detail.signal.slug
     wanted = 2 if with_previous else 1
-    near = _near(detail)
+    near = by_day(detail)
     places = near.last(day, wanted)
     if places is None:
         step_days = _step_days(detail)
@@ -162,7 +130,7 @@ async def on_or_before(detail: SignalDetail, day: date, today: date, *, with_pre
             near, places = _last(await _needed(slug, block.past), day, wanted)
     if not places:
         raise NoDataError(f"{slug} has no observation on or before {day}")
-    return near.observed(places[0], places[1:])
+    return near.observed(places[0], places[1:], values)
 
 
 def block_around(day: date, step_days: float) -> tuple[date, date]:
@@ -193,7 +161,7 @@ async def _stored(resource: HistoryResource) -> Known | None:
     return _known(resource, await have(resource, max_age_s=FRESH))
 
 
-async def _stored_in(block: _Block, day: date, wanted: int) -> tuple[_ByDay, list[int] | None]:
+async def _stored_in(block: _Block, day: date, wanted: int) -> tuple[ByDay, list[int] | None]:
     """The last values up to `day` in the block, where that is stored; where it is empty, in all that came before."""
     reply = (await ask(block.years_at_hand))[0]
     found = _last(_known(block.years, reply), day, wanted)
@@ -202,7 +170,7 @@ async def _stored_in(block: _Block, day: date, wanted: int) -> tuple[_ByDay, lis
     return _last(_known(block.past, (await ask(block.past_at_hand))[0]), day, wanted)
 
 
-async def _stored_around(slug: str, day: date, step_days: float, wanted: int) -> tuple[_ByDay, list[int] | None]:
+async def _stored_around(slug: str, day: date, step_days: float, wanted: int) -> tuple[ByDay, list[int] | None]:
     """The last values up to `day` in whatever was stored of the days before it; one that is old is asked for again."""
     window = HistoryResource(slug, days_before(day, int(step_days * NEAR_STEPS) + 1), day)
     found = _last(_known(window, await have(window, max_age_s=EVER)), day, wanted)
@@ -225,53 +193,6 @@ def _known(resource: HistoryResource, reply: Reply) -> Known | None:
     return Known(reply.value, resource.start or date.min) if isinstance(reply, Answer) else None
 
 
-class _ByDay:
-    """Observations by their days, nulls left out: ready to be searched, without a copy."""
-
-    __slots__ = ("_is_whole", "_times", "_values")
-
-    def __init__(self, known: Known) -> None:
-        self._times: Any = known.observations.times.view(np.int64).data
-        self._values: Any = known.observations.values.data
-        self._is_whole = known.since == date.min
-
-    def __len__(self) -> int:
-        return len(self._times)
-
-    def last(self, day: date, wanted: int) -> list[int] | None:
-        """The places of the last `wanted` values up to the end of `day`, the newest first.
-
-        Fewer only where there are no more; None where there may be others before.
-        """
-        places = self.places(bisect_left(self._times, (day.toordinal() - BEFORE_1970) * DAY_US), wanted)
-        return places if len(places) == wanted or self._is_whole else None
-
-    def places(self, end: int, wanted: int) -> list[int]:
-        """The places of the last `wanted` values before the place `end`, the newest first."""
-        places: list[int] = []
-        while end and len(places) < wanted:
-            end -= 1
-            value = self._values[end]
-            if value == value:  # no null
-                places.append(end)
-        return places
-
-    def observed(self, place: int, before: Sequence[int]) -> Observed:
-        """The observation at `place` with the first value of those at `before`."""
-        value = self._values[place]
-        return Observed(
-            self._times[place], value if value == value else None, self._values[before[0]] if before else None
-        )
-
-
-def _near(detail: SignalDetail) -> _ByDay:
-    """The recent history."""
-    near: _ByDay | None = detail.derived.get("by day")
-    if near is None:
-        near = detail.derived["by day"] = _ByDay(recent(detail))
-    return near
-
-
 def _step_days(detail: SignalDetail) -> float:
     """The average distance of two recent observations."""
     step_days: float | None = detail.derived.get("step days")
@@ -280,10 +201,10 @@ def _step_days(detail: SignalDetail) -> float:
     return step_days
 
 
-def _last(known: Known | None, day: date, wanted: int) -> tuple[_ByDay, list[int] | None]:
+def _last(known: Known | None, day: date, wanted: int) -> tuple[ByDay, list[int] | None]:
     """The last values up to `day` in what is known."""
-    found = _NOTHING if known is None else _ByDay(known)
+    found = _NOTHING if known is None else ByDay(known)
     return found, found.last(day, wanted)
 
 
-_NOTHING = _ByDay(Known(Observations.empty(), date.max))
+_NOTHING = ByDay(Known(Observations.empty(), date.max))

@@ -40,7 +40,6 @@ class Commands(unohelper.Base, XInitialization, XDispatchProvider, XNotifyingDis
     def __init__(self, host: Host, namespace: str) -> None:
         self._host = host
         self._namespace = namespace
-        self._refreshing = threading.Lock()
         self._frame: Any = None
         self._actions: dict[str, Callable[[Any], str]] = {
             "refresh": lambda document: self._refresh(document, "stale"),
@@ -92,7 +91,7 @@ class Commands(unohelper.Base, XInitialization, XDispatchProvider, XNotifyingDis
     def _refresh(self, document: Any, mode: str) -> str:
         """Fetch new values (`stale` or `force`), fill them in and fit the tables; what to tell the user."""
         engine = self._host.engine
-        with self._refreshing:
+        with self._host.refreshing:
             before = engine.backend.requests
             engine.backend.refresh(mode)
             engine.expire()

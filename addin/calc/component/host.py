@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import traceback
 from typing import Any, Callable
 
@@ -34,6 +35,8 @@ class Host:
         self._loaded = loaded
         self._results = Results()
         self._screen = Screen(self.main, engine, self._results, opened)
+        self.refreshing = threading.Lock()
+        """Held while a document is refreshed: two windows would expire each other's values and count their requests."""
         self.blocked: dict[str, list[str]] = {}
         """Why tables did not fit at a document's last refresh."""
         self._collecting: set[str] = set()

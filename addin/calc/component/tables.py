@@ -111,7 +111,8 @@ def _show_dates(document: Any, sheet: Any, area: Area, answer: CachedAnswer | No
     if answer is None or not answer.dates or not isinstance(answer.value, tuple):
         return
     kinds = dict(answer.dates)
-    header = isinstance(answer.value[0][answer.dates[0][0]], str)
+    first = answer.value[0][answer.dates[0][0]]
+    header = isinstance(first, str) and first != ""
     # Dates last: as soon as the first cell is a date, Calc shows its neighbours without a format as dates.
     for column in sorted(range(area.columns), key=lambda column: column in kinds):
         code = DATE_FORMATS[kinds[column]] if column in kinds else "" if header else PLAIN_FORMAT
@@ -172,11 +173,13 @@ def calculate_out_of_sight(document: Any) -> None:
     """Work out all cells and draw the charts again.
 
     Calc's own `calculate` would also end the typing in a cell. Any query for values works out all cells of a sheet,
-    and any change of a cell draws the charts.
+    and any change of a cell draws the charts. Calc counts drawn charts as a change of the document, which nobody made.
     """
+    was_modified = document.isModified()
     for sheet in document.Sheets:
         sheet.queryFormulaCells(ERROR)
     any(computed(document, sheet, ["=0"]) for sheet in document.Sheets)
+    document.setModified(was_modified)
 
 
 @contextmanager

@@ -43,8 +43,8 @@ def value_of(answer: dict[str, Any]) -> Answer:
     stale = answer.get("stale")
     message = answer.get("message", "") or (stale["reason"] if stale else "")
     if "columns" in answer:
-        dates = tuple((i, c["type"]) for i, c in enumerate(answer["columns"]) if c["type"] in ("date", "datetime"))
-        return Answer(_table(answer), fresh_s, message, dates)
+        kinds = ((place, _date_kind(column)) for place, column in enumerate(answer["columns"]))
+        return Answer(_table(answer), fresh_s, message, tuple((place, kind) for place, kind in kinds if kind))
     return Answer(_cell(answer), fresh_s, message)
 
 
@@ -53,6 +53,21 @@ def _table(answer: dict[str, Any]) -> Value:
     if answer.get("header") is not None:
         rows.insert(0, tuple(_plain(name) for name in answer["header"]))
     return tuple(rows) or ""
+
+
+def _date_kind(column: dict[str, Any]) -> str | None:
+    """`date` or `datetime` for a column of nothing else but blanks and errors; else None."""
+    if column["type"] != "any":
+        return str(column["type"]) if column["type"] in ("date", "datetime") else None
+    filled = [item for item in column["values"] if item is not None]
+    kinds = {item.get("type") if isinstance(item, dict) else "" for item in filled if not _is_error(item)}
+    if not kinds or not kinds <= {"date", "datetime"}:
+        return None
+    return "datetime" if "datetime" in kinds else "date"
+
+
+def _is_error(item: Any) -> bool:
+    return isinstance(item, dict) and "error" in item
 
 
 def _column(column: dict[str, Any]) -> list[Any]:

@@ -94,6 +94,8 @@ interface PageAddin {
   calls(): Call[];
   /** Forget every answer: the next calls ask the backend again. */
   forget(): void;
+  /** End what is on its way; its cells say that they were stopped. What the backend has begun to fetch it goes on with. */
+  stop(): void;
   /** Send this key with every batch (a shared deployment); it is held in memory only. */
   useKey(key: string | null): void;
   /** Call `listener` with every reply of the backend; returns what ends that. */
@@ -135,7 +137,7 @@ interface PageRefresh {
   /** Recalculate our cells; a second call while one runs gets the same report. */
   run(options?: RefreshOptions): Promise<RefreshReport>;
   /** What the backend says a refresh would spend now, for the calls made since the last one. */
-  cost(): Promise<any>;
+  cost(mode?: "stale" | "force"): Promise<any>;
   onReport(listener: (report: RefreshReport | Error) => void): () => void;
 }
 

@@ -16,6 +16,7 @@ from addin.workbook.ooxml.positions import Spot
 from addin.workbook.ooxml.sheet import Sheet
 from addin.workbook.ooxml.stored import MAIN, text_of
 from addin.workbook.ooxml.styles import Styles
+from addin.workbook.ooxml.tables import Table, table_in
 from addin.workbook.ooxml.xmlpart import xml_bytes
 
 _RELATIONSHIP_ID = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
@@ -83,19 +84,51 @@ class Book:
 
     def area_of(self, name: Named, sheet: str) -> Area:
         """The area that a defined name stands for, seen from `sheet`; raises `Unworkable` for any other kind."""
-        text = self._names.get((name.name.casefold(), sheet)) or self._names.get((name.name.casefold(), None))
+        text = self.definition(name.name, sheet)
         found = references(text) if text else []
         if len(found) != 1 or not isinstance(found[0], Area) or not found[0].sheet:
             raise Unworkable(f"the name {name.name} is not a reference to cells")
         return found[0]
 
+    def definition(self, name: str, sheet: str) -> str | None:
+        """The formula behind a defined name, seen from `sheet`; None where there is no such name."""
+        return self._names.get((name.casefold(), sheet)) or self._names.get((name.casefold(), None))
+
+    @cached_property
+    def tables(self) -> dict[str, Table]:
+        """The tables by their name in lower case."""
+        found = (
+            table_in(self.package.xml(part), name, part)
+            for name, sheet in self._parts.items()
+            for _, kind, part in self.package.related(sheet)
+            if kind.endswith("/table") and part in self.package
+        )
+        return {table.name.casefold(): table for table in found if table is not None}
+
+    @property
+    def counts_from_1904(self) -> bool:
+        """Whether dates are counted from 1904, as old books from a Mac do."""
+        properties = self._workbook.find(f"{{{MAIN}}}workbookPr")
+        return properties is not None and properties.get("date1904") in ("1", "true")
+
     def show_as_date(self, sheet: Sheet, spot: Spot, *, with_time: bool) -> None:
         """Give a cell a date format, unless it has a number format already, or the book has no styles."""
-        if self._styles is not None:
+        if self.styles is not None:
             style = sheet.style(spot)
-            dated = self._styles.as_date(style, with_time=with_time)
+            dated = self.styles.as_date(style, with_time=with_time)
             if dated != style:
                 sheet.restyle(spot, dated)
+
+    @property
+    def recalculates_on_load(self) -> bool:
+        """Whether the book tells programs to recalculate it when they open it."""
+        calculation = self._workbook.find(f"{{{MAIN}}}calcPr")
+        return calculation is not None and calculation.get("fullCalcOnLoad") in ("1", "true")
+
+    def mark(self, sheet: Sheet, spot: Spot) -> None:
+        """Give a cell a background that stands out, unless the book has no styles."""
+        if self.styles is not None:
+            sheet.restyle(spot, self.styles.marked(sheet.style(spot)))
 
     def recalculate_on_load(self) -> None:
         """Make Excel recalculate all formulas when it opens the book."""
@@ -108,20 +141,22 @@ class Book:
             if place is None:
                 raise damaged(self._part, "it names no sheets")
             place.addnext(calculation)
-        calculation.set("fullCalcOnLoad", "1")
-        self._recalculates = True
+        if calculation.get("fullCalcOnLoad") != "1":
+            calculation.set("fullCalcOnLoad", "1")
+            self._recalculates = True
 
     def changed_parts(self) -> dict[str, bytes]:
         """The bytes of every part that was written to."""
         parts = {sheet.part: sheet.content() for sheet in self._sheets.values() if sheet.is_changed}
         if self._recalculates:
             parts[self._part] = xml_bytes(self._workbook)
-        if self._styles is not None and (styles := self._styles.content) is not None:
-            parts[self._styles.part] = styles
+        if self.styles is not None and (styles := self.styles.content) is not None:
+            parts[self.styles.part] = styles
         return parts
 
     @cached_property
-    def _styles(self) -> Styles | None:
+    def styles(self) -> Styles | None:
+        """The styles of the cells; None where the book has none."""
         part = self._related_part("/styles")
         return Styles(self.package, part) if part in self.package else None
 

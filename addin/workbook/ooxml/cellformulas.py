@@ -14,7 +14,7 @@ from addin.workbook.ooxml.positions import Spot, area_of, spot_of, whole_number
 from addin.workbook.ooxml.stored import MAIN
 from addin.workbook.ooxml.xmlpart import parse_xml
 
-_C, _F, _ROW = (f"{{{MAIN}}}{tag}" for tag in ("c", "f", "row"))
+_C, _F, _V, _ROW = (f"{{{MAIN}}}{tag}" for tag in ("c", "f", "v", "row"))
 _ANY_FORMULA = re.compile(rb"<(?:\w+:)?f[\s/>]")
 
 
@@ -25,6 +25,10 @@ class Formula:
     text: str
     area: Area
     is_array: bool
+    is_dynamic: bool = False
+    """Whether its area follows the size of its result, as a spill does."""
+    is_calculated: bool = True
+    """Whether the file holds a result."""
 
 
 class FormulaReader:
@@ -33,7 +37,15 @@ class FormulaReader:
     def __init__(self) -> None:
         self._shared: dict[str, tuple[str, list[Token] | None, Spot]] = {}
 
-    def read(self, spot: Spot, attributes: Mapping[str, str], text: str) -> Formula:
+    def read(
+        self,
+        spot: Spot,
+        attributes: Mapping[str, str],
+        text: str,
+        *,
+        is_dynamic: bool = False,
+        is_calculated: bool = True,
+    ) -> Formula:
         """The formula in the cell at `spot`, from its element's attributes and text."""
         kind = attributes.get("t")
         if kind == "shared":
@@ -41,7 +53,7 @@ class FormulaReader:
         area = area_of(attributes.get("ref", "")) if kind == "array" else None
         if area is None or (area.first_row, area.first_column) != spot:
             area = Area(*spot, *spot)
-        return Formula(text, area, kind == "array")
+        return Formula(text, area, kind == "array", is_dynamic, is_calculated)
 
     def _written_out(self, spot: Spot, index: str, text: str) -> str:
         if text:
@@ -80,28 +92,41 @@ class _Scan:
         self._reader = FormulaReader()
         self._found: list[tuple[Spot, Formula]] = []
         self._row = self._column = 0
+        self._cell: Mapping[str, str] = {}
         self._formula: Mapping[str, str] | None = None
-        self._text: list[str] = []
+        self._text: list[str] | None = None
+        self._formula_text = self._value = ""
+        self._has_value = False
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         if tag == _C:
             reference = attributes.get("r")
             self._column = spot_of(reference, self._part)[1] if reference else self._column + 1
+            self._cell, self._formula, self._has_value, self._value = dict(attributes), None, False, ""
         elif tag == _F:
             self._formula, self._text = dict(attributes), []
+        elif tag == _V:
+            self._has_value, self._text = True, []
         elif tag == _ROW:
             self._row = whole_number(attributes.get("r"), self._part, "row number", self._row + 1)
             self._column = 0
 
     def data(self, text: str) -> None:
-        if self._formula is not None:
+        if self._text is not None:
             self._text.append(text)
 
     def end(self, tag: str) -> None:
-        if tag == _F and self._formula is not None:
+        if tag == _F:
+            self._formula_text, self._text = "".join(self._text or ()), None
+        elif tag == _V:
+            self._value, self._text = "".join(self._text or ()), None
+        elif tag == _C and self._formula is not None:
             spot = (self._row, self._column)
-            self._found.append((spot, self._reader.read(spot, self._formula, "".join(self._text))))
-            self._formula = None
+            is_calculated = self._has_value and bool(self._value or self._cell.get("t") == "str")
+            formula = self._reader.read(
+                spot, self._formula, self._formula_text, is_dynamic="cm" in self._cell, is_calculated=is_calculated
+            )
+            self._found.append((spot, formula))
 
     def close(self) -> list[tuple[Spot, Formula]]:
         return self._found

@@ -15,7 +15,7 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import BinaryIO, Self
 from urllib.parse import unquote
@@ -75,6 +75,10 @@ class Package:
     def __contains__(self, part: str) -> bool:
         return part.casefold() in self._names
 
+    def parts(self) -> Iterator[str]:
+        """The names of all parts, in their order."""
+        yield from self._names.values()
+
     def read(self, part: str) -> bytes:
         """The bytes of a part; its name's case does not matter."""
         name = self._names.get(part.casefold())
@@ -114,11 +118,18 @@ class Package:
                 yield relation.get("Id", ""), relation.get("Type", ""), target
 
     def write(
-        self, target: Target, changed: Mapping[str, bytes], removed: Collection[str] = (), *, mode: int | None = None
+        self,
+        target: Target,
+        changed: Mapping[str, bytes],
+        removed: Collection[str] = (),
+        *,
+        mode: int | None = None,
+        around: AbstractContextManager[object] | None = None,
     ) -> None:
         """Write the package to `target` with the `changed` parts and without the `removed` ones, and close it.
 
-        Every other part keeps its bytes, order and date. A new file gets `mode`, else that of this package.
+        Every other part keeps its bytes, order and date. A new file gets `mode`, else that of this package; it is put
+        in its place inside of `around`.
         """
         changed = {self._names.get(name.casefold(), name): content for name, content in changed.items()}
         left_out = {name.casefold() for name in removed}
@@ -135,7 +146,7 @@ class Package:
             self._refuse_if_changed()
             self.close()  # Windows replaces no file that is open, and the target may be the book itself
 
-        target.replace(copy, mode=self._opened_as.st_mode if mode is None else mode)
+        target.replace(copy, mode=self._opened_as.st_mode if mode is None else mode, around=around)
 
     def _copy(self, info: zipfile.ZipInfo, content: bytes | None, out: zipfile.ZipFile) -> None:
         """Copy one part, or its new content, piece by piece."""

@@ -60,21 +60,34 @@ class Sheet:
     def _index(self) -> None:
         """Index rows and cells by position; one without an `r` follows the one before it."""
         number = 0
+        columns: dict[str, int] = {}
         for element in self._data.iterchildren(_ROW):
             number = whole_number(element.get("r"), self.part, "row number", number + 1)
             if not 1 <= number <= MAX_ROW or number in self._rows:
                 raise damaged(self.part, f"there is a second row {number}, or none can have that number")
             row = self._rows[number] = _Row(element)
+            if element.get("r") is None:
+                element.set("r", str(number))
             column = 0
             for cell in element.iterchildren(_C):
                 reference = cell.get("r")
-                column = spot_of(reference, self.part)[1] if reference else column + 1
+                column = self._column(reference, number, columns) if reference else column + 1
                 if column > MAX_COLUMN or column in row.cells:
                     raise damaged(self.part, f"row {number} has two cells in one column, or more than fit")
                 if not reference:
                     cell.set("r", address((number, column)))
                 row.cells[column] = cell
                 row.last = max(row.last, column)
+
+    def _column(self, reference: str, number: int, columns: dict[str, int]) -> int:
+        """The column of a cell in row `number`; `columns` remembers letters: to read them is the slowest part."""
+        letters = reference.removesuffix(str(number))
+        column = columns.get(letters)
+        if column is None:
+            row, column = spot_of(reference, self.part)
+            if row == number and letters.isalpha():
+                columns[letters] = column
+        return column
 
     def spots_in(self, area: Area) -> Iterator[Spot]:
         """The cells that exist inside `area`, row by row."""
@@ -85,6 +98,12 @@ class Sheet:
             few = width <= len(cells)
             columns = range(area.first_column, area.last_column + 1) if few else sorted(cells)
             yield from ((number, column) for column in columns if column in cells and area.contains(number, column))
+
+    def filled(self) -> Iterator[Spot]:
+        """Every cell that holds a value or a formula."""
+        yield from (
+            (number, column) for number, row in self._rows.items() for column, cell in row.cells.items() if len(cell)
+        )
 
     def used_part(self, area: Area) -> Area:
         """Of an area, only as much as holds something; at least its first cell."""
@@ -119,7 +138,17 @@ class Sheet:
         """Every formula of the sheet; shared ones are written out for each cell."""
         reader = FormulaReader()
         for spot, element in self._formula_elements():
-            yield spot, reader.read(spot, element.attrib, element.text or "")  # type: ignore[arg-type]  # str to str
+            cell = element.getparent()
+            yield (
+                spot,
+                reader.read(
+                    spot,
+                    element.attrib,  # type: ignore[arg-type]  # str to str
+                    element.text or "",
+                    is_dynamic=cell is not None and cell.get("cm") is not None,
+                    is_calculated=self.is_calculated(spot),
+                ),
+            )
 
     def rewrite_formulas(self, mend: Callable[[str], str]) -> list[Spot]:
         """Replace the text of every formula by what `mend` makes of it; the cells whose formula is another one now."""
@@ -215,6 +244,16 @@ class Sheet:
             )
             dimension.set("ref", str(whole))
 
+    def make_plain(self, spot: Spot) -> None:
+        """Make an array formula in a cell one of a single value."""
+        self.is_changed = True
+        cell = self._cell(spot)
+        element = cell.find(_F) if cell is not None else None
+        if cell is not None and element is not None:
+            cell.attrib.pop("cm", "")
+            for name in ("t", "ref"):
+                element.attrib.pop(name, "")
+
     def content(self) -> bytes:
         """The part's bytes."""
         return xml_bytes(self._root)
@@ -224,11 +263,11 @@ class Sheet:
         return row.cells.get(spot[1]) if row else None
 
     def _formula_elements(self) -> Iterator[tuple[Spot, etree._Element]]:
-        for number, row in self._rows.items():
-            for column, cell in row.cells.items():
-                element = cell.find(_F)
-                if element is not None:
-                    yield (number, column), element
+        for element in self._data.iter(_F):
+            cell = element.getparent()
+            row = cell.getparent() if cell is not None and cell.tag == _C and cell.find(_F) is element else None
+            if cell is not None and row is not None and row.getparent() is self._data:
+                yield (int(row.get("r", "")), spot_of(cell.get("r", ""), self.part)[1]), element
 
     def _new_cell(self, spot: Spot, like: Spot | None) -> etree._Element:
         row = self._row(spot[0])

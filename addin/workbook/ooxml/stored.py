@@ -11,6 +11,9 @@ from udfs.cells import Scalar, serial
 from udfs.errors import CellError, ErrorCode
 
 MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+ERROR_CODES = frozenset(
+    ("#NULL!", "#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#N/A", "#SPILL!", "#CALC!", "#GETTING_DATA")
+)
 _T, _PHONETIC = f"{{{MAIN}}}t", f"{{{MAIN}}}rPh"
 _UNSAFE_XML = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]|_(?=x[0-9A-Fa-f]{4}_)")
 _ESCAPED_XML = re.compile(r"_x([0-9A-Fa-f]{4})_")
@@ -31,7 +34,7 @@ def loaded(kind: str, text: str, strings: Any, part: str) -> Scalar:
         case "b":
             return text in ("1", "true")
         case "e":
-            return CellError(ErrorCode.NA, text)
+            return CellError(ErrorCode.VALUE if text == ErrorCode.VALUE else ErrorCode.NA, text)
         case "n":
             # Some tools leave the type out for text as well.
             number = _number(text)
@@ -52,7 +55,7 @@ def stored(value: Scalar) -> tuple[str | None, str | None]:
         case str():
             return "str", _UNSAFE_XML.sub(_escaped, value)
         case CellError():
-            return "e", str(value.code)
+            return "e", _code(value)
         case _:
             return None, repr(serial(value))
 
@@ -65,7 +68,7 @@ def same_value(old: Scalar, new: Scalar) -> bool:
         case bool() | str():
             return type(old) is type(new) and old == new
         case CellError():
-            return isinstance(old, CellError) and old.message == str(new.code)
+            return isinstance(old, CellError) and old.message == _code(new)
         case int() | float():
             return isinstance(old, float) and old == new
         case _:
@@ -79,6 +82,11 @@ def unescaped(text: str) -> str:
     plain = _ESCAPED_XML.sub(lambda match: chr(int(match[1], 16)), text)
     # A character beyond the first 65,536 is escaped in two halves; a half alone is no text.
     return plain.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def _code(error: CellError) -> str:
+    """The code that a cell shows; an error that was read from a file has it as its message."""
+    return error.message if error.message in ERROR_CODES else str(error.code)
 
 
 def _escaped(match: re.Match[str]) -> str:

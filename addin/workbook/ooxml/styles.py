@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from copy import deepcopy
+from enum import Enum
 
 from lxml import etree
 
@@ -14,9 +15,20 @@ from addin.workbook.ooxml.xmlpart import xml_bytes
 DATE_FORMAT, TIME_FORMAT = "yyyy-mm-dd", "yyyy-mm-dd hh:mm"
 """The formats in which the functions show dates in every host."""
 
+MARK = "FFFFC7CE"
+"""The background of a marked cell: the light red that spreadsheet programs offer for bad values."""
+
 _GENERAL = 0
 _FIRST_OWN_FORMAT = 164
 """Formats below this number belong to the spreadsheet programs."""
+
+
+class Look(Enum):
+    """How a cell of a sheet of ours looks: the size of its letters, whether they are bold, and the shade behind it."""
+
+    TITLE = (14, True, None)
+    HEADER = (None, True, "FFE2E8F0")
+    TEXT = (None, False, None)
 
 
 class Styles:
@@ -27,11 +39,13 @@ class Styles:
         self._root = package.xml(part)
         self._cells = self._root.find(f"{{{MAIN}}}cellXfs")
         self._dated: dict[tuple[int, str], int] = {}
+        self._looks: dict[Look | tuple[str, int], int] = {}
+        self._mark: int | None = None
 
     @property
     def content(self) -> bytes | None:
         """The part's new bytes."""
-        return xml_bytes(self._root) if self._dated else None
+        return xml_bytes(self._root) if self._dated or self._looks else None
 
     def as_date(self, style: int, *, with_time: bool) -> int:
         """The number of the style that is like `style`, but shows dates; `style` itself if it has a format already."""
@@ -50,6 +64,61 @@ class Styles:
             self._dated[style, code] = len(self._cells) - 1
         return self._dated[style, code]
 
+    def marked(self, style: int) -> int:
+        """The number of the style that is like `style`, on a background that stands out."""
+        if self._cells is None or not 0 <= style < len(self._cells):
+            return style
+        if ("marked", style) not in self._looks:
+            if self._mark is None:
+                self._mark = self._added("fills", _fill(MARK))
+            if self._mark is None:
+                return style
+            self._looks["marked", style] = self._added_style(style, fillId=self._mark)
+        return self._looks["marked", style]
+
+    def look(self, look: Look) -> int:
+        """The number of a style that looks like this, whatever the book's own styles are."""
+        if look is Look.TEXT or self._cells is None or not len(self._cells):
+            return 0
+        if look not in self._looks:
+            size, bold, shade = look.value
+            font = None if not bold else self._added("fonts", _font(size))
+            fill = None if shade is None else self._added("fills", _fill(shade))
+            self._looks[look] = self._added_style(0, fontId=font, fillId=fill)
+        return self._looks[look]
+
+    def plain(self, style: int) -> int:
+        """The number of a style without any look, with the number format of `style`."""
+        if self._cells is None or not 0 < style < len(self._cells):
+            return 0
+        if ("plain", style) not in self._looks:
+            number = whole_number(self._cells[style].get("numFmtId"), self.part, "number format")
+            self._looks["plain", style] = self._added_style(0, numFmtId=number)
+        return self._looks["plain", style]
+
+    def _added_style(self, like: int, **changes: int | None) -> int:
+        """The number of a new style: that of `like` with other attributes."""
+        cells = self._cells
+        if cells is None:
+            return like
+        copy = deepcopy(cells[like])
+        for name, value in changes.items():
+            if value is not None:
+                copy.set(name, str(value))
+                copy.set(f"apply{name[0].upper()}{name[1:-2].replace('umFmt', 'umberFormat')}", "1")
+        cells.append(copy)
+        cells.set("count", str(len(cells)))
+        return len(cells) - 1
+
+    def _added(self, group: str, element: etree._Element) -> int | None:
+        """The number of a new font or fill; None where the book lists none."""
+        elements = self._root.find(f"{{{MAIN}}}{group}")
+        if elements is None:
+            return None
+        elements.append(element)
+        elements.set("count", str(len(elements)))
+        return len(elements) - 1
+
     def _format(self, code: str) -> int:
         """The number of the format with this code, which is added where the book has none."""
         formats = self._root.find(f"{{{MAIN}}}numFmts")
@@ -63,3 +132,19 @@ class Styles:
         etree.SubElement(formats, f"{{{MAIN}}}numFmt", numFmtId=str(number), formatCode=code)
         formats.set("count", str(len(formats)))
         return number
+
+
+def _font(size: int | None) -> etree._Element:
+    font = etree.Element(f"{{{MAIN}}}font")
+    etree.SubElement(font, f"{{{MAIN}}}b")
+    etree.SubElement(font, f"{{{MAIN}}}sz", val=str(size or 11))
+    etree.SubElement(font, f"{{{MAIN}}}name", val="Calibri")
+    return font
+
+
+def _fill(shade: str) -> etree._Element:
+    fill = etree.Element(f"{{{MAIN}}}fill")
+    pattern = etree.SubElement(fill, f"{{{MAIN}}}patternFill", patternType="solid")
+    etree.SubElement(pattern, f"{{{MAIN}}}fgColor", rgb=shade)
+    etree.SubElement(pattern, f"{{{MAIN}}}bgColor", indexed="64")
+    return fill

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+import shutil
 import stat
 import tempfile
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
 from typing import BinaryIO, TypeAlias
 
@@ -16,6 +17,12 @@ Stamp: TypeAlias = tuple[int, ...]
 """What changes with every save of a file: its identity, size and times."""
 
 _PERMISSIONS = 0o777
+
+_PREFIX, _SUFFIX = ".addin-", ".tmp"
+"""The name of what is being written, beside the file that it will replace."""
+
+LEFT_OVER_S = 3_600.0
+"""After so long, a file that was being written belongs to a program that was killed."""
 
 
 class Target:
@@ -34,6 +41,7 @@ class Target:
         self._before = stamp(before) if before else None
         self._mode = stat.S_IMODE(before.st_mode) & _PERMISSIONS if before else None
         self._owner = (before.st_uid, before.st_gid) if before else None
+        self._has_other_names = before is not None and before.st_nlink > 1
         if before and (not before.st_mode & 0o222 or not os.access(self._place, os.W_OK)):
             raise WorkbookError(f"{path} is read-only; write to another file with -o, or allow writing first")
         if not self._place.parent.is_dir():
@@ -49,15 +57,18 @@ class Target:
         except OSError:
             return False
 
-    def replace(self, write: Callable[[BinaryIO], None], *, mode: int) -> None:
+    def replace(
+        self, write: Callable[[BinaryIO], None], *, mode: int, around: AbstractContextManager[object] | None = None
+    ) -> None:
         """Replace the file by what `write` writes; a new file gets `mode`, another one keeps its mode and owner.
 
-        The content is written beside the file first, so that a failure loses nothing. Raises `WorkbookError` where
-        that fails, and where the file has changed since this object was made.
+        The content is written beside the file first, so that a failure loses nothing; it is put in its place inside of
+        `around`. A file with other names (hard links) gets the content in place, so that it shows under all of them.
+        Raises `WorkbookError` where writing fails, and where the file has changed since this object was made.
         """
         temporary = None
         try:
-            handle, name = tempfile.mkstemp(prefix=".addin-", suffix=".tmp", dir=self._place.parent)
+            handle, name = tempfile.mkstemp(prefix=_PREFIX, suffix=_SUFFIX, dir=self._place.parent)
             temporary = Path(name)
             with os.fdopen(handle, "wb") as stream:
                 write(stream)
@@ -65,7 +76,11 @@ class Target:
                 os.fsync(stream.fileno())
             self._dress(temporary, mode)
             self._refuse_if_changed()
-            temporary.replace(self._place)
+            with around or nullcontext():
+                if self._has_other_names:
+                    self._overwrite(temporary)
+                else:
+                    temporary.replace(self._place)
         except PermissionError:
             raise WorkbookError(f"{self.path} cannot be replaced; close it in the other program first") from None
         except OSError as error:
@@ -73,6 +88,20 @@ class Target:
         finally:
             if temporary is not None:
                 temporary.unlink(missing_ok=True)
+
+    def _overwrite(self, temporary: Path) -> None:
+        """Copy the new content into the file itself; if that breaks off, the whole content is kept beside it."""
+        try:
+            with temporary.open("rb") as source, self._place.open("r+b") as target:
+                shutil.copyfileobj(source, target)
+                target.truncate()
+                target.flush()
+                os.fsync(target.fileno())
+        except OSError as error:
+            kept = temporary.rename(temporary.with_name(f"rescued-{self._place.name}"))
+            raise WorkbookError(
+                f"{self.path} could not be written ({error.strerror or error}); its new content is in {kept}"
+            ) from None
 
     def _dress(self, temporary: Path, mode: int) -> None:
         """Give the new file the owner and mode of the one that it replaces."""
@@ -97,6 +126,14 @@ class Target:
                     raise WorkbookError(
                         f"{self.path} is open in another program; close it there first (or delete {owner.name})"
                     )
+
+
+def remove_leftovers(folder: Path, *, now: float) -> None:
+    """Remove what killed programs left half-written in a folder; `now` is in seconds since the epoch."""
+    with suppress(OSError):
+        for path in folder.glob(f"{_PREFIX}*{_SUFFIX}"):
+            if path.stat().st_mtime < now - LEFT_OVER_S:
+                path.unlink(missing_ok=True)
 
 
 def stamp(status: os.stat_result) -> Stamp:

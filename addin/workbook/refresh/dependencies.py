@@ -6,16 +6,21 @@ Besides calls of ours, a formula that only shows another cell is ours where that
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 
 from addin.formulas import Area, Named, ParsedCall, Spill, Unworkable, mentions, references
+from addin.workbook.calculation.influence import Calculation, Influence, Place, SheetArea, by_sheet
 from addin.workbook.ooxml.book import Book
 from addin.workbook.ooxml.cellformulas import Formula
 from addin.workbook.ooxml.positions import CellIndex, Spot
-from addin.workbook.refresh.influence import Calculation, Influence, Place, SheetArea, by_sheet
+
+NO_VALUE_YET = (
+    "is a formula that has no value in the file yet: save the book once in Excel or Calc, or use --engine libreoffice"
+)
+"""Why a call is not computed whose argument nobody has calculated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,13 +80,12 @@ class CellNote:
 
 
 @dataclass(frozen=True, slots=True)
-class OurCell:
-    """A cell that we can compute: its formula is one call of ours, or only shows a cell that depends on one."""
+class FormulaCell:
+    """A formula in its cell."""
 
     sheet: str
     spot: Spot
     formula: Formula
-    call: ParsedCall | CellReference
 
     @property
     def place(self) -> Place:
@@ -96,11 +100,19 @@ class OurCell:
         return CellNote(str(self), self.formula.text, why)
 
 
+@dataclass(frozen=True, slots=True)
+class OurCell(FormulaCell):
+    """A cell that we can compute: its formula is one call of ours, or only shows a cell that depends on one."""
+
+    call: ParsedCall | CellReference
+
+
 class Dependencies:
     """Which of our cells depend on which others."""
 
-    def __init__(self, book: Book, cells: Iterable[OurCell], namespace: str) -> None:
+    def __init__(self, book: Book, cells: Iterable[OurCell], namespace: str, *, calculates: bool = False) -> None:
         self._book = book
+        self._calculates = calculates
         self._namespace = namespace
         self._areas: dict[tuple[str, Area], frozenset[Place]] = {}
         self._owners: dict[Place, Place] = {}
@@ -131,12 +143,13 @@ class Dependencies:
         """
         return set().union(*map(self._in_area, self._argument_areas(cell)))
 
-    def any_depends_on(self, changed: set[Place]) -> bool:
-        """Whether a formula of the book that is not one call of ours refers to one of the `changed` cells."""
+    def any_depends_on(self, changed: set[Place], known: Collection[Place] = ()) -> bool:
+        """Whether a formula of the book refers to a `changed` cell, other than calls of ours and the `known` ones."""
         cells = by_sheet(changed)
         return any(
             sheet in cells and cells[sheet].first_inside(area) is not None
-            for _, areas, _ in self._calculations()
+            for place, areas, _ in self._calculations()
+            if place not in known
             for sheet, area in areas
         )
 
@@ -158,9 +171,17 @@ class Dependencies:
             is_plain = sheet not in self._calculated or self._calculated[sheet].first_inside(area) is None
             if not is_plain and (spot := self._influenced.first_inside(sheet, area)) is not None:
                 raise Unworkable(f"{Area(*spot, *spot, sheet=sheet)} is a calculation with values of ours")
+            if self._calculates and not is_plain and (spot := self._uncalculated(sheet, area)) is not None:
+                raise Unworkable(f"{Area(*spot, *spot, sheet=sheet)} {NO_VALUE_YET}")
             owned = self._owned.get(sheet, CellIndex())
             self._areas[where] = frozenset(self._owners[sheet, spot] for spot in owned.inside(area))
         return self._areas[where]
+
+    def _uncalculated(self, sheet: str, area: Area) -> Spot | None:
+        """A formula inside `area` that is not ours and has no value in the file; None where there is none."""
+        content = self._book.sheet(sheet)
+        spots = self._calculated[sheet].inside(area)
+        return next((spot for spot in spots if content.has_formula(spot) and not content.is_calculated(spot)), None)
 
     @cached_property
     def _calculated(self) -> dict[str, CellIndex]:

@@ -21,11 +21,18 @@ from addin.formulas import (
     mentions,
     parse,
 )
+from addin.workbook.calculation.influence import Place
 from addin.workbook.ooxml.book import Book
 from addin.workbook.ooxml.positions import Spot
 from addin.workbook.ooxml.sheet import Sheet
-from addin.workbook.refresh.dependencies import CellNote, CellReference, Dependencies, OurCell, cell_reference
-from addin.workbook.refresh.influence import Place
+from addin.workbook.refresh.dependencies import (
+    NO_VALUE_YET,
+    CellNote,
+    CellReference,
+    Dependencies,
+    OurCell,
+    cell_reference,
+)
 from udfs.cells import Scalar
 from udfs.errors import CellError
 
@@ -47,8 +54,11 @@ class Plan:
         return [cell for cells in self.rounds for cell in cells]
 
 
-def make_plan(book: Book, namespace: str = "DS") -> Plan:
-    """Find every formula of ours in the book, and put those that can be computed in order."""
+def make_plan(book: Book, namespace: str = "DS", *, calculates: bool = False) -> Plan:
+    """Find every formula of ours in the book, and put those that can be computed in order.
+
+    With `calculates`, calls with arguments that nobody has calculated yet are left to the calculation engine.
+    """
     skipped: list[CellNote] = []
     cells: list[OurCell] = []
     references: list[OurCell] = []
@@ -62,7 +72,7 @@ def make_plan(book: Book, namespace: str = "DS") -> Plan:
                     skipped.append(CellNote(where, formula.text, str(error)))
             elif reference := cell_reference(formula.text):
                 references.append(OurCell(sheet.name, spot, formula, reference))
-    plan = Plan(Dependencies(book, cells, namespace), skipped=skipped)
+    plan = Plan(Dependencies(book, cells, namespace, calculates=calculates), skipped=skipped)
     cells.extend(_references_to_ours(plan.dependencies, references))
     _put_in_order(cells, plan)
     return plan
@@ -121,10 +131,7 @@ def _value(sheet: Sheet, spot: Spot) -> Scalar:
     value = sheet.value(spot)
     if value is None and sheet.has_formula(spot) and not sheet.is_calculated(spot):
         cell = Area(*spot, *spot, sheet=sheet.name)
-        raise Unworkable(
-            f"{cell} is a formula that has no value in the file yet: "
-            "save the book once in Excel or Calc, or use --engine libreoffice"
-        )
+        raise Unworkable(f"{cell} {NO_VALUE_YET}")
     return value
 
 

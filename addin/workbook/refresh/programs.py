@@ -24,7 +24,7 @@ from addin.workbook.ooxml.relations import without_parts
 from addin.workbook.ooxml.target import Target
 from addin.workbook.ooxml.webextension import webextension_parts_in
 from addin.workbook.refresh.dependencies import CellNote
-from addin.workbook.refresh.refresh import Refreshed
+from addin.workbook.refresh.report import Refreshed
 from udfs.errors import CellError
 
 POLL_S = 0.25

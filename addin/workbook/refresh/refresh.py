@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from addin.formulas import Unworkable, stored_form
+from addin.workbook.calculation.engine import is_installed
+from addin.workbook.calculation.influence import Place
 from addin.workbook.ooxml.book import Book
 from addin.workbook.ooxml.errors import WorkbookError, any_failure_explained
 from addin.workbook.ooxml.package import Package
 from addin.workbook.ooxml.target import Target
 from addin.workbook.refresh.dependencies import CellNote, CellReference, OurCell
-from addin.workbook.refresh.influence import Place
 from addin.workbook.refresh.plan import Plan, arguments, make_plan, referenced_value
-from addin.workbook.refresh.spill import spill
-from dataservice.client import Cost
+from addin.workbook.refresh.report import AnsweredCall, BookCost, CalculatedCell, Refreshed, Signing
+from addin.workbook.refresh.worked_out import Working, free_answers, working
+from addin.workbook.refresh.writing import record, write, write_outcome
 from udfs import Call, Session
-from udfs.cells import Grid, Scalar, cells_of
-from udfs.engine.session import Outcome
-from udfs.errors import CellError
 
 MAX_FURTHER_PASSES = 3
 """How many more passes follow when spills change their size; the next refresh does what is left."""
@@ -29,59 +29,14 @@ class TooFewRequestsError(WorkbookError):
     """The refresh would need more requests than the key has left; nothing was sent."""
 
 
-@dataclass(frozen=True, slots=True)
-class BookCost:
-    """What a refresh of a book would spend now."""
-
-    cost: Cost
-    remaining: int | None
-    """Requests left to the key this month; None when the service has not said so yet."""
-    cells: int
-    fresh_cells: int
-    by_sheet: dict[tuple[str, str], tuple[int, Cost]]
-    """Sheet and function → formulas, and the requests they would spend on their own."""
-    skipped: Sequence[CellNote] = ()
-
-    @property
-    def affordable(self) -> bool:
-        """Whether the refresh may finish: not if its fewest requests are too many."""
-        return self.remaining is None or self.cost.at_least <= self.remaining
-
-    @property
-    def requests(self) -> int:
-        """The highest number of requests where there is one, else the lowest."""
-        return self.cost.number
-
-
-@dataclass(slots=True)
-class Refreshed:
-    """What a refresh did."""
-
-    cells: int = 0
-    """Formulas computed."""
-    written: set[Place] = field(default_factory=set)
-    """Those of them that show something new."""
-    resized: bool = False
-    """Whether a spill changed its size."""
-    requests: int = 0
-    kept: list[CellNote] = field(default_factory=list)
-    """Formulas whose old value stays, because there is no new one or it does not fit."""
-    notes: list[CellNote] = field(default_factory=list)
-    skipped: list[CellNote] = field(default_factory=list)
-    errors: list[CellNote] = field(default_factory=list)
-    mended: set[Place] = field(default_factory=set)
-    """Formulas that Excel would not have computed as they were stored, and that are written anew."""
-    recalculates: bool = False
-    """Whether Excel recalculates all formulas when it opens the book, because some depend on changed values."""
-
-
 async def book_cost(session: Session, path: Path, *, namespace: str = "DS") -> BookCost:
     """What `refresh_book` would spend; nothing is sent."""
     with any_failure_explained(path), Package(path) as package:
         book = Book(package)
         _mend(book, namespace)
-        plan = make_plan(book, namespace)
-        return await _cost(session, book, plan)
+        plan = make_plan(book, namespace, calculates=is_installed())
+        async with _proved(book, plan, namespace, session) as work:
+            return await _cost(session, book, plan, work)
 
 
 async def refresh_book(
@@ -92,9 +47,12 @@ async def refresh_book(
     namespace: str = "DS",
     force: bool = False,
     progress: Callable[[int, int], None] | None = None,
+    signing: Signing | None = None,
 ) -> Refreshed:
     """Write the current values into our formulas in the book at `path`, and save it as `target`.
 
+    With the calculation engine, every other formula that rests on them is worked out as well. With `signing`, what is
+    written is signed, or nothing is written; then the session has to trace its answers.
     Raises `TooFewRequestsError` before the first request when the key has too few requests left (unless `force`), and
     `WorkbookError` for a file that cannot be read or written; the input is never damaged.
     """
@@ -102,28 +60,79 @@ async def refresh_book(
     with any_failure_explained(path), Package(path) as package:
         book = Book(package)
         mended = _mend(book, namespace)
-        plan = make_plan(book, namespace)
-        cost = None if force else await _cost(session, book, plan)
-        if cost and not cost.affordable:
-            raise TooFewRequestsError(
-                f"the refresh needs {cost.cost} and the key has {cost.remaining} left this month; "
-                "nothing was sent (--force starts all the same)"
-            )
-        changed: set[Place] = set()
-        report = await _refresh_all(session, book, plan, changed, progress)
+        plan = make_plan(book, namespace, calculates=is_installed())
+        report = await _pass(session, book, plan, namespace, progress, checks_cost=not force)
         for _ in range(MAX_FURTHER_PASSES):
             if not report.resized:
                 break
             # Cells that a spill has just filled may be what other formulas of ours refer to.
-            plan = make_plan(book, namespace)
+            plan = make_plan(book, namespace, calculates=is_installed())
             before = report
-            report = await _refresh_all(session, book, plan, changed)
-            report.written |= before.written
-            report.requests += before.requests
+            report = await _pass(session, book, plan, namespace)
+            report.follow(before)
         report.mended = mended
-        _finish(book, plan, changed, report)
-        package.write(place, book.changed_parts())
+        _finish(book, plan, report)
+        _save(package, book, place, report, signing)
         return report
+
+
+def _save(package: Package, book: Book, place: Target, report: Refreshed, signing: Signing | None) -> None:
+    """Write the book to its place, unless it is there already and nothing in it changed."""
+    parts, around = book.changed_parts(), None
+    if signing is not None:
+        own, around = signing.signed(book, report, place.path)
+        parts |= own
+    if parts or not place.is_same_file(package.path):
+        package.write(place, parts, around=around)
+        report.is_saved = True
+
+
+@asynccontextmanager
+async def _proved(book: Book, plan: Plan, namespace: str, session: Session) -> AsyncIterator[Working | None]:
+    """The calculation that the book needs beside its plan, begun; None where it needs none."""
+    work = working(book, plan, namespace, session.now())
+    if work is None:
+        yield None
+        return
+    with work:
+        await work.prove()
+        yield work
+
+
+async def _pass(
+    session: Session,
+    book: Book,
+    plan: Plan,
+    namespace: str,
+    progress: Callable[[int, int], None] | None = None,
+    *,
+    checks_cost: bool = False,
+) -> Refreshed:
+    """Compute the cells of the plan, and then every formula that rests on them."""
+    async with _proved(book, plan, namespace, session) as work:
+        if checks_cost:
+            _refuse_too_few(await _cost(session, book, plan, work))
+        report = await _refresh_all(session, book, plan, progress)
+        if work is not None:
+            report.skipped = [note for note in report.skipped if note.where not in work.cells]
+            values = {place: book.sheet(place[0]).value(place[1]) for place in report.changed}
+            record(book, await work.run(values, _left(book, plan, report), session.answer), report)
+    return report
+
+
+def _refuse_too_few(cost: BookCost) -> None:
+    if not cost.affordable:
+        raise TooFewRequestsError(
+            f"the refresh needs {cost.cost} and the key has {cost.remaining} left this month; "
+            "nothing was sent (--force starts all the same)"
+        )
+
+
+def _left(book: Book, plan: Plan, report: Refreshed) -> set[Place]:
+    """The cells of the plan that keep an old value."""
+    names = {note.where for note in (*report.kept, *report.skipped)}
+    left = [cell for cell in plan.cells if str(cell) in names]
+    return {(cell.sheet, spot) for cell in left for spot in book.sheet(cell.sheet).spots_in(cell.formula.area)}
 
 
 def _mend(book: Book, namespace: str) -> set[Place]:
@@ -132,19 +141,22 @@ def _mend(book: Book, namespace: str) -> set[Place]:
 
 
 async def _refresh_all(
-    session: Session, book: Book, plan: Plan, changed: set[Place], progress: Callable[[int, int], None] | None = None
+    session: Session, book: Book, plan: Plan, progress: Callable[[int, int], None] | None = None
 ) -> Refreshed:
-    """Compute all cells of a plan round by round, and add the cells whose values changed to `changed`."""
+    """Compute all cells of a plan round by round."""
     report = Refreshed(skipped=plan.skipped, cells=len(plan.cells))
     done = 0
     for cells in plan.rounds:
         ready, calls = _calls(book, cells, report.skipped)
-        for cell, outcome in zip(ready, await session.answer(calls), strict=True):
+        for cell, call, outcome in zip(ready, calls, await session.answer(calls), strict=True):
             report.requests += outcome.requests
-            changed |= _write_outcome(book, cell, outcome, report)
+            report.answered.append(AnsweredCall(cell.place, cell.formula.text, call, outcome))
+            report.changed |= write_outcome(book, cell, outcome, report)
         for cell in cells:
             if isinstance(cell.call, CellReference):
-                changed |= _write(book, cell, referenced_value(book, cell.call, cell.sheet), report)
+                old, new = book.sheet(cell.sheet).value(cell.spot), referenced_value(book, cell.call, cell.sheet)
+                report.calculated.append(CalculatedCell(cell.place, cell.formula.text, old, new))
+                report.changed |= write(book, cell, new, report)
         done += len(cells)
         if progress:
             progress(done, len(plan.cells))
@@ -165,53 +177,40 @@ def _calls(book: Book, cells: Sequence[OurCell], skipped: list[CellNote]) -> tup
     return ready, calls
 
 
-def _write_outcome(book: Book, cell: OurCell, outcome: Outcome, report: Refreshed) -> set[Place]:
-    """Write one outcome and return the changed cells; an error that may pass never replaces a value."""
-    result = cells_of(outcome.result)
-    if isinstance(result, CellError):
-        sheet = book.sheet(cell.sheet)
-        is_known = sheet.is_calculated(cell.spot) and not isinstance(sheet.value(cell.spot), CellError)
-        if outcome.fresh_for_s == 0 and is_known:
-            report.kept.append(cell.note(result.message))
-            return set()
-        report.errors.append(cell.note(f"{result.code} {result.message}"))
-    elif outcome.stale is not None:
-        report.notes.append(cell.note(f"last known value: {outcome.stale.reason}"))
-    return _write(book, cell, result, report)
-
-
-def _write(book: Book, cell: OurCell, result: Scalar | Grid, report: Refreshed) -> set[Place]:
-    spilled = spill(book, cell, result)
-    if spilled.note:
-        (report.kept if spilled.blocked else report.notes).append(cell.note(spilled.note))
-    if spilled.changed or spilled.resized:
-        report.written.add(cell.place)
-        report.resized |= spilled.resized
-    return {(cell.sheet, spot) for spot in spilled.changed}
-
-
-def _finish(book: Book, plan: Plan, changed: set[Place], report: Refreshed) -> None:
-    """Make Excel recalculate on opening where other formulas depend on changed values."""
-    depends = plan.dependencies.any_depends_on(changed) if changed else False
-    report.recalculates = depends or bool(report.skipped)
+def _finish(book: Book, plan: Plan, report: Refreshed) -> None:
+    """Make Excel recalculate on opening where formulas were left, or worked out with nothing to compare them with."""
+    planned = {cell.place for cell in plan.cells}
+    report.calculated = [
+        replace(cell, new=book.sheet(cell.cell[0]).value(cell.cell[1]))
+        for cell in report.calculated
+        if cell.cell not in planned  # a spill may have made it a cell of ours
+    ]
+    known = {cell.cell for cell in report.calculated if not cell.unproven}
+    depends = plan.dependencies.any_depends_on(report.changed, known) if report.changed else False
+    doubtful = any(cell.rests_on_ours and (cell.unproven or not cell.compared) for cell in report.calculated)
+    report.recalculates = depends or doubtful or bool(report.skipped)
     if report.recalculates:
         book.recalculate_on_load()
 
 
-async def _cost(session: Session, book: Book, plan: Plan) -> BookCost:
-    skipped = list(plan.skipped)
+async def _cost(session: Session, book: Book, plan: Plan, work: Working | None) -> BookCost:
+    skipped = [note for note in plan.skipped if work is None or note.where not in work.cells]
     ready, calls = _calls(book, plan.cells, skipped)
-    total = await session.cost(calls)
+    found = [(cell.sheet, call) for cell, call in zip(ready, calls, strict=True)]
+    if work is not None:
+        found += [(sheet, call) for (sheet, _), call in await work.preview(free_answers(session))]
+    total = await session.cost([call for _, call in found])
     groups: dict[tuple[str, str], list[Call]] = {}
-    for cell, call in zip(ready, calls, strict=True):
-        groups.setdefault((cell.sheet, call.function_id), []).append(call)
+    for sheet, call in found:
+        groups.setdefault((sheet, call.function_id), []).append(call)
     by_sheet = {group: (len(members), (await session.cost(members)).cost) for group, members in groups.items()}
     quota = session.client.quota_now
     return BookCost(
         cost=total.cost,
         remaining=quota.remaining if quota else None,
-        cells=len(calls),
+        cells=len(found),
         fresh_cells=total.fresh_calls,
         by_sheet=by_sheet,
         skipped=skipped,
+        calls=calls,
     )

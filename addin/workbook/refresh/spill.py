@@ -11,7 +11,7 @@ from addin.workbook.ooxml.book import Book
 from addin.workbook.ooxml.positions import Spot
 from addin.workbook.ooxml.sheet import Sheet
 from addin.workbook.ooxml.stored import same_value
-from addin.workbook.refresh.dependencies import OurCell
+from addin.workbook.refresh.dependencies import FormulaCell
 from udfs.cells import Grid, Scalar
 
 
@@ -25,7 +25,7 @@ class Spilled:
     note: str = ""
 
 
-def spill(book: Book, cell: OurCell, result: Scalar | Grid) -> Spilled:
+def spill(book: Book, cell: FormulaCell, result: Scalar | Grid) -> Spilled:
     """Write a result into the cell's sheet; where it does not fit, the old values stay."""
     sheet = book.sheet(cell.sheet)
     rows: list[tuple[Scalar, ...]] = list(result.rows()) if isinstance(result, Grid) else [(result,)]

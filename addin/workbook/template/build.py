@@ -20,7 +20,8 @@ from addin.workbook.ooxml.errors import WorkbookError
 from addin.workbook.ooxml.package import Package
 from addin.workbook.ooxml.target import Target
 from addin.workbook.ooxml.webextension import webextension_parts
-from addin.workbook.refresh.refresh import Refreshed, refresh_book
+from addin.workbook.refresh.refresh import refresh_book
+from addin.workbook.refresh.report import Refreshed
 from addin.workbook.template.charts import write_comparison, write_dashboard
 from addin.workbook.template.lists import write_catalogue, write_currents, write_indices, write_wire
 from addin.workbook.template.start import write_start
@@ -45,18 +46,33 @@ _CALC_ENGINE = 191029
 """The version of Excel's calculation engine, that of Microsoft 365, by which the book says it was calculated."""
 
 
-async def write_template(target: Path, session: Session, *, created: datetime, namespace: str = "DS") -> Refreshed:
-    """Write the template to `target` with the values of `session`; the same session gives the same bytes."""
+def refuse_unwritable(target: Path) -> None:
+    """Raise `WorkbookError` where no template can be written to `target`, before any work."""
     if target.suffix.lower() != ".xlsx":
         raise WorkbookError(f"{target}: a workbook's name ends in .xlsx")
     Target(target)
+
+
+async def write_template(
+    target: Path,
+    session: Session,
+    *,
+    created: datetime,
+    namespace: str = "DS",
+    progress: Callable[[int, int], None] | None = None,
+) -> Refreshed:
+    """Write the template to `target` with the values of `session`; the same session gives the same bytes.
+
+    `progress` gets the formulas that are done, and all.
+    """
+    refuse_unwritable(target)
     with TemporaryDirectory() as folder:
         layout = Path(folder) / "layout.xlsx"
         _write_layout(layout, created, namespace)
         opening = Path(folder) / "opening.xlsx"
         with Package(layout) as package:
             package.write(Target(opening), webextension_parts(package, addin_id=ADDIN_ID, version=addin_version()))
-        return await refresh_book(session, opening, target, namespace=namespace, force=True)
+        return await refresh_book(session, opening, target, namespace=namespace, force=True, progress=progress)
 
 
 def _write_layout(path: Path, created: datetime, namespace: str) -> None:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any, TypeVar, cast
 
 from dataservice.client.cache.answer import Answer, Source
+from dataservice.client.cache.recent import looked_at
 from dataservice.client.cache.signal_answers import SignalAnswers
 from dataservice.client.cache.stored_answers import is_better, size_of
 from dataservice.client.contract.resources import HistoryResource, Resource, SignalResource
@@ -21,7 +22,7 @@ class AnswerCache(SignalAnswers):
     @property
     def held_bytes(self) -> int:
         """About how much memory the answers take."""
-        return self.memory.held_bytes + self._histories.held_bytes
+        return self.memory.held_bytes + self._histories.held_bytes + self.archive.held_bytes
 
     def expire(self, now: float) -> None:
         """Let nothing that is known count as fresh any more; nothing is lost."""
@@ -29,12 +30,13 @@ class AnswerCache(SignalAnswers):
         self.memory.expire(now)
 
     async def forget(self) -> int:
-        """Forget all that is kept for this key; how many entries the store held."""
+        """Forget all answers that are kept for this key; how many entries the store held. The archive stays."""
         self.memory.clear()
         self._histories.clear()
         self._absent.clear()
         self._looked.clear()
         self._noted.clear()
+        self.missing.clear()
         return 0 if self.scope is None else await self._store.clear(f"{self.scope}/")
 
     def peek(self, resource: Resource[T], now: float, max_age_s: float | None = None) -> Answer[T] | None:
@@ -60,15 +62,16 @@ class AnswerCache(SignalAnswers):
         known = kept if kept is not None and is_better(kept, answer) else answer
         if known is None or known.is_fresh(now) or not isinstance(resource, SignalResource):
             return known
-        if self._histories.held(resource.slug) is not None:
-            await self.history(resource.slug, now)  # what another process pulled since corrects an old detail
-            return replace(self.memory.get(resource) or known, source=known.source)
-        return known
+        # What another process pulled since corrects an old detail.
+        await self.history(resource.slug, now, cast("Answer[SignalDetail]", known))
+        return replace(self.memory.get(resource) or known, source=known.source)
 
     async def keep(self, resource: Resource[T], value: T, payload: bytes, now: float) -> Answer[T]:
         """Keep a value that just arrived, packed as `payload`; returns the answer as the network gave it."""
         fetched_at = self.rules.arrival(now)
         answer = Answer(value, fetched_at, self.rules.fresh_until(fetched_at, now), Source.NETWORK)
+        if isinstance(resource, SignalResource):
+            await self.archive.look(resource.slug, *looked_at(cast("SignalDetail", value)), fetched_at)
         before = self._remember(resource, answer, size_of(value, payload))
         if self.scope is not None:
             await self._store.put(self.name(resource), Entry(payload, fetched_at))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import struct
 from collections.abc import Callable
 from datetime import date
@@ -74,6 +75,12 @@ def pack(value: Any) -> bytes:
             return _encode((items, complete))
         case _:
             raise TypeError(f"no cache keeps a {type(value).__name__}")
+
+
+def digest(value: Any) -> str:
+    """The SHA-256 of an answer's value as a cache keeps it: the same for the same value, wherever it comes from."""
+    packed = b"".join(pack_columns(value)) if isinstance(value, Observations) else pack(value)
+    return hashlib.sha256(packed).hexdigest()
 
 
 def unpack(resource: Resource[Any], payload: bytes) -> Any:

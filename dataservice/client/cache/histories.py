@@ -12,6 +12,8 @@ from cachetools import LRUCache
 from dataservice.client.cache.codec import pack_history, unpack_history
 from dataservice.client.cache.decoded import ANSWER_BYTES
 from dataservice.client.cache.history import History
+from dataservice.client.cache.missing import MissingNames
+from dataservice.client.contract.resources import HistoryResource
 from dataservice.stores import Entry, ResilientStore
 
 MAX_REVISED = 10_000  # slugs whose past was seen to change; the least recent are dropped first
@@ -25,8 +27,16 @@ _logger = logging.getLogger("dataservice.client")
 class Histories:
     """What was pulled of each signal's past; `name_of` names its entry, None while the store is not open."""
 
-    def __init__(self, store: ResilientStore, *, max_bytes: int, name_of: Callable[[str], str | None]) -> None:
+    def __init__(
+        self,
+        store: ResilientStore,
+        *,
+        max_bytes: int,
+        name_of: Callable[[str], str | None],
+        missing: MissingNames,
+    ) -> None:
         self._store = store
+        self._missing = missing
         self._name_of = name_of
         self._held: LRUCache[str, History] = LRUCache(max_bytes, getsizeof=_size)
         self._kept_at: LRUCache[str, float] = LRUCache(MAX_REVISED)
@@ -50,7 +60,9 @@ class Histories:
         """The history in the store; the one in memory where the store has none, or fails."""
         name = self._name_of(slug)
         kept = None if name is None else await self._store.get(name)
-        if kept is not None:
+        if kept is not None and self._missing.learn(HistoryResource(slug), kept.payload, kept.fetched_at):
+            self._kept_at[slug] = kept.fetched_at  # a history takes its place
+        elif kept is not None:
             try:
                 history = unpack_history(kept.payload)
             except (msgspec.MsgspecError, ValueError) as error:
@@ -79,7 +91,7 @@ class Histories:
                 self._kept_at[slug] = kept_at
                 break
             self._kept_at.pop(slug, None)
-            history = await self.load(slug)
+            history = (await self.load(slug)).dated(now)
         return self.hold(slug, unpack_history(payload))
 
     def hold(self, slug: str, history: History) -> History:

@@ -18,6 +18,7 @@ from datetime import date
 import numpy as np
 
 from dataservice.client.cache.answer import CLOCK_SKEW_S, Freshness
+from dataservice.client.contract.paging import fewest
 from dataservice.client.contract.windows import Window, day_after, day_before, joined, missing, utc_day
 from dataservice.observations import Observations
 
@@ -119,8 +120,10 @@ def gaps(history: History, wanted: Window, now: float) -> list[Window]:
 def pulls_needed(history: History, wanted: Window, now: float, rules: Freshness) -> list[Window]:
     """The windows to pull before `wanted` can be answered afresh: its gaps, and live parts that need a check."""
     near = [span for span in history.spans if _is_trusted(span, now) and span.window.meets(wanted)]
-    checks = [_check(history, span, wanted, now, rules) for span in near]
-    return joined([*gaps(history, wanted, now), *(check for check in checks if check)])
+    checks = [check for span in near if (check := _check(history, span, wanted, now, rules))]
+    if unknown := gaps(history, wanted, now):
+        return joined([*unknown, *checks])
+    return fewest(joined(checks), lambda window: len(history.inside(window)))
 
 
 def findings(history: History, wanted: Window, now: float, rules: Freshness) -> Findings | None:

@@ -10,7 +10,7 @@ from datetime import date, timedelta
 
 import numpy as np
 
-from dataservice.client.cache.history import History, Span, after_pull, check_from, is_revision
+from dataservice.client.cache.history import OVERLAP, History, Span, after_pull, check_from, is_revision
 from dataservice.client.contract.requests import HISTORY_LIMIT
 from dataservice.client.contract.results import SignalDetail
 from dataservice.client.contract.windows import Window, missing
@@ -27,6 +27,31 @@ def settled(detail: SignalDetail) -> SignalDetail:
     if history[-1:] == told:
         return detail
     return _with_history(detail, history.merged(told))
+
+
+def looked_at(detail: SignalDetail) -> tuple[Window, Observations]:
+    """The days of which a detail shows all observations, and these; an empty window where that are none.
+
+    Fewer than 365 observations that reach further back than 365 days are all there are: the service counts neither
+    days nor observations up to there.
+    """
+    window, found = _window(detail), detail.history
+    if not len(found) and detail.latest is not None:
+        found = Observations.from_columns([detail.latest.observed_at], [detail.latest.value])
+        return Window(found.first_day, date.max), found
+    if window and len(found) < HISTORY_LIMIT and (found.last_day - found.first_day).days > HISTORY_LIMIT + 1:
+        window = Window(date.min, date.max)
+    return window, found.between(window.start) if window else found
+
+
+def looks_of(history: History) -> list[tuple[Window, float]]:
+    """When which days were pulled last, as far as the spans tell: a day may have been pulled once more since."""
+    looks = [(span.window, span.pulled_at) for span in history.spans]
+    for span in history.spans:
+        known = history.inside(span.window)
+        first = known[-OVERLAP:].first_day if len(known) > OVERLAP + 1 else span.window.start
+        looks.append((Window(first, span.window.end), span.checked_at))
+    return looks
 
 
 def with_detail(history: History, detail: SignalDetail, at: float) -> History:
@@ -91,8 +116,11 @@ def _window(detail: SignalDetail) -> Window:
 def _replayed(history: History, later: list[Span], window: Window, found: Observations, at: float) -> History:
     """The history after all pulls in the order of their times: those before `at`, the one at `at`, those after it."""
     steps: list[tuple[float, Window]] = []
+    since = max(found[-1 - OVERLAP :].first_day, window.start)  # the first check after `at` asked from here or earlier
     for span in later:
-        live = Window(check_from(history, span), span.window.end)
+        live = Window(
+            min(check_from(history, span), since) if span.is_open else check_from(history, span), span.window.end
+        )
         if span.pulled_at > at:
             steps.append((span.pulled_at, span.window))
         if span.checked_at != span.pulled_at:

@@ -2,40 +2,49 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, TypeVar, cast
 
+import msgspec
 from cachetools import LRUCache
 
+from dataservice.client.archive.archive import Archive
 from dataservice.client.cache.answer import Answer, Source
-from dataservice.client.cache.codec import pack
+from dataservice.client.cache.codec import pack, unpack, unpack_history
 from dataservice.client.cache.histories import Histories
 from dataservice.client.cache.history import History, findings, window_of
-from dataservice.client.cache.recent import contradicts, corrected, with_detail
+from dataservice.client.cache.recent import contradicts, corrected, looked_at, looks_of, with_detail
 from dataservice.client.cache.stored_answers import NEVER, StoredAnswers
 from dataservice.client.contract.resources import HistoryResource, Resource, SignalResource
 from dataservice.client.contract.results import SignalDetail
-from dataservice.client.contract.windows import utc_day
+from dataservice.client.contract.windows import Window, utc_day
 from dataservice.stores import Entry, ResilientStore
 
 T = TypeVar("T")
 
 ABSENT_S = 2.0
-"""For so long the store is not asked again for a detail that it did not have: the functions of one batch."""
+"""For so long the store is not asked again for a fresh detail that it did not have: the functions of one batch."""
 
 MAX_ABSENT = 10_000
+
+ARCHIVE_SHARE = 32
+"""Which part of the memory holds archives: they are larger than the histories, and are quickly read from the store."""
 
 
 class SignalAnswers(StoredAnswers):
     """Answers about signals. What is known of a signal is one history: details and pulls correct each other."""
 
-    def __init__(self, store: ResilientStore, *, max_bytes: int, ttl_s: float) -> None:
-        super().__init__(store, max_bytes=max_bytes, ttl_s=ttl_s)
-        self._histories = Histories(store, max_bytes=max_bytes // 2, name_of=self._history_name)
+    def __init__(self, store: ResilientStore, *, max_bytes: int, ttl_s: float, missing_ttl_s: float) -> None:
+        super().__init__(store, max_bytes=max_bytes, ttl_s=ttl_s, missing_ttl_s=missing_ttl_s)
+        self._histories = Histories(store, max_bytes=max_bytes // 2, name_of=self._history_name, missing=self.missing)
         self._absent: LRUCache[str, float] = LRUCache(MAX_ABSENT)
         self._looked: LRUCache[str, float] = LRUCache(MAX_ABSENT)
         """When the history of a signal was last looked up in the store."""
+        self.archive = Archive(
+            store, max_bytes=max_bytes // ARCHIVE_SHARE, scope=lambda: self.scope, kept_looks=self._kept_looks
+        )
 
     def set_back(self, seconds: float) -> None:
         """Date all that is in memory earlier by `seconds`: the clock was set back."""
@@ -43,17 +52,21 @@ class SignalAnswers(StoredAnswers):
         self._histories.move(-seconds)
         self._absent.clear()
         self._looked.clear()
+        self.missing.set_back(seconds)
         self.rules = replace(self.rules, not_before=self.rules.not_before - seconds)
 
-    async def history(self, slug: str, now: float) -> History:
-        """All that is known of a signal's past, also while the store fails: a full pull costs many requests."""
+    async def history(self, slug: str, now: float, detail: Answer[SignalDetail] | None = None) -> History:
+        """All that is known of a signal's past, also while the store fails: a full pull costs many requests.
+
+        A `detail` that was just looked up is not looked up again.
+        """
         before = self._histories.kept_at(slug)
         history = (await self._histories.load(slug)).dated(now)
         self._histories.hold(slug, history)
         self._looked[slug] = now
         if self._histories.kept_at(slug) != before:  # another process pulled: cut all windows from the same history
             self.memory.drop_family(HistoryResource(slug))
-        return self._united(slug, history, await self._detail(slug, now))
+        return self._united(slug, history, detail or await self._detail(slug, now))
 
     def lacks(self, resource: HistoryResource, now: float) -> bool:
         """Whether a look into the store a moment ago has shown that no day of the window is known.
@@ -111,7 +124,10 @@ class SignalAnswers(StoredAnswers):
         if detail is None:
             return history
         if detail.fresh_until == NEVER:
-            return history if history.spans else _doubtful(with_detail(history, detail.value, detail.fetched_at))
+            if not history.spans:
+                return _doubtful(with_detail(history, detail.value, detail.fetched_at))
+            self._correct(slug, detail, history)  # nobody knows which is newer, and there must be one value
+            return history
         united = with_detail(history, detail.value, detail.fetched_at)
         if history.spans:
             self._correct(slug, detail, united)
@@ -151,12 +167,26 @@ class SignalAnswers(StoredAnswers):
         self._correct(slug, arrived, united)
 
     async def _detail(self, slug: str, now: float) -> Answer[SignalDetail] | None:
-        """The signal's detail in memory, else in the store."""
+        """The signal's detail: a fresh one in memory, else the younger of that and the store's."""
         resource = SignalResource(slug)
         known = self.memory.get(resource)
-        if known is None and not now - ABSENT_S <= self._absent.get(slug, NEVER) <= now:
-            return await self._unpacked(resource, now)
-        return known
+        was_looked_up = now - ABSENT_S <= self._absent.get(slug, NEVER) <= now
+        if was_looked_up or (known is not None and known.is_fresh(now)):
+            return known
+        return await self._unpacked(resource, now) or known
+
+    async def _kept_looks(self, slug: str) -> list[tuple[Window, float]]:
+        """The days that the kept answers about a signal cover, and when the service gave them."""
+        looks: list[tuple[Window, float]] = []
+        detail = await self._get(self.name(SignalResource(slug)))
+        history = await self._get(self.name(HistoryResource(slug)))
+        with contextlib.suppress(msgspec.MsgspecError, ValueError):  # what cannot be read tells nothing
+            if detail is not None:
+                window, _ = looked_at(unpack(SignalResource(slug), detail.payload))
+                looks.append((window, detail.fetched_at))
+            if history is not None:
+                looks += looks_of(unpack_history(history.payload))
+        return [look for look in looks if look[0]]
 
     def _history_name(self, slug: str) -> str | None:
         return None if self.scope is None else self.name(HistoryResource(slug))
@@ -184,6 +214,8 @@ class SignalAnswers(StoredAnswers):
         if answer is None:
             self._absent[resource.slug] = now
         elif self.memory.get(resource) is not None:
+            if not answer.is_fresh(now):
+                self._absent[resource.slug] = now
             self.memory.drop_family(HistoryResource(resource.slug))  # they were cut without this detail
             if held is not None:
                 self._united(resource.slug, held, cast("Answer[SignalDetail]", answer))

@@ -12,6 +12,7 @@ from cachetools import LRUCache
 from dataservice.client.cache.answer import CLOCK_SKEW_S, Answer, Freshness, Source
 from dataservice.client.cache.codec import unpack
 from dataservice.client.cache.decoded import MemoryCache
+from dataservice.client.cache.missing import MISSING, MissingNames
 from dataservice.client.cache.since import NOTE, earlier, from_any_day, noted, since_of, with_day
 from dataservice.client.contract.requests import first_request
 from dataservice.client.contract.resources import HistoryResource, Resource, narrowed, wider
@@ -33,8 +34,9 @@ _logger = logging.getLogger("dataservice.client")
 class StoredAnswers:
     """Answers in memory and in the store, also out of wider ones; `scope` names the key, once the store is open."""
 
-    def __init__(self, store: ResilientStore, *, max_bytes: int, ttl_s: float) -> None:
+    def __init__(self, store: ResilientStore, *, max_bytes: int, ttl_s: float, missing_ttl_s: float) -> None:
         self.rules = Freshness(ttl_s)
+        self.missing = MissingNames(missing_ttl_s)
         self.memory = MemoryCache(max_bytes)
         self._store = store
         self.scope: str | None = None
@@ -51,9 +53,7 @@ class StoredAnswers:
 
     def name(self, resource: Resource[Any]) -> str:
         """The name of a resource's entry in the store: the key's fingerprint and the first request's target."""
-        request = first_request(resource)
-        target = request.path if isinstance(resource, HistoryResource) else request.target
-        return f"{self.scope}{target}"
+        return f"{self.scope}{entry_name(resource)}"
 
     def _narrowed_in_memory(self, resource: Resource[T], known: Answer[T] | None) -> Answer[T] | None:
         """The answer to `resource` out of the best wider one, if that is better than the `known` one."""
@@ -97,7 +97,7 @@ class StoredAnswers:
 
     async def _unpacked(self, resource: Resource[T], now: float) -> Answer[T] | None:
         kept = await self._get(self.name(resource))
-        if kept is None:
+        if kept is None or self.missing.learn(resource, kept.payload, kept.fetched_at):
             return None
         try:
             value = unpack(resource, kept.payload)
@@ -108,6 +108,11 @@ class StoredAnswers:
         if is_better(answer, self.memory.get(resource)):
             self._remember(resource, answer, size_of(value, kept.payload))
         return answer
+
+    async def keep_missing(self, resource: Resource[Any], now: float) -> None:
+        """Keep that the service knows no such thing; an answer that is kept stays."""
+        if self.scope is not None:
+            await self._store.replace(self.name(resource), Entry(MISSING, now), self.missing.since(resource))
 
     def _dated(self, value: T, fetched_at: float, now: float) -> Answer[T]:
         """The answer of a store's entry; one from a clock that was ahead is known, but never fresh."""
@@ -138,6 +143,12 @@ class StoredAnswers:
 
     async def _get(self, name: str) -> Entry | None:
         return None if self.scope is None else await self._store.get(name)
+
+
+def entry_name(resource: Resource[Any]) -> str:
+    """The name of a resource's entry without the key's fingerprint; all windows of a history share one entry."""
+    request = first_request(resource)
+    return request.path if isinstance(resource, HistoryResource) else request.target
 
 
 def size_of(value: Any, payload: bytes) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import date
 
@@ -84,6 +84,14 @@ def pages_for(observations: float) -> int:
     """How many requests a window with so many observations takes: pages after the first begin with a known one."""
     behind_the_first = max(0.0, observations - OBSERVATIONS_LIMIT)
     return 1 + int(-(-behind_the_first // (OBSERVATIONS_LIMIT - 1)))
+
+
+def fewest(pulls: list[Window], rows: Callable[[Window], int]) -> list[Window]:
+    """The windows to pull, or one over all of them where that takes fewer requests; `rows` counts those of a window."""
+    if len(pulls) < 2:
+        return pulls
+    whole = Window(pulls[0].start, pulls[-1].end)
+    return [whole] if pages_for(rows(whole)) < sum(pages_for(rows(pull)) for pull in pulls) else pulls
 
 
 def _is_full(page: ObservationsPage) -> bool:

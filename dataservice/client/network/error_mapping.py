@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import UTC
+from email.utils import parsedate_to_datetime
 
 import httpx
 import msgspec
@@ -38,10 +40,15 @@ class Failure:
 
 
 def failed_answer(
-    request: Request, response: httpx.Response, body: bytes, quota: Quota | None, redact: Callable[[str], str]
+    request: Request,
+    response: httpx.Response,
+    body: bytes,
+    quota: Quota | None,
+    redact: Callable[[str], str],
+    now: float,
 ) -> Failure:
     """The failure that an answer with a status other than 200 is; the service's own words pass through `redact`."""
-    status, path, wait_s = response.status_code, request.path, _retry_after_s(response)
+    status, path, wait_s = response.status_code, request.path, _retry_after_s(response, now)
     match status:
         case 400 | 405 | 422:
             said = redact(_said(body)) or f"HTTP {status}"
@@ -107,7 +114,25 @@ def _said(body: bytes) -> str:
     return " ".join(said.split())[:MAX_TEXT] if isinstance(said, str) else ""
 
 
-def _retry_after_s(response: httpx.Response) -> float | None:
-    """The seconds in Retry-After; a date there is not understood and left out."""
-    text = response.headers.get("retry-after", "")
-    return float(text) if text.isdecimal() else None
+def _retry_after_s(response: httpx.Response, now: float) -> float | None:
+    """The seconds to wait by Retry-After: a number or a date; None where it is neither.
+
+    A date is compared with the service's own clock, where the answer tells it.
+    """
+    text = response.headers.get("retry-after", "").strip()
+    if text.isdecimal():
+        return float(text)
+    until = _moment(text)
+    if until is None:
+        return None
+    told = _moment(response.headers.get("date", ""))
+    return max(0.0, until - (now if told is None else told))
+
+
+def _moment(text: str) -> float | None:
+    """The time that an HTTP date tells, in seconds since the epoch; None for any other text."""
+    try:
+        moment = parsedate_to_datetime(text)
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, TypeError, OverflowError):
+        return None

@@ -108,7 +108,7 @@ class Transport:
                 body = b""  # the status says enough
         if status == httpx.codes.OK:
             return Exchange(body, quota, spent=spent)
-        return Exchange(failed_answer(request, response, body, quota, self._redact), quota, spent=spent)
+        return Exchange(failed_answer(request, response, body, quota, self._redact, now), quota, spent=spent)
 
     async def aclose(self) -> None:
         """Close the connections."""

@@ -10,6 +10,7 @@ import orjson
 
 from dataservice.server.imports.dataset import CURRENTS, INDICES, OBSERVATIONS, POSTS, WIRE
 from dataservice.server.imports.dataset import SIGNALS as CATALOGUE
+from dataservice.server.sample.revisions import as_known
 from dataservice.server.sample.signals import COLUMNS, SIGNALS, Walk, walk
 from dataservice.server.sample.stories import posts, wire
 from dataservice.server.timestamps import utc_now
@@ -39,13 +40,15 @@ _CURRENTS: list[tuple[str, str, str | None, str | None, float | None, float | No
 
 
 def write_sample(directory: str | Path, *, as_of: date | None = None, seed: int = SEED) -> None:
-    """Write a made-up data set whose newest observations are of `as_of` (today in UTC): the same for the same day.
+    """Write a made-up data set as the service shows it on the day `as_of` (today in UTC): the same for the same day.
 
-    15 signals, 4 indices, 6 currents, 152 wire items and 12 posts, all of them named as made up.
+    15 signals, 4 indices, 6 currents, 152 wire items and 12 posts, all of them named as made up. A later day shows
+    newer observations, and some older ones revised.
     """
     directory = Path(directory)
     as_of = as_of or utc_now().date()
-    walks = {signal.slug: walk(signal, as_of=as_of, seed=seed) for signal in SIGNALS}
+    finals = (walk(signal, as_of=as_of, seed=seed) for signal in SIGNALS)
+    walks = {final.signal.slug: as_known(final, as_of=as_of, seed=seed) for final in finals}
     items = wire(walks, as_of=as_of, seed=seed)
     (directory / OBSERVATIONS).mkdir(parents=True, exist_ok=True)
     _write_csv(directory / CATALOGUE, COLUMNS, (signal.row for signal in SIGNALS))

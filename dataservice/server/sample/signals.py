@@ -1,9 +1,12 @@
 """The made-up signals: names everyone in the field knows, with values that wander at random from a seed."""
 
+from __future__ import annotations
+
 import csv
 import math
+from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from io import StringIO
 from random import Random
@@ -16,6 +19,10 @@ DAILY_YEARS = 6
 """More than one page of 1,000 observations."""
 
 MONTHLY_YEARS = 20
+
+DRAWN_FOR = date(2026, 8, 31)
+"""The walks begin so many years before this day. Later days continue them, earlier days lead up to them, so that the
+value of a day does not depend on when it is read."""
 
 _STEPS_A_YEAR = {"daily": 365, "weekdays": 260, "monthly": 12}
 
@@ -89,6 +96,11 @@ class Walk:
     days: list[date]
     values: list[float]
 
+    def until(self, last: date) -> Walk:
+        """The walk up to `last`, which is included."""
+        count = bisect_right(self.days, last)
+        return replace(self, days=self.days[:count], values=self.values[:count])
+
     def change_pct(self, steps: int) -> float:
         """By how many percent the last value differs from the one so many steps before."""
         return 100 * (self.values[-1] / self.values[-1 - steps] - 1)
@@ -100,24 +112,41 @@ class Walk:
 
 
 def walk(signal: MadeUpSignal, *, as_of: date, seed: int) -> Walk:
-    """A signal's observations up to a day, the same for the same seed."""
-    random = Random(f"{seed}/{signal.slug}")  # noqa: S311  made-up prices, no secrets
-    days = list(_days(signal.calendar, as_of))
-    make = _price if signal.walk == "price" else _level
-    return Walk(signal, days, [round(value, signal.decimals) for value in make(signal, len(days), random)])
+    """A signal's final values up to a day, the same for the same seed; a day's value is the same in every walk."""
+    origin = _first_day(signal.calendar, DRAWN_FOR)
+    start = min(origin, _first_day(signal.calendar, as_of))  # a series does not lose its beginning as days pass
+    before = list(_days(signal.calendar, start, origin - timedelta(days=1)))
+    since = list(_days(signal.calendar, origin, as_of))
+    values = [*reversed(_backwards(signal, len(before), seed)), *_forwards(signal, len(since), seed)]
+    drawn = Walk(signal, before + since, [round(value, signal.decimals) for value in values])
+    return drawn.until(as_of)
 
 
-def _days(calendar: str, as_of: date) -> Iterator[date]:
+def _first_day(calendar: str, as_of: date) -> date:
     if calendar == "monthly":
-        last = as_of.year * 12 + as_of.month - 1
-        for month in range(last - MONTHLY_YEARS * 12, last + 1):
-            yield date(month // 12, month % 12 + 1, 1)
-        return
-    first = as_of - timedelta(days=DAILY_YEARS * 365)
-    for number in range((as_of - first).days + 1):
+        return as_of.replace(year=as_of.year - MONTHLY_YEARS, day=1)
+    return as_of - timedelta(days=DAILY_YEARS * 365)
+
+
+def _days(calendar: str, first: date, last: date) -> Iterator[date]:
+    for number in range((last - first).days + 1):
         day = first + timedelta(days=number)
-        if calendar == "daily" or day.weekday() < _SATURDAY:
+        if calendar == "daily" or (day.day == 1 if calendar == "monthly" else day.weekday() < _SATURDAY):
             yield day
+
+
+def _forwards(signal: MadeUpSignal, count: int, seed: int) -> list[float]:
+    """The first values of the walk from its origin on."""
+    random = Random(f"{seed}/{signal.slug}")  # noqa: S311  made-up prices, no secrets
+    return list(_price(signal, count, random) if signal.walk == "price" else _level(signal, count, random))
+
+
+def _backwards(signal: MadeUpSignal, count: int, seed: int) -> list[float]:
+    """The values before the origin, the nearest first."""
+    random = Random(f"{seed}/{signal.slug}/before")  # noqa: S311
+    falling = replace(signal, drift=-signal.drift)
+    make = _price if signal.walk == "price" else _level
+    return list(make(falling, count + 1, random))[1:]
 
 
 def _price(signal: MadeUpSignal, count: int, random: Random) -> Iterator[float]:

@@ -15,9 +15,10 @@ from com.sun.star.connection import NoConnectException
 from com.sun.star.lang import Locale
 from com.sun.star.sheet.FormulaResult import ERROR
 from com.sun.star.table.CellContentType import FORMULA
+from com.sun.star.util import URL
 
 CONNECT_S = 60
-VALUES_S = 15
+VALUES_S = 60
 
 
 class Driver:
@@ -116,6 +117,19 @@ class Driver:
         helper = self.make("com.sun.star.frame.DispatchHelper")
         return helper.executeDispatch(frame, url, "_self", 0, ()).Result
 
+    def dispatch_in_all_windows(self, command):
+        """Give a command in every window at once; return what the last one reports."""
+        url = URL(Complete=command)
+        _, url = self.make("com.sun.star.util.URLTransformer").parseStrict(url)
+        components = self.desktop.Components.createEnumeration()
+        while components.hasMoreElements():
+            document = components.nextElement()
+            is_sheet = document.supportsService("com.sun.star.sheet.SpreadsheetDocument")
+            if is_sheet and document != self.document:
+                frame = document.getCurrentController().getFrame()
+                frame.queryDispatch(url, "_self", 0).dispatch(url, ())
+        return self.dispatch(command)
+
     def call(self, function, arguments):
         """Call a function as a macro does."""
         return self.make("com.sun.star.sheet.FunctionAccess").callFunction(function, tuple(arguments))
@@ -128,6 +142,10 @@ class Driver:
 
     def is_modified(self):
         return self.document.isModified()
+
+    def is_modified_within(self, time_s):
+        """Return whether the document counts as changed now or at any time until then; asks nothing of its cells."""
+        return wait(self.document.isModified, time_s)
 
     def wait_until_shown(self, name, unwanted, sheet=None):
         """Return what a cell shows as soon as it is something else."""
@@ -155,6 +173,15 @@ class Driver:
     def activate(self, sheet):
         """Show another sheet, as a click on its tab does."""
         self.document.getCurrentController().setActiveSheet(self.document.Sheets.getByName(sheet))
+
+    def texts(self, sheet):
+        """Return what every cell of a sheet's used area shows, from A1 on."""
+        found = self.document.Sheets.getByName(sheet)
+        cursor = found.createCursor()
+        cursor.gotoEndOfUsedArea(False)  # noqa: FBT003 - UNO takes no names
+        end = cursor.getRangeAddress()
+        cells = found.getCellRangeByPosition(0, 0, end.EndColumn, end.EndRow)
+        return [[[text(cell), cell.getString()] for cell in row] for row in rows(cells)]
 
     def errors(self):
         """Return which cells of every sheet show an error, and which: `{"Sheet.A1": "#N/A"}`."""

@@ -7,7 +7,7 @@ import os
 import shutil
 import subprocess
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -49,11 +49,17 @@ class Office:
 
 
 @contextmanager
-def running_office(extension: Extension, *, display: str | None = None, locale: str = "en-US") -> Iterator[Office]:
-    """A soffice inside the block, without a screen unless a display is given."""
+def running_office(
+    extension: Extension,
+    *,
+    display: str | None = None,
+    locale: str = "en-US",
+    environ: Mapping[str, str] | None = None,
+) -> Iterator[Office]:
+    """A soffice inside the block, without a screen unless a display is given; `environ` is set as it is."""
     pipe = f"dataservice-{uuid.uuid4().hex[:12]}"
     with prepared(extension, locale=locale) as office:
-        environment = {**office.environment, **({"DISPLAY": display} if display else {})}
+        environment = {**office.environment, **({"DISPLAY": display} if display else {}), **(environ or {})}
         screen = [] if display else ["--headless"]
         command = [*office.command, *screen, f"--accept=pipe,name={pipe};urp"]
         soffice = subprocess.Popen(

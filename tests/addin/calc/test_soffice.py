@@ -85,9 +85,15 @@ def test_another_python_first_on_the_path_does_not_reach_soffice(program, tmp_pa
 
 
 @pytest.mark.parametrize(
-    ("home", "other", "told"), [("3.11", "3.11", True), ("3.11", "3.12", False), (None, "3.11", False)]
+    ("home", "other", "ours", "told"),
+    [
+        ("3.11", "3.11", False, True),
+        ("3.11", "3.12", False, False),
+        (None, "3.11", False, False),
+        ("3.11", "3.11", True, False),
+    ],
 )
-def test_a_python_that_would_end_soffice_is_found(home, other, told, tmp_path):
+def test_a_python_that_would_end_soffice_is_found(home, other, ours, told, tmp_path):
     program, folder = tmp_path / "program", tmp_path / "venv" / "bin"
     program.mkdir()
     folder.mkdir(parents=True)
@@ -97,6 +103,10 @@ def test_a_python_that_would_end_soffice_is_found(home, other, told, tmp_path):
     (program / "pythonloader.unorc").write_text(f"[Bootstrap]\n{home_line}\n")
     for name in ("python3", f"python{other}"):
         (folder / name).touch(mode=0o755)
+    if ours:
+        packages = folder.parent / "lib" / "python3.11" / "site-packages"
+        packages.mkdir(parents=True)
+        (packages / "dataservice_addin_libreoffice.pth").touch()
     found = python_in_the_way(program / "soffice", f"{folder}{os.pathsep}/usr/bin")
     assert found == (folder / "python3" if told else None)
 

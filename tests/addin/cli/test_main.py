@@ -3,6 +3,8 @@
 import inspect
 import re
 import stat
+import subprocess
+import sys
 
 import orjson
 import pytest
@@ -44,6 +46,12 @@ def test_a_wrong_command_is_told_with_the_closest():
 
 def test_the_version_is_told():
     assert re.fullmatch(r"addin \d+\.\d+\.\d+\S*\n", addin("--version").stdout)
+
+
+@pytest.mark.parametrize("package", ["addin", "dataservice"])
+def test_a_program_also_runs_as_a_module(package: str):
+    done = subprocess.run([sys.executable, "-m", package, "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout.startswith(f"{package} ")
 
 
 def test_functions_are_listed_and_explained():

@@ -103,10 +103,12 @@ def test_whatever_is_named_ends_in_a_sentence(service: EmbeddedService, tmp_path
     book = make_book(tmp_path / "book.xlsx", CELLS)
     environ = environment(tmp_path, service)
     os.mkfifo(tmp_path / "pipe.xlsx")
+    (tmp_path / "empty").mkdir()
     no_text = os.fsdecode(os.fsencode(tmp_path) + b"/\xff\xfe.xlsx")
     too_long = str(tmp_path / ("x" * 300))
     for arguments in (
-        ["refresh", str(tmp_path)],
+        ["refresh", str(tmp_path / "empty")],
+        ["refresh", str(tmp_path / "*.xlsm")],
         ["cost", str(tmp_path / "pipe.xlsx")],
         ["refresh", no_text],
         ["freeze", too_long, "-o", str(tmp_path / "out.xlsx")],

@@ -13,6 +13,7 @@ from tests.dataservice.client.clocks import Clock
 from tests.dataservice.client.scripted import Scripted, answer, quota, refusal
 
 FIRST = date(2018, 1, 1)
+WIRE = [{"id": "1", "kind": "news", "published_at": "2026-08-16T00:00:00Z"}]
 X = SignalResource("x")
 
 
@@ -93,6 +94,31 @@ async def test_an_old_detail_shows_what_another_process_pulled_since():
         assert (at(detail.value.history, world.day(5)), at(found.value, world.day(5))) == (1e6, 1e6)
 
 
+async def test_an_old_detail_shows_a_newer_history_that_only_the_store_has():
+    clock, world, store = Clock(), World(), MemoryStore()
+    async with world.service.client(clock, store=store) as client, world.service.client(clock, store=store) as other:
+        await client.read(X)
+        clock.advance(1_000)
+        world.values[-5] = 1e6
+        await other.read(HistoryResource("x", date(2021, 8, 1)))
+        world.down_after = 0
+        assert at((await client.read(X)).value.history, world.day(5)) == 1e6
+
+
+@pytest.mark.parametrize("status", [401, 402, 500])
+async def test_while_nothing_may_be_asked_the_store_is_looked_into_for_what_others_fetched(status):
+    clock, store = Clock(), MemoryStore()
+    refuses = Scripted.saying([answer(WIRE), refusal(status)])
+    async with refuses.client(clock, store=store) as client:
+        await client.read(WireResource())
+        clock.advance(1_000)
+        assert (await client.read(WireResource())).stale_because is not None
+        async with Scripted(lambda _: answer([])).client(clock, store=store) as other:
+            await other.read(WireResource())
+        found = await client.read(WireResource())
+        assert (len(found.value), found.stale_because, found.requests) == (0, None, 0)
+
+
 async def test_a_history_that_is_newer_corrects_the_detail_also_after_a_restart():
     clock, world, store = Clock(), World(), MemoryStore()
     async with world.service.client(clock, store=store) as client:
@@ -116,6 +142,18 @@ async def test_a_fresh_detail_is_the_check_of_a_history():
         clock.advance(1_000)
         world.values[-1] = 7.5
         await client.read(X)
+        found = await client.read(HistoryResource("x"))
+        assert (at(found.value, world.day(1)), found.requests) == (7.5, 0)
+
+
+async def test_a_fresh_detail_of_another_process_is_the_check_of_a_history():
+    clock, world, store = Clock(), World(), MemoryStore()
+    async with world.service.client(clock, store=store) as client, world.service.client(clock, store=store) as other:
+        await client.read(X)
+        await client.read(HistoryResource("x"))
+        clock.advance(1_000)
+        world.values[-1] = 7.5
+        await other.read(X)
         found = await client.read(HistoryResource("x"))
         assert (at(found.value, world.day(1)), found.requests) == (7.5, 0)
 

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from dataservice.stores import Claim, Entry, ResilientStore, Store
+from dataservice.stores import Claim, Entry, EntrySize, ResilientStore, Store
 
 LONG_S = 60.0
 
@@ -52,6 +52,16 @@ async def test_clearing_a_prefix_forgets_those_entries_and_no_others(store):
     assert await store.clear("key*") == 1
     assert await store.get("key-2/a") is not None
     assert await store.clear() == 2
+
+
+async def test_the_sizes_of_entries_are_told_by_name(store):
+    for name, payload in (("key-1/b", b"four"), ("key-1/a?x=é", b""), ("key-2/a", b"x"), ("key*1/a", b"x")):
+        await store.put(name, Entry(payload, 1.0))
+    assert await store.entries("key-1/") == [EntrySize("key-1/a?x=é", 0), EntrySize("key-1/b", 4)]
+    assert [entry.name for entry in await store.entries("key*")] == ["key*1/a"]
+    assert len(await store.entries()) == 4
+    await store.clear()
+    assert await store.entries() == []
 
 
 async def test_the_salt_is_made_once_and_is_the_same_for_all(store):

@@ -99,3 +99,47 @@ async def test_a_redis_that_goes_away_is_a_miss(tmp_path, caplog):
         assert await guarded.get("a") is None
         await guarded.aclose()
     assert len(caplog.records) == 1
+
+
+class Stopping(MemoryStore):
+    """Stands still while `goes_on` is not set, as a server that is paused; notes what it did."""
+
+    shared = True
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.goes_on = asyncio.Event()
+        self.done: list[str] = []
+
+    async def put(self, name: str, entry: Entry) -> None:
+        await self.goes_on.wait()
+        await super().put(name, entry)
+        self.done.append("put")
+
+    async def release(self, name: str, owner: str) -> None:
+        await super().release(name, owner)
+        self.done.append("release")
+
+
+async def test_nobody_waits_until_a_slow_tier_has_kept_an_answer():
+    tier = Stopping()
+    guarded = ResilientStore(tier, hedge_s=0.001)
+    async with asyncio.timeout(1):
+        await guarded.put("a", Entry(b"x", 1.0))
+        await guarded.release("a", "one")
+    assert tier.done == []
+    tier.goes_on.set()
+    await guarded.settle()
+    assert tier.done == ["put", "release"]  # whoever takes the lease next finds the entry
+
+
+async def test_what_is_still_being_kept_is_found_once_it_is():
+    tier = Stopping()
+    guarded = ResilientStore(tier, hedge_s=0.001)
+    await guarded.put("a", Entry(b"x", 1.0))
+    looking = asyncio.ensure_future(guarded.get("a"))
+    claiming = asyncio.ensure_future(guarded.claim("a", "one", 8.0))
+    await asyncio.sleep(0)
+    tier.goes_on.set()
+    assert await looking == Entry(b"x", 1.0)
+    assert (await claiming).fetched_at == 1.0

@@ -3,10 +3,11 @@
 import logging
 import os
 import signal
+import sqlite3
 import stat
 import subprocess
 import sys
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from pathlib import Path
 
 import pytest
@@ -222,3 +223,24 @@ async def test_a_lease_from_a_clock_that_was_ahead_holds_nobody_back(tmp_path):
         assert await shelf.lease("a", "dead", 20.0)
         clock.now -= 86_400
         assert await shelf.lease("a", "alive", 20.0)
+
+
+async def test_the_disk_space_of_what_was_cleared_is_given_back(tmp_path):
+    store = SqliteStore(tmp_path / "shelf.sqlite")
+    for number in range(20):
+        await store.put(f"key/{number}", Entry(bytes(100_000), 1.0))
+    await store.clear()
+    assert await store.shrink()
+    await store.aclose()
+    assert sum(path.stat().st_size for path in tmp_path.iterdir()) < 100_000
+
+
+async def test_disk_space_is_not_given_back_while_another_process_writes(tmp_path):
+    store = SqliteStore(tmp_path / "shelf.sqlite")
+    await store.put("key/a", Entry(b"x", 1.0))
+    with closing(sqlite3.connect(tmp_path / "shelf.sqlite", isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        assert not await store.shrink()
+        other.execute("ROLLBACK")
+    assert await store.get("key/a") is not None
+    await store.aclose()

@@ -55,9 +55,9 @@ async def test_the_status_tells_state_age_and_source_of_everything_asked(service
         await cells(session, "WIRE", None, "news")
         shown = await cells(session, "STATUS")
     assert shown == [
-        ("resource", "state", "age", "source", "last_error", "revised_at"),
-        ("currents", "stale", 1_000, "memory", None, None),
-        ("wire (kind=news)", "fresh", 0, "memory", None, None),
+        ("resource", "state", "age", "source", "last_error", "revised_at", "revision"),
+        ("currents", "stale", 1_000, "memory", None, None, None),
+        ("wire (kind=news)", "fresh", 0, "memory", None, None, None),
     ]
 
 
@@ -67,8 +67,8 @@ async def test_the_status_names_what_is_locked_and_what_is_missing_with_the_reas
         await cells(session, "SIGNAL", "us-cpii")
         shown = await cells(session, "STATUS")
     assert shown[1:] == [
-        ("signal us-cpii", "missing", None, None, "no signal 'us-cpii'", None),
-        ("wire (ticker=BTC)", "locked", None, None, "WIRE needs the Pro tier (this key: free)", None),
+        ("signal us-cpii", "missing", None, None, "no signal 'us-cpii'", None, None),
+        ("wire (ticker=BTC)", "locked", None, None, "WIRE needs the Pro tier (this key: free)", None, None),
     ]
 
 
@@ -82,10 +82,10 @@ async def test_the_status_of_one_name_is_shown_and_what_was_never_asked_is_missi
     async with session_on(service) as session:
         await cells(session, "INDICES")
         assert await cells(session, "STATUS", "Indi") == [
-            ("resource", "state", "age", "source", "last_error", "revised_at"),
-            ("indices", "fresh", 0, "memory", None, None),
+            ("resource", "state", "age", "source", "last_error", "revised_at", "revision"),
+            ("indices", "fresh", 0, "memory", None, None, None),
         ]
-        assert (await cells(session, "STATUS", "us-cpi"))[1] == ("us-cpi", "missing", None, None, None, None)
+        assert (await cells(session, "STATUS", "us-cpi"))[1] == ("us-cpi", "missing", None, None, None, None, None)
 
 
 async def test_while_the_service_is_down_the_status_says_since_when_and_why(service):

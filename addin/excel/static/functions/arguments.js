@@ -48,7 +48,6 @@ function argumentOf(value) {
   if (!Array.isArray(value)) return unlessError(scalarOf(value));
   const rows = value.map((row) => (Array.isArray(row) ? row : [row]).map(scalarOf));
   if (rows.length > LONG_RANGE_ROWS) dropBlankEnd(rows);
-  if (rows.every(isBlankRow)) return null;
   return rows.length === 1 && rows[0]?.length === 1 ? unlessError(rows[0][0] ?? null) : rows;
 }
 

@@ -22,6 +22,7 @@ const listeners = new Set();
 let userKey = null;
 let generation = -1;
 let waiting = 0;
+let stopping = new AbortController();
 
 const NO_PREVIEW = "not loaded yet; press Enter to see the value (a preview sends no request)";
 
@@ -45,7 +46,7 @@ function scriptAddress() {
  * @param {string | null} body JSON to post; null to read the path
  */
 function request(path, body) {
-  return exchange(new URL(path, BASE), { body, key: userKey, deadlineMs: addin.deadlineMs });
+  return exchange(new URL(path, BASE), { body, key: userKey, deadlineMs: addin.deadlineMs, signal: stopping.signal });
 }
 
 /**
@@ -183,6 +184,10 @@ const addin = {
   },
   calls: () => Array.from(cache.entries.keys(), (key) => JSON.parse(key)),
   forget: () => cache.clear(),
+  stop() {
+    stopping.abort();
+    stopping = new AbortController();
+  },
   useKey(key) {
     cache.clear();
     userKey = key;

@@ -197,7 +197,10 @@ function published(outcome) {
 globalThis.DataServiceRefresh = {
   isOurs,
   run: refresh,
-  cost: () => DataServiceAddin.ask("functions/cost", { calls: DataServiceAddin.calls() }),
+  cost: (mode) => {
+    const after = mode === undefined ? "" : `?refresh=${mode}`;
+    return DataServiceAddin.ask(`functions/cost${after}`, { calls: DataServiceAddin.calls() });
+  },
   onReport(listener) {
     reportListeners.add(listener);
     return () => void reportListeners.delete(listener);

@@ -34,6 +34,27 @@ def test_a_link_stays_a_link_and_the_file_that_it_leads_to_is_replaced(tmp_path:
     assert real.read_bytes() == b"new"
 
 
+def test_a_file_with_another_name_shows_the_new_content_under_both(tmp_path: Path):
+    one, other = _file(tmp_path / "one.xlsx", b"old and longer"), tmp_path / "other.xlsx"
+    other.hardlink_to(one)
+    one.chmod(0o640)
+    Target(one).replace(_writing(b"new"), mode=0o600)
+    assert one.samefile(other)
+    assert (one.read_bytes(), other.read_bytes()) == (b"new", b"new")
+    assert stat.S_IMODE(one.stat().st_mode) == 0o640
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["one.xlsx", "other.xlsx"]
+
+
+def test_content_that_could_not_be_written_in_place_is_kept_beside(tmp_path: Path):
+    path, temporary = _file(tmp_path / "book.xlsx"), _file(tmp_path / "temporary", b"new")
+    target = Target(path)
+    path.unlink()
+    path.mkdir()
+    with pytest.raises(WorkbookError, match=r"its new content is in .*rescued-book\.xlsx"):
+        target._overwrite(temporary)
+    assert (tmp_path / "rescued-book.xlsx").read_bytes() == b"new"
+
+
 def test_a_link_to_nothing_makes_the_file_that_it_names(tmp_path: Path):
     link = tmp_path / "link.xlsx"
     link.symlink_to(tmp_path / "later.xlsx")

@@ -46,6 +46,24 @@ async def test_libreoffice_works_out_every_formula_and_its_file_can_be_refreshed
     assert values(again, "Sheet1", "B1", "E4") == [86.48, 335.123]
 
 
+@needs_soffice
+def test_blanks_in_a_table_stay_blank_and_count_nowhere(
+    service: EmbeddedService, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("DATA_SERVICE_API_KEY", service.key)
+    table = '=_xldudf_DS_SIGNAL_HISTORY("btc-usd,us-cpi","2026-07-30","2026-08-03","fill=none")'
+    book = make_book(
+        tmp_path / "book.xlsx",
+        {"A1": ("A1:C6", table), "E1": "=AVERAGE(C2:C6)", "E2": "=MIN(C2:C6)", "E3": "=COUNT(C2:C6)", "E4": "=C2&C3"},
+    )
+    out = tmp_path / "out.xlsx"
+    refresh_with_libreoffice(book, out, Settings(url=service.url, cache_dir=tmp_path / "cache"))
+    known = values(out, "Sheet1", "C4")[0]
+    assert isinstance(known, float)
+    assert values(out, "Sheet1", "E1", "E2", "E3") == [known, known, 1.0]
+    assert {value or "" for value in values(out, "Sheet1", "C2", "C3", "C5", "C6", "E4")} == {""}
+
+
 def test_a_book_with_macros_is_not_given_to_libreoffice(tmp_path: Path):
     book = make_book(tmp_path / "book.xlsm", {"A1": 1})
     with pytest.raises(WorkbookError, match="drop its macros"):

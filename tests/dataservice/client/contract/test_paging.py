@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dataservice.client.contract.decode import CataloguePage, ObservationsPage
-from dataservice.client.contract.paging import Pulled, next_offset, pages_for
+from dataservice.client.contract.paging import Pulled, fewest, next_offset, pages_for
 from dataservice.client.contract.windows import Window
 from dataservice.errors import MalformedAnswerError
 from dataservice.models import Signal
@@ -103,3 +103,11 @@ def test_an_empty_page_of_the_catalogue_is_the_last():
 
 def _day(offset: int | None, otherwise: date) -> date:
     return otherwise if offset is None else FIRST.date() + timedelta(days=offset)
+
+
+def test_parts_are_pulled_as_one_where_that_takes_fewer_requests():
+    parts = [Window(date(2020, month, 1), date(2020, month, 5)) for month in (1, 3, 5)]
+    rows = {days: (days.end - days.start).days + 1 for days in [*parts, Window(parts[0].start, parts[-1].end)]}
+    assert fewest(parts, rows.__getitem__) == [Window(date(2020, 1, 1), date(2020, 5, 5))]
+    assert fewest(parts, lambda window: 1_000 * rows[window]) == parts
+    assert fewest(parts[:1], rows.__getitem__) == parts[:1]

@@ -1,6 +1,7 @@
 """Every way a request can fail: which error, how often it is tried, and what becomes of the last known value."""
 
 import asyncio
+from datetime import UTC, datetime
 
 import httpx
 import pytest
@@ -134,6 +135,35 @@ async def test_a_service_in_a_hurry_is_given_the_time_it_asks_for():
     async with service.client(clock) as client:
         assert (await client.read(SIGNAL)).value.latest.value == 1.0
     assert clock.slept == [3.0]
+
+
+@pytest.mark.parametrize("status", [429, 503])
+@pytest.mark.parametrize(
+    ("until", "told", "waits_s"),
+    [
+        ("Mon, 17 Aug 2026 19:33:27 GMT", None, 7.0),
+        ("Monday, 17-Aug-26 19:33:27 GMT", None, 7.0),
+        ("Mon Aug 17 19:33:27 2026", None, 7.0),
+        ("Sun, 16 Aug 2026 00:00:05 GMT", "Sun, 16 Aug 2026 00:00:00 GMT", 5.0),  # by the service's own clock
+        ("Sun, 16 Aug 2026 00:00:05 GMT", None, 0.0),  # it has passed
+    ],
+)
+async def test_a_service_may_name_the_time_until_which_to_wait(status, until, told, waits_s):
+    clock = Clock(datetime(2026, 8, 17, 19, 33, 20, tzinfo=UTC).timestamp())
+    headers = {"Retry-After": until} | ({"Date": told} if told else {})
+    service = Scripted.saying([refusal(status, **headers), answer(signal())])
+    async with service.client(clock, jitter=lambda: 0.0) as client:
+        assert (await client.read(SIGNAL)).value.latest.value == 1.0
+    assert clock.slept == [waits_s]
+
+
+@pytest.mark.parametrize("text", ["soon", "-5", "1.5", "Mon, 99 Aug 2026 99:99:99 GMT", "9" * 400])
+async def test_a_wait_that_cannot_be_read_or_is_endless_fails_as_any_other(text):
+    clock, service = Clock(), Scripted.saying([refusal(429, **{"Retry-After": text})])
+    async with service.client(clock) as client:
+        with pytest.raises(UnavailableError, match="fewer requests"):
+            await client.read(SIGNAL)
+    assert clock.slept == []
 
 
 async def test_a_wait_beyond_the_deadline_is_not_begun():

@@ -2,6 +2,7 @@
 
 import asyncio
 import multiprocessing
+import random
 
 import httpx
 import pytest
@@ -42,27 +43,35 @@ def test_four_processes_spend_a_budget_of_forty_to_the_last_request_and_no_more(
     assert service.running.request_count == 40
 
 
-@pytest.mark.parametrize("lost_every", [0, 3, 1])
-async def test_over_a_month_the_reserve_loses_at_most_one_request_a_day(lost_every):
-    clock, store, left = Clock(1_785_542_400.0), MemoryStore(), [300]  # the first of a month
+@pytest.mark.parametrize(
+    ("lost", "begins_with"), [(0.0, 300), (0.3, 300), (0.7, 300), (1.0, 300), (0.3, 101), (0.0, 100), (0.7, 100)]
+)
+async def test_over_a_month_nothing_is_spent_of_the_reserve_but_one_probe_a_day(lost, begins_with):
+    clock, store, chance = Clock(1_785_542_400.0), MemoryStore(), random.Random(begins_with + lost)
+    left, of_the_reserve = begins_with, [0] * 31  # the month begins at that second and has 31 days
 
     def handle(request):
-        left[0] -= 1
-        if lost_every and left[0] % lost_every == 0:
+        nonlocal left
+        of_the_reserve[day] += left <= RESERVE
+        left -= 1
+        if chance.random() < lost:
             raise httpx.ReadError("lost")
-        return answer(signal(request.url.path.rpartition("/")[2]), remaining=left[0])
+        return answer(signal(request.url.path.rpartition("/")[2]), remaining=left)
 
     service = Scripted(handle)
-    for day in range(30):
-        before = left[0]
-        for process in range(2):
+    for day in range(31):
+        for process in range(4):
             async with service.client(clock, store=store, budget=Budget(reserve=RESERVE)) as client:
                 slugs = [f"s.{day}-{process}-{number}" for number in range(16)]
                 reads = (client.read(SignalResource(slug)) for slug in slugs)
                 await asyncio.gather(*reads, return_exceptions=True)
-        assert left[0] >= min(before - 1, RESERVE)
-        clock.advance(DAY_S)
-    assert left[0] >= RESERVE - 30
+                clock.advance(DAY_S / 4)
+    probed = sum(of_the_reserve)
+    assert of_the_reserve == [0] * (31 - probed) + [1] * probed  # once it is reached, one a day
+    if lost < 1.0:
+        assert left == RESERVE - probed
+    else:  # no answer ever says what is left: one request a day tries to find out
+        assert (probed, left) == (0, begins_with - 31)
 
 
 async def test_where_nothing_is_known_one_request_finds_out_and_the_others_wait_for_it():

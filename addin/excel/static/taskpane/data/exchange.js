@@ -24,13 +24,19 @@ export class RequestError extends Error {
  * @param {string} [options.method]
  * @param {string | null} options.key the user's own key, in a shared deployment
  * @param {number} options.deadlineMs
+ * @param {AbortSignal | null} [options.signal] ends it before
  * @returns {Promise<any>}
  */
-export async function exchange(address, { body = null, method = body === null ? "GET" : "POST", key, deadlineMs }) {
+export async function exchange(address, options) {
+  const { body = null, method = body === null ? "GET" : "POST", key, deadlineMs, signal = null } = options;
   const abort = new AbortController();
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let timer;
-  const deadline = new Promise((_, reject) => {
+  const end = new Promise((_, reject) => {
+    signal?.addEventListener("abort", () => {
+      reject(new RequestError("stopped; press Refresh to load it", "backend"));
+      abort.abort();
+    });
     timer = setTimeout(() => {
       // Rejected first, so that the reason is the deadline and not the connection that breaks by it.
       reject(noAnswer(`did not answer within ${deadlineMs / 1000} s; press Refresh to ask again`));
@@ -40,7 +46,7 @@ export async function exchange(address, { body = null, method = body === null ? 
   const headers = { "content-type": "application/json", ...(key && { "x-data-service-key": key }) };
   const request = answerTo(address, { method, headers, body, cache: "no-store", signal: abort.signal });
   try {
-    return await Promise.race([request, deadline]);
+    return await Promise.race([request, end]);
   } finally {
     clearTimeout(timer);
   }

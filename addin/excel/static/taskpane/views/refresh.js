@@ -82,27 +82,27 @@ export class Refreshing {
     const mode = this.mode.value();
     fill(this.hint, MODES.find(([value]) => value === mode)?.[2] ?? "");
     try {
-      fill(this.plan, mode === "force" ? this.#planForce() : await this.#planStale());
+      fill(this.plan, await this.#planned());
     } catch {
       fill(this.plan); // the banner says what is wrong
     }
   }
 
-  #planForce() {
-    const { format, status } = this.pane;
-    const held = status.latest?.resources.length ?? 0;
-    return `About ${format.counted(held, "request")} in all, for what is held${this.#left(status.quota)}.`;
-  }
-
-  async #planStale() {
+  /** What the formulas of this page would spend right after the refresh. */
+  async #planned() {
     const { format, host } = this.pane;
-    if (!host.isExcel) return "No request now: what is stale is asked for when it is next used.";
+    const mode = this.#mode();
+    if (!host.isExcel) {
+      const what = mode === "force" ? "everything" : "what is stale";
+      return `No request now: ${what} is asked for when it is next used.`;
+    }
     /** @type {Cost} */
-    const cost = await DataServiceRefresh.cost();
+    const cost = await DataServiceRefresh.cost(mode);
     if (!cost.allowed && cost.reason) return cost.reason;
     const fresh = `${format.counted(cost.fresh_calls, "formula")} already fresh`;
     const words = requestsIn(cost, format);
-    return `${words.charAt(0).toUpperCase()}${words.slice(1)}${this.#left(cost.quota)}, ${fresh}`;
+    const spent = `${words.charAt(0).toUpperCase()}${words.slice(1)}${this.#left(cost.quota)}`;
+    return mode === "force" ? spent : `${spent}, ${fresh}`;
   }
 
   /** @param {Quota | null} quota */

@@ -1,0 +1,1 @@
+"""The commands about several workbooks, and about signed numbers."""

@@ -1,0 +1,109 @@
+"""`addin cache`: show, export, prune and clear what is cached and archived."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from addin.errors import AddinError
+from dataservice.cli.command_group import new_group
+from dataservice.cli.printing import echo
+
+app = new_group()
+
+AllKeysOption = Annotated[bool, typer.Option("--all-keys", help="Of every key, not only of the one in use.")]
+
+
+@app.callback(invoke_without_command=True, no_args_is_help=False)
+def show(context: typer.Context, as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
+    """Show how much is cached and archived; export, prune or clear it.
+
+    The cache holds answers and histories, which the service can give again. The archive holds what was known when,
+    which nobody can give again. Nothing here sends a request.
+
+    \b
+    Examples:
+      addin cache
+      addin cache export revisions.csv
+      addin cache prune --before 2025-01-01
+      addin cache clear
+    """
+    if context.invoked_subcommand is None:
+        from addin.cli.cache.contents import show_contents
+
+        asyncio.run(show_contents(as_json=as_json))
+
+
+@app.command()
+def export(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The file to write: .csv or .jsonl.")],
+    slugs: Annotated[
+        list[str] | None, typer.Argument(metavar="[SLUG]...", help="Only these signals.", show_default="all")
+    ] = None,
+) -> None:
+    """Write the archive of the key in use to a file: what each look showed for the first time.
+
+    Columns: slug, observed_at, value_before, value, vanished, first_seen, not_before; times in UTC. `not_before` is
+    empty for what the first look showed, `value` for an observation that vanished.
+
+    \b
+    Examples:
+      addin cache export revisions.csv
+      addin cache export revisions.jsonl us-cpi us-unemployment
+    """
+    from addin.cli.cache.contents import export_archive
+
+    asyncio.run(export_archive(file, slugs or []))
+
+
+@app.command()
+def prune(
+    before: Annotated[str, typer.Option(metavar="DATE", help="A day such as 2025-01-01, or -2Y.")],
+) -> None:
+    """Forget what was known before a day, in the archive of the key in use; the state on that day stays.
+
+    \b
+    Examples:
+      addin cache prune --before 2025-01-01
+      addin cache prune --before -5Y
+    """
+    from addin.cli.cache.contents import prune_archive
+
+    asyncio.run(prune_archive(before))
+
+
+@app.command()
+def clear(
+    archive: Annotated[bool, typer.Option("--archive", help="Delete the archive too.")] = False,
+    all_keys: AllKeysOption = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+) -> None:
+    """Delete the cached answers and histories of the key in use, and with --archive also the archive.
+
+    What is shown next costs requests again. A backend that runs keeps what it has in memory.
+
+    \b
+    Examples:
+      addin cache clear
+      addin cache clear --archive --yes
+    """
+    from addin.cli.cache.contents import clear_contents
+
+    if not yes:
+        _confirm(
+            "the cache and the archive, which nobody can give again" if archive else "the cache", all_keys=all_keys
+        )
+    asyncio.run(clear_contents(archive=archive, all_keys=all_keys))
+
+
+def _confirm(what: str, *, all_keys: bool) -> None:
+    """Go on only if a person says yes; without a terminal nobody can be asked."""
+    if not sys.stdin.isatty():
+        raise AddinError("nobody can be asked here: add --yes")
+    if not typer.confirm(f"Delete {what}, of {'every key' if all_keys else 'the key in use'}?"):
+        echo("Nothing is deleted.")
+        raise typer.Exit(1)

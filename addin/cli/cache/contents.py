@@ -1,0 +1,221 @@
+"""The work of `addin cache`: the contents of the store, counted by key; the archive exported, pruned and cleared."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime, time
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from rich.console import Console
+from rich.progress import Progress
+
+from addin.cli.cache.export import writer_for
+from addin.cli.output import counted, plain_table, print_json
+from addin.config.api_key import find_key
+from addin.config.connect import key_store, open_client, open_store
+from addin.config.settings import Settings, load_settings
+from addin.errors import AddinError
+from addin.workbook.ooxml.target import Target
+from dataservice.cli.printing import echo, printable
+from dataservice.client import AsyncClient, Vintages
+from dataservice.client.archive.archive import Archive
+from dataservice.client.cache.inventory import Amount, KeyShare, key_shares
+from dataservice.client.contract.dates import moment_of
+from dataservice.client.contract.windows import utc_day_of
+from dataservice.stores import SqliteStore, Store
+
+SUFFIX = 6
+"""So many characters of a key's hash tell keys apart; the hash tells nothing of the key."""
+
+NEW_FILE_MODE = 0o600
+"""An export is for its writer, as the cache is."""
+
+
+@dataclass(frozen=True, slots=True)
+class OpenCache:
+    """The store of the settings, what people call it, and the client of the key in use, None without one."""
+
+    store: Store
+    place: str
+    client: AsyncClient | None = None
+    key_id: str | None = None
+    """The last four characters of the key."""
+
+    async def archive(self) -> Archive:
+        """The archive of the key in use; raises `AddinError` without a key."""
+        if self.client is None:
+            raise AddinError("no key is set, and each key has its own cache and archive: addin key set")
+        await self.client.scope()
+        return self.client.archive
+
+    async def scope(self) -> str | None:
+        """The hash by which the store names the key in use; None without a key."""
+        return None if self.client is None else await self.client.scope()
+
+
+@asynccontextmanager
+async def open_cache() -> AsyncIterator[OpenCache]:
+    """The cache of the user's settings; a file is not made if there is none.
+
+    Raises `AddinError` if nothing is cached yet, or if the store cannot be read or written.
+    """
+    settings = load_settings()
+    store = open_store(settings)
+    if isinstance(store, SqliteStore) and not store.path.exists():
+        raise AddinError(f"nothing is cached yet: there is no file {store.path}")
+    place = _place(settings, store)
+    key = find_key(key_store(settings))
+    try:
+        with _told(place):
+            await store.salt()  # a damaged file is moved aside now, and a server that is away is told
+            if key is None:
+                yield OpenCache(store, place)
+            else:
+                async with open_client(settings, key.value, store) as client:
+                    yield OpenCache(store, place, client, key.id)
+    finally:
+        await store.aclose()
+
+
+async def show_contents(*, as_json: bool) -> None:
+    """Print what the store holds for each key."""
+    async with open_cache() as cache:
+        shares = key_shares(await cache.store.entries(), await cache.store.logs())
+        scope = await cache.scope()
+    if as_json:
+        print_json({"store": printable(cache.place), "keys": [_as_json(share, scope) for share in shares]})
+        return
+    echo(cache.place)
+    if not shares:
+        echo("It is empty.")
+        return
+    table = plain_table(show_header=True)
+    for heading in ("key's hash", "answers", "histories", "archived signals"):
+        table.add_column(heading, justify="left" if heading == "key's hash" else "right")
+    for share in shares:
+        used = f"  (in use, the key ends in {cache.key_id})" if share.scope == scope else ""
+        amounts = (share.answers, share.histories, share.archive)
+        table.add_row(f"…{share.scope[-SUFFIX:]}{used}", *map(amount_text, amounts))
+    Console(markup=False, highlight=False).print(table)
+
+
+async def export_archive(file: Path, slugs: Sequence[str]) -> None:
+    """Write the archive of the key in use, or of some of its signals, to a file, all at once."""
+    write, target = writer_for(file), Target(file)
+    async with open_cache() as cache:
+        archive = await cache.archive()
+        known = await archive.slugs()
+        unknown = [slug for slug in slugs if slug not in known]
+        if unknown:
+            raise AddinError(f"the archive of this key knows nothing of {', '.join(unknown)}")
+        found: dict[str, Vintages] = {}
+        with _progress("Reading the archive", len(slugs or known)) as advance:
+            for slug in slugs or known:
+                found[slug] = await archive.vintages(slug)
+                advance()
+    target.replace(lambda out: write(out, found), mode=NEW_FILE_MODE)
+    rows = sum(len(vintages.facts) for vintages in found.values())
+    echo(f"{file}: {counted(rows, 'row')} on {counted(len(found), 'signal')}")
+
+
+async def prune_archive(before: str) -> None:
+    """Forget what was known before a day."""
+    today = datetime.now(UTC).date()
+    try:
+        day = utc_day_of(moment_of(before, "--before", today)) or today
+    except ValueError as error:
+        raise AddinError(str(error)) from None
+    async with open_cache() as cache:
+        archive = await cache.archive()
+        logs, failed = await archive.logs(), 0
+        with _progress("Pruning the archive", len(logs)) as advance:
+            for slug in await archive.slugs():
+                failed += not await archive.prune(slug, datetime.combine(day, time.min, UTC).timestamp())
+                advance()
+        left = await archive.logs()
+        await _shrink(cache.store)
+    if failed:
+        raise AddinError(f"{counted(failed, 'signal')} could not be pruned: other programs use the archive; try again")
+    sizes = [bytes_text(sum(log.nbytes for log in each)) for each in (logs, left)]
+    echo(f"Forgot what was known before {day}: the archive had {sizes[0]}, it has {sizes[1]}.")
+
+
+async def clear_contents(*, archive: bool, all_keys: bool) -> None:
+    """Delete answers and histories, and with `archive` what was known when."""
+    async with open_cache() as cache:
+        if not all_keys:
+            await cache.archive()
+        prefix = "" if all_keys else f"{await cache.scope()}/"
+        entries = await cache.store.clear(prefix)
+        logs = await cache.store.delete_logs(prefix) if archive else 0
+        await _shrink(cache.store)
+    deleted = f"Deleted {entries:,} cached {'entry' if entries == 1 else 'entries'}"
+    echo(f"{deleted} and the archive of {counted(logs, 'signal')}." if archive else f"{deleted}; the archive is kept.")
+
+
+def amount_text(amount: Amount) -> str:
+    """How many and how large.
+
+    >>> amount_text(Amount(12, 340_100))
+    '12, 340.1 kB'
+    """
+    return f"{amount.count:,}, {bytes_text(amount.nbytes)}" if amount.count else "none"
+
+
+def bytes_text(nbytes: int) -> str:
+    """A size for people, in powers of ten as disks are sold.
+
+    >>> bytes_text(999), bytes_text(2_000_000)
+    ('999 B', '2.0 MB')
+    """
+    for unit, size in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
+        if nbytes >= size:
+            return f"{nbytes / size:,.1f} {unit}"
+    return f"{nbytes} B"
+
+
+def _as_json(share: KeyShare, scope: str | None) -> dict[str, Any]:
+    amounts = {name: asdict(getattr(share, name)) for name in ("answers", "histories", "archive")}
+    return {"key_hash": share.scope[-SUFFIX:], "in_use": share.scope == scope, **amounts}
+
+
+def _place(settings: Settings, store: Store) -> str:
+    """Where the cache is, without a password."""
+    if isinstance(store, SqliteStore):
+        return f"{store.path}, {bytes_text(store.path.stat().st_size)}"
+    address = urlsplit(settings.redis_url or "").netloc.rpartition("@")[2]
+    return f"Redis at {address or 'a local socket'}"
+
+
+@contextmanager
+def _told(place: str) -> Iterator[None]:
+    """Whatever a store raises, as a problem that the user can solve."""
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        raise AddinError(f"the cache {place} is in use or cannot be written ({error}); try again") from error
+    except (sqlite3.Error, OSError) as error:
+        raise AddinError(f"the cache {place} cannot be used: {error}") from error
+    except Exception as error:
+        if type(error).__module__.partition(".")[0] != "redis":
+            raise
+        raise AddinError(f"{place} cannot be used: {error}") from error
+
+
+@contextmanager
+def _progress(what: str, steps: int) -> Iterator[Callable[[], None]]:
+    """A progress bar on a terminal; the function that is given counts one step."""
+    console = Console(stderr=True)
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
+        task = progress.add_task(what, total=steps)
+        yield lambda: progress.advance(task)
+
+
+async def _shrink(store: Store) -> None:
+    if isinstance(store, SqliteStore) and not await store.shrink():
+        echo("Another program uses the file: its disk space is used again, but not given back now.", err=True)

@@ -1,0 +1,143 @@
+"""`addin serve`: the backend for Excel and Calc; `addin sheet`: a backend for a spreadsheet in the browser."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+from urllib.parse import urlsplit
+
+import typer
+
+from addin.config.settings import Settings, load_settings
+from addin.errors import AddinError, SettingsError
+from dataservice.cli.printing import echo
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from starlette.routing import BaseRoute
+
+    from addin.tls.certificates import Certificate
+
+
+def serve(
+    port: Annotated[int | None, typer.Option(min=0, max=65_535, help="The port; 0 takes a free one.")] = None,
+    host: Annotated[str | None, typer.Option(help="The address to listen on.")] = None,
+    http: Annotated[bool, typer.Option("--http", help="Plain HTTP, enough for Calc; Excel needs HTTPS.")] = False,
+) -> None:
+    """Answer the formulas of Excel and Calc until Ctrl-C.
+
+    \b
+    Examples:
+      addin serve
+      addin serve --port 8766
+      addin serve --http
+    """
+    from addin.backend import create_app, serving
+
+    settings = load_settings()
+    app = create_app(settings, pages_beside=_shared_sheet(settings))
+    certificate = None if http else _certificate()
+    listener = serving.listen(
+        host or settings.host,
+        settings.port if port is None else port,
+        certificate,
+        max_connections=settings.max_connections,
+        receive_timeout_s=settings.receive_timeout_s,
+    )
+    echo(f"Answering {settings.namespace} functions at {listener.url} from {settings.base_url}")
+    for line in deployment(settings):
+        echo(line)
+    if app.state.backend.key is None and not settings.per_user_keys:
+        echo("No API key is set yet: cells will say so. Keep one with: addin key set", err=True)
+    echo("Ctrl-C ends it.")
+    serving.serve(app, listener)
+    echo("Stopped.")
+
+
+def sheet(
+    book: Annotated[Path | None, typer.Argument(help="An .xlsx or .xlsm workbook; an empty sheet without one.")] = None,
+    port: Annotated[int, typer.Option(min=0, max=65_535, help="The port; 0 takes a free one.")] = 0,
+    browser: Annotated[bool, typer.Option(help="Open the page in the browser, where there is one.")] = True,
+    fetch: Annotated[bool, typer.Option("--fetch", help="Only download what the page is made of.")] = False,
+) -> None:
+    """Open a spreadsheet in the browser, with the functions in it and your own key, until Ctrl-C.
+
+    The workbook is read, never written: Download in the page saves a copy. Only this machine can reach the page.
+
+    \b
+    Examples:
+      addin sheet
+      addin sheet report.xlsx
+      addin sheet --no-browser --port 8770
+      addin sheet --fetch
+    """
+    from addin.sheet.component import ADVICE, FETCHED_MB, is_here
+
+    if fetch:
+        from addin.sheet.fetch import fetch as fetch_component
+
+        echo("It is here now." if fetch_component(echo) else "It is here already.")
+        return
+    if not is_here():
+        raise AddinError(f"the sheet's component is not here; get it with: {ADVICE} ({FETCHED_MB} MB, once)")
+    from addin.backend import create_app, serving
+    from addin.sheet.browser import open_page
+    from addin.sheet.routes import BookToOpen, routes
+
+    settings = load_settings()
+    first = BookToOpen(book.name, _readable(book)) if book else None
+    app = create_app(settings, pages_beside=routes(settings, first))
+    listener = serving.listen("127.0.0.1", port)
+    url = f"{listener.url}/sheet"
+    echo(f"{book.name if book else 'An empty sheet'} with {settings.namespace} functions: {url}")
+    if app.state.backend.key is None:
+        echo("No API key is set yet: cells will say so. Keep one with: addin key set", err=True)
+    opened = open_page(url, wanted=browser)  # the port listens already, so the browser may ask before it is answered
+    echo("Ctrl-C ends it." if opened else "Open it in a browser. Ctrl-C ends it.")
+    serving.serve(app, listener)
+    echo("Stopped.")
+
+
+def _readable(book: Path) -> Callable[[], Path]:
+    """The book's path at any time, once it is sure that it is a workbook; raises `WorkbookError`."""
+    from addin.workbook.ooxml.package import Package
+
+    Package(book).close()
+    return lambda: book
+
+
+def _shared_sheet(settings: Settings) -> Sequence[BaseRoute]:
+    """The sheet, where a setting says that this backend serves it; raises `SettingsError` if it is not here."""
+    if not settings.serve_sheet:
+        return ()
+    from addin.sheet.component import ADVICE
+    from addin.sheet.routes import routes
+
+    if not (found := routes(settings)):
+        raise SettingsError(f"serve_sheet is set, but the sheet's component is not here; get it with: {ADVICE}")
+    return found
+
+
+def _certificate() -> Certificate:
+    from addin.tls.certificates import certificates  # cryptography takes long to load
+
+    return certificates().ensure(datetime.now(UTC))
+
+
+def deployment(settings: Settings) -> list[str]:
+    """What the administrator of a shared backend wants to see confirmed; no line shows a password.
+
+    >>> deployment(Settings(public_url="https://addin.example", redis_url="redis://:secret@cache.example:6379/0"))
+    ['Users reach it at https://addin.example', 'Answers are shared through Redis at cache.example:6379']
+    """
+    lines = []
+    if settings.public_url:
+        lines.append(f"Users reach it at {settings.public_url}")
+    if settings.redis_url:
+        address = urlsplit(settings.redis_url).netloc.rpartition("@")[2]
+        lines.append(f"Answers are shared through Redis at {address or 'a local socket'}")
+    if settings.per_user_keys:
+        lines.append("Each user sends an own API key, over HTTPS")
+    return lines

@@ -1,0 +1,159 @@
+"""The page of the sheet and what it asks for: its files, the book to open, books to open and to save."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, TypeVar
+
+import msgspec
+from anyio import CapacityLimiter, to_thread
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+
+from addin.backend.http import BodyLimits, JsonResponse, read_body
+from addin.backend.room import Room
+from addin.config.settings import Settings
+from addin.errors import AddinError
+from addin.excel.pages import Endpoint, static_answer
+from addin.sheet.component import FOLDER, is_here
+from addin.sheet.opened import opened_book
+from addin.sheet.saved import Exported, saved_book
+
+T = TypeVar("T")
+
+STATIC = Path(__file__).parent / "static"
+
+MAX_BOOK_BYTES = 64 * 2**20
+"""The largest body of a book: one of half a million cells has some 40 MB of XML."""
+
+XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+
+CONTENT_SECURITY_POLICY = "; ".join(
+    (
+        "default-src 'self'",
+        "script-src 'self' 'unsafe-eval'",
+        "style-src 'self' 'unsafe-inline'",
+        "img-src 'self' data: blob:",
+        "font-src 'self' data:",
+        "object-src 'none'",
+        "base-uri 'none'",
+        "form-action 'none'",
+        "frame-ancestors 'none'",
+    )
+)
+"""The component compiles each formula and template into a function, which needs 'unsafe-eval': for this page only."""
+
+
+@dataclass(frozen=True, slots=True)
+class BookToOpen:
+    """The workbook that the page opens at first: its name, and how to get its file, which may take seconds."""
+
+    name: str
+    file: Callable[[], Path]
+
+
+class _Upload(msgspec.Struct):
+    name: str
+    content: str
+
+
+def routes(settings: Settings, book: BookToOpen | None = None) -> list[BaseRoute]:
+    """The routes of the sheet, for `create_app`; the page opens `book`, or an empty sheet.
+
+    There are none where the component is not here.
+    """
+    if not is_here():
+        return []
+    namespace = settings.namespace
+    one_at_a_time = CapacityLimiter(1)
+    """A book in memory may have several times the size of its file."""
+
+    async def first_book(_: Request) -> Response:
+        if book is None:
+            return JsonResponse({})
+        return await _opened(lambda: opened_book(book.file(), name=book.name, namespace=namespace), one_at_a_time)
+
+    async def open_book(request: Request) -> Response:
+        upload = msgspec.json.decode(await _body(request, settings), type=_Upload)
+        return await _opened(lambda: _opened_upload(upload, namespace), one_at_a_time)
+
+    async def save_book(request: Request) -> Response:
+        exported = msgspec.json.decode(await _body(request, settings), type=Exported)
+        content = await _in_thread(lambda: saved_book(exported, namespace=namespace), one_at_a_time)
+        return Response(content, media_type=XLSX, headers={"cache-control": "no-store"})
+
+    return [
+        Route("/sheet", _page),
+        Route("/sheet/book", first_book),
+        Route("/sheet/open", _readable(open_book), methods=["POST"]),
+        Route("/sheet/save", _readable(save_book), methods=["POST"]),
+        *(Route(f"/sheet/{name}", _file(path)) for name, path in _files().items()),
+    ]
+
+
+async def _page(request: Request) -> Response:
+    content = await to_thread.run_sync((STATIC / "sheet.html").read_bytes)
+    return static_answer(request, content, ".html", {"content-security-policy": CONTENT_SECURITY_POLICY})
+
+
+def _file(path: Path) -> Endpoint:
+    async def endpoint(request: Request) -> Response:
+        return static_answer(request, await to_thread.run_sync(path.read_bytes), path.suffix)
+
+    return endpoint
+
+
+def _files() -> Mapping[str, Path]:
+    """The files that are served as they are: a fixed set, so that no request can name any other."""
+    own = {path.relative_to(STATIC).as_posix(): path for path in STATIC.rglob("*") if path.suffix in (".js", ".css")}
+    component = {f"component/{path.name}": path for path in FOLDER.iterdir() if path.is_file()}
+    return {**own, **component}
+
+
+async def _body(request: Request, settings: Settings) -> bytes:
+    limits = BodyLimits(MAX_BOOK_BYTES, "no larger workbook can be opened here", settings.receive_timeout_s)
+    with Room(MAX_BOOK_BYTES, "bytes").share() as share:
+        return await read_body(request, limits, share)
+
+
+def _readable(endpoint: Endpoint) -> Endpoint:
+    """Answer 400 to a body that is not what the page sends."""
+
+    async def checked(request: Request) -> Response:
+        try:
+            return await endpoint(request)
+        except msgspec.MsgspecError:
+            raise HTTPException(400, "the body is not a workbook as the page sends it") from None
+
+    return checked
+
+
+async def _opened(open_it: Callable[[], dict[str, Any]], limiter: CapacityLimiter) -> Response:
+    return JsonResponse(await _in_thread(open_it, limiter))
+
+
+async def _in_thread(work: Callable[[], T], limiter: CapacityLimiter) -> T:
+    """What `work` gives in a thread; a reason of ours why it fails is for the user."""
+    try:
+        return await to_thread.run_sync(work, limiter=limiter)
+    except AddinError as error:
+        raise HTTPException(400, str(error)) from None
+
+
+def _opened_upload(upload: _Upload, namespace: str) -> dict[str, Any]:
+    try:
+        content = base64.b64decode(upload.content, validate=True)
+    except binascii.Error:
+        raise HTTPException(400, "the workbook did not arrive as it was sent") from None
+    with TemporaryDirectory(prefix="addin-sheet-") as folder:
+        # The name of the file is the user's; only its ending may matter to whoever reads an error about it.
+        file = Path(folder) / f"book{'.xlsm' if upload.name.lower().endswith('.xlsm') else '.xlsx'}"
+        file.write_bytes(content)
+        return opened_book(file, name=upload.name[:200], namespace=namespace)

@@ -1,0 +1,116 @@
+/// <reference path="types.d.ts" />
+// Our functions in the component: what it completes and explains comes from the registry, values from functions.js.
+import { isFailure, LOADING } from "./calls.js";
+
+/** @typedef {import("./calls.js").Calls} Calls */
+
+/** Errors that the component does not know. */
+const ERRORS = [LOADING.code, "#VALUE!"];
+
+const PART_FAILED = "this part of the range failed; enter its formula alone to see why";
+
+/** Text of this form would become a link, whose label may be a formula; the service means text. */
+const MARKDOWN_LINK = /^\[.+\]\(.+\)$/;
+const ZERO_WIDTH_SPACE = "\u200b";
+
+/**
+ * Add every function, so that formulas can use it.
+ * @param {DescribedFunction[]} described
+ * @param {string} namespace
+ * @param {Calls} calls
+ * @param {(sheetId: string, xc: string, key: string) => Result | undefined} valueInFile
+ */
+export function addFunctions(described, namespace, calls, valueInFile) {
+  for (const error of ERRORS) o_spreadsheet.registries.errorTypes.add(error);
+  for (const { id, summary, parameters } of described) {
+    const name = `${namespace}.${id}`.toUpperCase();
+    const args = parameters.map(argumentOf);
+    o_spreadsheet.addFunction(name, {
+      description: summary,
+      category: "Data Service",
+      isExported: true,
+      args,
+      /** @this {any} @param {ComponentArgument[]} given */
+      compute(...given) {
+        return toComponent(resultOf(this, id, given, calls, valueInFile));
+      },
+    });
+    o_spreadsheet.createAutocompleteArgumentsProvider(name, args);
+  }
+}
+
+/** @param {DescribedParameter} parameter */
+function argumentOf({ name, required, help, choices, options, default: usual }) {
+  const proposals = choices.map(({ value, help: label }) => ({ value, label }));
+  const parts = [help];
+  if (options.length > 0) parts.push(`options: ${options.map((option) => option.name).join(", ")}`);
+  if (usual !== null) parts.push(`left out: ${usual}`);
+  return o_spreadsheet.helpers.arg(`${name} (any, range<any>${required ? "" : ", optional"})`, parts.join("; "), proposals);
+}
+
+/**
+ * @param {any} context what the component knows of the cell that it computes
+ * @param {string} id
+ * @param {ComponentArgument[]} given
+ * @param {Calls} calls
+ * @param {(sheetId: string, xc: string, key: string) => Result | undefined} valueInFile
+ * @returns {Result | Failure}
+ */
+function resultOf(context, id, given, calls, valueInFile) {
+  const values = given.map(rowsOf);
+  if (values.some(isLoading)) return LOADING;
+  const key = JSON.stringify([id, ...values]);
+  // While someone types, the component computes parts of the formula; only a formula in a cell may spend requests.
+  if (context.updateDependencies === undefined) return calls.preview(key);
+  const position = context.__originCellPosition;
+  const cell = position && context.getters.getCell(position)?.id;
+  const body = /** @type {SheetFunction} */ (sheetFunctions.get(id));
+  const result = calls.result(key, () => body(...values, { functionName: id }), cell);
+  if (result !== LOADING || !position) return result;
+  return valueInFile(position.sheetId, o_spreadsheet.helpers.toXC(position.col, position.row), key) ?? LOADING;
+}
+
+/**
+ * An argument as Excel passes it: a value, or a range row by row.
+ * @param {ComponentArgument} argument
+ */
+function rowsOf(argument) {
+  if (!Array.isArray(argument)) return plain(argument);
+  const height = Math.max(0, ...argument.map((column) => column.length));
+  return Array.from({ length: height }, (_, row) => argument.map((column) => plain(column[row])));
+}
+
+/** @param {ComponentCell | undefined} cell */
+function plain(cell) {
+  const value = cell?.value ?? null;
+  if (typeof value !== "string" || value === LOADING.code || !o_spreadsheet.helpers.isEvaluationError(value)) return value;
+  return value === "#VALUE!" ? value : "#N/A";
+}
+
+/** @param {unknown} value */
+function isLoading(value) {
+  if (!Array.isArray(value)) return value === LOADING.code;
+  return value.some((row) => row.includes(LOADING.code));
+}
+
+/**
+ * @param {Result | Failure} result
+ * @returns {ComponentCell | ComponentMatrix}
+ */
+function toComponent(result) {
+  if (isFailure(result)) return { value: result.code, message: result.message };
+  const [first = []] = result;
+  if (result.length === 1 && first.length === 1) return toComponentCell(first[0]);
+  return first.map((_, column) => result.map((row) => toComponentCell(row[column])));
+}
+
+/**
+ * @param {Cell | undefined} cell
+ * @returns {ComponentCell}
+ */
+function toComponentCell(cell = "") {
+  if (typeof cell === "string") return { value: MARKDOWN_LINK.test(cell) ? ZERO_WIDTH_SPACE + cell : cell };
+  if (typeof cell !== "object") return { value: cell };
+  if (cell.type === "Error") return { value: cell.errorType === "Value" ? "#VALUE!" : "#N/A", message: PART_FAILED };
+  return { value: cell.basicValue, format: cell.numberFormat };
+}

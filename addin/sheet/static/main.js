@@ -1,0 +1,180 @@
+/// <reference path="types.d.ts" />
+// The page: opens the book, and joins the component, our functions and the lines around them.
+import { Book } from "./book.js";
+import { Calls } from "./calls.js";
+import { addLinksWithinBook, keepPastedTextText, splitPlace } from "./component.js";
+import { addFunctions } from "./library.js";
+import { element, StatusLine } from "./status_line.js";
+import { TextView } from "./text_view.js";
+
+const MOST_BYTES = 40 * 2 ** 20;
+
+/** @type {Book} */
+let book;
+/** @type {string} */
+let templates;
+/** The cell that was active when the model last said that something happened. */
+let active = "";
+
+const calls = new Calls({
+  evaluate: (cells) => book.evaluate(cells),
+  progressed: () => line.update(),
+  later: (work, ms) => void setTimeout(work, ms),
+  clock: () => performance.now(),
+});
+const line = new StatusLine(calls);
+const text = new TextView();
+
+async function start() {
+  element("sheet").classList.add("waiting");
+  const base = DataServiceAddin.base;
+  const [xml, described, opened, status] = await Promise.all([
+    fetch(new URL("sheet/component/o_spreadsheet.xml", base)).then((answer) => answer.text()),
+    DataServiceAddin.ask("registry.json"),
+    DataServiceAddin.ask("sheet/book"),
+    DataServiceAddin.ask("status"),
+  ]);
+  templates = xml;
+  addFunctions(described, DataServiceAddin.configuration.namespace, calls, (...place) => book.valueInFile(...place));
+  addLinksWithinBook(pressed);
+  keepPastedTextText();
+  DataServiceAddin.onReply((reply) => line.showQuota(reply.quota));
+  line.showQuota(status.quota);
+  if (!status.key.set) line.complain("No API key is set: cells will say so. Keep one with: addin key set");
+  listen();
+  await show(opened);
+  globalThis.sheet = { calls, refresh, open, stop: () => calls.stop(), get book() { return book; } };
+  document.documentElement.dataset.ready = "";
+}
+
+/** @param {OpenedBook} opened */
+async function show(opened) {
+  book?.close();
+  book = new Book(opened, templates, element("sheet"));
+  element("sheet").classList.remove("waiting");
+  element("name").textContent = book.name;
+  document.title = `${book.name} – Data Service`;
+  await book.show((problem) => line.complain(problem));
+  book.model.on("update", text, () => {
+    text.follow(book.model);
+    watchButton();
+  });
+  active = activeCell();
+  text.follow(book.model);
+  line.update();
+}
+
+function activeCell() {
+  const { sheetId, col, row } = book.model.getters.getActivePosition();
+  return `${book.model.getters.getSheetName(sheetId)}!${o_spreadsheet.helpers.toXC(col, row)}`;
+}
+
+/** Selecting the book's button presses it, as in Excel. */
+function watchButton() {
+  const now = activeCell();
+  if (now === active) return;
+  active = now;
+  pressed(now);
+}
+
+/** @param {string} place */
+function pressed(place) {
+  if (book.button !== null && place === splitPlace(book.button).join("!")) void refresh();
+}
+
+/** Ask again for what is stale. */
+async function refresh() {
+  try {
+    const { quota } = await DataServiceAddin.ask("refresh", { mode: "stale" });
+    line.showQuota(quota);
+    line.complain(null);
+  } catch (error) {
+    line.complain(messageOf(error));
+    return;
+  }
+  DataServiceAddin.forget();
+  calls.forgetCells();
+  book.evaluate(null);
+}
+
+/** @param {File} file */
+async function open(file) {
+  if (file.size > MOST_BYTES) return line.complain(`${file.name} is larger than 40 MB`);
+  try {
+    const content = base64(new Uint8Array(await file.arrayBuffer()));
+    await show(await DataServiceAddin.ask("sheet/open", { name: file.name, content }));
+    line.complain(null);
+  } catch (error) {
+    line.complain(`${file.name} cannot be opened: ${messageOf(error)}`);
+  }
+}
+
+async function download() {
+  if (calls.waiting > 0) return line.complain("Cells are still loading; download again when they are there, or press Stop.");
+  try {
+    /** @type {any} */
+    let exported;
+    calls.quietly(() => (exported = book.exported()));
+    const answer = await fetch(new URL("sheet/save", DataServiceAddin.base), {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(await exported),
+    });
+    if (!answer.ok) throw new Error((await answer.json()).error);
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(await answer.blob());
+    link.download = book.name.replace(/\.xls[xm]$/i, "") + ".xlsx";
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+    line.complain(null);
+  } catch (error) {
+    line.complain(`The workbook cannot be downloaded: ${messageOf(error)}`);
+  }
+}
+
+function listen() {
+  const file = /** @type {HTMLInputElement} */ (element("file"));
+  file.addEventListener("change", () => {
+    if (file.files?.[0]) void open(file.files[0]);
+    file.value = "";
+  });
+  element("open").addEventListener("click", () => file.click());
+  element("refresh").addEventListener("click", () => void refresh());
+  element("download").addEventListener("click", () => void download());
+  element("stop").addEventListener("click", stop);
+  element("as-text").addEventListener("click", () => text.toggle());
+  addEventListener("keydown", onKey, { capture: true });
+}
+
+function stop() {
+  DataServiceAddin.stop();
+  calls.stop();
+}
+
+/** @param {KeyboardEvent} event */
+function onKey(event) {
+  const control = event.ctrlKey || event.metaKey;
+  if (event.key === "F9") void refresh();
+  else if (control && !event.altKey && event.key.toLowerCase() === "s") void download();
+  else if (control && event.altKey && event.code === "KeyT") text.toggle();
+  else return;
+  event.preventDefault();
+  event.stopPropagation();
+}
+
+/** @param {Uint8Array} bytes */
+function base64(bytes) {
+  let binary = "";
+  for (let at = 0; at < bytes.length; at += 0x8000) binary += String.fromCharCode(...bytes.subarray(at, at + 0x8000));
+  return btoa(binary);
+}
+
+/** @param {unknown} error */
+function messageOf(error) {
+  return error instanceof Error ? error.message : String(error);
+}
+
+start().catch((error) => {
+  element("sheet").classList.remove("waiting");
+  line.complain(`The sheet cannot be shown: ${messageOf(error)}`);
+});

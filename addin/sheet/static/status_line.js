@@ -1,0 +1,67 @@
+/// <reference path="types.d.ts" />
+// The line below the sheet: what was spent, what is left, and how far loading is.
+
+/** Only what takes longer is worth a word. */
+const PATIENCE_MS = 300;
+
+export class StatusLine {
+  /** @param {import("./calls.js").Calls} calls */
+  constructor(calls) {
+    this.calls = calls;
+    this.beganMs = 0;
+    this.loading = element("loading");
+    this.progress = /** @type {HTMLProgressElement} */ (element("progress"));
+    this.stop = element("stop");
+  }
+
+  /** Show how far loading is. */
+  update() {
+    const { waiting, asked, answered } = this.calls;
+    const now = performance.now();
+    if (waiting === 0) {
+      if (this.beganMs > 0) element("done").textContent = `${cells(answered)} loaded`;
+      this.beganMs = 0;
+    } else if (this.beganMs === 0) {
+      this.beganMs = now;
+      setTimeout(() => this.update(), PATIENCE_MS);
+    }
+    const shown = waiting > 0 && now - this.beganMs >= PATIENCE_MS - 1;
+    this.progress.hidden = this.stop.hidden = !shown;
+    this.progress.max = Math.max(1, asked);
+    this.progress.value = answered;
+    this.loading.textContent = shown ? `Loading: ${number(answered)} of ${cells(asked)}` : "";
+    element("spent").textContent = `${requests(DataServiceAddin.spent.requests)} spent by this page`;
+  }
+
+  /** @param {Quota | null | undefined} quota */
+  showQuota(quota) {
+    if (quota) element("left").textContent = `${number(quota.remaining)} of ${number(quota.cap)} left this month (${quota.tier})`;
+  }
+
+  /** @param {string | null} text */
+  complain(text) {
+    const message = element("message");
+    message.hidden = text === null;
+    message.textContent = text ?? "";
+  }
+}
+
+/** @param {string} id */
+export function element(id) {
+  return /** @type {HTMLElement} */ (document.getElementById(id));
+}
+
+/** @param {number} value */
+function number(value) {
+  return value.toLocaleString("en-US");
+}
+
+/** @param {number} count */
+function cells(count) {
+  return count === 1 ? "1 formula" : `${number(count)} formulas`;
+}
+
+/** @param {number} count */
+function requests(count) {
+  return count === 1 ? "1 request" : `${number(count)} requests`;
+}

@@ -1,0 +1,1 @@
+"""Signed numbers: where each one came from, in lines that cannot be changed unnoticed."""

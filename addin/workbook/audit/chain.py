@@ -1,0 +1,189 @@
+"""Lines that hold together: each carries the hash of the one before it, and each block of them ends in a signature.
+
+A block is what one command wrote about one book: a line that begins it, one line for each formula, and one with the
+signature. A line ends in its own hash, which covers every byte before it, so it is checked as it stands in the file.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+import orjson
+
+START = "0" * 64
+"""What stands for the line before the first one."""
+
+_SIGNED = b"dataservice-addin audit 1\n"
+"""What comes before the hash that is signed, so that the signature cannot pass for one of anything else."""
+
+_NOT_IN_XML = "\ufffe\uffff"
+"""What JSON may hold as it is, but not the part of a workbook that holds these lines."""
+
+_TAIL = len(b',"hash":""}') + 64
+
+
+class Kind(StrEnum):
+    """What a line is."""
+
+    BEGIN = "begin"
+    NUMBER = "number"
+    END = "end"
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """What one command signed about one book."""
+
+    begin: Mapping[str, Any]
+    numbers: list[dict[str, Any]]
+    public_key: str
+    seal: str
+    """The hash of its last line, which stands for this block and all before it."""
+
+
+@dataclass(slots=True)
+class Chain:
+    """What a file of lines holds: whole blocks in their order, and everything that is wrong with them."""
+
+    blocks: list[Block] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+    seals: set[str] = field(default_factory=set)
+    unfinished: int = 0
+    """Lines at the end that no signature follows: a command that was broken off, or lines that were removed."""
+
+
+def block_lines(
+    begin: Mapping[str, Any],
+    numbers: Iterable[Mapping[str, Any]],
+    *,
+    previous: str,
+    public_key: str,
+    sign: Callable[[bytes], str],
+) -> list[bytes]:
+    """The lines of a block after the line whose hash is `previous`."""
+    lines = []
+    for record in ({"type": Kind.BEGIN, **begin}, *({"type": Kind.NUMBER, **number} for number in numbers)):
+        lines.append(_line(record, previous))
+        previous = hash_in(lines[-1])
+    end = {"type": Kind.END, "public_key": public_key, "signature": sign(_SIGNED + previous.encode())}
+    return [*lines, _line(end, previous)]
+
+
+def hash_in(line: bytes) -> str:
+    """The hash at the end of a line that is known to have one."""
+    return line[-66:-2].decode()
+
+
+def is_end(line: bytes) -> bool:
+    """Whether a line, with its line feed or without, is the whole last one of a block."""
+    return line.startswith(b'{"type":"end",') and line.rstrip().endswith(b'"}')
+
+
+def is_begin(line: bytes) -> bool:
+    """Whether a line begins a block."""
+    return line.startswith(b'{"type":"begin",')
+
+
+def read_chain(
+    lines: Iterable[bytes],
+    *,
+    is_signed: Callable[[str, str, bytes], bool],
+    wanted: Callable[[Mapping[str, Any]], bool] = lambda _: True,
+    previous: str | None = START,
+) -> Chain:
+    """The blocks whose begin is `wanted`, and what is wrong with any; `previous` None for lines out of a longer file.
+
+    `is_signed` gets a public key, a signature and what it should sign.
+    """
+    reader = _Reader(is_signed, wanted, previous)
+    for number, line in enumerate(lines, 1):
+        reader.read(number, line.rstrip(b"\n"))
+    return reader.end()
+
+
+class _Reader:
+    """Reads line after line; after one that is wrong it goes on with what follows."""
+
+    def __init__(
+        self,
+        is_signed: Callable[[str, str, bytes], bool],
+        wanted: Callable[[Mapping[str, Any]], bool],
+        previous: str | None,
+    ) -> None:
+        self._is_signed = is_signed
+        self._wanted = wanted
+        self._previous = previous
+        self._chain = Chain()
+        self._begin: Mapping[str, Any] | None = None
+        self._numbers: list[dict[str, Any]] = []
+
+    def read(self, number: int, line: bytes) -> None:
+        """Read one line."""
+        record = _record(line)
+        if record is None:
+            self._chain.problems.append(f"line {number} cannot be read")
+            return
+        if hashlib.sha256(_body(line)).hexdigest() != record.get("hash"):
+            self._chain.problems.append(f"line {number} was altered{_about(record)}")
+        if self._previous not in (None, record.get("previous")):
+            self._chain.problems.append(f"before line {number}, lines were removed, added or moved")
+        before, self._previous = self._previous, str(record.get("hash"))
+        self._chain.unfinished += 1
+        match record.get("type"):
+            case Kind.BEGIN:
+                self._begin, self._numbers = record, []
+            case Kind.NUMBER if self._begin is not None:
+                if self._wanted(self._begin):
+                    self._numbers.append(record)
+            case Kind.END if self._begin is not None:
+                self._close(number, record, before or str(record.get("previous")))
+            case _:
+                self._chain.problems.append(f"line {number} belongs to no block")
+
+    def _close(self, number: int, record: Mapping[str, Any], before: str) -> None:
+        key, signature, seal = (str(record.get(name)) for name in ("public_key", "signature", "hash"))
+        self._chain.unfinished = 0
+        self._chain.seals.add(seal)
+        if not self._is_signed(key, signature, _SIGNED + before.encode()):
+            self._chain.problems.append(f"the signature in line {number} is not that of its lines")
+        if self._begin is not None and self._wanted(self._begin):
+            self._chain.blocks.append(Block(self._begin, self._numbers, key, seal))
+        self._begin, self._numbers = None, []
+
+    def end(self) -> Chain:
+        """What was read."""
+        return self._chain
+
+
+def _line(record: Mapping[str, Any], previous: str) -> bytes:
+    body = orjson.dumps({**record, "previous": previous})
+    for character in _NOT_IN_XML:
+        body = body.replace(character.encode(), rb"\u%04x" % ord(character))
+    return body[:-1] + b',"hash":"' + hashlib.sha256(body).hexdigest().encode() + b'"}'
+
+
+def _body(line: bytes) -> bytes:
+    """The line without its hash."""
+    return line[:-_TAIL] + b"}"
+
+
+def _record(line: bytes) -> dict[str, Any] | None:
+    try:
+        record = orjson.loads(line)
+    except orjson.JSONDecodeError:
+        return None
+    return record if isinstance(record, dict) else None
+
+
+def _about(record: Mapping[str, Any]) -> str:
+    """The cell that a line is about, in brackets."""
+    return f" ({record.get('sheet')}!{record['cell']})" if "cell" in record else ""
+
+
+def whole_lines(content: bytes) -> Iterator[bytes]:
+    """The lines of a text, without their line feeds."""
+    yield from (line for line in content.split(b"\n") if line)

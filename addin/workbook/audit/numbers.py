@@ -1,0 +1,170 @@
+"""The lines about a book: each formula with its value, and the answers of the service that this rests on."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Any
+
+from addin.formulas import Area
+from addin.workbook.audit.results import CellResult, Rows
+from addin.workbook.ooxml.positions import Spot, address, area_of, spot_of
+from addin.workbook.ooxml.stored import same_value
+from dataservice.client import Answer, Resource
+from dataservice.client.cache.codec import digest
+from dataservice.client.cache.stored_answers import entry_name
+from dataservice.client.contract.requests import first_request
+from udfs.cells import Scalar
+from udfs.errors import CellError, ErrorCode
+
+FORMAT = 1
+"""The version of these lines."""
+
+
+@dataclass(slots=True)
+class Describing:
+    """Makes lines as of one moment; the hash of an answer that many cells share is worked out once."""
+
+    book: str
+    """The name of the book in the lines."""
+    namespace: str
+    version: str
+    at: float
+    _hashes: dict[tuple[Resource[Any], float], str] = field(default_factory=dict)
+
+    def number(self, sheet: str, spot: Spot, result: CellResult) -> dict[str, Any]:
+        """The line of one formula."""
+        sources = [self._source(resource, answer) for resource, answer in result.answers.items()]
+        return self.line(sheet, spot, result, sources)
+
+    def line(self, sheet: str, spot: Spot, result: CellResult, sources: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+        """The line of one formula whose sources are described already."""
+        is_table = not result.area.is_cell
+        return {
+            "book": self.book,
+            "sheet": sheet,
+            "cell": address(spot),
+            **({"area": str(result.area)} if is_table else {}),
+            "formula": typed_form(result.formula, self.namespace),
+            "value": written(result.rows) if is_table else _written(result.rows[0][0]),
+            "standing": result.standing,
+            **({"why": result.why} if result.why else {}),
+            "sources": sources,
+            "at": moment(self.at),
+            "version": self.version,
+        }
+
+    def _source(self, resource: Resource[Any], answer: Answer[Any]) -> dict[str, Any]:
+        key = resource, answer.fetched_at
+        if key not in self._hashes:
+            self._hashes[key] = digest(answer.value)
+        return {
+            "resource": first_request(resource).target,
+            "cache_entry": entry_name(resource),
+            "fetched_at": moment(answer.fetched_at),
+            "age_s": round(answer.age_s(self.at), 3),
+            "sha256": self._hashes[key],
+        }
+
+
+def typed_form(formula: str, namespace: str) -> str:
+    """A stored formula as it is typed.
+
+    >>> typed_form('_xldudf_DS_SIGNAL("us-cpi")', "DS")
+    '=DS.SIGNAL("us-cpi")'
+    """
+    text = formula.replace(f"_xldudf_{namespace}_", f"{namespace}.").replace("_xlfn.", "")
+    return text if text.startswith("=") else f"={text}"
+
+
+def moment(seconds: float) -> str:
+    """A time as text, in UTC.
+
+    >>> moment(0.25)
+    '1970-01-01T00:00:00.250Z'
+    """
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def name_of_book(path: Path, audit: Path) -> str:
+    """How lines in the file `audit` name the book at `path`: from the file's folder, so that both may move together."""
+    try:
+        name = os.path.relpath(path.absolute(), audit.absolute().parent)
+    except ValueError:  # on another drive
+        name = str(path.absolute())
+    return name.replace(os.sep, "/").encode(errors="backslashreplace").decode()
+
+
+def written(rows: Rows) -> list[list[Any]]:
+    """Rows of cells as JSON can express them."""
+    return [[_written(cell) for cell in row] for row in rows]
+
+
+def rows_of(number: Mapping[str, Any]) -> list[list[Any]]:
+    """The values in a line, row by row, as they are written there."""
+    value = number.get("value")
+    return value if isinstance(value, list) else [[value]]
+
+
+def place_of(number: Mapping[str, Any]) -> tuple[str, Spot, Area]:
+    """The sheet, the cell and the area that a line is about; raises `WorkbookError` for what is none."""
+    spot = spot_of(str(number.get("cell")), "the line")
+    area = area_of(str(number.get("area", number.get("cell"))))
+    return str(number.get("sheet")), spot, area or Area(*spot, *spot)
+
+
+def read_back(value: Any) -> Scalar:
+    """The cell that `written` made JSON of."""
+    match value:
+        case {"date": str(text)}:
+            return date.fromisoformat(text)
+        case {"datetime": str(text)}:
+            return datetime.fromisoformat(text)
+        case {"error": str(text)}:
+            known = text in set(ErrorCode)
+            return CellError(ErrorCode(text) if known else ErrorCode.NA, text)
+        case _:
+            return value  # type: ignore[no-any-return]  # JSON's own scalars
+
+
+def holds(found: Scalar, value: Any) -> bool:
+    """Whether a cell in which `found` is stored holds the value of a line."""
+    signed = read_back(value)
+    if isinstance(signed, CellError):
+        return isinstance(found, CellError) and found.message == signed.message
+    return same_value(found, signed)
+
+
+def begin_line(describing: Describing, *, by: str, source: str, service: str, numbers: int) -> dict[str, Any]:
+    """What the first line of a block says beside the file's id."""
+    return {
+        "format": FORMAT,
+        "book": describing.book,
+        "by": by,
+        "source": source,
+        "service": service,
+        "numbers": numbers,
+        "at": moment(describing.at),
+        "version": describing.version,
+    }
+
+
+def left_cells(notes: Iterable[tuple[str, str]]) -> list[dict[str, str]]:
+    """The cells that nobody vouches for, with the reasons."""
+    return [{"cell": where, "why": why} for where, why in notes]
+
+
+def _written(cell: Scalar) -> Any:
+    match cell:
+        case datetime():
+            return {"datetime": cell.isoformat()}
+        case date():
+            return {"date": cell.isoformat()}
+        case CellError():
+            # What is read from a file has the error's own text as its message.
+            return {"error": cell.message if cell.message.startswith("#") else str(cell.code)}
+        case _:
+            return cell

@@ -1,0 +1,141 @@
+"""Building a book again out of the lines that were signed about it: the same values, without a request."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from addin.formulas import ParsedCall, Unworkable, stored_form
+from addin.workbook.audit.chain import Block
+from addin.workbook.audit.file import AuditError, read_audit
+from addin.workbook.audit.numbers import holds, place_of, read_back, rows_of, typed_form
+from addin.workbook.audit.verify import REFRESH, Difference, is_same_formula
+from addin.workbook.ooxml.book import Book
+from addin.workbook.ooxml.cellformulas import Formula
+from addin.workbook.ooxml.errors import any_failure_explained
+from addin.workbook.ooxml.package import Package
+from addin.workbook.ooxml.positions import Spot
+from addin.workbook.ooxml.target import Target
+from addin.workbook.refresh.dependencies import OurCell
+from addin.workbook.refresh.spill import spill
+from udfs.cells import Column, Grid, Kind, Scalar
+
+_NO_CALL = ParsedCall("", ())
+"""A replayed cell is written, never called."""
+
+
+@dataclass(slots=True)
+class Replayed:
+    """What became of a book: where it was written, how many formulas got their value, and which could not."""
+
+    target: Path
+    numbers: int = 0
+    differences: list[Difference] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class ToReplay:
+    """A book to build again: its last block, the file to begin with, and where it is to be written."""
+
+    block: Block
+    source: Path
+    target: Path
+
+
+def books_to_replay(audit: Path, *, only: str | None = None) -> list[ToReplay]:
+    """The refreshed books that an audit file tells about, each with its last lines; `only` names one of them.
+
+    Raises `AuditError` for lines that were altered, and for a book that is not there any more.
+    """
+    chain = read_audit(audit, lambda begin: begin.get("by") == REFRESH and only in (None, begin.get("book")))
+    if chain.problems:
+        raise AuditError(f"{audit} is not as it was signed ({chain.problems[0]}); nothing was written")
+    if not chain.blocks:
+        raise AuditError(f"{audit} tells of no refreshed book{f' named {only}' if only else ''}")
+    folder = audit.absolute().parent
+    return [_located(block, folder) for block in {block.begin["book"]: block for block in chain.blocks}.values()]
+
+
+def replay_book(task: ToReplay, target: Path | None = None, *, namespace: str = "DS") -> Replayed:
+    """Write the signed values into the formulas of a book, and save it; no request is sent.
+
+    A formula that is another one now, or gone, is left as it is and named. Raises `WorkbookError`.
+    """
+    place = Target(target or task.target, like=task.source)
+    replayed = Replayed(place.path)
+    with any_failure_explained(task.source), Package(task.source) as package:
+        book = Book(package)
+        book.rewrite_formulas(namespace, lambda text: stored_form(text, namespace))
+        waiting: Sequence[Mapping[str, Any]] = task.block.numbers
+        formulas = {name: dict(book.formulas(name)) for name in book.sheet_names}
+        while waiting:
+            # A table that shrinks may free the cells that another one needs.
+            left = [number for number in waiting if not _written(book, formulas, number, namespace, replayed)]
+            if len(left) == len(waiting):
+                break
+            waiting = left
+        else:
+            left = []
+        replayed.differences += [_blocked(number) for number in left]
+        if task.block.begin.get("recalculates"):
+            book.recalculate_on_load()
+        parts = book.changed_parts()
+        if parts or not place.is_same_file(task.source):
+            package.write(place, parts)
+    return replayed
+
+
+def _located(block: Block, folder: Path) -> ToReplay:
+    target = (folder / str(block.begin["book"])).resolve()
+    source = (folder / str(block.begin.get("source"))).resolve()
+    for path in (source, target):
+        if path.is_file():
+            return ToReplay(block, path, target)
+    raise AuditError(f"neither {source} nor {target} is there; put the book back with any of its former values")
+
+
+def _written(
+    book: Book,
+    formulas: Mapping[str, Mapping[Spot, Formula]],
+    number: Mapping[str, Any],
+    namespace: str,
+    replayed: Replayed,
+) -> bool:
+    """Whether a line is done with: its values are in the book, or it is known why not."""
+    name, spot, area = place_of(number)
+    where, signed = f"{name}!{number.get('cell')}", str(number.get("formula"))
+    try:
+        sheet = book.sheet(name)
+    except Unworkable as error:
+        replayed.differences.append(Difference(where, signed, str(error)))
+        return True
+    formula = formulas[sheet.name].get(spot)
+    if formula is None or not is_same_formula(typed_form(formula.text, namespace), signed):
+        found = "no formula" if formula is None else typed_form(formula.text, namespace)
+        replayed.differences.append(Difference(where, signed, found))
+        return True
+    rows = rows_of(number)
+    if formula.area != area or not all(
+        holds(sheet.value((row, column)), value)
+        for row, values in enumerate(rows, area.first_row)
+        for column, value in enumerate(values, area.first_column)
+    ):
+        cell = OurCell(sheet.name, spot, formula, _NO_CALL)
+        if spill(book, cell, _result([[read_back(value) for value in row] for row in rows])).blocked:
+            return False
+    replayed.numbers += 1
+    return True
+
+
+def _result(rows: list[list[Scalar]]) -> Scalar | Grid:
+    if len(rows) == len(rows[0]) == 1:
+        return rows[0][0]
+    return Grid(tuple(Column(Kind.ANY, list(column)) for column in zip(*rows, strict=True)))
+
+
+def _blocked(number: Mapping[str, Any]) -> Difference:
+    return Difference(
+        f"{number.get('sheet')}!{number.get('cell')}", str(number.get("area")), "other cells are in the way"
+    )

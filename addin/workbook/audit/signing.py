@@ -1,0 +1,91 @@
+"""Signing what a refresh writes: its lines go into the book and into the file, together with the book or not at all."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager
+from functools import partial
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from addin.workbook.audit.chain import START, block_lines
+from addin.workbook.audit.embedded import embedded_parts
+from addin.workbook.audit.file import AuditFile
+from addin.workbook.audit.keys import SigningKey, own_key
+from addin.workbook.audit.numbers import Describing, begin_line, left_cells, name_of_book
+from addin.workbook.audit.results import results
+from addin.workbook.audit.verify import REFRESH
+from addin.workbook.ooxml.book import Book
+from addin.workbook.ooxml.package import Package
+from addin.workbook.refresh.report import Refreshed
+
+PRODUCT = "dataservice-addin"
+
+
+class BookSigner:
+    """Signs books with the user's key, and appends their lines to one file.
+
+    `service` is the address of the service; only its host is written. Raises `AuditError` if the file cannot be used.
+    """
+
+    def __init__(
+        self,
+        audit: Path,
+        *,
+        namespace: str = "DS",
+        service: str = "",
+        key: SigningKey | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self.audit = AuditFile(audit)
+        self.audit.check()
+        self._namespace = namespace
+        self._service = urlsplit(service).netloc.rpartition("@")[2]
+        self._key = key or own_key()
+        self._clock = clock
+
+    def signed(
+        self, book: Book, report: Refreshed, target: Path
+    ) -> tuple[dict[str, bytes], AbstractContextManager[object]]:
+        """The parts with the lines about a refreshed book, and a block inside of which it is put in its place."""
+        describing = self.describing(target)
+        found = results(book, report)
+        numbers = [describing.number(sheet, spot, result) for (sheet, spot), result in found]
+        more = {
+            "requests": report.requests,
+            "recalculates": report.recalculates,
+            "left": left_cells((note.where, note.why) for note in report.skipped),
+        }
+        return self.block(book.package, describing, numbers, by=REFRESH, source=book.package.path, **more)
+
+    @property
+    def public_key(self) -> str:
+        """The public half of the key that signs."""
+        return self._key.public
+
+    def describing(self, target: Path) -> Describing:
+        """What makes the lines about the book at `target`."""
+        name = name_of_book(target, self.audit.path)
+        return Describing(name, self._namespace, version(PRODUCT), self._clock())
+
+    def block(
+        self,
+        package: Package,
+        describing: Describing,
+        numbers: Iterable[Mapping[str, Any]],
+        *,
+        by: str,
+        source: Path,
+        **more: Any,
+    ) -> tuple[dict[str, bytes], AbstractContextManager[object]]:
+        """The parts with these lines for the book in `package`, and a block inside of which they are in the file."""
+        numbers = list(numbers)
+        named = name_of_book(source, self.audit.path)
+        begin = begin_line(describing, by=by, source=named, service=self._service, numbers=len(numbers)) | more
+        lines = partial(block_lines, numbers=numbers, public_key=self._key.public, sign=self._key.sign)
+        parts = embedded_parts(package, lines({"audit": "", **begin}, previous=START))
+        around = self.audit.appended(lambda audit_id, previous: lines({"audit": audit_id, **begin}, previous=previous))
+        return parts, around

@@ -1,0 +1,189 @@
+"""The formulas of a book as the calculation sees them, and which of them rest on values of ours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from addin.formulas import Area, Unworkable
+from addin.workbook.calculation.influence import Calculation, Influence, Place, SheetArea
+from addin.workbook.calculation.lexer import area_of, shape_of
+from addin.workbook.calculation.names import BookNames, quoted
+from addin.workbook.calculation.rewriting import analysed
+from addin.workbook.calculation.shapes import (
+    FOUND_WHILE_CALCULATING,
+    NUMBER_OF_CELL,
+    TIMES,
+    Fixed,
+    Shape,
+    SpillOf,
+    ThisRow,
+)
+from addin.workbook.ooxml.book import Book
+from addin.workbook.ooxml.cellformulas import Formula
+from addin.workbook.ooxml.positions import CellIndex
+
+
+@dataclass(frozen=True)
+class BookFormula:
+    """A formula in its cell, its shape, and the references that the shape leaves out."""
+
+    place: Place
+    formula: Formula
+    shape: Shape
+    references: tuple[str, ...]
+    number: int
+    """Its number among the formulas of the book, by which the engine's answers name it."""
+
+    @cached_property
+    def areas(self) -> list[SheetArea]:
+        """The areas that it refers to, each with its sheet."""
+        sheet, (row, _) = self.place
+        found = [(area.sheet or sheet, area) for area in map(area_of, self.references) if area is not None]
+        found += [(area.sheet or sheet, area) for area in self.shape.areas]
+        found += [(area.sheet or sheet, _in_row(area, row)) for area in self.shape.rows]
+        return found
+
+    @property
+    def is_array(self) -> bool:
+        """Whether it may fill more cells than its own."""
+        return self.formula.is_array
+
+    def __str__(self) -> str:
+        return str(Area(*self.place[1], *self.place[1], sheet=self.place[0]))
+
+    def refusal(self) -> str:
+        """Why it cannot be worked out, before anything is tried; empty where it can."""
+        if self.shape.refused or self.is_array:
+            return self.shape.refused
+        for each in self.shape.intersected:
+            area = area_of(self.references[each]) if isinstance(each, int) else None
+            if isinstance(each, Fixed) or (area is not None and not area.is_cell):
+                return "it takes one cell of a range, and is no array formula"
+        return ""
+
+    def engine_text(self, spills: Mapping[Place, Area]) -> str:
+        """The formula as the engine gets it; `spills` has the area that each array formula fills now."""
+        text = "".join(self._pieces(spills))
+        return f"=INDEX(({text}),1,1)" if self.shape.may_be_table and not self.is_array else f"={text}"
+
+    def _pieces(self, spills: Mapping[Place, Area]) -> Iterator[str]:
+        for piece in self.shape.pieces:
+            match piece:
+                case str():
+                    yield piece
+                case Fixed():
+                    yield piece.text
+                case SpillOf():
+                    yield self._spilled(piece, spills)
+                case ThisRow():
+                    area = piece.area
+                    inside = area.first_row <= self.place[1][0] <= area.last_row
+                    yield quoted(_in_row(area, self.place[1][0])) if inside else "#VALUE!"
+                case _:
+                    yield str(self.number) if piece == NUMBER_OF_CELL else self.references[piece]
+
+    def anchors(self) -> list[Place]:
+        """The cells whose spills it refers to."""
+        indices = [piece.reference for piece in self.shape.pieces if isinstance(piece, SpillOf)]
+        return [place for place in (self._anchor(index) for index in indices) if place is not None]
+
+    def _anchor(self, index: int) -> Place | None:
+        area = area_of(self.references[index])
+        return (area.sheet or self.place[0], (area.first_row, area.first_column)) if area else None
+
+    def _spilled(self, piece: SpillOf, spills: Mapping[Place, Area]) -> str:
+        place = self._anchor(piece.reference)
+        if place is None or place not in spills:
+            return "#REF!"
+        area = spills[place]
+        return quoted(Area(area.first_row, area.first_column, area.last_row, area.last_column, place[0]))
+
+
+def _in_row(area: Area, row: int) -> Area:
+    return Area(row, area.first_column, row, area.last_column, area.sheet)
+
+
+class FormulaReader:
+    """Reads a book's formulas; copied formulas share one shape."""
+
+    def __init__(self, book: Book, namespace: str) -> None:
+        self._book = book
+        self._namespace = namespace
+        self._shapes: dict[tuple[str, str], Shape] = {}
+        self._names: dict[str, BookNames] = {}
+        self._count = 0
+
+    def all(self) -> Iterator[BookFormula]:
+        """Every formula of the book."""
+        for sheet in self._book.sheet_names:
+            for spot, formula in self._book.formulas(sheet):
+                yield self.read((sheet, spot), formula)
+
+    def read(self, place: Place, formula: Formula) -> BookFormula:
+        """One formula."""
+        key, references = shape_of(formula.text.removeprefix("="))
+        sheet = place[0]
+        if (sheet, key) not in self._shapes:
+            names = self._names.setdefault(sheet, BookNames(self._book, sheet, self._namespace, self._book.tables))
+            self._shapes[sheet, key] = analysed(key, names, self._namespace)
+        self._count += 1
+        known = [each if "!" not in each else self._known(each) for each in references]
+        return BookFormula(place, formula, self._shapes[sheet, key], tuple(known), self._count)
+
+    def _known(self, reference: str) -> str:
+        """A reference with its sheet's name as the tab has it, which is how the engine knows it."""
+        area = area_of(reference)
+        try:
+            name = self._book.known_name(area.sheet) if area is not None and area.sheet else None
+        except Unworkable:
+            return reference
+        return (
+            reference
+            if name is None or area is None or name == area.sheet
+            else quoted(Area(area.first_row, area.first_column, area.last_row, area.last_column, name))
+        )
+
+
+def is_root(formula: BookFormula) -> bool:
+    """Whether a formula is to be worked out whatever it refers to.
+
+    It calls a function of ours, has no value in the file, shows the time, or finds its cells while it calculates.
+    """
+    shape = formula.shape
+    return (
+        shape.calls_ours
+        or not formula.formula.is_calculated
+        or bool(shape.functions & (TIMES | FOUND_WHILE_CALCULATING))
+    )
+
+
+def calls_ours(formula: BookFormula) -> bool:
+    """Whether a formula calls a function of ours."""
+    return formula.shape.calls_ours
+
+
+def resting_on(
+    formulas: Iterable[BookFormula],
+    ours: Mapping[str, CellIndex],
+    *,
+    roots: Callable[[BookFormula], bool] = lambda _: False,
+) -> list[BookFormula]:
+    """The formulas that rest on a cell of `ours` or on one of the `roots`, over any number of steps; the roots too."""
+    known = list(formulas)
+    reached = Influence(_calculations(known, roots), ours).places
+    return [formula for formula in known if formula.place in reached]
+
+
+def _calculations(formulas: Iterable[BookFormula], roots: Callable[[BookFormula], bool]) -> Iterator[Calculation]:
+    for formula in formulas:
+        yield formula.place, formula.areas, roots(formula)
+        if not formula.formula.area.is_cell:
+            sheet, spot = formula.place
+            anchor = [(sheet, Area(*spot, *spot))]
+            area = formula.formula.area
+            for row in range(area.first_row, area.last_row + 1):
+                for column in range(area.first_column, area.last_column + 1):
+                    if (row, column) != spot:
+                        yield (sheet, (row, column)), anchor, False

@@ -1,0 +1,225 @@
+"""Working out the formulas of a book that rest on our values, and telling which results are proven.
+
+First the engine works the book out with the values that the file holds. What it does not reproduce is unproven: that
+formula and whatever rests on it keep their old values. Then the new values go in, calls of ours are answered in passes
+until nothing new is asked, and the rest is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from addin.formulas import Area
+from addin.workbook.calculation.book_formulas import BookFormula, resting_on
+from addin.workbook.calculation.engine import Engine
+from addin.workbook.calculation.engine_book import EngineBook, cells_of_formula
+from addin.workbook.calculation.influence import Place, by_sheet
+from addin.workbook.calculation.results import Read, doubt_about, is_reproduced, is_same, to_cell, to_engine
+from addin.workbook.calculation.shapes import FOUND_WHILE_CALCULATING, RANDOM, TIMES
+from addin.workbook.calculation.supported import doubtful
+from addin.workbook.ooxml.book import Book
+from udfs.cells import Scalar
+
+MAX_PASSES = 20
+"""How many times calls of ours may wait for the answers of others."""
+
+OTHER_BRANCH = "it takes another branch than before, and nothing shows that this one is worked out right"
+RESTS_ON_UNPROVEN = "it rests on a cell that is left as it was"
+NOT_REPRODUCED = "the value in the file could not be worked out from the other values in it"
+
+
+@dataclass(slots=True)
+class Result:
+    """What became of one formula."""
+
+    formula: BookFormula
+    rows: list[list[Scalar]] = field(default_factory=list)
+    """What its cells show; a formula that is no array's has one."""
+    unproven: str = ""
+    compared: bool = False
+    used: tuple[str, ...] = ()
+    """The keys of the calls of ours that it made."""
+
+    @property
+    def value(self) -> Scalar:
+        """What its cell shows."""
+        return self.rows[0][0] if self.rows and self.rows[0] else None
+
+
+class BookCalculation:
+    """The calculation of one book: `prove`, then `change`, `evaluate` until nothing is asked, then `results`.
+
+    Every step raises `EngineFailedError`.
+    """
+
+    def __init__(self, book: Book, formulas: Sequence[BookFormula], engine: Engine) -> None:
+        self._book = book
+        self._engine = engine
+        self._formulas = {formula.place: formula for formula in formulas}
+        self._numbers = {formula.number: formula for formula in formulas}
+        self._cells = EngineBook(book, engine, self._formulas)
+        self._unproven: dict[Place, str] = {}
+        self._left: set[Place] = set()
+        self._accepted: set[Place] = set()
+        self._before: Mapping[int, Mapping[int, list[str]]] = {}
+        self._chosen: dict[int, Mapping[int, list[str]]] = {}
+        self._reproduced: dict[Place, list[list[Any]]] = {}
+        self.used: dict[int, list[str]] = {}
+        """The keys of the calls of ours that each formula made, by the formula's number."""
+        self._doubts: set[int] = set()
+        self._compared = _comparable(self._formulas)
+
+    def prove(self) -> None:
+        """Work the book out with the values of the file, and mark what is not reproduced as unproven."""
+        for place, formula in self._formulas.items():
+            if why := _refusal(formula, compared=place in self._compared):
+                self._unproven[place] = why
+        begin = [formula for formula in self._formulas.values() if self._is_tried_first(formula)]
+        self._cells.load(begin)
+        self._evaluate({})
+        self._before = dict(self._chosen)
+        found = self._cells.values(begin)
+        for formula in begin:
+            place = formula.place
+            if place in self._compared and place not in self._unproven:
+                self._reproduced[place] = found[place]
+                if not is_reproduced(self._stored(formula), found[place]):
+                    self._unproven[place] = NOT_REPRODUCED
+        begun = set(found)
+        self._cells.put_values(self._formulas[place] for place in begun & self._unproven.keys())
+        others = (place for place in self._formulas if place not in begun and place not in self._unproven)
+        self._cells.put_formulas(self._formulas[place] for place in others)
+
+    def change(self, cells: Mapping[Place, Scalar]) -> None:
+        """Put new values of ours into their cells."""
+        self._cells.put([(sheet, *spot, False, to_engine(value)) for (sheet, spot), value in cells.items()])
+        self._cells.respill(self._cells.read_spills(), self._unproven)
+
+    def evaluate(self, answers: Mapping[str, Any]) -> Mapping[str, list[Any]]:
+        """Work everything out with these further answers; the calls of ours that are asked now, by key."""
+        asked = self._evaluate(answers)
+        for _ in range(MAX_PASSES):
+            moved = set() if asked else self._cells.moved_spills()
+            if not moved:
+                break
+            self._cells.respill(moved, self._unproven)
+            asked = self._evaluate({})
+        return asked
+
+    def accept(self, places: Iterable[Place]) -> None:
+        """Take the values that these formulas have in the file as right, without working them out."""
+        formulas = [self._formulas[place] for place in places if place not in self._unproven]
+        self._accepted |= {formula.place for formula in formulas}
+        self._cells.put_values(formulas)
+
+    def leave(self, places: Iterable[Place]) -> None:
+        """Leave what rests on these cells of ours at its old value, because they keep theirs."""
+        self._left |= set(places)
+
+    def leave_users(self, failed: Mapping[str, str]) -> None:
+        """Leave the formulas with a value in the file that used one of these answers, for the reason it has."""
+        for number, used in self.used.items():
+            why = next((failed[key] for key in used if key in failed), "")
+            formula = self._numbers[number]
+            if why and formula.formula.is_calculated:
+                self._unproven.setdefault(formula.place, why)
+
+    def results(self) -> list[Result]:
+        """What became of every formula."""
+        found = self._cells.values(list(self._formulas.values()))
+        for place, formula in self._formulas.items():
+            if place not in self._unproven and (why := self._doubt(formula, found[place])):
+                self._unproven[place] = why
+        tainted = self._resting_on_unproven()
+        return [self._result(formula, found[place], tainted) for place, formula in self._formulas.items()]
+
+    def _result(self, formula: BookFormula, rows: list[list[Any]], tainted: Mapping[Place, str]) -> Result:
+        place = formula.place
+        why = self._unproven.get(place) or tainted.get(place, "")
+        compared = place in self._compared
+        unchanged = place in self._accepted or (compared and is_same(self._reproduced.get(place), rows))
+        shown = self._old_rows(formula) if why or unchanged else [[to_cell(value) for value in row] for row in rows]
+        return Result(formula, shown, why, compared, tuple(self.used.get(formula.number, ())))
+
+    def _is_tried_first(self, formula: BookFormula) -> bool:
+        """Whether the first run works the formula out; any other shows its stored value there."""
+        if formula.place in self._unproven:
+            return False
+        return formula.place in self._compared or not formula.formula.is_calculated
+
+    def _evaluate(self, answers: Mapping[str, Any]) -> Mapping[str, list[Any]]:
+        found = self._engine.evaluate(answers)
+        self.used.update(found.used)
+        self._chosen.update(found.chosen)
+        self._doubts.update(found.doubts)
+        self._unproven.update({place: why for place, why in self._cells.unreadable.items() if place in self._formulas})
+        return found.asked
+
+    def _stored(self, formula: BookFormula) -> Read:
+        rows = [[to_engine(value) for value in row] for row in self._old_rows(formula)]
+        return Read(rows, formula.formula.is_dynamic)
+
+    def _old_rows(self, formula: BookFormula) -> list[list[Scalar]]:
+        sheet = self._book.sheet(formula.place[0])
+        area = formula.formula.area if formula.is_array else Area(*formula.place[1], *formula.place[1])
+        columns = range(area.first_column, area.last_column + 1)
+        return [[sheet.value((row, column)) for column in columns] for row in range(area.first_row, area.last_row + 1)]
+
+    def _doubt(self, formula: BookFormula, rows: list[list[Any]]) -> str:
+        """Why the value that was worked out is not to be written; empty where it is."""
+        compared = formula.place in self._compared
+        if formula.place in self._accepted:
+            return ""
+        if compared and is_same(self._reproduced.get(formula.place), rows):
+            return ""
+        if formula.number in self._doubts:
+            return "it writes a number as text that programs write differently"
+        if why := doubt_about(formula, rows):
+            return why
+        return OTHER_BRANCH if compared and self._takes_other_branch(formula.number) else ""
+
+    def _takes_other_branch(self, number: int) -> bool:
+        before = self._before.get(number, {})
+        now = self._chosen.get(number, {})
+        return any(not set(seen) <= set(before.get(site, ())) for site, seen in now.items())
+
+    def _resting_on_unproven(self) -> dict[Place, str]:
+        """Every formula that rests on an unproven one, with the reason."""
+        unproven = [self._formulas[place] for place in self._unproven]
+        if not unproven and not self._left:
+            return {}
+        cells = by_sheet([*(cell for formula in unproven for cell in cells_of_formula(formula)), *self._left])
+        reached = {formula.place for formula in resting_on(self._formulas.values(), cells)}
+        reasons = dict.fromkeys(reached, RESTS_ON_UNPROVEN)
+        for place, formula in self._formulas.items():
+            if place not in reached and formula.shape.functions & FOUND_WHILE_CALCULATING:
+                reasons[place] = "it finds its cells while it calculates, and some are left as they were"
+        return reasons
+
+
+def _comparable(formulas: Mapping[Place, BookFormula]) -> set[Place]:
+    """The formulas whose stored value can be worked out from stored values alone."""
+    unknown = [
+        cell
+        for formula in formulas.values()
+        if not formula.formula.is_calculated and (formula.shape.calls_ours or formula.shape.functions & TIMES)
+        for cell in cells_of_formula(formula)
+    ]
+    blind = {formula.place for formula in resting_on(formulas.values(), by_sheet(unknown))} | set(unknown)
+    return {
+        place
+        for place, formula in formulas.items()
+        if formula.formula.is_calculated
+        and place not in blind
+        and not formula.shape.calls_ours
+        and not formula.shape.functions & (TIMES | RANDOM)
+    }
+
+
+def _refusal(formula: BookFormula, *, compared: bool) -> str:
+    """Why a formula is not even tried; empty where it is."""
+    if formula.shape.functions & RANDOM:
+        return "it is random"
+    return formula.refusal() or doubtful(formula.shape.functions, compared=compared)

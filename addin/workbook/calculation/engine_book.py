@@ -1,0 +1,148 @@
+"""The cells of a book in the engine: put there with their values or formulas, kept up with spills, read back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from addin.formulas import Area
+from addin.workbook.calculation.book_formulas import BookFormula
+from addin.workbook.calculation.engine import Engine, EngineCell, EngineFailedError
+from addin.workbook.calculation.influence import Place
+from addin.workbook.calculation.results import to_engine
+from addin.workbook.calculation.shapes import FOUND_WHILE_CALCULATING
+from addin.workbook.ooxml.book import Book
+from addin.workbook.ooxml.errors import WorkbookError
+from addin.workbook.ooxml.positions import address, area_of
+from addin.workbook.ooxml.sheet import Sheet
+
+
+@dataclass
+class EngineBook:
+    """Those sheets of a book that its `formulas` need, in the engine."""
+
+    book: Book
+    engine: Engine
+    formulas: Mapping[Place, BookFormula]
+    unreadable: dict[Place, str] = field(default_factory=dict)
+    """The formulas that the engine cannot read, with its reason."""
+    _spills: dict[Place, Area] = field(default_factory=dict)
+
+    def load(self, begin: Sequence[BookFormula]) -> None:
+        """Put all values of the file in, but the formulas of `begin` instead of theirs."""
+        self.read_spills()
+        filled = {cell for formula in begin for cell in cells_of_formula(formula)}
+        cells: list[EngineCell] = []
+        for name in self._sheets_needed():
+            sheet = self._sheet(name)
+            spots = (spot for spot in sheet.filled() if (name, spot) not in filled)
+            cells += [(name, *spot, False, to_engine(sheet.value(spot))) for spot in spots]
+        cells += [self._formula_cell(formula) for formula in begin]
+        self._refuse(self.engine.load(self.book.sheet_names, cells))
+
+    def put_values(self, formulas: Iterable[BookFormula]) -> None:
+        """Put the values of the file in place of formulas."""
+        cells: list[EngineCell] = []
+        for formula in formulas:
+            sheet = self._sheet(formula.place[0])
+            cells += [(name, *spot, False, to_engine(sheet.value(spot))) for name, spot in cells_of_formula(formula)]
+        self.put(cells)
+
+    def put_formulas(self, formulas: Iterable[BookFormula]) -> None:
+        """Put formulas in place of the values of the file."""
+        cells: list[EngineCell] = []
+        for formula in formulas:
+            others = (cell for cell in cells_of_formula(formula) if cell != formula.place)
+            cells += [(sheet, *spot, False, None) for sheet, spot in others]
+            cells.append(self._formula_cell(formula))
+        self.put(cells)
+
+    def put(self, cells: Sequence[EngineCell]) -> None:
+        """Put other contents into cells."""
+        if cells:
+            self._refuse(self.engine.set(cells))
+
+    def read_spills(self) -> set[Place]:
+        """Look up in the file the area of every spill that is referred to; those whose area is another one now."""
+        moved = set()
+        for anchor in {anchor for formula in self.formulas.values() for anchor in formula.anchors()}:
+            if anchor in self.formulas and anchor in self._spills:
+                continue
+            area = self._sheet(anchor[0]).array_at(anchor[1])
+            if area is None and anchor in self.formulas:
+                area = Area(*anchor[1], *anchor[1])
+            if area is not None and self._spills.get(anchor) != area:
+                self._spills[anchor] = area
+                moved.add(anchor)
+        return moved
+
+    def moved_spills(self) -> set[Place]:
+        """The spills referred to whose size has changed in the engine."""
+        anchors = [anchor for anchor in self._spills if anchor in self.formulas]
+        extents = self.engine.extents([(sheet, address(spot)) for sheet, spot in anchors])
+        moved = set()
+        for anchor, extent in zip(anchors, extents, strict=True):
+            area = _extent(extent, anchor)
+            if self._spills[anchor] != area:
+                self._spills[anchor] = area
+                moved.add(anchor)
+        return moved
+
+    def respill(self, moved: set[Place], left: Iterable[Place]) -> None:
+        """Write the formulas again that refer to a spill of another size, but those in `left`."""
+        skipped = set(left)
+        formulas = (formula for place, formula in self.formulas.items() if place not in skipped)
+        self.put([self._formula_cell(formula) for formula in formulas if moved.intersection(formula.anchors())])
+
+    def values(self, formulas: Sequence[BookFormula]) -> dict[Place, list[list[Any]]]:
+        """What the engine shows in the cells of formulas, as rows."""
+        arrays = [formula for formula in formulas if formula.is_array]
+        names = [(formula.place[0], address(formula.place[1])) for formula in arrays]
+        extents = dict(zip((each.place for each in arrays), self.engine.extents(names), strict=True))
+        areas = {each.place: _extent(extents.get(each.place), each.place) for each in formulas}
+        cells = [(place[0], *spot) for place, area in areas.items() for spot in _spots(area)]
+        values = iter(self.engine.values(cells))
+        return {
+            place: [
+                [next(values) for _ in range(area.first_column, area.last_column + 1)]
+                for _ in range(area.first_row, area.last_row + 1)
+            ]
+            for place, area in areas.items()
+        }
+
+    def _sheet(self, name: str) -> Sheet:
+        try:
+            return self.book.sheet(name)
+        except WorkbookError as error:
+            raise EngineFailedError(str(error)) from None
+
+    def _sheets_needed(self) -> list[str]:
+        used = {sheet.casefold() for formula in self.formulas.values() for sheet, _ in formula.areas}
+        used |= {place[0].casefold() for place in self.formulas}
+        everything = any(formula.shape.functions & FOUND_WHILE_CALCULATING for formula in self.formulas.values())
+        return [name for name in self.book.sheet_names if everything or name.casefold() in used]
+
+    def _formula_cell(self, formula: BookFormula) -> EngineCell:
+        sheet, (row, column) = formula.place
+        return sheet, row, column, True, formula.engine_text(self._spills)
+
+    def _refuse(self, failed: Sequence[Sequence[Any]]) -> None:
+        for sheet, row, column, why in failed:
+            self.unreadable[sheet, (row, column)] = f"the calculation engine cannot read it ({why})"
+
+
+def cells_of_formula(formula: BookFormula) -> list[Place]:
+    """The cells that a formula fills in the file."""
+    return [(formula.place[0], spot) for spot in _spots(formula.formula.area)]
+
+
+def _spots(area: Area) -> list[tuple[int, int]]:
+    rows, columns = range(area.first_row, area.last_row + 1), range(area.first_column, area.last_column + 1)
+    return [(row, column) for row in rows for column in columns]
+
+
+def _extent(text: str | None, anchor: Place) -> Area:
+    """The area that the engine names, with or without its sheet; one cell where it names none."""
+    area = area_of(text.rpartition("!")[2].replace("$", "")) if text else None
+    return area or Area(*anchor[1], *anchor[1])

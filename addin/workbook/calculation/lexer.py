@@ -1,0 +1,113 @@
+"""Formulas as shapes: the text with its references taken out, so that copied formulas are analysed once."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import NamedTuple
+
+from openpyxl.utils.cell import column_index_from_string
+
+from addin.formulas import MAX_COLUMN, MAX_ROW, Area
+
+HOLE = "\x00"
+"""What stands in a shape where a reference was."""
+
+_SHEET = r"(?:'(?:[^']|'')*'|[^\W\d][\w.]*)!"
+_CELL = r"\$?[A-Za-z]{1,3}\$?[0-9]{1,7}"
+_REFERENCE = (
+    rf"(?:{_SHEET})?(?:{_CELL}(?::{_CELL})?|\$?[A-Za-z]{{1,3}}:\$?[A-Za-z]{{1,3}}|\$?[0-9]{{1,7}}:\$?[0-9]{{1,7}})"
+    r"(?![\w(.!\[\\?])"
+)
+_TEXT = r'"(?:[^"]|"")*"'
+_BRACKETS = r"\[(?:[^\[\]']|'.|\[(?:[^\[\]']|'.)*\])*\]"
+_SHAPE = re.compile(rf"(?P<text>{_TEXT}|{_BRACKETS})|(?<![\w.\]$!\\:])(?P<reference>{_REFERENCE})")
+_PARTS = re.compile(rf"(?P<sheet>{_SHEET})?(?P<cells>.*)", re.DOTALL)
+_CORNER = re.compile(r"\$?([A-Za-z]{1,3})?\$?([0-9]{1,7})?")
+
+
+class Token(NamedTuple):
+    """A piece of a shape: its kind and its text."""
+
+    kind: str
+    text: str
+
+
+_TOKEN = re.compile(
+    rf"""(?P<hole>{HOLE})
+    |(?P<text>{_TEXT})
+    |(?P<error>\#(?:NULL!|DIV/0!|VALUE!|REF!|NAME\?|NUM!|N/A|SPILL!|CALC!|GETTING_DATA))
+    |(?P<call>@?[^\W\d][\w.\\]*\()
+    |(?P<table>(?:[^\W\d][\w.\\]*)?{_BRACKETS})
+    |(?P<number>(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[Ee][+-]?[0-9]+)?)
+    |(?P<name>(?:{_SHEET})?[^\W\d][\w.\\?]*)
+    |(?P<compare><>|<=|>=|[<>=])
+    |(?P<join>&)
+    |(?P<open>\()
+    |(?P<close>\))
+    |(?P<brace>[{{}}])
+    |(?P<separator>[,;])
+    |(?P<space>\s+)
+    |(?P<operator>[-+*/^%@\#:])""",
+    re.VERBOSE,
+)
+
+
+def shape_of(formula: str) -> tuple[str, list[str]]:
+    """The formula with a `HOLE` for each reference, and the references.
+
+    >>> shape_of("SUM(A1:B2)*LOG10(x!C3)")
+    ('SUM(\\x00)*LOG10(\\x00)', ['A1:B2', 'x!C3'])
+    """
+    found: list[str] = []
+
+    def replaced(match: re.Match[str]) -> str:
+        if match["text"] is not None or area_of(match["reference"]) is None:
+            return match[0]
+        found.append(match["reference"])
+        return HOLE
+
+    return _SHAPE.sub(replaced, formula.replace(HOLE, "")), found
+
+
+def tokens(shape: str) -> list[Token] | None:
+    """The tokens of a shape; None for what cannot be read."""
+    found: list[Token] = []
+    place = 0
+    while place < len(shape):
+        match = _TOKEN.match(shape, place)
+        if match is None or match.lastgroup is None:
+            return None
+        found.append(Token(match.lastgroup, match[0]))
+        place = match.end()
+    return found
+
+
+@lru_cache(maxsize=100_000)
+def area_of(reference: str) -> Area | None:
+    """The area that a reference names; `sheet` is None for the formula's own. None for what is no place."""
+    parts = _PARTS.fullmatch(reference)
+    if parts is None:
+        return None
+    sheet = (parts["sheet"] or "")[:-1]
+    if sheet.startswith("'"):
+        sheet = sheet[1:-1].replace("''", "'")
+    if "[" in sheet or ":" in sheet:
+        return None
+    first, _, last = parts["cells"].partition(":")
+    one, other = _CORNER.fullmatch(first), _CORNER.fullmatch(last or first)
+    if one is None or other is None:
+        return None
+    columns = sorted(
+        column_index_from_string(each[1]) if each[1] else end for each, end in _ends(one, other, MAX_COLUMN)
+    )
+    rows = sorted(int(each[2]) if each[2] else end for each, end in _ends(one, other, MAX_ROW))
+    if rows[0] < 1 or rows[1] > MAX_ROW or columns[1] > MAX_COLUMN:
+        return None
+    return Area(rows[0], columns[0], rows[1], columns[1], sheet or None)
+
+
+def _ends(one: re.Match[str], other: re.Match[str], last: int) -> Iterator[tuple[re.Match[str], int]]:
+    yield one, 1
+    yield other, last

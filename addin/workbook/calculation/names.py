@@ -1,0 +1,123 @@
+"""Defined names and table references, looked up in a book for the formulas of one sheet."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from addin.formulas import Area, Unworkable
+from addin.workbook.calculation.lexer import HOLE, area_of, shape_of
+from addin.workbook.calculation.rewriting import analysed
+from addin.workbook.calculation.shapes import Fixed, Piece, Replacement, Shape, SpillOf, ThisRow
+from addin.workbook.ooxml.book import Book
+from addin.workbook.ooxml.tables import Table
+
+MAX_DEPTH = 8
+"""How many names may stand behind one another."""
+
+_TABLE = re.compile(r"(?P<name>[^\[]*)\[(?P<inside>.*)\]", re.DOTALL)
+_PART = re.compile(r"\[((?:[^\[\]']|'.)*)\]\s*(?:([,:])\s*)?", re.DOTALL)
+_ESCAPED = re.compile(r"'(.)", re.DOTALL)
+
+
+@dataclass
+class BookNames:
+    """The names and tables that formulas on `sheet` see."""
+
+    book: Book
+    sheet: str
+    namespace: str
+    tables: Mapping[str, Table]
+    _depth: int = 0
+
+    def name(self, text: str) -> Replacement:
+        """What a defined name stands for: an area, or a formula without relative references."""
+        sheet, _, plain = text.rpartition("!")
+        definition = self.book.definition(plain, sheet.strip("'") or self.sheet)
+        if definition is None:
+            table = self.tables.get(plain.casefold())
+            return self._area(table.data) if table else Replacement(refused=f"the name {plain[:60]} is not known")
+        if self._depth >= MAX_DEPTH:
+            return Replacement(refused=f"the name {plain[:60]} stands for itself")
+        shape, references = shape_of(definition.removeprefix("="))
+        if any("$" not in each or "!" not in each for each in references):
+            return Replacement(refused=f"the name {plain[:60]} means another place in every cell")
+        if shape == HOLE and (area := area_of(references[0])) is not None:
+            return self._area(area)
+        self._depth += 1
+        inner = analysed(shape, self, self.namespace)
+        self._depth -= 1
+        return self._formula(plain, inner, references)
+
+    def table(self, text: str) -> Replacement:
+        """The cells that a reference such as `Sales[[#Totals],[Price]]` names."""
+        match = _TABLE.fullmatch(text)
+        table = self.tables.get(match["name"].casefold()) if match else None
+        if match is None or table is None:
+            return Replacement(refused=f"the table reference {text[:60]} is not read")
+        try:
+            area, this_row = _referred(table, match["inside"])
+        except (KeyError, ValueError):
+            return Replacement(refused=f"the table reference {text[:60]} is not read")
+        return Replacement((ThisRow(area),), area, this_row=True) if this_row else self._area(area)
+
+    def _area(self, area: Area) -> Replacement:
+        try:
+            sheet = self.book.known_name(area.sheet or self.sheet)
+        except Unworkable as error:
+            return Replacement(refused=str(error))
+        placed = Area(area.first_row, area.first_column, area.last_row, area.last_column, sheet)
+        return Replacement((Fixed(quoted(placed)),), placed)
+
+    def _formula(self, name: str, inner: Shape, references: list[str]) -> Replacement:
+        if inner.refused or any(isinstance(piece, SpillOf | ThisRow) for piece in inner.pieces):
+            return Replacement(refused=f"the name {name[:60]}: {inner.refused or 'it depends on the cell'}")
+        pieces: list[Piece] = ["("]
+        for piece in inner.pieces:
+            if isinstance(piece, int) and piece >= 0:
+                found = self._area(area_of(references[piece]) or Area(1, 1, 1, 1))
+                if found.refused or found.area is None:
+                    return found
+                inner.areas.append(found.area)
+                pieces += found.pieces
+            else:
+                pieces.append(piece)
+        return Replacement((*pieces, ")"), inner=inner)
+
+
+def quoted(area: Area) -> str:
+    """An area with its sheet, as every formula can name it.
+
+    >>> quoted(Area(1, 1, 2, 2, "my sheet"))
+    "'my sheet'!A1:B2"
+    """
+    plain = str(Area(area.first_row, area.first_column, area.last_row, area.last_column))
+    sheet = (area.sheet or "").replace("'", "''")
+    return f"'{sheet}'!{plain}"
+
+
+def _referred(table: Table, inside: str) -> tuple[Area, bool]:
+    """The area, and whether only the formula's row counts; raises `KeyError` and `ValueError` for what is not there."""
+    if inside.startswith("@"):
+        inside = f"[#This Row],[{inside[1:].removeprefix('[').removesuffix(']')}]"
+    elif not inside.startswith("["):
+        inside = f"[{inside}]"
+    parts, links = [], []
+    place = 0
+    while place < len(inside):
+        match = _PART.match(inside, place)
+        if match is None:
+            raise ValueError(inside)
+        parts.append(_ESCAPED.sub(r"\1", match[1]))
+        links.append(match[2])
+        place = match.end()
+    items = {part.casefold() for part in parts if part.startswith("#")}
+    columns = [part for part in parts if not part.startswith("#")]
+    if len(columns) > 2 or (len(columns) == 2 and ":" not in links):
+        raise ValueError(inside)
+    area = table.rows_of(items - {"#this row"})
+    first = table.column(columns[0]) if columns else area.first_column
+    last = table.column(columns[-1]) if columns else area.last_column
+    chosen = Area(area.first_row, min(first, last), area.last_row, max(first, last), table.sheet)
+    return chosen, "#this row" in items

@@ -1,0 +1,89 @@
+"""Values of the engine and of the file: turned into each other, compared, and doubted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+
+from addin.workbook.calculation.book_formulas import BookFormula
+from addin.workbook.ooxml.stored import ERROR_CODES
+from udfs.cells import Scalar, serial
+from udfs.errors import CellError, ErrorCode
+
+TOLERANCE = 1e-12
+"""Relative difference below which two numbers count as the same."""
+
+TINY = 1e-13
+"""A sum or difference below this may be rounding alone, of which spreadsheets make 0 in some places."""
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What the file holds in the cells of a formula."""
+
+    rows: list[list[Any]]
+    is_dynamic: bool
+
+
+def to_engine(value: Scalar) -> Any:
+    """A cell's value as the engine gets it."""
+    match value:
+        case None | bool() | str():
+            return value
+        case CellError():
+            return {"error": value.message if value.message in ERROR_CODES else str(value.code)}
+        case date():
+            return serial(value)
+        case _:
+            return float(value)
+
+
+def to_cell(value: Any) -> Scalar:
+    """A value of the engine as a cell holds it; a blank one shows as 0, as in every spreadsheet."""
+    if isinstance(value, dict):
+        return CellError(ErrorCode.NA, value["error"])
+    return 0.0 if value is None else value
+
+
+def is_reproduced(old: Read, found: list[list[Any]]) -> bool:
+    """Whether the engine found what the file holds: numbers within `TOLERANCE`, everything else exactly."""
+    if len(old.rows) != len(found) or len(old.rows[0]) != len(found[0]):
+        return False
+    pairs = zip((v for row in old.rows for v in row), (v for row in found for v in row), strict=True)
+    return all(_equal(one, other) for one, other in pairs)
+
+
+def is_same(one: list[list[Any]] | None, other: list[list[Any]]) -> bool:
+    """Whether two results of the engine are the same to the last bit."""
+    return one == other and one is not None and str(one) == str(other)
+
+
+def doubt_about(formula: BookFormula, rows: list[list[Any]]) -> str:
+    """Why these values are not to be written into the cells of `formula`; empty where they are."""
+    for value in (value for row in rows for value in row):
+        if isinstance(value, dict) and value["error"] not in ERROR_CODES:
+            return f"the calculation engine gave no value ({value['error'].strip('#').lower()})"
+        if isinstance(value, dict) and value["error"] in ("#NAME?", "#SPILL!", "#CALC!"):
+            return f"the calculation engine came to {value['error']}"
+        if isinstance(value, float) and 0 < abs(value) < TINY and formula.shape.joins_or_subtracts:
+            return "its value may be nothing but rounding, which programs show differently"
+    area = formula.formula.area
+    size = (area.last_row - area.first_row + 1, area.last_column - area.first_column + 1)
+    if (
+        formula.is_array
+        and not formula.formula.is_dynamic
+        and not formula.shape.is_call
+        and (size != (len(rows), len(rows[0])))
+    ):
+        return f"its result has {len(rows)} × {len(rows[0])} cells, and its area {size[0]} × {size[1]}"
+    return ""
+
+
+def _equal(one: Any, other: Any) -> bool:
+    if type(one) is float and (type(other) is float or other is None):
+        other = other or 0.0
+        return bool(abs(one - other) <= TOLERANCE * max(abs(one), abs(other)))
+    if one in (None, "") and other in (None, ""):
+        return True
+    return type(one) is type(other) and bool(one == other)

@@ -1,0 +1,133 @@
+"""What a shape of formulas does: the functions it calls, the places behind its names, and its text for the engine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Protocol, TypeAlias
+
+from addin.formulas import Area
+
+OMITTED = '"\x01"'
+NUMBER_OF_CELL = -1
+"""The piece that stands for the number of the formula."""
+
+Piece: TypeAlias = "str | int | SpillOf | ThisRow | Fixed"
+"""A piece of the engine's text: text, the index of a reference, or something that depends on the cell."""
+
+
+@dataclass(frozen=True, slots=True)
+class SpillOf:
+    """The area that the array formula in the cell of this reference fills (`A1#`)."""
+
+    reference: int
+
+
+@dataclass(frozen=True, slots=True)
+class ThisRow:
+    """The part of an area in the formula's own row (`Table1[@Price]`)."""
+
+    area: Area
+
+
+@dataclass(frozen=True, slots=True)
+class Fixed:
+    """An area behind a name or a table reference, as the engine's text."""
+
+    text: str
+
+
+TIMES = frozenset({"TODAY", "NOW"})
+RANDOM = frozenset({"RAND", "RANDBETWEEN", "RANDARRAY"})
+FOUND_WHILE_CALCULATING = frozenset({"OFFSET", "INDIRECT"})
+DEPENDS_ON_THE_PROGRAM = frozenset({"CELL", "INFO", "GETPIVOTDATA", "CUBEVALUE", "WEBSERVICE", "RTD", "HYPERLINK"})
+
+
+def _names(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+TABLES = _names(
+    """
+    SEQUENCE SORT SORTBY UNIQUE FILTER TRANSPOSE RANDARRAY TEXTSPLIT VSTACK HSTACK TAKE DROP EXPAND TOCOL TOROW
+    WRAPROWS WRAPCOLS CHOOSEROWS CHOOSECOLS MMULT MINVERSE FREQUENCY LINEST LOGEST TREND GROWTH MAP BYROW BYCOL SCAN
+    MAKEARRAY INDEX XLOOKUP LET LAMBDA IF CHOOSE SWITCH IFERROR IFNA IFS REDUCE MODE.MULT
+    """
+)
+"""Functions that may give a table."""
+
+TAKES_RANGES = _names(
+    """
+    SUM AVERAGE AVERAGEA COUNT COUNTA COUNTBLANK MIN MINA MAX MAXA PRODUCT MEDIAN STDEV STDEVA STDEVP STDEVPA
+    STDEV.S STDEV.P VAR VARA VARP VARPA VAR.S VAR.P SUMIF SUMIFS COUNTIF COUNTIFS AVERAGEIF AVERAGEIFS MAXIFS MINIFS
+    VLOOKUP HLOOKUP LOOKUP MATCH INDEX XLOOKUP XMATCH ROWS COLUMNS AREAS LARGE SMALL RANK RANK.EQ RANK.AVG
+    PERCENTILE PERCENTILE.INC PERCENTILE.EXC PERCENTRANK PERCENTRANK.INC PERCENTRANK.EXC QUARTILE QUARTILE.INC
+    QUARTILE.EXC CORREL PEARSON RSQ SLOPE INTERCEPT STEYX FORECAST FORECAST.LINEAR COVAR COVARIANCE.P COVARIANCE.S
+    NPV IRR MIRR XNPV XIRR CONCAT TEXTJOIN AND OR XOR SUBTOTAL AGGREGATE SUMSQ SUMX2MY2 SUMX2PY2 SUMXMY2 DEVSQ
+    AVEDEV GEOMEAN HARMEAN SKEW KURT TRIMMEAN MODE MODE.SNGL MODE.MULT SUMPRODUCT OFFSET FREQUENCY TRANSPOSE MMULT
+    MDETERM MINVERSE GCD LCM MULTINOMIAL NETWORKDAYS WORKDAY NETWORKDAYS.INTL WORKDAY.INTL TREND GROWTH LINEST
+    LOGEST SORT SORTBY UNIQUE FILTER TAKE DROP VSTACK HSTACK TOCOL TOROW CHOOSEROWS CHOOSECOLS EXPAND WRAPROWS
+    WRAPCOLS LET ISREF DSUM DCOUNT DCOUNTA DAVERAGE DMIN DMAX DGET DPRODUCT DSTDEV DVAR SERIESSUM PROB CHISQ.TEST
+    T.TEST F.TEST Z.TEST FVSCHEDULE ARRAYTOTEXT MAP REDUCE BYROW BYCOL SCAN ISFORMULA SHEET FORMULATEXT
+    """
+)
+"""Functions one of whose arguments is a range; any other takes one cell of it, unless the formula is an array's."""
+TAKES_ARRAYS = _names(
+    """
+    SUMPRODUCT FILTER SORTBY XLOOKUP XMATCH SORT UNIQUE MMULT TRANSPOSE LET
+    """
+)
+"""Functions inside which everything is worked out for whole ranges."""
+
+
+@dataclass(slots=True)
+class Shape:
+    """What all formulas of one shape have in common."""
+
+    pieces: list[Piece] = field(default_factory=list)
+    functions: set[str] = field(default_factory=set)
+    areas: list[Area] = field(default_factory=list)
+    """Areas behind names and tables, with their sheets."""
+    rows: list[Area] = field(default_factory=list)
+    """Areas of which only the formula's row counts."""
+    calls_ours: bool = False
+    is_call: bool = False
+    """Whether it is one call of ours and nothing else."""
+    joins_or_subtracts: bool = False
+    may_be_table: bool = False
+    intersected: list[int | Fixed] = field(default_factory=list)
+    """Where a formula that is no array's would take one cell of a range, if it is a range."""
+    refused: str = ""
+    """Why it cannot be worked out."""
+
+    def absorb(self, other: Shape) -> None:
+        """Count what `other` does as done by this one."""
+        self.functions |= other.functions
+        self.areas += other.areas
+        self.rows += other.rows
+        self.intersected += [each for each in other.intersected if isinstance(each, Fixed)]
+        self.calls_ours = self.calls_ours or other.calls_ours
+        self.joins_or_subtracts = self.joins_or_subtracts or other.joins_or_subtracts
+        self.may_be_table = self.may_be_table or other.may_be_table
+
+
+@dataclass(frozen=True, slots=True)
+class Replacement:
+    """What a name or a table reference stands for: an area, or a formula of its own."""
+
+    pieces: tuple[Piece, ...] = ()
+    area: Area | None = None
+    this_row: bool = False
+    inner: Shape | None = None
+    refused: str = ""
+
+
+class Names(Protocol):
+    """How names and table references are looked up; see `addin.workbook.calculation.names`."""
+
+    def name(self, text: str) -> Replacement:
+        """What a defined name stands for."""
+        ...
+
+    def table(self, text: str) -> Replacement:
+        """What a table reference stands for."""
+        ...

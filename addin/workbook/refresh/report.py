@@ -1,0 +1,126 @@
+"""What a refresh of a book would spend, and what it did."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Protocol, TypeAlias
+
+from addin.workbook.calculation.influence import Place
+from addin.workbook.ooxml.book import Book
+from addin.workbook.refresh.dependencies import CellNote
+from dataservice.client import Cost
+from udfs import Call
+from udfs.cells import Scalar
+from udfs.engine.session import Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class BookCost:
+    """What a refresh of a book would spend now."""
+
+    cost: Cost
+    remaining: int | None
+    """Requests left to the key this month; None when the service has not said so yet."""
+    cells: int
+    fresh_cells: int
+    by_sheet: dict[tuple[str, str], tuple[int, Cost]]
+    """Sheet and function → formulas, and the requests they would spend on their own."""
+    skipped: Sequence[CellNote] = ()
+    calls: Sequence[Call] = ()
+    """The calls of the formulas, for a cost of several books together."""
+
+    @property
+    def affordable(self) -> bool:
+        """Whether the refresh may finish: not if its fewest requests are too many."""
+        return self.remaining is None or self.cost.at_least <= self.remaining
+
+    @property
+    def requests(self) -> int:
+        """The highest number of requests where there is one, else the lowest."""
+        return self.cost.number
+
+
+@dataclass(frozen=True, slots=True)
+class AnsweredCall:
+    """A call of ours in a cell, and what it was answered; a formula may hold several calls."""
+
+    cell: Place
+    formula: str
+    call: Call
+    outcome: Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class CalculatedCell:
+    """A formula that is not one call of ours, and that a refresh worked out or left at its old value."""
+
+    cell: Place
+    formula: str
+    old: Scalar
+    new: Scalar
+    """What the cell shows now; `old` where it is unproven."""
+    unproven: str = ""
+    """Why the old value stays; empty for a value that was worked out."""
+    compared: bool = True
+    """Whether the value that the file held could be worked out first, to compare."""
+    rests_on_ours: bool = True
+    """Whether it rests on a value of ours; the others had no value in the file, or show the time."""
+
+
+@dataclass(slots=True)
+class Refreshed:
+    """What a refresh did."""
+
+    cells: int = 0
+    """Formulas computed."""
+    written: set[Place] = field(default_factory=set)
+    """Those of them that show something new."""
+    changed: set[Place] = field(default_factory=set)
+    """All cells that show something new, those that spills fill too."""
+    resized: bool = False
+    """Whether a spill changed its size."""
+    requests: int = 0
+    kept: list[CellNote] = field(default_factory=list)
+    """Formulas whose old value stays, because there is no new one or it does not fit."""
+    notes: list[CellNote] = field(default_factory=list)
+    skipped: list[CellNote] = field(default_factory=list)
+    errors: list[CellNote] = field(default_factory=list)
+    mended: set[Place] = field(default_factory=set)
+    """Formulas that Excel would not have computed as they were stored, and that are written anew."""
+    answered: list[AnsweredCall] = field(default_factory=list)
+    """Every call of ours with its answer."""
+    calculated: list[CalculatedCell] = field(default_factory=list)
+    """Every other formula that rests on values of ours, worked out or left."""
+    recalculates: bool = False
+    """Whether Excel recalculates all formulas when it opens the book, because some depend on changed values."""
+    is_saved: bool = False
+    """Whether the file was written; a book in which nothing changed is left alone."""
+
+    @property
+    def unproven(self) -> list[CalculatedCell]:
+        """The formulas that keep an old value, because nothing shows that another one would be right."""
+        return [cell for cell in self.calculated if cell.unproven]
+
+    def follow(self, before: Refreshed) -> None:
+        """Count what an earlier pass over the same book did as done too."""
+        self.written |= before.written
+        self.changed |= before.changed
+        self.requests += before.requests
+        found = {cell.cell: cell for cell in before.calculated}
+        for cell in self.calculated:
+            first = found.get(cell.cell)
+            found[cell.cell] = replace(cell, old=first.old, compared=first.compared) if first else cell
+        self.calculated = list(found.values())
+
+
+Around: TypeAlias = AbstractContextManager[object]
+
+
+class Signing(Protocol):
+    """Signs what a refresh writes."""
+
+    def signed(self, book: Book, report: Refreshed, target: Path) -> tuple[dict[str, bytes], Around]:
+        """The parts that travel with the book at `target`, and a block inside of which the file is put in place."""

@@ -1,0 +1,89 @@
+"""Writing outcomes and results into a book, and what the user should know about each."""
+
+from __future__ import annotations
+
+from addin.workbook.calculation.calculation import Result
+from addin.workbook.calculation.influence import Place
+from addin.workbook.ooxml.book import Book
+from addin.workbook.ooxml.stored import same_value
+from addin.workbook.refresh.dependencies import FormulaCell
+from addin.workbook.refresh.report import AnsweredCall, CalculatedCell, Refreshed
+from addin.workbook.refresh.spill import spill
+from addin.workbook.refresh.worked_out import WorkedOut
+from udfs.cells import Grid, Scalar, cells_of
+from udfs.engine.session import Outcome
+from udfs.errors import CellError
+
+
+def write_outcome(book: Book, cell: FormulaCell, outcome: Outcome, report: Refreshed) -> set[Place]:
+    """Write one outcome and return the changed cells; an error that may pass never replaces a value."""
+    result = cells_of(outcome.result)
+    if isinstance(result, CellError):
+        sheet = book.sheet(cell.sheet)
+        is_known = sheet.is_calculated(cell.spot) and not isinstance(sheet.value(cell.spot), CellError)
+        if outcome.fresh_for_s == 0 and is_known:
+            report.kept.append(cell.note(result.message))
+            return set()
+        report.errors.append(cell.note(f"{result.code} {result.message}"))
+    elif outcome.stale is not None:
+        report.notes.append(cell.note(f"last known value: {outcome.stale.reason}"))
+    return write(book, cell, result, report)
+
+
+def write(book: Book, cell: FormulaCell, result: Scalar | Grid, report: Refreshed) -> set[Place]:
+    spilled = spill(book, cell, result)
+    if spilled.note:
+        (report.kept if spilled.blocked else report.notes).append(cell.note(spilled.note))
+    if spilled.changed or spilled.resized:
+        report.written.add(cell.place)
+        report.resized |= spilled.resized
+    return {(cell.sheet, spot) for spot in spilled.changed}
+
+
+def record(book: Book, worked: WorkedOut, report: Refreshed) -> None:
+    """Write what was worked out, and report every formula."""
+    report.requests += sum(outcome.requests for _, outcome in worked.answers.values())
+    for result in worked.results:
+        answers = [worked.answers[key] for key in result.used if key in worked.answers]
+        formula = result.formula
+        place, text = formula.place, formula.formula.text
+        report.answered += [AnsweredCall(place, text, call, outcome) for call, outcome in answers]
+        if formula.shape.is_call:
+            _write_call(book, result, [outcome for _, outcome in answers], report)
+        else:
+            old = book.sheet(place[0]).value(place[1])
+            if not result.unproven:
+                report.changed |= _write_rows(book, result, report)
+            new = book.sheet(place[0]).value(place[1])
+            report.calculated.append(
+                CalculatedCell(place, text, old, new, result.unproven, result.compared, place in worked.essential)
+            )
+
+
+def _write_call(book: Book, result: Result, outcomes: list[Outcome], report: Refreshed) -> None:
+    """Write the answer of a formula that is one call of ours, whose arguments were worked out."""
+    cell = _cell(result)
+    if result.unproven or not outcomes:
+        report.skipped.append(cell.note(result.unproven or "its arguments could not be worked out"))
+        return
+    report.cells += 1
+    report.changed |= write_outcome(book, cell, outcomes[-1], report)
+
+
+def _write_rows(book: Book, result: Result, report: Refreshed) -> set[Place]:
+    formula = result.formula
+    sheet, spot = formula.place
+    if formula.is_array:
+        rows = [list(row) for row in result.rows]
+        return write(book, _cell(result), cells_of(rows), report)
+    old = book.sheet(sheet).value(spot)
+    if same_value(old, result.value) and (formula.formula.is_calculated or not formula.shape.calls_ours):
+        return set()
+    book.sheet(sheet).write(spot, result.value)
+    report.written.add(formula.place)
+    return {formula.place}
+
+
+def _cell(result: Result) -> FormulaCell:
+    formula = result.formula
+    return FormulaCell(*formula.place, formula.formula)

@@ -1,0 +1,211 @@
+"""The vintages of all signals: looked up, extended by looks, and kept as logs of the store.
+
+A look that changes nothing is only remembered: answers that are kept anyway tell its time. A look that shows a change
+appends one part. Parts are sets of facts: in whichever order processes append them, they say the same together.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass, replace
+from urllib.parse import quote, unquote
+from weakref import WeakValueDictionary
+
+import msgspec
+from cachetools import LRUCache
+
+from dataservice.client.archive.codec import pack_vintages, unpack_vintages
+from dataservice.client.archive.facts import Facts
+from dataservice.client.archive.looked import Looked, micros
+from dataservice.client.archive.vintages import DROPPED, Vintages
+from dataservice.client.contract.windows import Window
+from dataservice.observations import Observations
+from dataservice.stores import LogSize, Part, ResilientStore
+
+FOLD_PARTS = 16
+FACTS_A_PART = 1_000
+"""A log is folded into one part when it has 16 parts and one more for every 1,000 facts: it is read as a whole once a
+process, and written as a whole so rarely that a change costs little however long the log is."""
+
+HELD_BYTES = 1_000  # of objects around the columns
+
+ATTEMPTS = 5
+"""A log that others fold or append to meanwhile is read again, and what was to be done is done to that."""
+
+_logger = logging.getLogger("dataservice.client")
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A log as this process knows it: what its parts say together, and their numbers.
+
+    `saved` are the looks that the parts tell of, `unsaved` facts that the store did not accept yet; `vintages` has all.
+    """
+
+    vintages: Vintages
+    numbers: tuple[int, ...]
+    saved: Looked
+    unsaved: Facts
+
+    @property
+    def after(self) -> int:
+        """The number of the last part that was read."""
+        return self.numbers[-1] if self.numbers else 0
+
+
+NOTHING_HELD = Held(Vintages.nothing(), (), Looked.never(), Facts.none())
+
+
+class Archive:
+    """What was known of each signal, and when; `scope` names the key, None while the store is not open.
+
+    `kept_looks` tells the times of the looks whose answers the store keeps anyway.
+    """
+
+    def __init__(
+        self,
+        store: ResilientStore,
+        *,
+        max_bytes: int,
+        scope: Callable[[], str | None],
+        kept_looks: Callable[[str], Awaitable[Iterable[tuple[Window, float]]]],
+    ) -> None:
+        self._store = store
+        self._scope = scope
+        self._kept_looks = kept_looks
+        self._held: LRUCache[str, Held] = LRUCache(max_bytes, getsizeof=_size)
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+
+    @property
+    def held_bytes(self) -> int:
+        """About how much memory it takes."""
+        return int(self._held.currsize)
+
+    async def vintages(self, slug: str) -> Vintages:
+        """What was known of a signal, and when."""
+        async with self._lock(slug):
+            return (await self._current(slug)).vintages
+
+    async def look(self, slug: str, window: Window, found: Observations, at: float) -> None:
+        """Learn that the service gave `found` as all observations of `window`, at the time `at`."""
+        if not window:
+            return
+        async with self._lock(slug):
+            for _ in range(ATTEMPTS):
+                held = await self._current(slug)
+                seen = await self._after_look(slug, held, window, found, at)
+                if not len(seen.unsaved) and held.vintages.looked.covers(window, micros(at)):
+                    self._hold(slug, seen)
+                    return
+                if await self._append(slug, seen):
+                    return
+
+    async def _after_look(self, slug: str, held: Held, window: Window, found: Observations, at: float) -> Held:
+        """The log together with what one look showed; if that is a change, the times of earlier looks are looked up."""
+        known, moment = held.vintages, micros(at)
+        facts = known.changes(window, found, moment)
+        if len(facts):
+            for days, kept_at in await self._kept_looks(slug):
+                if kept_at <= at:
+                    known = replace(known, looked=known.looked.confirmed(days, micros(kept_at)))
+            facts = known.changes(window, found, moment)
+        seen = replace(known, looked=known.looked.at(window, moment))
+        if not len(facts):
+            return replace(held, vintages=seen)
+        vintages = seen.union(Vintages(facts, Looked.never()))
+        return replace(held, vintages=vintages, unsaved=Facts.together([held.unsaved, facts]))
+
+    async def slugs(self) -> list[str]:
+        """The signals of this key with an archive, by name."""
+        return [slug_in(log.name) for log in await self.logs()]
+
+    async def logs(self) -> list[LogSize]:
+        """The logs of this key and their sizes in the store."""
+        scope = self._scope()
+        return [] if scope is None else await self._store.logs(f"{scope}/")
+
+    async def prune(self, slug: str, before: float) -> bool:
+        """Forget what was known of a signal before the time `before`, but for its last state; whether that was done."""
+        async with self._lock(slug):
+            for _ in range(ATTEMPTS):
+                held = await self._current(slug)
+                pruned = held.vintages.pruned(micros(before))
+                if pruned is held.vintages or await self._fold(slug, replace(held, vintages=pruned)):
+                    return True
+        return False
+
+    async def clear(self) -> int:
+        """Delete the logs of this key; how many there were."""
+        self._held.clear()
+        scope = self._scope()
+        return 0 if scope is None else await self._store.delete_logs(f"{scope}/")
+
+    async def _current(self, slug: str) -> Held:
+        """The log as it is now: parts that were appended since it was last read are read."""
+        held, name = self._held.get(slug, NOTHING_HELD), self._name_of(slug)
+        log = None if name is None else await self._store.parts(name, held.after)
+        if log is None or (log.is_continued and not log.parts):
+            return held
+        if not log.is_continued:  # it was folded, or deleted
+            held = NOTHING_HELD
+        for part in log.parts:
+            held = _with_part(held, part)
+        self._hold(slug, held)
+        return held
+
+    async def _append(self, slug: str, held: Held) -> bool:
+        """Append what is new in `held`; False if the log was changed meanwhile, so that all is to be done again."""
+        name = self._name_of(slug)
+        if name is not None:
+            news = Vintages(held.unsaved, held.vintages.looked.news_since(held.saved))
+            number = await self._store.append(name, pack_vintages(news), held.after)
+            if number == 0:
+                return False
+            if number is not None:
+                held = Held(held.vintages, (*held.numbers, number), held.vintages.looked, Facts.none())
+        self._hold(slug, held)
+        if len(held.numbers) > FOLD_PARTS + len(held.vintages.facts) // FACTS_A_PART:
+            await self._fold(slug, held)
+        return True
+
+    async def _fold(self, slug: str, held: Held) -> bool:
+        """Put one part in the place of all that were read; the log is then read again when it is needed."""
+        name = self._name_of(slug)
+        self._held.pop(slug, None)
+        return name is not None and await self._store.fold(name, held.numbers, pack_vintages(held.vintages))
+
+    def _hold(self, slug: str, held: Held) -> None:
+        self._held.pop(slug, None)
+        if _size(held) <= self._held.maxsize:
+            self._held[slug] = held
+
+    def _name_of(self, slug: str) -> str | None:
+        scope = self._scope()
+        return None if scope is None else f"{scope}/{quote(slug, safe='')}"
+
+    def _lock(self, slug: str) -> asyncio.Lock:
+        return self._locks.setdefault(slug, asyncio.Lock())
+
+
+def slug_in(log: str) -> str:
+    """The signal whose log has this name."""
+    return unquote(log.rpartition("/")[2])
+
+
+def _with_part(held: Held, part: Part) -> Held:
+    """The log with one more part."""
+    if not part.payload:
+        dropped = Vintages(Facts.none(), Looked.never(), DROPPED)
+        return Held(dropped, (part.number,), dropped.looked, Facts.none())
+    found, numbers = Vintages.nothing(), (*held.numbers, part.number)
+    try:
+        found = unpack_vintages(part.payload)
+    except (msgspec.MsgspecError, ValueError) as error:
+        _logger.warning("a part of the archive could not be read: %s", type(error).__name__)
+    return Held(held.vintages.union(found), numbers, held.saved.union(found.looked), held.unsaved)
+
+
+def _size(held: Held) -> int:
+    return held.vintages.nbytes + HELD_BYTES

@@ -1,0 +1,99 @@
+"""Vintages as the bytes of a part of a log, and back: columns, compressed together."""
+
+from __future__ import annotations
+
+import zlib
+from typing import Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from dataservice.client.archive.facts import Facts
+from dataservice.client.archive.looked import Looked
+from dataservice.client.archive.vintages import Vintages
+
+FORMAT = 1
+
+LEVEL = 1
+"""How hard to compress: values hardly shrink, and everything else does at any level."""
+
+
+class _Part(msgspec.Struct, array_like=True):
+    """`columns` are compressed; the times of looks in them are places in `moments`, of which there are few."""
+
+    format: int
+    facts: int
+    moments: int
+    steps: int
+    pruned_before: int
+    columns: bytes
+
+
+_encode = msgspec.msgpack.Encoder().encode
+_decode = msgspec.msgpack.Decoder(_Part).decode
+
+
+def pack_vintages(vintages: Vintages) -> bytes:
+    """The bytes of `vintages`, never empty."""
+    facts, looked = vintages.facts, vintages.looked
+    moments, places = np.unique(np.concatenate([facts.first_seen, facts.not_before]), return_inverse=True)
+    columns = [
+        _differences(facts.times.astype("<M8[us]").view("<i8")),
+        facts.values,
+        facts.gone,
+        _differences(moments),
+        places.astype(_place_type(len(moments))),
+        looked.starts,
+        looked.first,
+        looked.last,
+    ]
+    packed = zlib.compress(b"".join(map(_by_byte, columns)), LEVEL)
+    return _encode(_Part(FORMAT, len(facts), len(moments), len(looked.starts), vintages.pruned_before, packed))
+
+
+def unpack_vintages(payload: bytes) -> Vintages:
+    """The vintages in `payload`; raises `ValueError` or `msgspec.MsgspecError` for other bytes."""
+    part = _decode(payload)
+    if part.format != FORMAT:
+        raise ValueError(f"format {part.format}, expected {FORMAT}")
+    try:
+        reader = _Columns(zlib.decompress(part.columns))
+    except zlib.error as error:
+        raise ValueError(str(error)) from None
+    times = np.cumsum(reader.take(part.facts, "<i8")).astype("<M8[us]")
+    values, gone = reader.take(part.facts, "<f8"), reader.take(part.facts, "?")
+    moments = np.cumsum(reader.take(part.moments, "<i8"))
+    places = reader.take(2 * part.facts, _place_type(part.moments))
+    first_seen, not_before = moments[places[: part.facts]], moments[places[part.facts :]]
+    steps = [reader.take(part.steps, kind) for kind in ("<i4", "<i8", "<i8")]
+    return Vintages(Facts(times, values, gone, first_seen, not_before), Looked(*steps), part.pruned_before)
+
+
+class _Columns:
+    """Reads columns one after the other."""
+
+    def __init__(self, packed: bytes) -> None:
+        self._packed = packed
+        self._place = 0
+
+    def take(self, count: int, kind: str) -> NDArray[Any]:
+        """The next `count` values."""
+        size = np.dtype(kind).itemsize
+        planes = np.frombuffer(self._packed, np.uint8, count * size, self._place)
+        self._place += count * size
+        return np.ascontiguousarray(planes.reshape(size, count).T).view(kind).reshape(count)
+
+
+def _by_byte(column: NDArray[Any]) -> bytes:
+    """The first bytes of all values, then the second ones: alike bytes stand together."""
+    little = np.ascontiguousarray(column.astype(column.dtype.newbyteorder("<"), copy=False))
+    return little.view(np.uint8).reshape(len(column), little.itemsize).T.tobytes()
+
+
+def _differences(column: NDArray[np.int64]) -> NDArray[np.int64]:
+    return np.diff(column, prepend=0)
+
+
+def _place_type(count: int) -> str:
+    return "<u1" if count <= 2**8 else "<u2" if count <= 2**16 else "<u4"

@@ -1,0 +1,95 @@
+"""Facts about observations as columns: what a look found to be so that the look before it had not shown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dataservice.client.archive.looked import NEVER_BEFORE, Moments
+from dataservice.observations import Observations, Times, Values
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Facts:
+    """From `first_seen` on the observation of `times` had this value, or was `gone`; five columns of length n.
+
+    `not_before` is the last look that still showed what was before, `NEVER_BEFORE` if there was none. A null value is
+    NaN, and so is that of a gone observation.
+    """
+
+    times: Times
+    values: Values
+    gone: NDArray[np.bool_]
+    first_seen: Moments
+    not_before: Moments
+
+    @classmethod
+    def none(cls) -> Facts:
+        """No facts."""
+        moments = np.empty(0, np.int64)
+        return cls(np.empty(0, "datetime64[us]"), np.empty(0), np.empty(0, bool), moments, moments)
+
+    @classmethod
+    def found(cls, observations: Observations, gone: Times, first_seen: int) -> Facts:
+        """What one look found; when the state before was last seen is yet to be said."""
+        count = len(observations) + len(gone)
+        return cls(
+            np.concatenate([observations.times, gone]),
+            np.concatenate([observations.values, np.full(len(gone), np.nan)]),
+            np.arange(count) >= len(observations),
+            np.full(count, first_seen),
+            np.full(count, NEVER_BEFORE),
+        )
+
+    @classmethod
+    def together(cls, facts: Sequence[Facts]) -> Facts:
+        """All of them as one, each once, by observation and then by time; what repeats the fact before it is left out.
+
+        Of two that contradict each other at one time the later one in `facts` counts.
+        """
+        columns: list[Any] = [np.concatenate([getattr(one, name) for one in facts]) for name in cls.__slots__]
+        order = np.lexsort((columns[3], columns[0]))
+        times, values, gone, first_seen, not_before = (column[order] for column in columns)
+        if not len(times):
+            return cls.none()
+        same_observation = times[1:] == times[:-1]
+        begins = np.append(True, ~(same_observation & (first_seen[1:] == first_seen[:-1])))
+        not_before = np.maximum.reduceat(not_before, np.flatnonzero(begins))
+        ends = np.append(begins[1:], True)
+        return _without_repetitions(cls(times[ends], values[ends], gone[ends], first_seen[ends], not_before))
+
+    def __len__(self) -> int:
+        return len(self.times)
+
+    def __getitem__(self, part: NDArray[np.bool_]) -> Facts:
+        return Facts(self.times[part], self.values[part], self.gone[part], self.first_seen[part], self.not_before[part])
+
+    @property
+    def nbytes(self) -> int:
+        """The memory that the columns take."""
+        return sum(int(getattr(self, name).nbytes) for name in self.__slots__)
+
+    def repeats_observation(self) -> NDArray[np.bool_]:
+        """For each fact whether it concerns the observation of the one before it."""
+        return np.append(False, self.times[1:] == self.times[:-1])[: len(self)]
+
+
+def same_values(one: Values, other: Values) -> NDArray[np.bool_]:
+    """Where two columns hold the same: nulls are equal."""
+    same: NDArray[np.bool_] = (one == other) | (np.isnan(one) & np.isnan(other))
+    return same
+
+
+def _without_repetitions(facts: Facts) -> Facts:
+    """Without facts that say what the one before them says; each was seen no earlier than the one before it."""
+    again = facts.repeats_observation()
+    seen_before = np.append(NEVER_BEFORE, facts.first_seen[:-1])
+    not_before = np.where(again, np.maximum(facts.not_before, seen_before), facts.not_before)
+    equal = np.zeros(len(facts), bool)
+    equal[1:] = same_values(facts.values[1:], facts.values[:-1]) & (facts.gone[1:] == facts.gone[:-1])
+    facts = Facts(facts.times, facts.values, facts.gone, facts.first_seen, not_before)
+    return facts[~(again & equal)]

@@ -1,0 +1,175 @@
+"""What was known of one signal, and when: pure functions of the facts that looks found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dataservice.client.archive.facts import Facts, same_values
+from dataservice.client.archive.looked import NEVER_BEFORE, NEVER_YET, Looked, end_of_day, look_day
+from dataservice.client.contract.resources import Resource
+from dataservice.client.contract.windows import Window
+from dataservice.errors import NoVintageError
+from dataservice.observations import Observations
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+REVISION_COLUMNS = ("observed_at", "value_before", "value", "first_seen", "not_before")
+
+DROPPED = 1
+"""As `pruned_before`: the store dropped what came before, and does not know until when."""
+
+
+@dataclass(frozen=True)
+class Vintages:
+    """All that is known of the states of a signal: the facts, in order, and which days were looked at when.
+
+    Of what lies before `pruned_before` (a time of a look; 0: nothing was pruned) only the last state is kept.
+    """
+
+    facts: Facts
+    looked: Looked
+    pruned_before: int = 0
+
+    @classmethod
+    def nothing(cls) -> Vintages:
+        """Those of a signal that nobody looked at yet."""
+        return cls(Facts.none(), Looked.never())
+
+    @property
+    def nbytes(self) -> int:
+        """About how much memory they take."""
+        return self.facts.nbytes + 20 * len(self.looked.starts)
+
+    def as_of(self, moment: int) -> Observations:
+        """The observations as the looks up to `moment` showed them; only those of days looked at by then are known."""
+        if moment >= self._newest:
+            return self._latest
+        known = self.facts.first_seen <= moment
+        return self._observations(known & ~np.append(self._again[1:] & known[1:], False)[: len(known)])
+
+    def first_values(self, moment: int) -> Observations:
+        """Every observation that had a value in looks up to `moment`, with the first one that was seen."""
+        facts = self.facts
+        valued = (facts.first_seen <= moment) & ~facts.gone & ~np.isnan(facts.values)
+        times, values = facts.times[valued], facts.values[valued]
+        begins = np.append(True, times[1:] != times[:-1])[: len(times)]
+        return Observations(times[begins], values[begins])
+
+    def known_on(self, slug: str, day: date, window: Window) -> Observations:
+        """The observations in `window` as they were known at the end of `day` (UTC).
+
+        Raises `NoVintageError` if some day of the window had not been looked at by then.
+        """
+        moment = end_of_day(day)
+        if not self.looked.covers(window, moment):
+            raise NoVintageError(self.why_unknown(slug, day, window), first_look=self.first_look(window))
+        return self.as_of(moment).between(window.start, window.end)
+
+    def first_look(self, window: Window) -> date | None:
+        """The day on which all of `window` had been looked at for the first time; None if that never was."""
+        moment = self.looked.whole_from(window)
+        return None if moment == NEVER_YET else look_day(moment)
+
+    def why_unknown(self, slug: str, day: date, window: Window) -> str:
+        """Why nothing can be said of `window` as of `day`: when it was first looked at, if ever."""
+        first = self.first_look(window)
+        if self.looked.first_look == NEVER_YET:
+            return f"what was known of {slug} on {day} is not known here: nobody looked at it yet"
+        pruned = "; earlier looks were pruned" if self.pruned_before else ""
+        since = self.looked.known_since(window.end, end_of_day(day))
+        if since is not None and since > window.start:
+            when = "were never looked at" if first is None else f"were first looked at on {first}"
+            return f"on {day} {slug} was known from {since} on; earlier days {when}{pruned}"
+        if first is None:
+            return (
+                f"what was known of {slug} on {day} is not known here: not all of its days were ever looked at{pruned}"
+            )
+        return f"what was known of {slug} on {day} is not known here: the first look was on {first}{pruned}"
+
+    def changes(self, window: Window, found: Observations, moment: int) -> Facts:
+        """What a look at `window` found to be different from what was known at its time."""
+        known = self.as_of(moment).between(window.start, window.end)
+        if known == found:
+            return Facts.none()
+        places = np.searchsorted(known.times, found.times)
+        inside = np.append(known.times, np.datetime64("NaT"))[places] == found.times
+        unchanged = inside & same_values(np.append(known.values, np.nan)[places], found.values)
+        new = Observations(found.times[~unchanged], found.values[~unchanged])
+        gone = known.times[~np.isin(known.times, found.times, assume_unique=True)]
+        facts = Facts.found(new, gone, moment)
+        first, last = self.looked.looks_at(facts.times)
+        not_before = np.where(last <= moment, last, np.where(first <= moment, first, NEVER_BEFORE))
+        return Facts(facts.times, facts.values, facts.gone, facts.first_seen, not_before)
+
+    def union(self, other: Vintages) -> Vintages:
+        """What both know; in whatever order looks are put together, the result is the same."""
+        before = max(self.pruned_before, other.pruned_before)
+        facts = Facts.together([self.facts, other.facts])
+        return _pruned(Vintages(facts, self.looked.union(other.looked)), before)
+
+    def pruned(self, before: int) -> Vintages:
+        """Without the states that were over before the time `before`: nothing is known of what was known until then."""
+        return _pruned(self, max(before, self.pruned_before)) if self.looked.first_look < before else self
+
+    def revisions(self, observed_at: date | None = None, start: date | None = None) -> pd.DataFrame:
+        """What changed between two looks, one row for each change, oldest observation first; columns of five.
+
+        `value_before` is NaN for an observation that was new, `value` for one that vanished. `first_seen` and
+        `not_before` are UTC times of looks: of the one that showed the change first, and of the last one before it that
+        did not. What the first look at a day showed is no change; with `observed_at`, a day, it is the first row.
+        """
+        import pandas as pd
+
+        facts, again = self.facts, self._again
+        before = np.where(again, np.append(np.nan, facts.values[:-1])[: len(facts)], np.nan)
+        chosen = np.ones(len(facts), bool) if observed_at is not None else facts.not_before != NEVER_BEFORE
+        for first, last in ((observed_at, observed_at), (start, None)):
+            chosen &= facts.times >= np.datetime64(first or date.min, "us")
+            chosen &= facts.times < np.datetime64(last or date.max, "us") + np.timedelta64(1, "D")
+        moments = (facts.first_seen.view("datetime64[us]"), facts.not_before.view("datetime64[us]"))  # never: no time
+        columns = [column[chosen] for column in (facts.times, before, facts.values, *moments)]
+        frame = pd.DataFrame(dict(zip(REVISION_COLUMNS, columns, strict=True)))
+        for name in ("observed_at", "first_seen", "not_before"):
+            frame[name] = frame[name].dt.tz_localize("UTC")
+        return frame
+
+    def _observations(self, chosen: NDArray[np.bool_]) -> Observations:
+        chosen = chosen & ~self.facts.gone
+        return Observations(self.facts.times[chosen], self.facts.values[chosen])
+
+    @cached_property
+    def _again(self) -> NDArray[np.bool_]:
+        return self.facts.repeats_observation()
+
+    @cached_property
+    def _newest(self) -> int:
+        return int(self.facts.first_seen.max(initial=NEVER_BEFORE))
+
+    @cached_property
+    def _latest(self) -> Observations:
+        """The last state of all."""
+        return self._observations(~np.append(self._again[1:], False)[: len(self.facts)])
+
+
+@dataclass(frozen=True, slots=True)
+class VintagesResource(Resource[Vintages]):
+    """What was known of the signal `slug`, and when; no request answers it, only what earlier answers showed."""
+
+    slug: str
+
+
+def _pruned(vintages: Vintages, before: int) -> Vintages:
+    if not before:
+        return vintages
+    facts = vintages.facts
+    over = np.append(facts.repeats_observation()[1:] & (facts.first_seen[1:] <= before), False)[: len(facts)]
+    facts = facts[~over]
+    forgotten = facts.gone & ~facts.repeats_observation() & (facts.first_seen <= before)
+    return Vintages(facts[~forgotten], vintages.looked.since(before), before)

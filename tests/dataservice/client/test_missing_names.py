@@ -1,0 +1,147 @@
+"""Names that do not exist: asked once for all processes, and looked up together once there are several."""
+
+import pytest
+
+from dataservice.client import HistoryResource, SignalResource
+from dataservice.errors import NotFoundError
+from dataservice.stores import MemoryStore
+from tests.dataservice.client.clocks import Clock
+from tests.dataservice.client.scripted import Scripted, answer, refusal, signal
+from tests.dataservice.client.test_sharing import open_store  # noqa: F401  a fixture
+from tests.dataservice.stores.stores import redis_url  # noqa: F401  a fixture
+
+X = SignalResource("x")
+
+
+def without(*known: str) -> Scripted:
+    """A service that knows these signals only, each with one observation."""
+
+    def say(request):
+        parts = request.url.path.split("/")
+        if len(parts) == 3:
+            rows = [{"slug": slug, "name": slug} for slug in known]
+            return answer(rows, pagination={"limit": 500, "offset": 0, "total": len(rows)})
+        if parts[3] not in known:
+            return refusal(404)
+        return answer(signal(parts[3]) if len(parts) == 4 else [])
+
+    return Scripted(say)
+
+
+@pytest.mark.parametrize("resource", [X, HistoryResource("x")])
+async def test_a_name_that_does_not_exist_costs_a_second_process_nothing(open_store, resource):  # noqa: F811
+    clock, service = Clock(), without()
+    for _ in range(2):
+        async with open_store() as store, service.client(clock, store=store) as client:
+            with pytest.raises(NotFoundError, match="no signal 'x'"):
+                await client.read(resource)
+            assert await client.cost([resource]) == 0
+    assert len(service.requests) == 1
+
+
+async def test_a_name_that_does_not_exist_has_no_history_in_a_second_process_either():
+    clock, service, store = Clock(), without(), MemoryStore()
+    for resource in (X, HistoryResource("x", "2020-01-01")):
+        async with service.client(clock, store=store) as client:
+            with pytest.raises(NotFoundError):
+                await client.read(resource)
+    assert len(service.requests) == 1
+
+
+@pytest.mark.parametrize("later", ["five minutes", "refresh"])
+async def test_a_name_is_asked_for_again_after_five_minutes_or_at_refresh(later):
+    clock, store = Clock(), MemoryStore()
+    async with without().client(clock, store=store) as client:
+        with pytest.raises(NotFoundError):
+            await client.read(X)
+    async with without("x").client(clock, store=store) as client:
+        with pytest.raises(NotFoundError):
+            await client.read(X)
+        if later == "refresh":
+            await client.refresh()
+        else:
+            clock.advance(300)
+        assert (await client.read(X)).requests == 1
+        assert len((await client.read(HistoryResource("x"))).value) == 1
+    async with without().client(clock, store=store) as client:
+        assert (await client.read(X)).requests == 0
+
+
+async def test_a_signal_that_vanished_keeps_its_last_known_value_in_every_process():
+    clock, store = Clock(), MemoryStore()
+    async with without("x").client(clock, store=store) as client:
+        await client.read(X)
+    clock.advance(1_000)
+    for _ in range(2):
+        async with without().client(clock, store=store) as client:
+            found = await client.read(X)
+            assert (found.value.latest.value, type(found.stale_because)) == (1.0, NotFoundError)
+
+
+async def test_a_process_that_waited_for_the_same_unknown_name_does_not_ask_for_it_too():
+    clock, service = Clock(), without()
+
+    class Late(MemoryStore):
+        """Another process is told that there is no such name, right after this one looked."""
+
+        shared = True
+        meanwhile = None
+
+        async def claim(self, name, owner, ttl_s):
+            if self.meanwhile is not None:
+                go, self.meanwhile = self.meanwhile, None
+                with pytest.raises(NotFoundError):
+                    await go()
+            return await super().claim(name, owner, ttl_s)
+
+    for resource in (X, HistoryResource("y")):
+        store = Late(clock=clock)
+        async with service.client(clock, store=store) as other, service.client(clock, store=store) as client:
+            await client.last_known(resource)
+            store.meanwhile = lambda other=other, resource=resource: other.read(resource)
+            with pytest.raises(NotFoundError):
+                await client.read(resource)
+    assert len(service.requests) == 2
+
+
+@pytest.mark.parametrize("ask", ["signal", "observations"])
+async def test_a_loop_over_unknown_names_costs_three_of_them_and_a_catalogue_in_all_processes(ask):
+    clock, service, store = Clock(), without("x"), MemoryStore()
+    for process in range(2):
+        async with service.client(clock, store=store) as client:
+            for number in range(120):
+                with pytest.raises(NotFoundError, match="no signal"):
+                    await getattr(client, ask)(f"unknown.{process}-{number}")
+            assert (await client.signal("x")).latest.value == 1.0
+    assert len(service.requests) == 3 + 1 + 1
+
+
+async def test_names_that_exist_are_not_looked_up():
+    service = without(*(f"s.{number}" for number in range(20)))
+    async with service.client() as client:
+        for number in range(20):
+            await client.signal(f"s.{number}")
+    assert len(service.requests) == 20
+
+
+async def test_where_the_catalogue_cannot_be_had_the_name_itself_is_asked_for():
+    service = without("x")
+    known = service.handler
+    service.handler = lambda request: refusal(402) if request.url.path == "/v1/signals" else known(request)
+    async with service.client() as client:
+        for number in range(5):
+            with pytest.raises(NotFoundError):
+                await client.signal(f"unknown.{number}")
+        assert (await client.signal("x")).latest.value == 1.0
+
+
+async def test_a_new_signal_is_found_an_hour_after_the_catalogue():
+    clock, names = Clock(), ["x"]
+    service = Scripted(lambda request: without(*names).handler(request))
+    async with service.client(clock) as client:
+        await client.signals()
+        names.append("y")
+        with pytest.raises(NotFoundError):
+            await client.signal("y")
+        clock.advance(3_601)
+        assert (await client.signal("y")).latest.value == 1.0
