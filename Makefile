@@ -18,9 +18,11 @@ NPM_FLAGS := --no-package-lock --no-audit --no-fund --ignore-scripts --loglevel=
 PINS := pyproject.toml constraints.txt
 
 # uv installs in seconds what takes pip a minute; pip is the way where uv does not run or cannot reach the index.
+# Everything is compiled here, as pip does by itself: else whoever keeps no byte code compiles it at every start.
 install = @echo "• installing $(1) into $(VENV)"; \
-	$(BIN)/python -m uv pip install --quiet --python $(BIN)/python --constraint constraints.txt --editable '.$(2)' $(3) 2>$(VENV)/uv.log \
-	|| $(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.$(2)' $(3)
+	{ $(BIN)/python -m uv pip install --quiet --python $(BIN)/python --compile-bytecode --constraint constraints.txt --editable '.$(2)' $(3) 2>$(VENV)/uv.log \
+	|| $(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.$(2)' $(3); } \
+	&& $(BIN)/python -m compileall -q addin udfs dataservice
 
 .DEFAULT_GOAL := help
 

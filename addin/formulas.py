@@ -14,10 +14,9 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import msgspec
-from openpyxl.formula.tokenizer import Token, Tokenizer, TokenizerError
-from openpyxl.utils.cell import get_column_letter, range_boundaries
 
 from addin.errors import AddinError
+from addin.openpyxl_parts import Token, Tokenizer, TokenizerError, get_column_letter, range_boundaries
 
 MAX_ROW, MAX_COLUMN = 1_048_576, 16_384
 """The last row and column of a sheet."""

@@ -7,6 +7,7 @@ them.
 
 from __future__ import annotations
 
+import sys
 from typing import Annotated
 
 import typer
@@ -94,6 +95,8 @@ def root(
 
 def main() -> None:
     """Run the program."""
+    # httpx brings a command line of its own, which loads rich, click and pygments wherever they are installed.
+    sys.modules["httpx._main"] = None  # type: ignore[assignment]  # to Python that is a module that is not there
     app(prog_name="addin")
 
 

@@ -11,16 +11,18 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
-from rich.table import Table
-from rich.text import Text
 
 from addin.errors import AddinError
 from dataservice.cli.printing import echo, escaped, printable
 from udfs.cells import EPOCH, Scalar
 from udfs.errors import CellError, ErrorCode
+
+if TYPE_CHECKING:
+    from rich.table import Table
+    from rich.text import Text
 
 _FORMULA_STARTS = frozenset("=+-@\N{MINUS SIGN}")
 """Text that begins like this, in any width, is evaluated by a spreadsheet program that opens a CSV file."""
@@ -127,11 +129,15 @@ def as_csv(cells: Cells) -> str:
 
 def plain_table(*, show_header: bool = False) -> Table:
     """An empty table without lines."""
+    from rich.table import Table  # rich is loaded only for what it prints
+
     return Table(show_header=show_header, box=None, pad_edge=False, header_style="bold")
 
 
 def table_of(cells: Cells) -> Table:
     """The cells of a table, numbers to the right."""
+    from rich.text import Text
+
     table = plain_table(show_header=cells.header is not None)
     width = len(cells.rows[0]) if cells.rows else len(cells.header or ())
     for position in range(width):
@@ -145,6 +151,8 @@ def table_of(cells: Cells) -> Table:
 
 def cell_text(cell: Scalar) -> Text:
     """One cell; errors stand out."""
+    from rich.text import Text
+
     return Text(as_text(cell), style="red" if isinstance(cell, CellError) else "")
 
 
@@ -160,6 +168,7 @@ def working(text: str) -> Iterator[Callable[[str], None]]:
         yield lambda _: None
         return
     from rich.console import Console
+    from rich.text import Text
 
     with Console(stderr=True).status(Text(printable(text))) as status:
         yield lambda other: status.update(Text(printable(other)))

@@ -12,8 +12,8 @@ from addin.protocol.deadline import WithinDeadline
 from dataservice.client import AsyncClient, Meter
 from dataservice.client.contract.windows import utc_day
 from udfs.engine import batch
-from udfs.engine.batch import Run
 from udfs.engine.effects import EVER
+from udfs.engine.run import Run
 from udfs.engine.session import Stale
 from udfs.errors import UdfError, error_cell
 from udfs.records.resolve import SEE_SIGNALS

@@ -134,7 +134,7 @@ def read_calls(texts: Sequence[bytes], limits: BatchLimits = _DEFAULT_LIMITS) ->
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
             decoded = []
         if len(decoded) == len(texts) and all(parts and type(parts[0]) is str for parts in decoded):
-            return [Call(parts[0], parts[1:]) for parts in decoded]
+            return [Call(parts.pop(0), parts) for parts in decoded]
     return [read_call(text, limits) for text in texts]
 
 

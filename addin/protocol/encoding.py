@@ -16,6 +16,8 @@ from udfs.cells import MAX_TEXT, Column, Grid, Kind, Scalar, cells_of, serial, s
 from udfs.engine.session import Outcome
 from udfs.errors import CellError, error_cell
 
+_VALUE = b'{"value":'
+_FRESH_S = b',"fresh_s":'
 _OPTIONS = orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_DATACLASS
 
 
@@ -27,9 +29,7 @@ def encode(outcome: Outcome, function_id: str) -> bytes:
     result = outcome.result
     try:
         if outcome.stale is None and (type(result) is float or (type(result) is str and len(result) <= MAX_TEXT)):
-            return b'{"value":%b,"fresh_s":' % orjson.dumps(
-                result
-            )  # what nearly every cell shows, in a tenth of the time
+            return _VALUE + orjson.dumps(result) + _FRESH_S  # what nearly every cell shows, in a tenth of the time
         return _head(_members(result), outcome)
     except Exception as error:  # noqa: BLE001 - a function's odd result must not harm the other answers of the batch
         return encode_error(error_cell(error, function_id))
@@ -48,7 +48,7 @@ def finish(head: bytes, fresh_s: float) -> bytes:
 def _head(members: dict[str, Any], outcome: Outcome | None) -> bytes:
     if outcome is not None and outcome.stale is not None:
         members["stale"] = {"age_s": round(outcome.stale.age_s, 1), "reason": outcome.stale.reason}
-    return orjson.dumps(members, _extra, _OPTIONS)[:-1] + b',"fresh_s":'
+    return orjson.dumps(members, _extra, _OPTIONS)[:-1] + _FRESH_S
 
 
 def _members(result: Any) -> dict[str, Any]:

@@ -157,7 +157,10 @@ class AsyncClient(Endpoints):
         if not can_exist(resource):
             return None
         await self._open()
-        return await self._cache.last_known(resource, self._clock())
+        now = self._clock()
+        if isinstance(resource, HistoryResource) and self._cache.lacks(resource, now):
+            return None
+        return await self._cache.last_known(resource, now)
 
     async def vintages(self, slug: str) -> Vintages:
         """What was known of a signal, and when, as earlier answers showed it; never a request."""

@@ -12,7 +12,6 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypedDict, TypeVar, Unpack
 
 import httpx
-from anyio.from_thread import BlockingPortal, start_blocking_portal
 
 from dataservice.client.archive.vintages import Vintages
 from dataservice.client.async_client import AsyncClient
@@ -32,6 +31,7 @@ from dataservice.stores import Store
 
 if TYPE_CHECKING:
     import pandas as pd
+    from anyio.from_thread import BlockingPortal
 
 T = TypeVar("T")
 
@@ -107,6 +107,8 @@ class EventLoopThread:
             if self.closed:
                 raise RuntimeError("this client is closed")
             if self._portal is None:
+                from anyio.from_thread import start_blocking_portal  # for the first call: it takes long to load
+
                 self._portal = self._running.enter_context(start_blocking_portal(name=self._name))
                 self._running.callback(self._portal.call, self._portal.stop, True)  # noqa: FBT003 - cancel what is left
                 if self._at_end is not None:

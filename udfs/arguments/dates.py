@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
+from functools import lru_cache
 from typing import Any, ClassVar, TypeAlias
 
 from dataservice.client.contract.dates import FORMS, Back, ToDate, date_in
@@ -18,6 +19,9 @@ from udfs.errors import ArgumentError
 LAST = re.compile(r"N(\d{1,7})", re.IGNORECASE)
 
 LAST_SERIAL = (date.max - EPOCH).days
+
+CACHED_DAYS = 65_536
+"""Serial numbers whose days are kept: more than a hundred years."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +48,8 @@ class Day(Kind):
 
     def read(self, raw: Any, name: str, today: date) -> date:
         """The day; relative text counts back from `today`."""
+        if type(raw) is float:  # a cell's own form of a date
+            return _from_serial(raw, name)
         value = _read(self._one(raw, name), name, FORMS)
         if isinstance(value, Last | Max):
             raise ArgumentError(f"{name} {shown(raw)} is only possible as a start; {name} takes {FORMS}")
@@ -99,7 +105,12 @@ def _from_serial(serial: float, name: str) -> date:
         raise ArgumentError(f"{name} {serial:g} is not a date; for {-serial:g} days back give the text -{-serial:g}D")
     if not 1 <= serial < LAST_SERIAL + 1:
         raise ArgumentError(f"{name} {serial:g} is not a date: serial numbers run from 1 to {LAST_SERIAL}")
-    return EPOCH + timedelta(days=int(serial))
+    return _day_of(int(serial))
+
+
+@lru_cache(maxsize=CACHED_DAYS)
+def _day_of(serial: int) -> date:
+    return EPOCH + timedelta(days=serial)
 
 
 def _counted(text: str) -> Last | Max | None:

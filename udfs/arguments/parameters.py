@@ -73,6 +73,8 @@ class Parameter:
         return self._read(raw, today)
 
     def _read(self, raw: Any, today: date) -> Any:
+        if type(raw) is float:  # neither blank nor an error
+            return self.kind.read(raw, self.name, today)
         if not is_blank(raw):
             refuse_error(raw, self.name)
             return self.kind.read(raw, self.name, today)

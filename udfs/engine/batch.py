@@ -10,19 +10,14 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any, Protocol, TypeVar
 
-import msgspec
-
 from dataservice.client import Answer, Doubt, Meter, Miss, Resource
-from dataservice.errors import DataServiceError, InvalidRequestError, NotFoundError, TierError
-from udfs.engine.effects import EVER, FRESH, PAUSE, Asking, Question, Reply
+from udfs.engine.effects import EVER, FRESH, PAUSE, Question, Reply
+from udfs.engine.run import Learned, Run
 from udfs.engine.side_by_side import side_by_side
 from udfs.engine.turns import cooperative
 from udfs.engine.widest_first import widest_first
 
 T = TypeVar("T")
-
-SETTLED = (NotFoundError, TierError, InvalidRequestError)
-"""Refusals that stay true for a while: what rests on one of them is as good as it can be."""
 
 MOST_TRIED_AT_ONCE = 16
 """Names asked for together before the next ones: as many as the client sends at a time."""
@@ -49,79 +44,6 @@ class Reader(Protocol):
         """
 
 
-class Learned(msgspec.Struct, frozen=True, eq=False):
-    """The reply to a question, and what it means for every function that goes on with it."""
-
-    replies: tuple[Reply]
-    fresh_until: float = EVER
-    """Until when the answer counts as fresh; one that was accepted at any age, up to that age."""
-    stale: Answer[Any] | None = None
-    """The answer, where it is a last known value in place of a fresh one."""
-    failed: DataServiceError | None = None
-    """What kept an answer away, unless asking again would change nothing."""
-
-    @classmethod
-    def of(cls, question: Question, reply: Reply) -> Learned:
-        """What a function learns that asked `question`."""
-        if not isinstance(reply, Answer):
-            failed = isinstance(reply, DataServiceError) and not isinstance(reply, SETTLED)
-            return cls((reply,), failed=reply if failed else None)  # type: ignore[arg-type]
-        max_age_s = question.cached_max_age_s
-        if max_age_s is not None:
-            return cls((reply,), max(reply.fresh_until, reply.fetched_at + max_age_s))
-        return cls((reply,), reply.fresh_until, None if reply.stale_because is None else reply)
-
-
-class Run(msgspec.Struct, eq=False):
-    """One function under way: what it asks now, what its result rests on so far, and how it ended."""
-
-    asking: Asking[Any] | None
-    """The function; None once it has ended, because its frame is larger than all else here."""
-    result: Any = None
-    error: Exception | None = None
-    questions: Sequence[Question] = ()
-    fresh_until: float = EVER
-    """Until when all its answers count as fresh; one that was accepted at any age, up to that age."""
-    stale: Answer[Any] | None = None
-    """The oldest last known value that it received in place of a fresh one."""
-    failed: DataServiceError | None = None
-    """Why a part of what it asked for is missing now and may come later."""
-    requests: int = 0
-    """Requests that were made for this function, answered or not; those of what several functions share are charged to
-    the first that used it."""
-    used: dict[Resource[Any], Answer[Any]] | None = None
-    """The answers that went into its result; None where nobody wants to know them."""
-
-    def step(self, replies: Sequence[Reply] | None) -> None:
-        """Go on with `replies` up to the next questions or the end."""
-        if self.asking is None:
-            return
-        try:
-            self.questions = self.asking.send(replies)  # type: ignore[arg-type]  # None begins it
-            return
-        except StopIteration as end:
-            self.result = end.value
-        except Exception as error:  # noqa: BLE001 - whatever it is, it becomes this one cell's error
-            self.error = error
-        self.asking, self.questions = None, ()
-
-    def note(self, learned: Learned) -> None:
-        """Note what the result rests on, before going on with it."""
-        if learned.fresh_until < self.fresh_until:
-            self.fresh_until = learned.fresh_until
-        stale = learned.stale
-        if stale is not None and (self.stale is None or stale.fetched_at < self.stale.fetched_at):
-            self.stale = stale
-        if learned.failed is not None:
-            self.failed = learned.failed
-
-    def close(self) -> None:
-        """End the function where it stands."""
-        if self.asking is not None:
-            self.asking.close()
-        self.asking, self.questions = None, ()
-
-
 class Batch:
     """Functions side by side, begun at `now`: each resource is looked up and read at most once, the widest first."""
 
@@ -131,6 +53,8 @@ class Batch:
         self._learned: dict[Question, Learned] = {}
         self._misses: dict[Resource[Any], Miss[Any]] = {}
         """What no cache holds a fresh answer to: looked up once, and then read without another look."""
+        self._not_in_memory: set[Question] = set()
+        """What this round has looked for in memory: a hundred thousand functions may ask the same."""
         self._meters: dict[Question, Meter] = {}
         """The requests of each read that no function was charged with yet."""
         self._waiting: list[Run] = []
@@ -140,8 +64,7 @@ class Batch:
 
     def begin(self, run: Run) -> None:
         """Let `run` go as far as memory can answer; most end here."""
-        run.step(None)
-        self._advance(run)
+        self._go_on(run, None)
         if run.questions:
             self._waiting.append(run)
 
@@ -156,37 +79,60 @@ class Batch:
                     self._learn(question, reply)
             await self._decide([question for question in missing if question.instead_of is not None])
             await asyncio.sleep(0)  # other tasks go first before each turn of a function with much to do
+            self._not_in_memory.clear()
             async for run in cooperative(self._waiting):
-                if run.questions is PAUSE:
-                    run.step(())
-                self._advance(run)
+                replied = () if run.questions is PAUSE else self._replies(run, run.questions)
+                if replied is not None:
+                    self._go_on(run, replied)
             self._waiting = [run for run in self._waiting if run.questions]
 
-    def _advance(self, run: Run) -> None:
-        """Go on as far as the replies so far and memory can answer, or to the next pause."""
-        learned = self._learned
-        while questions := run.questions:
-            if questions is PAUSE:
+    def _go_on(self, run: Run, replies: Sequence[Reply] | None) -> None:
+        """Go on with `replies` as far as those so far and memory can answer, or to the next pause."""
+        asking = run.asking
+        if asking is None:
+            return
+        while True:
+            try:
+                questions = asking.send(replies)  # type: ignore[arg-type]  # None begins it
+            except StopIteration as end:
+                run.result = end.value
+                break
+            except Exception as error:  # noqa: BLE001 - whatever it is, it becomes this one cell's error
+                run.error = error
+                break
+            if questions is PAUSE or (replies := self._replies(run, questions)) is None:
+                run.questions = questions
                 return
-            found = []
-            for question in questions:
-                each = learned.get(question) or self._from_memory(question)
-                if each is None:
-                    return
-                found.append(each)
-            for each in found:
-                run.note(each)
-            if run.used is not None:
-                replies = zip(questions, (each.replies[0] for each in found), strict=True)
-                run.used |= {question.resource: reply for question, reply in replies if isinstance(reply, Answer)}
-            if self._meters:
-                run.requests += sum([self._meters.pop(q).requests for q in questions if q in self._meters])
-            run.step(found[0].replies if len(found) == 1 else [each.replies[0] for each in found])
+        run.asking, run.questions = None, ()
+
+    def _replies(self, run: Run, questions: Sequence[Question]) -> Sequence[Reply] | None:
+        """The replies to all of `questions`, noted for `run`; None as long as one is missing."""
+        known = self._learned
+        for question in questions:
+            if question not in known and self._from_memory(question) is None:
+                return None
+        for question in questions:
+            learned = known[question]
+            if learned.fresh_until < run.fresh_until:
+                run.fresh_until = learned.fresh_until
+            if learned.is_lacking:
+                run.note_lack(learned)
+        if run.used is not None:
+            used = [(question.resource, known[question].replies[0]) for question in questions]
+            run.used |= {resource: reply for resource, reply in used if isinstance(reply, Answer)}
+        if self._meters:
+            run.requests += sum([self._meters.pop(q).requests for q in questions if q in self._meters])
+        return learned.replies if len(questions) == 1 else [known[question].replies[0] for question in questions]
 
     def _from_memory(self, question: Question) -> Learned | None:
         """What memory holds, where that is enough."""
+        if question in self._not_in_memory:
+            return None
         found = _peek(question, self._reader) if question.instead_of is None else None
-        return None if found is None else self._learn(question, found)
+        if found is None:
+            self._not_in_memory.add(question)
+            return None
+        return self._learn(question, found)
 
     async def _decide(self, questions: Sequence[Question]) -> None:
         """Reply to those who ask for a resource instead of another: with its answer, or None to go on without.

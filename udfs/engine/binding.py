@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
+from operator import getitem
 from typing import Any
 
 from udfs.engine.effects import Asking
@@ -12,28 +14,35 @@ from udfs.engine.registry import Udf, find
 class Binding:
     """One function on one day, with what a session injects."""
 
-    __slots__ = ("_body", "_extra", "_injected", "_readings", "function")
+    __slots__ = ("_body", "_injected", "_left_out", "_readings", "function")
 
     def __init__(self, function: Udf, injected: Mapping[str, Any]) -> None:
         self.function = function
-        self._body = function.body
         self._injected = injected
-        self._extra = {name: injected[name] for name in function.injected}
+        extra = {name: injected[name] for name in function.injected}
+        self._body = partial(function.body, **extra) if extra else function.body
         self._readings = [parameter.on(injected["today"]) for parameter in function.parameters]
+        self._left_out: dict[int, tuple[Any, ...]] = {}
+        """By the number of arguments given, what is read in place of the others."""
 
     def call(self, args: Sequence[Any]) -> Asking[Any]:
-        """The call with raw `args`, ready to run; the same as `Udf.bind`, which is asked where a range is given."""
-        readings = self._readings
-        left_out = len(readings) - len(args)
+        """The call with raw `args`, ready to run: as `Udf.bind`, which is asked where ranges are given."""
+        left_out = self._left_out.get(len(args))
+        if left_out is None:
+            return self._first_call(args)
         try:
-            values = [reading[raw] for reading, raw in zip(readings, args, strict=False)]
+            return self._body(*map(getitem, self._readings, args), *left_out)
         except TypeError:  # a range has no reading
-            left_out = -1
-        if left_out < 0:
-            return self.function.bind(args, self._injected["today"], self._injected)
-        if left_out:
-            values += [reading[None] for reading in readings[-left_out:]]
-        return self._body(*values, **self._extra)
+            return self._general(args)
+
+    def _first_call(self, args: Sequence[Any]) -> Asking[Any]:
+        """The first call with so many arguments."""
+        asking = self._general(args)
+        self._left_out[len(args)] = tuple([reading[None] for reading in self._readings[len(args) :]])
+        return asking
+
+    def _general(self, args: Sequence[Any]) -> Asking[Any]:
+        return self.function.bind(args, self._injected["today"], self._injected)
 
 
 class Bindings(dict[str, Binding]):

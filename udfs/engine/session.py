@@ -15,11 +15,12 @@ from dataservice.errors import DataServiceError
 from udfs.arguments.options import error_style
 from udfs.cells import restyled, with_index
 from udfs.engine import batch
-from udfs.engine.batch import Batch, Reader, Run
+from udfs.engine.batch import Batch, Reader
 from udfs.engine.binding import Bindings
 from udfs.engine.effects import EVER
 from udfs.engine.foresight import AfterRefresh, Foresight, Guess, spread
-from udfs.engine.registry import REGISTRY, find
+from udfs.engine.registry import REGISTRY
+from udfs.engine.run import Run
 from udfs.engine.turns import cooperative, in_turns
 from udfs.errors import CellError, UdfError, error_cell, reason
 
@@ -112,15 +113,15 @@ class Session:
 
         `reader` answers in place of the client, such as one that ends by a deadline.
         """
-        runs = await self._run(calls, reader or self._reader)
+        bindings = self._bindings()
+        runs = await self._run(calls, reader or self._reader, bindings)
         now = self._clock()
         outcomes: list[Outcome] = []
         async for part in in_turns(list(zip(calls, runs, strict=True))):
-            outcomes += [_outcome(call, run, now) for call, run in part]
+            outcomes += [_outcome(call, run, bindings, now) for call, run in part]
         return outcomes
 
-    async def _run(self, calls: Sequence[Call], reader: Reader) -> list[Run | CellError]:
-        bindings = self._bindings()
+    async def _run(self, calls: Sequence[Call], reader: Reader, bindings: Bindings) -> list[Run | CellError]:
         batch = Batch(reader, bindings.now)
         last = {each for each in {call.function_id for call in calls} if _runs_last(each)}
         begin = partial(_begun, bindings=bindings, batch=batch, traced=self._traced)
@@ -159,7 +160,7 @@ class Session:
         """From how many to how many requests `calls` would spend."""
         guesses = [Foresight(client, guess, self._clock()) for guess in Guess] if calls else []
         for foresight in guesses:
-            await self._run(calls, foresight)
+            await self._run(calls, foresight, self._bindings())
         return spread(foresight.by_subject() for foresight in guesses)
 
     def _bindings(self) -> Bindings:
@@ -188,25 +189,27 @@ def _bound(call: Call, bindings: Bindings) -> Run | CellError:
         return error_cell(error, call.function_id)
 
 
-def _outcome(call: Call, run: Run | CellError, now: float) -> Outcome:
+def _outcome(call: Call, run: Run | CellError, bindings: Bindings, now: float) -> Outcome:
     if isinstance(run, CellError):
-        return Outcome(_styled(run, call), KEEP_WITHOUT_ANSWER_S)
+        return Outcome(_styled(run, call, _options_at(call.function_id)), KEEP_WITHOUT_ANSWER_S)
+    function = bindings[call.function_id].function
+    result, stale = run.result, None
     if run.error is not None:
-        result: Any = error_cell(run.error, call.function_id)
-        return Outcome(_styled(result, call), _keep_s(call, run, now), None, run.requests, run.used)
-    is_fresh = run.stale is None and run.failed is None
-    stale = None if is_fresh else Stale.of(run, call.function_id.upper(), now)
-    return Outcome(_styled(run.result, call), _keep_s(call, run, now), stale, run.requests, run.used)
+        result = error_cell(run.error, call.function_id)
+    elif run.stale is not None or run.failed is not None:
+        stale = Stale.of(run, function.id, now)
+    if function.options_at is not None and function.options_at < len(call.args):
+        result = _styled(result, call, function.options_at)
+    return Outcome(result, _keep_s(run, function.keep_s, now), stale, run.requests, run.used)
 
 
-def _keep_s(call: Call, run: Run, now: float) -> float:
+def _keep_s(run: Run, limit_s: float | None, now: float) -> float:
     """Seconds that a host may keep the result: as long as all it rests on is fresh, and the function allows.
 
     What the service could not answer is asked again at once: the client decides whether that costs a request.
     """
     if run.failed is not None or (run.error is not None and not isinstance(run.error, UdfError)):
         return 0.0
-    limit_s = find(call.function_id).keep_s
     if limit_s is None:
         rests_on_nothing = run.error is not None or run.fresh_until == EVER
         limit_s = KEEP_WITHOUT_ANSWER_S if rests_on_nothing else KEEP_AT_MOST_S
@@ -214,17 +217,14 @@ def _keep_s(call: Call, run: Run, now: float) -> float:
     return limit_s if left_s >= limit_s else max(0.0, left_s)
 
 
-def _styled(result: Any, call: Call) -> Any:
+def _styled(result: Any, call: Call, options_at: int | None) -> Any:
     """The result with its errors as the call's own options want them: cell errors, their text, or blank."""
-    if type(result) is float or len(call.args) < 2:
+    if options_at is None or options_at >= len(call.args):
         return result
-    place = _options_at(call.function_id)
-    if place is None or place >= len(call.args):
-        return result
-    style = error_style(call.args[place])
+    style = error_style(call.args[options_at])
     return result if style == "code" else restyled(result, style)
 
 
 def _options_at(function_id: str) -> int | None:
-    function = REGISTRY.get(function_id) or REGISTRY.get(function_id.upper())
+    function = REGISTRY.get(function_id.upper())
     return function.options_at if function else None

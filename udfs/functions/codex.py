@@ -13,9 +13,9 @@ from dataservice.models import Post, WireItem
 from udfs.arguments.dates import Day
 from udfs.arguments.kinds import Choice, Count, Text, shown
 from udfs.cells import Table, table
-from udfs.engine.batch import SETTLED
 from udfs.engine.decorator import udf
 from udfs.engine.effects import EVER, have, need, need_all
+from udfs.engine.run import SETTLED
 from udfs.errors import CellError, NoDataError, error_cell
 from udfs.functions.wire import is_locked
 from udfs.records.fields import Fields

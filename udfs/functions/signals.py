@@ -16,7 +16,8 @@ from udfs.errors import NoDataError
 from udfs.records.fields import Fields
 from udfs.records.lookup import by_slug, corrected, in_group, ranked
 from udfs.records.resolve import need_catalogue, need_detail
-from udfs.timeseries.loader import Observed
+from udfs.timeseries.by_day import Observed
+from udfs.timeseries.loader import near_day
 from udfs.timeseries.vintages import PRESENT, VINTAGE_OPTIONS, Vintage, observed_as_of, observed_of
 
 SIGNAL_FIELDS = Fields(
@@ -126,7 +127,9 @@ async def SIGNAL(  # noqa: N802 - the id that workbooks store
     if name == "value" and at is None and vintage is PRESENT and detail.latest is not None:
         return detail.latest.value
     if name in OBSERVED:
-        found = await observed_of(detail, at, today, vintage, with_previous=name in NEEDS_PREVIOUS)
+        with_previous = name in NEEDS_PREVIOUS
+        near = None if at is None or vintage is not PRESENT else near_day(detail, at, with_previous=with_previous)
+        found = near or await observed_of(detail, at, today, vintage, with_previous=with_previous)
         return _field_of(found, name, detail.signal.slug)
     if name == "age":
         return answer.age_s(now)
@@ -136,6 +139,7 @@ async def SIGNAL(  # noqa: N802 - the id that workbooks store
 
 
 def _field_of(found: Observed, name: str, slug: str) -> Any:
+    """A field of an observation."""
     if name in NEEDS_PREVIOUS and found.before is None:
         raise NoDataError(f"{slug} has no value before the one of {found.moment}")
     return found.field(name)

@@ -59,6 +59,13 @@ def recent(detail: SignalDetail) -> Known:
     prove nothing: they may be all of the last 365 days. If they reach further than 365 days back from the newest one,
     the unit cannot be days; then fewer than 365 are all there are.
     """
+    known: Known | None = detail.derived.get("recent")
+    if known is None:
+        known = detail.derived["recent"] = _recent(detail)
+    return known
+
+
+def _recent(detail: SignalDetail) -> Known:
     observations = _with_latest(detail)
     if not len(detail.history):
         return Known(observations, date.max)

@@ -6,29 +6,26 @@ nulls count as not observed, so a day without a value shows the last value befor
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import date, datetime
-from typing import Any, TypeAlias
+from datetime import date
+from functools import lru_cache
 
-from dataservice.client import HistoryResource, SignalDetail, SignalResource
+import msgspec
+
+from dataservice.client import Answer, HistoryResource, SignalDetail, SignalResource
 from dataservice.client.cache.history import UNKNOWN_STEP_DAYS
 from dataservice.client.contract.requests import OBSERVATIONS_LIMIT
 from dataservice.errors import DataServiceError
 from dataservice.observations import Observations
-from udfs.engine.effects import EVER, FRESH, have
+from udfs.engine.effects import EVER, FRESH, INTERNED, Question, Reply, ask, asked_at_hand, have
 from udfs.errors import NoDataError
-from udfs.records.fields import day_or_moment
 from udfs.records.resolve import need_of, slug_of
+from udfs.timeseries.by_day import ByDay, Observed, Values, by_day
 from udfs.timeseries.coverage import Known, Window, days_before, recent, which_resource
-from udfs.timeseries.resample import known_only
 
 BLOCK_YEARS = (50, 20, 10, 5, 2, 1)
 """Sizes of the blocks in which old observations are requested: cells on near days then request the same."""
-
-Values: TypeAlias = Callable[[Observations], Observations]
-"""What shows other values for the same observations."""
 
 NEAR_STEPS = 12
 """Distances of two observations that a stored history is searched before a day: gaps are seldom longer."""
@@ -42,28 +39,13 @@ class Series:
     known: Known
 
 
-@dataclass(frozen=True, slots=True)
-class Observed:
-    """An observation and the value before it; None where there is none."""
+class _Block(msgspec.Struct, frozen=True):
+    """Some years around a day, all that came before their end, and the questions whether fresh ones are at hand."""
 
-    moment: date | datetime
-    value: float | None
-    before: float | None
-
-    def field(self, name: str) -> Any:
-        """`value`, `observed_at`, `previous`, `change`, or `pct_change`: a fraction, None on a base of 0 or less."""
-        match name:
-            case "value":
-                return self.value
-            case "observed_at":
-                return self.moment
-            case "previous":
-                return self.before
-        if self.value is None or self.before is None:
-            return None
-        if name == "change":
-            return self.value - self.before
-        return self.value / self.before - 1 if self.before > 0 else None
+    years: HistoryResource
+    past: HistoryResource
+    years_at_hand: Sequence[Question]
+    past_at_hand: Sequence[Question]
 
 
 async def known_series(name: str, window: Window, today: date) -> Series:
@@ -110,39 +92,45 @@ def latest(detail: SignalDetail, values: Values | None = None) -> Observed:
 
     `values` may show others in place of the observations' own values.
     """
-    observations = recent(detail).observations
-    if not len(observations):
+    near = by_day(detail)
+    if not len(near):
         raise NoDataError(f"{detail.signal.slug} has no observations yet")
-    return observed(observations[-1:], known_only(observations[:-1])[-1:], values)
+    return near.observed(len(near) - 1, near.places(len(near) - 1, 1), values)
+
+
+def near_day(detail: SignalDetail, day: date, *, with_previous: bool) -> Observed | None:
+    """The last observation up to the end of `day`; None where the recent history does not reach."""
+    near = by_day(detail)
+    found = near.last(day, 2 if with_previous else 1)
+    return near.observed(found[0], found[1:]) if found else None
 
 
 async def on_or_before(
     detail: SignalDetail, day: date, today: date, *, with_previous: bool, values: Values | None = None
 ) -> Observed:
-    """The last observation up to the end of `day`; raises `NoDataError` where there is none.
+    """The same, however long ago that was; raises `NoDataError` where there is none.
 
-    The recent history answers where it reaches, then a stored one. Else one request brings a block of years around the
-    day, the same for all days in it; only where that block is empty a second one asks for all that came before.
+    The recent history answers where it reaches, then a stored one: first the block of years around the day, because
+    that is one question for all days in it. Else one request brings this block; only where it is empty a second one
+    asks for all that came before.
     """
     slug = detail.signal.slug
     wanted = 2 if with_previous else 1
-    near = recent(detail)
-    found = _last(near, day, wanted)
-    if found is None:
-        window = HistoryResource(slug, days_before(day, int(near.step_days * NEAR_STEPS) + 1), day)
-        stored = await _stored(window)
-        found = _last(stored, day, wanted) if stored else None
-        if found is None and await _was_enough(window, day, wanted):
-            found = _last(await _needed(slug, window), day, wanted)  # asked again, and not lost if that fails
-    if found is None:
-        start, end = block_around(day, near.step_days)
-        block = HistoryResource(slug, start, None if end >= today else end)
-        found = _last(await _needed(slug, block), day, wanted)
-        if found is None:
-            found = _last(await _needed(slug, replace(block, start=None)), day, wanted)
-    if not found:
+    near = by_day(detail)
+    places = near.last(day, wanted)
+    if places is None:
+        step_days = _step_days(detail)
+        block = _block(slug, day.year, step_days, today)
+        near, places = await _stored_in(block, day, wanted)
+        if places is None:
+            near, places = await _stored_around(slug, day, step_days, wanted)
+        if places is None:
+            near, places = _last(await _needed(slug, block.years), day, wanted)
+        if places is None:
+            near, places = _last(await _needed(slug, block.past), day, wanted)
+    if not places:
         raise NoDataError(f"{slug} has no observation on or before {day}")
-    return observed(found[-1:], found[:-1], values)
+    return near.observed(places[0], places[1:], values)
 
 
 def block_around(day: date, step_days: float) -> tuple[date, date]:
@@ -170,26 +158,53 @@ async def _needed(name: str, resource: HistoryResource) -> Known:
 
 
 async def _stored(resource: HistoryResource) -> Known | None:
-    answer = await have(resource, max_age_s=FRESH)
-    return Known(answer.value, resource.start or date.min) if answer else None
+    return _known(resource, await have(resource, max_age_s=FRESH))
 
 
-async def _was_enough(resource: HistoryResource, day: date, wanted: int) -> bool:
-    """Whether a stored history of any age holds the last observations up to `day`."""
-    answer = await have(resource, max_age_s=EVER)
-    return answer is not None and _last(Known(answer.value, resource.start or date.min), day, wanted) is not None
+async def _stored_in(block: _Block, day: date, wanted: int) -> tuple[ByDay, list[int] | None]:
+    """The last values up to `day` in the block, where that is stored; where it is empty, in all that came before."""
+    reply = (await ask(block.years_at_hand))[0]
+    found = _last(_known(block.years, reply), day, wanted)
+    if reply is None or found[1] is not None:
+        return found
+    return _last(_known(block.past, (await ask(block.past_at_hand))[0]), day, wanted)
 
 
-def _last(known: Known, day: date, wanted: int) -> Observations | None:
-    """The last `wanted` observations up to `day`; fewer only if there are no more, None if there may be."""
-    found = known_only(known.observations.between(None, day))[-wanted:]
-    return found if len(found) == wanted or known.since == date.min else None
+async def _stored_around(slug: str, day: date, step_days: float, wanted: int) -> tuple[ByDay, list[int] | None]:
+    """The last values up to `day` in whatever was stored of the days before it; one that is old is asked for again."""
+    window = HistoryResource(slug, days_before(day, int(step_days * NEAR_STEPS) + 1), day)
+    found = _last(_known(window, await have(window, max_age_s=EVER)), day, wanted)
+    if found[1] is None:
+        return found
+    fresh = await _stored(window)  # else it is not lost if the service does not answer
+    return _last(fresh or await _needed(slug, window), day, wanted)
 
 
-def observed(current: Observations, before: Observations, values: Values | None = None) -> Observed:
-    """The observation `current`, of length 1, and the value of `before`, of length 1 or 0."""
-    if values is not None:
-        current, before = values(current), values(before)
-    ((moment, value),) = current
-    previous = float(before.values[0]) if len(before) else None
-    return Observed(day_or_moment(moment), None if math.isnan(value) else value, previous)
+@lru_cache(maxsize=INTERNED)
+def _block(slug: str, year: int, step_days: float, today: date) -> _Block:
+    """The block around the days of a year: made once for all of them."""
+    start, end = block_around(date(year, 1, 1), step_days)
+    years = HistoryResource(slug, start, None if end >= today else end)
+    past = replace(years, start=None)
+    return _Block(years, past, asked_at_hand(years, max_age_s=FRESH), asked_at_hand(past, max_age_s=FRESH))
+
+
+def _known(resource: HistoryResource, reply: Reply) -> Known | None:
+    return Known(reply.value, resource.start or date.min) if isinstance(reply, Answer) else None
+
+
+def _step_days(detail: SignalDetail) -> float:
+    """The average distance of two recent observations."""
+    step_days: float | None = detail.derived.get("step days")
+    if step_days is None:
+        step_days = detail.derived["step days"] = recent(detail).step_days
+    return step_days
+
+
+def _last(known: Known | None, day: date, wanted: int) -> tuple[ByDay, list[int] | None]:
+    """The last values up to `day` in what is known."""
+    found = _NOTHING if known is None else ByDay(known)
+    return found, found.last(day, wanted)
+
+
+_NOTHING = ByDay(Known(Observations.empty(), date.max))

@@ -23,8 +23,9 @@ from udfs.arguments.options import Option
 from udfs.engine.effects import EVER, FRESH, have
 from udfs.errors import NoDataError
 from udfs.records.resolve import CATALOGUE
+from udfs.timeseries.by_day import Observed, observed
 from udfs.timeseries.coverage import Known, Window
-from udfs.timeseries.loader import Observed, Series, known_series, latest, observed, on_or_before
+from udfs.timeseries.loader import Series, known_series, latest, on_or_before
 from udfs.timeseries.resample import known_only
 
 

@@ -192,11 +192,11 @@ async def _worked_out(
 
 
 def _print_cells(cells: Cells) -> None:
-    from rich.console import Console
-
     from addin.cli.output import as_text, table_of
 
     if cells.is_table:
+        from rich.console import Console
+
         Console().print(table_of(cells))
     else:
         echo(as_text(cells.rows[0][0]))

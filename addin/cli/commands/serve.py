@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     from starlette.routing import BaseRoute
 
+    from addin.tls.certificates import Certificate
+
 
 def serve(
     port: Annotated[int | None, typer.Option(min=0, max=65_535, help="The port; 0 takes a free one.")] = None,
@@ -33,11 +35,10 @@ def serve(
       addin serve --http
     """
     from addin.backend import create_app, serving
-    from addin.tls.certificates import certificates
 
     settings = load_settings()
     app = create_app(settings, pages_beside=_shared_sheet(settings))
-    certificate = None if http else certificates().ensure(datetime.now(UTC))
+    certificate = None if http else _certificate()
     listener = serving.listen(
         host or settings.host,
         settings.port if port is None else port,
@@ -117,6 +118,12 @@ def _shared_sheet(settings: Settings) -> Sequence[BaseRoute]:
     if not (found := routes(settings)):
         raise SettingsError(f"serve_sheet is set, but the sheet's component is not here; get it with: {ADVICE}")
     return found
+
+
+def _certificate() -> Certificate:
+    from addin.tls.certificates import certificates  # cryptography takes long to load
+
+    return certificates().ensure(datetime.now(UTC))
 
 
 def deployment(settings: Settings) -> list[str]:

@@ -34,6 +34,7 @@ class AnswerCache(SignalAnswers):
         self.memory.clear()
         self._histories.clear()
         self._absent.clear()
+        self._looked.clear()
         self._noted.clear()
         self.missing.clear()
         return 0 if self.scope is None else await self._store.clear(f"{self.scope}/")

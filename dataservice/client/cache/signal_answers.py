@@ -39,6 +39,8 @@ class SignalAnswers(StoredAnswers):
         super().__init__(store, max_bytes=max_bytes, ttl_s=ttl_s, missing_ttl_s=missing_ttl_s)
         self._histories = Histories(store, max_bytes=max_bytes // 2, name_of=self._history_name, missing=self.missing)
         self._absent: LRUCache[str, float] = LRUCache(MAX_ABSENT)
+        self._looked: LRUCache[str, float] = LRUCache(MAX_ABSENT)
+        """When the history of a signal was last looked up in the store."""
         self.archive = Archive(
             store, max_bytes=max_bytes // ARCHIVE_SHARE, scope=lambda: self.scope, kept_look=self._kept_look
         )
@@ -48,6 +50,7 @@ class SignalAnswers(StoredAnswers):
         self.memory.move(-seconds)
         self._histories.move(-seconds)
         self._absent.clear()
+        self._looked.clear()
         self.missing.set_back(seconds)
         self.rules = replace(self.rules, not_before=self.rules.not_before - seconds)
 
@@ -59,9 +62,24 @@ class SignalAnswers(StoredAnswers):
         before = self._histories.kept_at(slug)
         history = (await self._histories.load(slug)).dated(now)
         self._histories.hold(slug, history)
+        self._looked[slug] = now
         if self._histories.kept_at(slug) != before:  # another process pulled: cut all windows from the same history
             self.memory.drop_family(HistoryResource(slug))
         return self._united(slug, history, detail or await self._detail(slug, now))
+
+    def lacks(self, resource: HistoryResource, now: float) -> bool:
+        """Whether a look into the store a moment ago has shown that no day of the window is known.
+
+        A batch may ask for the windows around a hundred thousand days, and each look takes a thread.
+        """
+        held, detail = self._histories.held(resource.slug), self.memory.get(SignalResource(resource.slug))
+        if held is None or detail is None or not now - ABSENT_S <= self._looked.get(resource.slug, NEVER) <= now:
+            return False
+        window = window_of(resource.start, resource.end, utc_day(now))
+        recent = detail.value.history
+        if len(recent) and recent.first_day <= window.end:
+            return False
+        return not any(span.window.meets(window) for span in held.spans)
 
     async def history_at_hand(self, slug: str, now: float) -> History:
         """The same, from memory where this process has read or pulled it before: for whoever just looked it up."""

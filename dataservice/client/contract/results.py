@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, time
 from difflib import get_close_matches
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from dataservice.models import Current, Index, Observation, Record, Signal
 from dataservice.observations import Observations
@@ -32,6 +32,8 @@ class SignalDetail:
     signal: Signal
     latest: Observation | None
     history: Observations = field(default_factory=Observations.empty)
+    derived: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+    """What readers worked out of the detail, by a name of theirs: it is kept as long as the detail."""
 
     def __repr__(self) -> str:
         latest = f"{self.latest.value} at {self.latest.observed_at}" if self.latest else "no value"

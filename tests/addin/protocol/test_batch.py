@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from addin.protocol.batch import BadBatchError, calls_in, read_call
+from addin.protocol.batch import BadBatchError, calls_in, read_call, read_calls
 from udfs.engine.session import Call
 from udfs.errors import CellError
 
@@ -82,3 +82,17 @@ def test_no_bytes_crash_the_reading(body):
             read_call(call)
     except BadBatchError:
         pass
+
+
+TEXTS = st.one_of(
+    JUNK.map(orjson.dumps),
+    st.lists(JUNK, max_size=3).map(lambda args: orjson.dumps(["SIGNAL", *args])),
+    st.sampled_from([b'["\xff"]', b'["\\ud800"]', b'["A", 1e999]', b"[[]]", b'["A", NaN]']),
+    st.just(b'["A", "' + 40_000 * b"x" + b'"]'),
+    st.just(b'["A"' + 60_000 * b",1" + b"]"),
+)
+
+
+@given(st.lists(TEXTS, max_size=6))
+def test_calls_are_read_together_as_one_by_one(texts):
+    assert read_calls(texts) == [read_call(text) for text in texts]

@@ -5,15 +5,27 @@ from datetime import UTC, date, datetime
 import orjson
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from addin.protocol.encoding import encode, finish
 from dataservice.errors import NotFoundError
+from udfs.cells import MAX_TEXT
 from udfs.engine.session import Outcome, Stale
 from udfs.errors import CellError, ErrorCode, error_cell
 
 
 def answer(result, *, stale=None, fresh_s=12.34):
     return orjson.loads(finish(encode(Outcome(result, fresh_s, stale), "SIGNAL"), fresh_s))
+
+
+@given(st.one_of(st.floats(), st.text(), st.sampled_from(["x" * MAX_TEXT, "x" * (MAX_TEXT + 1), "\ud800"])))
+def test_one_number_or_text_is_encoded_as_in_a_table(value):
+    alone, table = answer(value), answer([[value]])
+    if "error" in alone:  # half a character has no form in JSON
+        assert table == alone
+    else:
+        assert table["columns"][0]["values"] == [alone["value"]]
 
 
 @pytest.mark.parametrize("value", [86.48, -1.0, 7, True, False, "text", '"quoted" \\ \u2028 €', "", None])

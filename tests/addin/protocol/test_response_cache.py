@@ -1,6 +1,10 @@
 """Ready answers are kept no longer than they are fresh, and no more of them than fit."""
 
-from addin.protocol.batch import Ready, ResponseCache
+from cachetools import Cache, LRUCache
+from hypothesis import given
+from hypothesis import strategies as st
+
+from addin.protocol.response_cache import CLOCK_STEP_S, Ready, ResponseCache
 
 
 def test_an_answer_is_found_while_it_is_fresh():
@@ -43,3 +47,34 @@ def test_an_answer_from_before_the_clock_was_set_back_is_not_fresh():
     assert cache.fresh(b"a", 14_000.0) is None
     cache.put(b"a", Ready(b"[", fresh_until=14_900.0), now=14_000.0)
     assert cache.fresh(b"a", 14_000.0) == Ready(b"[", 14_900.0)
+
+
+CALLS = st.sampled_from([b"a", b"bb", b"ccc", b"dddd"])
+STEPS = st.one_of(
+    st.tuples(st.just("put"), CALLS, st.integers(0, 400), st.integers(0, 60)),
+    st.tuples(st.just("find"), st.lists(CALLS, max_size=4)),
+    st.tuples(st.just("wait"), st.integers(-30, 30)),
+)
+
+
+@given(st.lists(STEPS, max_size=40))
+def test_what_is_kept_and_what_goes_is_as_in_any_cache_of_the_least_used(steps):
+    cache, model, now = ResponseCache(1_000), LRUCache(1_000, getsizeof=lambda kept: kept[2]), 1_000.0
+    for step, *given_ in steps:
+        match step, given_:
+            case "put", [call, size, fresh_s]:
+                ready = Ready(bytes(size), now + fresh_s)
+                cache.put(call, ready, now)
+                if len(call) + size + 200 <= 1_000:
+                    model.pop(call, None)
+                    model[call] = (ready, now, len(call) + size + 200)
+            case "find", [calls]:
+                expected = []
+                for call in calls:
+                    ready, since, _ = Cache.__getitem__(model, call) if call in model else (None, 0.0, 0)
+                    is_fresh = ready is not None and now < ready.fresh_until and since <= now + CLOCK_STEP_S
+                    expected.append(model[call][0] if is_fresh else None)  # only this counts as a use
+                assert cache.all_fresh(calls, now) == expected
+            case "wait", [seconds]:
+                now += seconds
+        assert cache.held_bytes == model.currsize

@@ -103,6 +103,20 @@ async def test_no_cold_call_reads_an_entry_of_the_store_twice(service, tmp_path,
     assert set(Counter(store.reads).values()) == {1}
 
 
+async def test_many_old_days_of_one_signal_look_into_its_stored_history_a_few_times(service, tmp_path):
+    store = CountingFile(tmp_path / "cache.sqlite")
+    texts = [f"{year}-{month:02}-15" for year in (2021, 2023) for month in range(1, 13)]
+    days = [Call("SIGNAL", ["eia.wti.spot", "value", text]) for text in texts]
+    async with AsyncClient(service.url, service.key, store=store) as client:
+        outcomes = await Session(client).answer(days)
+        again = await Session(client).answer(days)
+    await store.aclose()
+    assert [outcome.result for outcome in outcomes if not isinstance(outcome.result, float)] == []
+    assert [outcome.result for outcome in again] == [outcome.result for outcome in outcomes]
+    assert sum(outcome.requests for outcome in outcomes) == service.running.request_count <= 3
+    assert sum(name.endswith("/observations") for name in store.reads) <= 4
+
+
 async def test_after_waiting_for_another_processs_lease_the_entry_is_read_again():
     clock, service = Clock(), Scripted(lambda _: answer(signal()))
     store = CountingStore(clock)

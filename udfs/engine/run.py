@@ -1,0 +1,91 @@
+"""One function under way, and what it learns from the replies to its questions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from dataservice.client import Answer, Resource
+from dataservice.errors import DataServiceError, InvalidRequestError, NotFoundError, TierError
+from udfs.engine.effects import EVER, Asking, Question, Reply
+
+SETTLED = (NotFoundError, TierError, InvalidRequestError)
+"""Refusals that stay true for a while: what rests on one of them is as good as it can be."""
+
+
+class Learned(msgspec.Struct, frozen=True, eq=False):
+    """The reply to a question, and what it means for every function that goes on with it."""
+
+    replies: tuple[Reply]
+    fresh_until: float = EVER
+    """Until when the answer counts as fresh; one that was accepted at any age, up to that age."""
+    stale: Answer[Any] | None = None
+    """The answer, where it is a last known value in place of a fresh one."""
+    failed: DataServiceError | None = None
+    """What kept an answer away, unless asking again would change nothing."""
+    is_lacking: bool = False
+    """Whether one of these two is there."""
+
+    @classmethod
+    def of(cls, question: Question, reply: Reply) -> Learned:
+        """What a function learns that asked `question`."""
+        if not isinstance(reply, Answer):
+            if isinstance(reply, DataServiceError) and not isinstance(reply, SETTLED):
+                return cls((reply,), failed=reply, is_lacking=True)
+            return cls((reply,))
+        max_age_s = question.cached_max_age_s
+        if max_age_s is not None:
+            return cls((reply,), max(reply.fresh_until, reply.fetched_at + max_age_s))
+        if reply.stale_because is not None:
+            return cls((reply,), reply.fresh_until, stale=reply, is_lacking=True)
+        return cls((reply,), reply.fresh_until)
+
+
+class Run(msgspec.Struct, eq=False):
+    """One function under way: what it asks now, what its result rests on so far, and how it ended."""
+
+    asking: Asking[Any] | None
+    """The function; None once it has ended, because its frame is larger than all else here."""
+    result: Any = None
+    error: Exception | None = None
+    questions: Sequence[Question] = ()
+    fresh_until: float = EVER
+    """Until when all its answers count as fresh; one that was accepted at any age, up to that age."""
+    stale: Answer[Any] | None = None
+    """The oldest last known value that it received in place of a fresh one."""
+    failed: DataServiceError | None = None
+    """Why a part of what it asked for is missing now and may come later."""
+    requests: int = 0
+    """Requests that were made for this function, answered or not; those of what several functions share are charged to
+    the first that used it."""
+    used: dict[Resource[Any], Answer[Any]] | None = None
+    """The answers that went into its result; None where nobody wants to know them."""
+
+    def step(self, replies: Sequence[Reply] | None) -> None:
+        """Go on with `replies` up to the next questions or the end."""
+        if self.asking is None:
+            return
+        try:
+            self.questions = self.asking.send(replies)  # type: ignore[arg-type]  # None begins it
+            return
+        except StopIteration as end:
+            self.result = end.value
+        except Exception as error:  # noqa: BLE001 - whatever it is, it becomes this one cell's error
+            self.error = error
+        self.asking, self.questions = None, ()
+
+    def note_lack(self, learned: Learned) -> None:
+        """Note what is old or missing in what the function goes on with."""
+        stale = learned.stale
+        if stale is not None and (self.stale is None or stale.fetched_at < self.stale.fetched_at):
+            self.stale = stale
+        if learned.failed is not None:
+            self.failed = learned.failed
+
+    def close(self) -> None:
+        """End the function where it stands."""
+        if self.asking is not None:
+            self.asking.close()
+        self.asking, self.questions = None, ()

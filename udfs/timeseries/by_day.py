@@ -1,0 +1,116 @@
+"""Observations by their days: the last values up to a day, found by bisection and without a copy."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
+from datetime import UTC, date, datetime, timedelta
+from typing import Any, TypeAlias
+
+import msgspec
+import numpy as np
+
+from dataservice.client import SignalDetail
+from dataservice.observations import Observations
+from udfs.timeseries.coverage import Known, recent
+
+Values: TypeAlias = Callable[[Observations], Observations]
+"""What shows other values for the same observations."""
+
+DAY_US = 86_400_000_000
+
+BEFORE_1970 = date(1970, 1, 1).toordinal() - 1
+
+
+class Observed(msgspec.Struct, frozen=True, eq=False):
+    """An observation and the value before it; None where there is none."""
+
+    time_us: int
+    """Its time in microseconds since 1970 (UTC)."""
+    value: float | None
+    before: float | None
+
+    @property
+    def moment(self) -> date | datetime:
+        """Its day, or its time where that is not midnight (UTC)."""
+        days, rest_us = divmod(self.time_us, DAY_US)
+        day = date.fromordinal(days + BEFORE_1970 + 1)
+        return datetime(day.year, day.month, day.day, tzinfo=UTC) + timedelta(microseconds=rest_us) if rest_us else day
+
+    def field(self, name: str) -> Any:
+        """`value`, `observed_at`, `previous`, `change`, or `pct_change`: a fraction, None on a base of 0 or less."""
+        match name:
+            case "value":
+                return self.value
+            case "observed_at":
+                return self.moment
+            case "previous":
+                return self.before
+        if self.value is None or self.before is None:
+            return None
+        if name == "change":
+            return self.value - self.before
+        return self.value / self.before - 1 if self.before > 0 else None
+
+
+class ByDay:
+    """Observations by their days, nulls left out: ready to be searched, without a copy."""
+
+    __slots__ = ("_is_whole", "_observations", "_times", "_values")
+
+    def __init__(self, known: Known) -> None:
+        self._observations = known.observations
+        self._times: Any = known.observations.times.view(np.int64).data
+        self._values: Any = known.observations.values.data
+        self._is_whole = known.since == date.min
+
+    def __len__(self) -> int:
+        return len(self._times)
+
+    def last(self, day: date, wanted: int) -> list[int] | None:
+        """The places of the last `wanted` values up to the end of `day`, the newest first.
+
+        Fewer only where there are no more; None where there may be others before.
+        """
+        places = self.places(bisect_left(self._times, (day.toordinal() - BEFORE_1970) * DAY_US), wanted)
+        return places if len(places) == wanted or self._is_whole else None
+
+    def places(self, end: int, wanted: int) -> list[int]:
+        """The places of the last `wanted` values before the place `end`, the newest first."""
+        places: list[int] = []
+        while end and len(places) < wanted:
+            end -= 1
+            value = self._values[end]
+            if value == value:  # no null
+                places.append(end)
+        return places
+
+    def observed(self, place: int, before: Sequence[int], values: Values | None = None) -> Observed:
+        """The observation at `place` with the first value of those at `before`."""
+        if values is not None:
+            at = before[0] if before else 0
+            return observed(
+                self._observations[place : place + 1], self._observations[at : at + len(before[:1])], values
+            )
+        value = self._values[place]
+        return Observed(
+            self._times[place], value if value == value else None, self._values[before[0]] if before else None
+        )
+
+
+def observed(current: Observations, before: Observations, values: Values | None = None) -> Observed:
+    """The observation `current`, of length 1, and the value of `before`, of length 1 or 0."""
+    if values is not None:
+        current, before = values(current), values(before)
+    value = current.values.item(0)
+    previous = before.values.item(0) if len(before) else None
+    return Observed(current.times.view(np.int64).item(0), None if math.isnan(value) else value, previous)
+
+
+def by_day(detail: SignalDetail) -> ByDay:
+    """The recent history."""
+    found: ByDay | None = detail.derived.get("by day")
+    if found is None:
+        found = detail.derived["by day"] = ByDay(recent(detail))
+    return found
