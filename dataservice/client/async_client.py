@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import math
 import random
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
@@ -111,15 +110,9 @@ class AsyncClient(Endpoints):
             self._transport, self._usage, self._breaker, clock=clock, sleep=sleep, jitter=jitter
         )
         fetch_lock = FetchLock(self._cache, self._store, clock=clock, sleep=sleep)
-        self._unknown_names = UnknownNames(self._cache, self._store, clock=clock)
+        names = self._unknown_names = UnknownNames(self._cache, self._store, clock=clock)
         self._reader = ResourceReader(
-            self._cache,
-            self._sender,
-            fetch_lock,
-            self._unknown_names,
-            deadline_s=deadline_s,
-            clock=clock,
-            max_pages=max_pages,
+            self._cache, self._sender, fetch_lock, names, deadline_s=deadline_s, clock=clock, max_pages=max_pages
         )
         self._overview = Overview(self._cache, self._breaker, clock=clock)
 
@@ -153,7 +146,7 @@ class AsyncClient(Endpoints):
         """The answer in any cache, fresh if any cache holds a fresh one, else the youngest; never a request."""
         if isinstance(resource, VintagesResource):
             found: Any = await self.vintages(resource.slug)
-            return Answer(found, self._clock(), math.inf, Source(self._store.tier))
+            return Answer(found, self._clock(), inf, Source(self._store.tier))
         if not can_exist(resource):
             return None
         await self._open()

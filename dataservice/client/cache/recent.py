@@ -10,7 +10,7 @@ from datetime import date, timedelta
 
 import numpy as np
 
-from dataservice.client.cache.history import History, Span, after_pull, check_from, is_revision
+from dataservice.client.cache.history import OVERLAP, History, Span, after_pull, check_from, is_revision
 from dataservice.client.contract.requests import HISTORY_LIMIT
 from dataservice.client.contract.results import SignalDetail
 from dataservice.client.contract.windows import Window, missing

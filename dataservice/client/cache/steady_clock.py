@@ -13,7 +13,8 @@ NOTICED_S = 5.0
 class SteadyClock:
     """The time of `clock`; calls `set_back` with the seconds by which it was set back, found by `monotonic`.
 
-    A clock that was set forward needs no notice: what is dated by it only gets old too soon.
+    A clock that was set forward needs no notice: what is dated by it only gets old too soon. Nothing tells how fast
+    another clock than the system's should go; such a one is set back when it is behind what it has shown before.
     """
 
     def __init__(
@@ -21,12 +22,12 @@ class SteadyClock:
         clock: Callable[[], float],
         set_back: Callable[[float], None],
         *,
-        monotonic: Callable[[], float] = time.monotonic,
+        monotonic: Callable[[], float] | None = None,
     ) -> None:
         self._clock = clock
         self._set_back = set_back
-        self._monotonic = monotonic
-        self._ahead_s = clock() - monotonic()
+        self._monotonic = monotonic or (time.monotonic if clock is time.time else lambda: 0.0)
+        self._ahead_s = clock() - self._monotonic()
         self._lock = threading.Lock()
 
     def __call__(self) -> float:
