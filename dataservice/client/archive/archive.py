@@ -1,14 +1,14 @@
 """The vintages of all signals: looked up, extended by looks, and kept as logs of the store.
 
-A look that changes nothing is only remembered: answers that are kept anyway tell its time. A look that shows a change
-appends one part. Parts are sets of facts: in whichever order processes append them, they say the same together.
+A look that changes nothing is only remembered, if its answer is kept anyway and so tells its time. Any other one appends
+a part. Parts are sets of facts: in whichever order processes append them, they say the same together.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from urllib.parse import quote, unquote
 from weakref import WeakValueDictionary
@@ -31,7 +31,7 @@ process, and written as a whole so rarely that a change costs little however lon
 
 HELD_BYTES = 1_000  # of objects around the columns
 
-ATTEMPTS = 5
+ATTEMPTS = 100
 """A log that others fold or append to meanwhile is read again, and what was to be done is done to that."""
 
 _logger = logging.getLogger("dataservice.client")
@@ -63,7 +63,7 @@ NOTHING_HELD = Held(Vintages.nothing(), (), Looked.never(), Facts.none())
 class Archive:
     """What was known of each signal, and when; `scope` names the key, None while the store is not open.
 
-    `kept_looks` tells the times of the looks whose answers the store keeps anyway.
+    `kept_look` tells of the last look at a signal whose answer the store keeps anyway: its days and its time.
     """
 
     def __init__(
@@ -72,11 +72,11 @@ class Archive:
         *,
         max_bytes: int,
         scope: Callable[[], str | None],
-        kept_looks: Callable[[str], Awaitable[Iterable[tuple[Window, float]]]],
+        kept_look: Callable[[str], Awaitable[tuple[Window, float] | None]],
     ) -> None:
         self._store = store
         self._scope = scope
-        self._kept_looks = kept_looks
+        self._kept_look = kept_look
         self._held: LRUCache[str, Held] = LRUCache(max_bytes, getsizeof=_size)
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
@@ -90,15 +90,18 @@ class Archive:
         async with self._lock(slug):
             return (await self._current(slug)).vintages
 
-    async def look(self, slug: str, window: Window, found: Observations, at: float) -> None:
-        """Learn that the service gave `found` as all observations of `window`, at the time `at`."""
+    async def look(self, slug: str, window: Window, found: Observations, at: float, *, is_kept: bool = False) -> None:
+        """Learn that the service gave `found` as all observations of `window`, at the time `at`.
+
+        If the answer is kept (`is_kept`), that tells the time of this look; nothing is saved if it changed nothing.
+        """
         if not window:
             return
         async with self._lock(slug):
             for _ in range(ATTEMPTS):
                 held = await self._current(slug)
                 seen = await self._after_look(slug, held, window, found, at)
-                if _is_nothing_new(held, seen, window, micros(at)):
+                if is_kept and _is_nothing_new(held, seen, window, micros(at)):
                     self._hold(slug, replace(seen, looked_again=window))
                     return
                 if await self._append(slug, seen):
@@ -109,9 +112,9 @@ class Archive:
         known, moment = held.vintages, micros(at)
         facts = known.changes(window, found, moment)
         if len(facts):
-            for days, kept_at in await self._kept_looks(slug):
-                if kept_at <= at:
-                    known = replace(known, looked=known.looked.confirmed(days, micros(kept_at)))
+            kept = await self._kept_look(slug)
+            if kept is not None and kept[0] and kept[1] <= at:
+                known = replace(known, looked=known.looked.confirmed(kept[0], micros(kept[1])))
             facts = known.changes(window, found, moment)
         seen = replace(known, looked=known.looked.at(window, moment))
         if not len(facts):

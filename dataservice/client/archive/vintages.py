@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
+from cachetools import LRUCache
 from numpy.typing import NDArray
 
 from dataservice.client.archive.facts import Facts, same_values
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 REVISION_COLUMNS = ("observed_at", "value_before", "value", "first_seen", "not_before")
+
+MAX_ASKED = 4
 
 DROPPED = 1
 """As `pruned_before`: the store dropped what came before, and does not know until when."""
@@ -49,10 +52,13 @@ class Vintages:
 
     def as_of(self, moment: int) -> Observations:
         """The observations as the looks up to `moment` showed them; only those of days looked at by then are known."""
-        if moment >= self._newest:
-            return self._latest
-        known = self.facts.first_seen <= moment
-        return self._observations(known & ~np.append(self._again[1:] & known[1:], False)[: len(known)])
+        moment = min(moment, self._newest)
+        found = self._asked.get(moment)
+        if found is None:
+            known = self.facts.first_seen <= moment
+            found = self._observations(known & ~np.append(self._again[1:] & known[1:], False)[: len(known)])
+            self._asked[moment] = found
+        return found
 
     def first_values(self, moment: int) -> Observations:
         """Every observation that had a value in looks up to `moment`, with the first one that was seen."""
@@ -153,9 +159,9 @@ class Vintages:
         return int(self.facts.first_seen.max(initial=NEVER_BEFORE))
 
     @cached_property
-    def _latest(self) -> Observations:
-        """The last state of all."""
-        return self._observations(~np.append(self._again[1:], False)[: len(self.facts)])
+    def _asked(self) -> LRUCache[int, Observations]:
+        """The states that were asked for last: the cells of a sheet ask for one and the same."""
+        return LRUCache(MAX_ASKED)
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,7 +70,7 @@ class AnswerCache(SignalAnswers):
         fetched_at = self.rules.arrival(now)
         answer = Answer(value, fetched_at, self.rules.fresh_until(fetched_at, now), Source.NETWORK)
         if isinstance(resource, SignalResource):
-            await self.archive.look(resource.slug, *looked_at(cast("SignalDetail", value)), fetched_at)
+            await self.archive.look(resource.slug, *looked_at(cast("SignalDetail", value)), fetched_at, is_kept=True)
         before = self._remember(resource, answer, size_of(value, payload))
         if self.scope is not None:
             await self._store.put(self.name(resource), Entry(payload, fetched_at))

@@ -10,7 +10,7 @@ from datetime import date, timedelta
 
 import numpy as np
 
-from dataservice.client.cache.history import OVERLAP, History, Span, after_pull, check_from, is_revision
+from dataservice.client.cache.history import History, Span, after_pull, check_from, is_revision
 from dataservice.client.contract.requests import HISTORY_LIMIT
 from dataservice.client.contract.results import SignalDetail
 from dataservice.client.contract.windows import Window, missing
@@ -42,19 +42,6 @@ def looked_at(detail: SignalDetail) -> tuple[Window, Observations]:
     if window and len(found) < HISTORY_LIMIT and (found.last_day - found.first_day).days > HISTORY_LIMIT + 1:
         window = Window(date.min, date.max)
     return window, found.between(window.start) if window else found
-
-
-def looks_of(history: History) -> list[tuple[Window, float]]:
-    """When which days were pulled last, as far as the spans tell: a day may have been pulled once more since.
-
-    Only an open span surely ends with the days that it was checked from; others may be what is left of one.
-    """
-    looks = [(span.window, span.pulled_at) for span in history.spans]
-    for span in history.spans:
-        known = history.inside(span.window)
-        if span.is_open and len(known) > OVERLAP + 1:
-            looks.append((Window(known[-OVERLAP:].first_day, span.window.end), span.checked_at))
-    return looks
 
 
 def with_detail(history: History, detail: SignalDetail, at: float) -> History:

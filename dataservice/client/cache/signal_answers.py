@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, TypeVar, cast
@@ -12,10 +11,10 @@ from cachetools import LRUCache
 
 from dataservice.client.archive.archive import Archive
 from dataservice.client.cache.answer import Answer, Source
-from dataservice.client.cache.codec import pack, unpack, unpack_history
+from dataservice.client.cache.codec import pack, unpack
 from dataservice.client.cache.histories import Histories
 from dataservice.client.cache.history import History, findings, window_of
-from dataservice.client.cache.recent import contradicts, corrected, looks_of, window_of_detail, with_detail
+from dataservice.client.cache.recent import contradicts, corrected, window_of_detail, with_detail
 from dataservice.client.cache.stored_answers import NEVER, StoredAnswers
 from dataservice.client.contract.resources import HistoryResource, Resource, SignalResource
 from dataservice.client.contract.results import SignalDetail
@@ -41,7 +40,7 @@ class SignalAnswers(StoredAnswers):
         self._histories = Histories(store, max_bytes=max_bytes // 2, name_of=self._history_name)
         self._absent: LRUCache[str, float] = LRUCache(MAX_ABSENT)
         self.archive = Archive(
-            store, max_bytes=max_bytes // ARCHIVE_SHARE, scope=lambda: self.scope, kept_looks=self._kept_looks
+            store, max_bytes=max_bytes // ARCHIVE_SHARE, scope=lambda: self.scope, kept_look=self._kept_look
         )
 
     def set_back(self, seconds: float) -> None:
@@ -149,18 +148,16 @@ class SignalAnswers(StoredAnswers):
             return await self._unpacked(resource, now)
         return known
 
-    async def _kept_looks(self, slug: str) -> list[tuple[Window, float]]:
-        """The days that the kept answers about a signal cover, and when the service gave them."""
-        looks: list[tuple[Window, float]] = []
-        detail = await self._get(self.name(SignalResource(slug)))
-        history = await self._get(self.name(HistoryResource(slug)))
-        with contextlib.suppress(msgspec.MsgspecError, ValueError):  # what cannot be read tells nothing
-            if detail is not None:
-                window = window_of_detail(unpack(SignalResource(slug), detail.payload))
-                looks.append((window, detail.fetched_at))
-            if history is not None:
-                looks += looks_of(unpack_history(history.payload))
-        return [look for look in looks if look[0]]
+    async def _kept_look(self, slug: str) -> tuple[Window, float] | None:
+        """The days that the kept detail of a signal covers, and when the service gave it."""
+        kept = await self._get(self.name(SignalResource(slug)))
+        if kept is None:
+            return None
+        try:
+            detail = unpack(SignalResource(slug), kept.payload)
+        except (msgspec.MsgspecError, ValueError):  # what cannot be read tells nothing
+            return None
+        return window_of_detail(detail), kept.fetched_at
 
     def _history_name(self, slug: str) -> str | None:
         return None if self.scope is None else self.name(HistoryResource(slug))
