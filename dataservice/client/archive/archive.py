@@ -1,7 +1,7 @@
 """The vintages of all signals: looked up, extended by looks, and kept as logs of the store.
 
-A look that changes nothing is only remembered, if its answer is kept anyway and so tells its time. Any other one appends
-a part. Parts are sets of facts: in whichever order processes append them, they say the same together.
+A look that changes nothing is only remembered, if its answer is kept anyway and tells its time. Any other look
+appends a part. Parts are sets of facts: in whatever order processes append them, they say the same together.
 """
 
 from __future__ import annotations

@@ -47,9 +47,10 @@ class Facts:
 
     @classmethod
     def together(cls, facts: Sequence[Facts]) -> Facts:
-        """All of them as one, each once, by observation and then by time; what repeats the fact before it is left out.
+        """All of them as one, each once, by observation and then by time; each was not before the one before it.
 
-        Of two that contradict each other at one time the later one in `facts` counts.
+        Of two that contradict each other at one time the later one in `facts` counts. What only repeats the fact before
+        it stays: there may be one between them that is not here yet.
         """
         columns: list[Any] = [np.concatenate([getattr(one, name) for one in facts]) for name in cls.__slots__]
         order = np.lexsort((columns[3], columns[0]))
@@ -60,7 +61,7 @@ class Facts:
         begins = np.append(True, ~(same_observation & (first_seen[1:] == first_seen[:-1])))
         not_before = np.maximum.reduceat(not_before, np.flatnonzero(begins))
         ends = np.append(begins[1:], True)
-        return _without_repetitions(cls(times[ends], values[ends], gone[ends], first_seen[ends], not_before))
+        return _each_after_the_last(cls(times[ends], values[ends], gone[ends], first_seen[ends], not_before))
 
     def __len__(self) -> int:
         return len(self.times)
@@ -73,6 +74,12 @@ class Facts:
         """The memory that the columns take."""
         return sum(int(getattr(self, name).nbytes) for name in self.__slots__)
 
+    def changes_only(self) -> Facts:
+        """The same without facts that say what the one before them says."""
+        equal = np.zeros(len(self), bool)
+        equal[1:] = same_values(self.values[1:], self.values[:-1]) & (self.gone[1:] == self.gone[:-1])
+        return self[~(self.repeats_observation() & equal)]
+
     def repeats_observation(self) -> NDArray[np.bool_]:
         """For each fact whether it concerns the observation of the one before it."""
         return np.append(False, self.times[1:] == self.times[:-1])[: len(self)]
@@ -84,12 +91,7 @@ def same_values(one: Values, other: Values) -> NDArray[np.bool_]:
     return same
 
 
-def _without_repetitions(facts: Facts) -> Facts:
-    """Without facts that say what the one before them says; each was seen no earlier than the one before it."""
-    again = facts.repeats_observation()
+def _each_after_the_last(facts: Facts) -> Facts:
     seen_before = np.append(NEVER_BEFORE, facts.first_seen[:-1])
-    not_before = np.where(again, np.maximum(facts.not_before, seen_before), facts.not_before)
-    equal = np.zeros(len(facts), bool)
-    equal[1:] = same_values(facts.values[1:], facts.values[:-1]) & (facts.gone[1:] == facts.gone[:-1])
-    facts = Facts(facts.times, facts.values, facts.gone, facts.first_seen, not_before)
-    return facts[~(again & equal)]
+    not_before = np.where(facts.repeats_observation(), np.maximum(facts.not_before, seen_before), facts.not_before)
+    return Facts(facts.times, facts.values, facts.gone, facts.first_seen, not_before)

@@ -115,7 +115,7 @@ class Vintages:
         return Facts(facts.times, facts.values, facts.gone, facts.first_seen, not_before)
 
     def union(self, other: Vintages) -> Vintages:
-        """What both know; in whatever order looks are put together, the result is the same."""
+        """What both know; in whatever order parts are put together, the result is the same."""
         before = max(self.pruned_before, other.pruned_before)
         facts = Facts.together([self.facts, other.facts])
         return _pruned(Vintages(facts, self.looked.union(other.looked)), before)
@@ -133,7 +133,8 @@ class Vintages:
         """
         import pandas as pd
 
-        facts, again = self.facts, self._again
+        facts = self.facts.changes_only()
+        again = facts.repeats_observation()
         before = np.where(again, np.append(np.nan, facts.values[:-1])[: len(facts)], np.nan)
         chosen = np.ones(len(facts), bool) if observed_at is not None else facts.not_before != NEVER_BEFORE
         for first, last in ((observed_at, observed_at), (start, None)):
