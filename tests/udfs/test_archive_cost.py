@@ -73,7 +73,7 @@ class YearOfRevisions:
 class NoArchive(Archive):
     """An archive that learns nothing."""
 
-    async def look(self, *_) -> None:
+    async def look(self, *_, **__) -> None:
         return
 
 

@@ -28,6 +28,8 @@ from addin.workbook.template.revisions import SLUG, write_revisions
 from addin.workbook.template.start import write_start
 from addin.workbook.template.theme import Theme
 from dataservice.client import AsyncClient
+from dataservice.client.cache.steady_clock import SteadyClock
+from dataservice.stores import MemoryStore
 from udfs import Session
 
 _SHEETS: dict[str, Callable[[Worksheet, Theme], None]] = {
@@ -102,20 +104,23 @@ def _write_layout(path: Path, created: datetime, namespace: str) -> None:
 async def example_session(day: date = EXAMPLE_DAY) -> AsyncIterator[Session]:
     """A session with a Pro key on an embedded service with made-up data up to `day`; the time is noon of that day.
 
-    Its client looked at one signal on some days before, when the service showed the data of those days.
+    Others looked at one signal on some days before, when the service showed the data of those days.
     """
     # No other command for workbooks needs the server, so it is loaded here.
     from dataservice.server import DailySample, Store, running
 
     noon = now = datetime(day.year, day.month, day.day, 12, tzinfo=UTC)
     with TemporaryDirectory() as folder, Store(Path(folder) / "service.db", clock=lambda: now) as store:
-        sample = DailySample(store, clock=lambda: now)
+        sample, answers, key = DailySample(store, clock=lambda: now), MemoryStore(), store.create_key("pro")
         with running(store) as service:
-            async with AsyncClient(service.url, store.create_key("pro"), clock=lambda: now.timestamp()) as client:
-                for days in EARLIER_LOOKS_DAYS:
-                    now = noon - timedelta(days=days)
-                    sample.update()
-                    await client.signal(SLUG)
-                now = noon
+            for days in EARLIER_LOOKS_DAYS:
+                now = noon - timedelta(days=days)
                 sample.update()
-                yield Session(client, clock=lambda: now.timestamp())
+                async with AsyncClient(service.url, key, store=answers, clock=now.timestamp) as earlier:
+                    await earlier.signal(SLUG)
+            now = noon
+            sample.update()
+            # A clock that stands still was not set back, however long the work takes.
+            still = SteadyClock(noon.timestamp, lambda _seconds: None, monotonic=lambda: 0.0)
+            async with AsyncClient(service.url, key, store=answers, clock=still) as client:
+                yield Session(client, clock=noon.timestamp)
