@@ -86,6 +86,8 @@ def refresh(
     target = target / books[0].name if target.is_dir() and not books[0].is_dir() else target
     report = _refreshed(books[0], target, engine, force=force, audit=audit, quiet=as_json)
     _print(report, target, engine, as_json=as_json)
+    if audit is not None and not as_json:
+        echo(f"  signed in {audit}; check the book with: addin verify {target}")
     if report.kept or report.errors or report.skipped or report.unproven:
         raise typer.Exit(3)
 
