@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from addin.config.settings import load_settings
-from dataservice.cli.printing import printable
+from dataservice.cli.printing import echo, printable
 
 if TYPE_CHECKING:
     from addin.workbook.refresh.report import BookCost, Refreshed
