@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from addin.config.settings import load_settings
-from dataservice.cli.printing import printable
+from dataservice.cli.printing import echo, printable
 
 if TYPE_CHECKING:
     from addin.workbook.refresh.report import BookCost, Refreshed
@@ -89,6 +89,8 @@ def refresh(
     Target(target, like=books[0])  # a wrong target is refused before anything is asked
     report = _refreshed(books[0], target, engine, force=force, audit=audit, quiet=as_json)
     _print(report, target, engine, as_json=as_json)
+    if audit is not None and not as_json:
+        echo(f"  signed in {audit}; check the book with: addin verify {target}")
     if report.kept or report.errors or report.skipped or report.unproven:
         raise typer.Exit(3)
 

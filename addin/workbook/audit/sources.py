@@ -31,7 +31,7 @@ HEADER = (
     "Hash of the answer (SHA-256)",
     "Add-in",
 )
-_WIDTHS = (16, 12, 18, 44, 13, 46, 21, 9, 68, 9)
+_WIDTHS = (16, 12, 26, 46, 13, 46, 21, 9, 68, 9)
 _HEADER_ROW = 5
 _RELATIONS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 

@@ -137,7 +137,9 @@ class BookCalculation:
 
     def _result(self, formula: BookFormula, rows: list[list[Any]], tainted: Mapping[Place, str]) -> Result:
         place = formula.place
-        why = self._unproven.get(place) or tainted.get(place, "")
+        why = self._unproven.get(place, "")
+        if why in ("", NOT_REPRODUCED):
+            why = tainted.get(place, why)
         compared = place in self._compared
         unchanged = place in self._accepted or (compared and is_same(self._reproduced.get(place), rows))
         shown = self._old_rows(formula) if why or unchanged else [[to_cell(value) for value in row] for row in rows]
@@ -207,7 +209,9 @@ def _comparable(formulas: Mapping[Place, BookFormula]) -> set[Place]:
         if not formula.formula.is_calculated and (formula.shape.calls_ours or formula.shape.functions & TIMES)
         for cell in cells_of_formula(formula)
     ]
-    blind = {formula.place for formula in resting_on(formulas.values(), by_sheet(unknown))} | set(unknown)
+    blind = set(unknown)
+    if unknown:
+        blind |= {formula.place for formula in resting_on(formulas.values(), by_sheet(unknown))}
     return {
         place
         for place, formula in formulas.items()

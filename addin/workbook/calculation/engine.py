@@ -99,6 +99,11 @@ class FormualizerEngine:
         options = {"now": now, "offset_s": offset_s, "dates_from_1904": dates_from_1904}
         self._ask("open", time_limit_s=time_limit_s, **options)
 
+    @property
+    def process_id(self) -> int:
+        """The number of the engine's process, to look at its memory."""
+        return self._process.pid
+
     def load(self, sheets: Sequence[str], cells: Sequence[EngineCell]) -> list[list[Any]]:
         """See `Engine`."""
         failed: list[list[Any]] = self._ask("load", sheets=sheets, cells=cells)

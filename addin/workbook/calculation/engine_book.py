@@ -98,11 +98,18 @@ class EngineBook:
     def values(self, formulas: Sequence[BookFormula]) -> dict[Place, list[list[Any]]]:
         """What the engine shows in the cells of formulas, as rows."""
         arrays = [formula for formula in formulas if formula.is_array]
+        single = [formula.place for formula in formulas if not formula.is_array]
+        values = self.engine.values([(sheet, row, column) for sheet, (row, column) in single])
+        found = {place: [[value]] for place, value in zip(single, values, strict=True)}
+        return {**found, **self._tables(arrays)}
+
+    def _tables(self, arrays: Sequence[BookFormula]) -> dict[Place, list[list[Any]]]:
+        """What the engine shows in the areas that array formulas fill there."""
         names = [(formula.place[0], address(formula.place[1])) for formula in arrays]
-        extents = dict(zip((each.place for each in arrays), self.engine.extents(names), strict=True))
-        areas = {each.place: _extent(extents.get(each.place), each.place) for each in formulas}
+        extents = zip(arrays, self.engine.extents(names) if names else (), strict=True)
+        areas = {formula.place: _extent(extent, formula.place) for formula, extent in extents}
         cells = [(place[0], *spot) for place, area in areas.items() for spot in _spots(area)]
-        values = iter(self.engine.values(cells))
+        values = iter(self.engine.values(cells) if cells else ())
         return {
             place: [
                 [next(values) for _ in range(area.first_column, area.last_column + 1)]

@@ -6,7 +6,7 @@ Besides calls of ours, a formula that only shows another cell is ours where that
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -143,13 +143,12 @@ class Dependencies:
         """
         return set().union(*map(self._in_area, self._argument_areas(cell)))
 
-    def any_depends_on(self, changed: set[Place], known: Collection[Place] = ()) -> bool:
-        """Whether a formula of the book refers to a `changed` cell, other than calls of ours and the `known` ones."""
+    def any_depends_on(self, changed: set[Place]) -> bool:
+        """Whether a formula of the book that is not one call of ours refers to one of the `changed` cells."""
         cells = by_sheet(changed)
         return any(
             sheet in cells and cells[sheet].first_inside(area) is not None
-            for place, areas, _ in self._calculations()
-            if place not in known
+            for _, areas, _ in self._calculations()
             for sheet, area in areas
         )
 

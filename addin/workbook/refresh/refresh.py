@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from pathlib import Path
 
 from addin.formulas import Unworkable, stored_form
@@ -180,13 +179,10 @@ def _calls(book: Book, cells: Sequence[OurCell], skipped: list[CellNote]) -> tup
 def _finish(book: Book, plan: Plan, report: Refreshed) -> None:
     """Make Excel recalculate on opening where formulas were left, or worked out with nothing to compare them with."""
     planned = {cell.place for cell in plan.cells}
-    report.calculated = [
-        replace(cell, new=book.sheet(cell.cell[0]).value(cell.cell[1]))
-        for cell in report.calculated
-        if cell.cell not in planned  # a spill may have made it a cell of ours
-    ]
-    known = {cell.cell for cell in report.calculated if not cell.unproven}
-    depends = plan.dependencies.any_depends_on(report.changed, known) if report.changed else False
+    # A spill may have made a cell of ours of what was worked out before.
+    report.calculated = [cell for cell in report.calculated if cell.cell not in planned]
+    # Where the engine is installed, every formula that depends on a changed value has been looked at.
+    depends = not is_installed() and bool(report.changed) and plan.dependencies.any_depends_on(report.changed)
     doubtful = any(cell.rests_on_ours and (cell.unproven or not cell.compared) for cell in report.calculated)
     report.recalculates = depends or doubtful or bool(report.skipped)
     if report.recalculates:

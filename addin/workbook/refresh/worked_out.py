@@ -50,7 +50,9 @@ class Working:
 
     def __init__(self, book: Book, formulas: Sequence[BookFormula], ours: Mapping[str, CellIndex], now: float) -> None:
         self.formulas = formulas
-        self.essential = {formula.place for formula in resting_on(formulas, ours, roots=calls_ours)}
+        has_others = any(is_root(formula) and not calls_ours(formula) for formula in formulas)
+        resting = resting_on(formulas, ours, roots=calls_ours) if has_others else formulas
+        self.essential = {formula.place for formula in resting}
         """The formulas that rest on a value of ours; of the others, what cannot be worked out is as it was."""
         self._book = book
         self._now = now

@@ -53,11 +53,10 @@ def record(book: Book, worked: WorkedOut, report: Refreshed) -> None:
         else:
             old = book.sheet(place[0]).value(place[1])
             if not result.unproven:
-                report.changed |= _write_rows(book, result, report)
-            new = book.sheet(place[0]).value(place[1])
-            report.calculated.append(
-                CalculatedCell(place, text, old, new, result.unproven, result.compared, place in worked.essential)
-            )
+                report.changed |= _write_rows(book, result, old, report)
+            new = old if result.unproven else result.value
+            essential = place in worked.essential
+            report.calculated.append(CalculatedCell(place, text, old, new, result.unproven, result.compared, essential))
 
 
 def _write_call(book: Book, result: Result, outcomes: list[Outcome], report: Refreshed) -> None:
@@ -70,13 +69,12 @@ def _write_call(book: Book, result: Result, outcomes: list[Outcome], report: Ref
     report.changed |= write_outcome(book, cell, outcomes[-1], report)
 
 
-def _write_rows(book: Book, result: Result, report: Refreshed) -> set[Place]:
+def _write_rows(book: Book, result: Result, old: Scalar, report: Refreshed) -> set[Place]:
     formula = result.formula
     sheet, spot = formula.place
     if formula.is_array:
         rows = [list(row) for row in result.rows]
         return write(book, _cell(result), cells_of(rows), report)
-    old = book.sheet(sheet).value(spot)
     if same_value(old, result.value) and (formula.formula.is_calculated or not formula.shape.calls_ours):
         return set()
     book.sheet(sheet).write(spot, result.value)
