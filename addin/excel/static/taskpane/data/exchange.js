@@ -32,11 +32,13 @@ export async function exchange(address, options) {
   const abort = new AbortController();
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let timer;
+  let stop = () => {};
   const end = new Promise((_, reject) => {
-    signal?.addEventListener("abort", () => {
+    stop = () => {
       reject(new RequestError("stopped; press Refresh to load it", "backend"));
       abort.abort();
-    });
+    };
+    signal?.addEventListener("abort", stop);
     timer = setTimeout(() => {
       // Rejected first, so that the reason is the deadline and not the connection that breaks by it.
       reject(noAnswer(`did not answer within ${deadlineMs / 1000} s; press Refresh to ask again`));
@@ -49,6 +51,7 @@ export async function exchange(address, options) {
     return await Promise.race([request, end]);
   } finally {
     clearTimeout(timer);
+    signal?.removeEventListener("abort", stop);
   }
 }
 
