@@ -30,8 +30,8 @@ from addin.workbook.ooxml.package import Package
 from addin.workbook.refresh.refresh import book_cost, refresh_book
 from dataservice.client import AsyncClient
 from dataservice.server import Store, import_directory, running, write_sample
-from tests.attack.mutations import damaged_book, damaged_formula
-from tests.attack.seeds import seed_books
+from tests.attack.parts.mutations import damaged_book, damaged_formula
+from tests.attack.parts.seeds import seed_books
 from udfs import Session
 
 TIMES_FLOOR = 20

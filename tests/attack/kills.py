@@ -30,7 +30,7 @@ from dataservice.client import AsyncClient, HistoryResource, SignalResource
 from dataservice.errors import DataServiceError
 from dataservice.server import Store, import_directory, write_sample
 from dataservice.stores import SqliteStore
-from tests.attack.killed import READY, RESOURCES, at_once, client_of, read_on, refuse, serve
+from tests.attack.parts.killed import READY, RESOURCES, at_once, client_of, read_on, refuse, serve
 
 AS_OF = date(2026, 8, 31)
 
@@ -41,7 +41,7 @@ PATIENCE_S = 10.0
 ALL = 1_000_000
 
 _context = multiprocessing.get_context("forkserver")
-_context.set_forkserver_preload(["tests.attack.killed"])  # what takes seconds to load is loaded once
+_context.set_forkserver_preload(["tests.attack.parts.killed"])  # what takes seconds to load is loaded once
 
 
 @dataclass

@@ -29,7 +29,7 @@ from dataservice.errors import DataServiceError
 from dataservice.observations import Observations
 from dataservice.stores import MemoryStore, SqliteStore, Store
 from dataservice.stores.redis import RedisStore
-from tests.attack.changing_world import DAYS, KEYS, MODES, NEVER, SLUGS, World, day_numbers, number_of
+from tests.attack.parts.changing_world import DAYS, KEYS, MODES, NEVER, SLUGS, World, day_numbers, number_of
 from tests.dataservice.client.clocks import Clock
 
 STEPS_A_WORLD = 400

@@ -1,0 +1,1 @@
+"""Parts of the attacks: what they change, break and begin with."""
