@@ -97,7 +97,7 @@ class AsyncClient(Endpoints):
                 raise ValueError(f"{name} must be 1 or more, not {limit!r}")
         self.base_url = configured_url(base_url, allow_plain_http=allow_plain_http)
         self._key = configured_key(api_key)
-        clock = self._clock = clock if isinstance(clock, SteadyClock) else SteadyClock(clock, self._set_back)
+        clock = self._clock = SteadyClock(clock, self._set_back)
         self._store = ResilientStore(MemoryStore() if store is None else store)
         self._opening = asyncio.Lock()
         self._cache = AnswerCache(self._store, max_bytes=max_memory_bytes, ttl_s=ttl_s, missing_ttl_s=NEGATIVE_TTL_S)

@@ -82,17 +82,23 @@ def refresh(
         by_program = None if engine is Engine.BUILTIN else partial(_by_program, engine)
         refresh_many(books, output, force=force, audit=audit, as_json=as_json, by_program=by_program)
         return
-    from addin.workbook.ooxml.target import Target
-
-    target = output or books[0]
-    target = target / books[0].name if target.is_dir() and not books[0].is_dir() else target
-    Target(target, like=books[0])  # a wrong target is refused before anything is asked
+    target = _target(books[0], output)
     report = _refreshed(books[0], target, engine, force=force, audit=audit, quiet=as_json)
     _print(report, target, engine, as_json=as_json)
     if audit is not None and not as_json:
         echo(f"  signed in {audit}; check the book with: addin verify {target}")
     if report.kept or report.errors or report.skipped or report.unproven:
         raise typer.Exit(3)
+
+
+def _target(book: Path, output: Path | None) -> Path:
+    """Where the book goes; a wrong place is refused before anything is asked."""
+    from addin.workbook.ooxml.target import Target
+
+    target = output or book
+    target = target / book.name if target.is_dir() and not book.is_dir() else target
+    Target(target, like=book)
+    return target
 
 
 def _print(report: Refreshed, target: Path, engine: Engine, *, as_json: bool) -> None:

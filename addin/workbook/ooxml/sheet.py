@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from lxml import etree
 
@@ -138,17 +139,11 @@ class Sheet:
         """Every formula of the sheet; shared ones are written out for each cell."""
         reader = FormulaReader()
         for spot, element in self._formula_elements():
-            cell = element.getparent()
-            yield (
-                spot,
-                reader.read(
-                    spot,
-                    element.attrib,  # type: ignore[arg-type]  # str to str
-                    element.text or "",
-                    is_dynamic=cell is not None and cell.get("cm") is not None,
-                    is_calculated=self.is_calculated(spot),
-                ),
-            )
+            cell, text = element.getparent(), element.text or ""
+            attributes: Any = element.attrib
+            is_dynamic = cell is not None and cell.get("cm") is not None
+            is_calculated = self.is_calculated(spot)
+            yield spot, reader.read(spot, attributes, text, is_dynamic=is_dynamic, is_calculated=is_calculated)
 
     def rewrite_formulas(self, mend: Callable[[str], str]) -> list[Spot]:
         """Replace the text of every formula by what `mend` makes of it; the cells whose formula is another one now."""

@@ -28,7 +28,6 @@ from addin.workbook.template.revisions import SLUG, write_revisions
 from addin.workbook.template.start import write_start
 from addin.workbook.template.theme import Theme
 from dataservice.client import AsyncClient
-from dataservice.client.cache.steady_clock import SteadyClock
 from dataservice.stores import MemoryStore
 from udfs import Session
 
@@ -120,7 +119,5 @@ async def example_session(day: date = EXAMPLE_DAY) -> AsyncIterator[Session]:
                     await earlier.signal(SLUG)
             now = noon
             sample.update()
-            # A clock that stands still was not set back, however long the work takes.
-            still = SteadyClock(noon.timestamp, lambda _seconds: None, monotonic=lambda: 0.0)
-            async with AsyncClient(service.url, key, store=answers, clock=still) as client:
+            async with AsyncClient(service.url, key, store=answers, clock=noon.timestamp) as client:
                 yield Session(client, clock=noon.timestamp)
