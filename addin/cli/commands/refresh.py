@@ -82,8 +82,14 @@ def refresh(
         by_program = None if engine is Engine.BUILTIN else partial(_by_program, engine)
         refresh_many(books, output, force=force, audit=audit, as_json=as_json, by_program=by_program)
         return
-    target = _target(books[0], output)
-    report = _refreshed(books[0], target, engine, force=force, audit=audit, quiet=as_json)
+    _refresh_one(books[0], output, engine, force=force, audit=audit, as_json=as_json)
+
+
+def _refresh_one(
+    book: Path, output: Path | None, engine: Engine, *, force: bool, audit: Path | None, as_json: bool
+) -> None:
+    target = _target(book, output)
+    report = _refreshed(book, target, engine, force=force, audit=audit, quiet=as_json)
     _print(report, target, engine, as_json=as_json)
     if audit is not None and not as_json:
         echo(f"  signed in {audit}; check the book with: addin verify {target}")
