@@ -102,8 +102,8 @@ class MalformedAnswerError(UnavailableError):
 class NoVintageError(DataServiceError):
     """Nothing is known of what was known then; `first_look` is the day of the first look, None if there was none."""
 
-    def __init__(self, message: str, *, first_look: date | None = None) -> None:
-        super().__init__(message)
+    def __init__(self, message: str, *, first_look: date | None = None, status: int | None = None) -> None:
+        super().__init__(message, status=status)
         self.first_look = first_look
 
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import msgspec
 
-from addin.formulas import Area, mentions
+from addin.formulas import Area, Unworkable, mentions
 from addin.workbook.calculation.book_formulas import BookFormula
 from addin.workbook.calculation.engine import is_installed
 from addin.workbook.ooxml.book import Book
@@ -134,7 +134,10 @@ def _answers_in(book: Book, plan: Plan) -> Asking:
     for cell in plan.cells:
         sheet = book.sheet(cell.sheet)
         if not isinstance(cell.call, CellReference) and _has_value(sheet, cell.spot):
-            call = Call(cell.call.function_id, arguments(book, cell.call, cell.sheet))
+            try:
+                call = Call(cell.call.function_id, arguments(book, cell.call, cell.sheet))
+            except Unworkable:  # an argument that is nowhere: no other cell can be the same call
+                continue
             known[_key(call)] = Outcome(_shown(sheet, cell.formula.area), fresh_for_s=1.0)
 
     async def ask(calls: Sequence[Call]) -> list[Outcome | None]:

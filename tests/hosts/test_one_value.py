@@ -91,7 +91,9 @@ def test_the_calls_show_every_kind_of_value(usual):
     values = [value for shown in usual.values() for row in rows_of(shown) for value in row]
     assert Counter(type(value) for value in values).keys() == {float, str, bool, Time, Failure, type(None)}
     assert len(CASES) >= 60
-    assert {case.function for case in CASES} == REGISTRY.keys() - {"STATUS", "EXPLAIN"}, "these two tell of ages"
+    assert {case.function for case in CASES} == REGISTRY.keys() - {"STATUS", "EXPLAIN", "REVISIONS"}, (
+        "these tell of ages and looks"
+    )
 
 
 def test_the_page_lists_every_difference_with_its_reason():

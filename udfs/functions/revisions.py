@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date
 from typing import Annotated
 
-from dataservice.client.archive.looked import NEVER_YET, look_day
+from dataservice.client.archive.looked import NEVER_YET
 from udfs.arguments.dates import Day
 from udfs.arguments.kinds import Text
 from udfs.cells import Table
@@ -38,15 +38,10 @@ async def REVISIONS(  # noqa: N802 - the id that workbooks store
     tell when it was seen here, and never when it was released.
 
     What the first answer about a day showed is no change; with `observed_at` it is the first row. Costs no request: ask
-    for the signal itself to look again. A signal without a change is `#N/A` with the day of the first look.
+    for the signal itself to look again. Without a change only the header is left.
     """
     name, vintages = await vintages_of(slug)
     found = vintages.revisions(observed_at, start)
-    if len(found):
-        return found
     if vintages.looked.first_look == NEVER_YET:
         raise NoDataError(f"nobody here looked at {name} yet; SIGNAL or SIGNAL_HISTORY is a look")
-    of = "" if observed_at is None else f" of {observed_at}"
-    raise NoDataError(
-        f"no change{of} was seen in {name} since the first look on {look_day(vintages.looked.first_look)}"
-    )
+    return found

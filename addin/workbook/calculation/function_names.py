@@ -19,12 +19,17 @@ def spans_all(read: Sequence[Token], namespace: str) -> bool:
     return False
 
 
+def our_prefixes(namespace: str) -> tuple[str, str]:
+    """What the names of our functions begin with, in capitals: in files, and as people type them."""
+    return f"_XLDUDF_{namespace.upper()}_", f"{namespace.upper()}."
+
+
 def our_function(written: str, namespace: str) -> str | None:
     """The id of a function of ours, None for any other."""
     plain = written.lstrip("@").upper()
     for prefix in ("_XLL.", "_XLFN."):
         plain = plain.removeprefix(prefix)
-    for prefix in (f"_XLDUDF_{namespace.upper()}_", f"{namespace.upper()}."):
+    for prefix in our_prefixes(namespace):
         if plain.startswith(prefix):
             return plain[len(prefix) :]
     return None

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from addin.workbook.calculation.function_names import our_function, plain_name, spans_all
+from addin.workbook.calculation.function_names import our_function, our_prefixes, plain_name, spans_all
 from addin.workbook.calculation.lexer import Token, tokens
 from addin.workbook.calculation.shapes import (
     NUMBER_OF_CELL,
@@ -39,18 +39,23 @@ class _Refusal(Exception):  # noqa: N818 - it names a state of the formula, not 
 def analysed(shape: str, names: Names, namespace: str) -> Shape:
     """What a shape does; the reason in `refused` where it cannot be worked out."""
     found = Shape()
-    read = tokens(shape)
-    if read is None:
-        found.refused = "the formula cannot be read"
-        return found
     try:
-        writer = _Writer(found, names, namespace)
-        found.pieces = _merged(writer.written([token for token in read if token.kind != "space"]))
+        _write(found, shape, names, namespace)
     except _Refusal as refusal:
         found.refused = str(refusal)
     except (IndexError, ValueError, RecursionError):
         found.refused = "the formula cannot be read"
+    if found.refused:  # nobody knows how far it was read; one call too many in it only has it reported
+        found.calls_ours = any(prefix in shape.upper() for prefix in our_prefixes(namespace))
     return found
+
+
+def _write(found: Shape, shape: str, names: Names, namespace: str) -> None:
+    read = tokens(shape)
+    if read is None:
+        raise _Refusal("the formula cannot be read")
+    writer = _Writer(found, names, namespace)
+    found.pieces = _merged(writer.written([token for token in read if token.kind != "space"]))
 
 
 @dataclass(slots=True)

@@ -18,7 +18,7 @@ from cachetools import LRUCache
 
 from dataservice.client.archive.codec import pack_vintages, unpack_vintages
 from dataservice.client.archive.facts import Facts
-from dataservice.client.archive.looked import Looked, micros
+from dataservice.client.archive.looked import NEVER_YET, Looked, micros
 from dataservice.client.archive.vintages import DROPPED, Vintages
 from dataservice.client.contract.windows import Window
 from dataservice.observations import Observations
@@ -111,7 +111,7 @@ class Archive:
         """The log together with what one look showed; if that is a change, the times of earlier looks are looked up."""
         known, moment = held.vintages, micros(at)
         facts = known.changes(window, found, moment)
-        if len(facts):
+        if len(facts) and known.looked.first_look != NEVER_YET:
             kept = await self._kept_look(slug)
             if kept is not None and kept[0] and kept[1] <= at:
                 known = replace(known, looked=known.looked.confirmed(kept[0], micros(kept[1])))

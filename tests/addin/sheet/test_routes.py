@@ -4,8 +4,8 @@ import base64
 
 import httpx
 import pytest
-from addin.cli.serve import _shared_sheet
 
+from addin.cli.commands.serve import _shared_sheet
 from addin.config.settings import Settings
 from addin.sheet.routes import routes
 from tests.addin.sheet.pages import sheet_server

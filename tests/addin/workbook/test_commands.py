@@ -84,9 +84,11 @@ def test_names_in_brackets_are_printed_as_they_are(service: EmbeddedService, tmp
     for arguments in (["cost", str(book)], ["refresh", str(book), "--dry-run"]):
         done = addin(*arguments, environ=environ)
         assert (done.returncode, done.stderr) == (0, "")
-        assert "[bold] book.xlsx: 3 requests" in done.stdout
-        assert "Sig[slug]" in done.stdout
-        assert "[/x]" in done.stdout
+        assert "[bold] book.xlsx: 4 requests" in done.stdout
+    done = addin("refresh", str(book), environ=environ)
+    assert done.returncode == 3
+    assert "Sheet1!B3: the table reference Sig[slug] is not read" in done.stderr
+    assert "no signal '3.9[/x]'" in done.stderr
 
 
 def test_a_reason_that_many_cells_share_is_printed_once(service: EmbeddedService, tmp_path: Path):

@@ -33,7 +33,8 @@ def test_a_select_shows_what_leaving_it_out_means(chromium, backend):
             "[...document.querySelectorAll('.wizard select')].map((s) => s.selectedOptions[0].text)"
         )
         assert [text.split(" –")[0] for text in shown] == [
-            f"{name} (default)" for name in ("raw", "last", "none", "union", "asc", "slug", "show", "wide", "code")
+            f"{name} (default)"
+            for name in ("raw", "last", "none", "union", "asc", "slug", "show", "wide", "latest", "code")
         ]
         pane.press("Functions")
         open_form(pane, "WIRE")
@@ -57,9 +58,10 @@ def test_no_select_of_any_function_begins_with_a_dash_or_names_a_choice_twice(ch
 
 def test_the_defaults_that_options_tell_are_those_that_count():
     """The registry's words beside the values that the table itself begins with."""
-    counted = {field.name: str(field.default) for field in dataclasses.fields(TableOptions)}
+    counted: dict[str, str | None] = {field.name: str(field.default) for field in dataclasses.fields(TableOptions)}
+    counted |= {"transform": None, "limit": None, "asof": None, "vintage": "latest"}
     for option in REGISTRY["SIGNAL_HISTORY"].parameters[3].kind.options:
-        assert option.default == (None if option.name in ("transform", "limit") else counted[option.name])
+        assert option.default == counted[option.name]
 
 
 def test_every_default_of_an_option_is_one_of_its_choices():
