@@ -13,7 +13,7 @@ from addin.formulas import Area
 from addin.workbook.audit.results import CellResult, Rows
 from addin.workbook.ooxml.positions import Spot, address, area_of, spot_of
 from addin.workbook.ooxml.stored import same_value
-from dataservice.client import Answer, Resource
+from dataservice.client import Answer, Resource, VintagesResource
 from dataservice.client.cache.codec import digest
 from dataservice.client.cache.stored_answers import entry_name
 from dataservice.client.contract.requests import first_request
@@ -61,9 +61,13 @@ class Describing:
         key = resource, answer.fetched_at
         if key not in self._hashes:
             self._hashes[key] = digest(answer.value)
+        if isinstance(resource, VintagesResource):  # no request answers it, only what earlier answers showed
+            name, entry = f"archive of {resource.slug}", f"archive/{resource.slug}"
+        else:
+            name, entry = first_request(resource).target, entry_name(resource)
         return {
-            "resource": first_request(resource).target,
-            "cache_entry": entry_name(resource),
+            "resource": name,
+            "cache_entry": entry,
             "fetched_at": moment(answer.fetched_at),
             "age_s": round(answer.age_s(self.at), 3),
             "sha256": self._hashes[key],

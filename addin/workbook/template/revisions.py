@@ -47,7 +47,7 @@ def _write_signal(sheet: Worksheet, theme: Theme) -> None:
     notes = (
         "first_seen: the first answer that showed the change. not_before: the last one that did not yet. Times in UTC.",
         "A blank value_before: a new observation. A blank value: one that vanished.",
-        "#N/A: no change was seen so far; its message says since when. Refresh now and then to see more.",
+        "Only the headers: no change was seen so far. Refresh now and then to see more.",
     )
     for row, note in enumerate(notes, 5):
         sheet.write(f"E{row}", note, theme.note)

@@ -11,6 +11,8 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from dataservice.client.archive.codec import pack_vintages
+from dataservice.client.archive.vintages import Vintages
 from dataservice.client.cache.history import History, Span
 from dataservice.client.contract.resources import (
     CatalogueResource,
@@ -79,7 +81,13 @@ def pack(value: Any) -> bytes:
 
 def digest(value: Any) -> str:
     """The SHA-256 of an answer's value as a cache keeps it: the same for the same value, wherever it comes from."""
-    packed = b"".join(pack_columns(value)) if isinstance(value, Observations) else pack(value)
+    match value:
+        case Observations():
+            packed = b"".join(pack_columns(value))
+        case Vintages():
+            packed = pack_vintages(value)
+        case _:
+            packed = pack(value)
     return hashlib.sha256(packed).hexdigest()
 
 
