@@ -38,9 +38,13 @@ class _Refusal(Exception):  # noqa: N818 - it names a state of the formula, not 
 
 def analysed(shape: str, names: Names, namespace: str) -> Shape:
     """What a shape does; the reason in `refused` where it cannot be worked out."""
-    found = Shape()
+    found, read = Shape(), tokens(shape)
     try:
-        _write(found, shape, names, namespace)
+        if read:
+            written = _Writer(found, names, namespace).written([token for token in read if token.kind != "space"])
+            found.pieces = _merged(written)
+        else:
+            found.refused = "the formula cannot be read"
     except _Refusal as refusal:
         found.refused = str(refusal)
     except (IndexError, ValueError, RecursionError):
@@ -48,14 +52,6 @@ def analysed(shape: str, names: Names, namespace: str) -> Shape:
     if found.refused:  # nobody knows how far it was read; one call too many in it only has it reported
         found.calls_ours = any(prefix in shape.upper() for prefix in our_prefixes(namespace))
     return found
-
-
-def _write(found: Shape, shape: str, names: Names, namespace: str) -> None:
-    read = tokens(shape)
-    if read is None:
-        raise _Refusal("the formula cannot be read")
-    writer = _Writer(found, names, namespace)
-    found.pieces = _merged(writer.written([token for token in read if token.kind != "space"]))
 
 
 @dataclass(slots=True)
