@@ -11,6 +11,9 @@ from pathlib import Path
 RENEW_EVERY = dt.timedelta(hours=1)
 """How often the certificate is looked at; it is renewed a month before its end."""
 
+LOOK_FOR_UPDATES_EVERY = dt.timedelta(seconds=25)
+"""How often the code on the disk is looked at: hundreds of files, which two looks in a row have to find the same."""
+
 _log = logging.getLogger(__name__)
 
 
@@ -42,7 +45,7 @@ class Upkeep:
         self._renew = renew
         self._has_update = has_update
         self._now = now
-        self._renewed_at = now()
+        self._renewed_at = self._looked_at = now()
         self.ending: Ending | None = None
 
     def goes_on(self) -> bool:
@@ -54,6 +57,10 @@ class Upkeep:
     def _reason(self) -> Ending | None:
         if self._record is not None and self._recorded != (content := _content(self._record)):
             return Ending.REMOVED if content is None else Ending.CHANGED
+        now = self._now()
+        if abs(now - self._looked_at) < LOOK_FOR_UPDATES_EVERY:
+            return None
+        self._looked_at = now
         return Ending.UPDATED if self._has_update() else None
 
     def _renew_in_time(self) -> None:

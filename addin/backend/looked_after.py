@@ -13,8 +13,8 @@ import uvicorn
 if TYPE_CHECKING:
     from addin.tls.certificates import Certificate
 
-LOOK_S = 5.0
-"""The pause between two looks: whoever removes the backend or updates it waits as long."""
+LOOK_S = 2.0
+"""The pause between two looks: whoever removes the backend waits as long."""
 
 _log = logging.getLogger(__name__)
 

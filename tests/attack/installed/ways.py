@@ -38,6 +38,7 @@ def run(words: Sequence[str], environ: Mapping[str, str], given: str = "") -> su
 
 def built(into: Path) -> Path:
     """The wheel that one command builds, by way of the source archive."""
+    into.mkdir()
     command = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(into), str(PROJECT)]
     done(run(command, {**os.environ, "HOME": str(into)}))
     (wheel,) = into.glob("*.whl")
