@@ -66,6 +66,10 @@ format: $(VENV)/dev.stamp ## Rewrite the Python files in the project's format
 benchmarks: $(VENV)/dev.stamp ## Measure, and print each figure beside its floor
 	@$(BIN)/python -m benchmarks $(ARGS)
 
+.PHONY: attack
+attack: $(VENV)/dev.stamp system-packages node-tools try-sheet ## Attack everything for about three hours, and write what broke into docs/trust.md
+	@$(BIN)/python -m tests.attack $(ARGS)
+
 .PHONY: reference
 reference: $(VENV)/dev.stamp ## Regenerate the documentation's generated parts: functions, settings, commands, the house
 	@$(BIN)/python -m docs.generate
