@@ -41,7 +41,7 @@ def report(findings: Sequence[Finding], settings: Settings, environ: Mapping[str
 def private(text: str, home: Path) -> str:
     """The text without keys, passwords in addresses, and the name of the user's folder.
 
-    >>> private("redis://me:secret@cache/0 in /home/me/x", Path("/home/me"))
+    >>> private("redis://me:secret@cache/0 in /folder/of/me/x", Path("/folder/of/me"))
     'redis://…@cache/0 in ~/x'
     """
     without_secrets = _USER_INFO.sub("…@", redacted(text))
