@@ -40,6 +40,7 @@ from tests.addin.backends import backend_of
 from tests.addin.calc.books import calculated
 from tests.addin.mcp.agents import Client, result_of
 from tests.addin.workbook.books import make_book, values
+from tests.attack.parts.told import Told, conclude
 from tests.dataservice.client.clocks import Clock
 from tests.dataservice.client.scripted import quota
 from udfs.cells import Grid, cells_of
@@ -257,6 +258,7 @@ def main() -> None:
     began = time.monotonic()
     check = asyncio.run(attack(given.revisions, given.seed, samples=given.samples))
     print(json.dumps(dict(check.figures)), check.first_wrong, f"{time.monotonic() - began:.0f} s")  # noqa: T201
+    conclude(Told(given.revisions, wrong=check.figures["wrong"]))
 
 
 if __name__ == "__main__":

@@ -29,6 +29,7 @@ from dataservice.client import AsyncClient, HistoryResource, SignalResource
 from dataservice.errors import DataServiceError, NoVintageError
 from dataservice.stores import MemoryStore, SqliteStore, Store
 from dataservice.stores.redis import RedisStore
+from tests.attack.parts.told import Told, conclude
 from tests.dataservice.client.clocks import Clock
 from tests.dataservice.client.scripted import quota
 from tests.dataservice.stores.stores import redis_server
@@ -335,6 +336,7 @@ def main() -> None:
         with server as redis_url:
             found = asyncio.run(attack(given.questions, given.store, given.seed, redis_url))
     print(given.store, dict(found.figures), found.first_wrong, f"{time.monotonic() - began:.0f} s")  # noqa: T201
+    conclude(Told(found.figures["questions"], wrong=found.figures["wrong"]))
 
 
 if __name__ == "__main__":
