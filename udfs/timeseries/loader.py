@@ -14,7 +14,7 @@ from functools import lru_cache
 import msgspec
 
 from dataservice.client import Answer, HistoryResource, SignalDetail, SignalResource
-from dataservice.client.cache.history import UNKNOWN_STEP_DAYS
+from dataservice.client.cache.spans import UNKNOWN_STEP_DAYS
 from dataservice.client.contract.requests import OBSERVATIONS_LIMIT
 from dataservice.errors import DataServiceError
 from dataservice.observations import Observations

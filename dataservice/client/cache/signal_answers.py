@@ -13,8 +13,9 @@ from dataservice.client.archive.archive import Archive
 from dataservice.client.cache.answer import Answer, Source
 from dataservice.client.cache.codec import pack, unpack
 from dataservice.client.cache.histories import Histories
-from dataservice.client.cache.history import History, findings, window_of
+from dataservice.client.cache.history import findings, window_of
 from dataservice.client.cache.recent import contradicts, corrected, window_of_detail, with_detail
+from dataservice.client.cache.spans import History
 from dataservice.client.cache.stored_answers import NEVER, StoredAnswers
 from dataservice.client.contract.resources import HistoryResource, Resource, SignalResource
 from dataservice.client.contract.results import SignalDetail
@@ -80,6 +81,17 @@ class SignalAnswers(StoredAnswers):
         if len(recent) and recent.first_day <= window.end:
             return False
         return not any(span.window.meets(window) for span in held.spans)
+
+    async def finds_detail(self, resource: Resource[Any], now: float) -> bool:
+        """Whether the store holds a younger detail of a history's signal than this process: it may save a request."""
+        if not isinstance(resource, HistoryResource):
+            return False
+        signal = SignalResource(resource.slug)
+        known = self.memory.get(signal)
+        if known is not None and known.is_fresh(now):
+            return False
+        found = await self._unpacked(signal, now)
+        return found is not None and (known is None or found.fetched_at > known.fetched_at)
 
     async def history_at_hand(self, slug: str, now: float) -> History:
         """The same, from memory where this process has read or pulled it before: for whoever just looked it up."""
