@@ -1,6 +1,6 @@
 """Results as cells: any value or frame becomes what a cell can hold, and nothing is lost or made up on the way."""
 
-from datetime import date, datetime, time, timedelta
+from datetime import date, datetime, time, timedelta, timezone
 
 import numpy as np
 import pandas as pd
