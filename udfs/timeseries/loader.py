@@ -19,7 +19,7 @@ from dataservice.client.contract.requests import OBSERVATIONS_LIMIT
 from dataservice.client.contract.windows import Window as Days
 from dataservice.errors import DataServiceError
 from dataservice.observations import Observations
-from udfs.engine.effects import EVER, FRESH, INTERNED, Question, Reply, ask, asked_at_hand, have
+from udfs.engine.effects import EVER, FRESH, INTERNED, Question, Reply, ask, asked_at_hand, have, in_memory
 from udfs.errors import NoDataError
 from udfs.records.resolve import need_of, slug_of
 from udfs.timeseries.by_day import ByDay, Observed, Values, by_day
@@ -52,10 +52,14 @@ class _Block(msgspec.Struct, frozen=True):
 async def known_series(name: str, window: Window, today: date) -> Series:
     """The observations of the signal called `name` that `window` needs.
 
-    What is at hand and enough costs nothing: the signal's recent history first, then a stored history. Else
-    `which_resource` decides. Raises `NoDataError` where there is no such signal, `DataServiceError` where the service
-    does not answer.
+    What is at hand and enough costs nothing: a history in memory, which also shows that the name exists, then the
+    signal's recent history, then a stored one. Else `which_resource` decides. Raises `NoDataError` where there is no
+    such signal, `DataServiceError` where the service does not answer.
     """
+    resource = window.resource(name, UNKNOWN_STEP_DAYS, today)
+    held = _known(resource, await in_memory(resource))
+    if held and window.is_known(held):
+        return Series(name, held)
     slug = await slug_of(name)
     detail = SignalResource(slug)
     at_hand = await have(detail, max_age_s=FRESH)

@@ -101,6 +101,8 @@ class Vintages:
 
     def changes(self, window: Window, found: Observations, moment: int) -> Facts:
         """What a look at `window` found to be different from what was known at its time."""
+        if not len(self.facts) and self.looked is Looked.never():
+            return Facts.found(found, found.times[:0], moment)
         known = self.as_of(moment).between(window.start, window.end)
         if known == found:
             return Facts.none()
