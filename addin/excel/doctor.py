@@ -18,8 +18,8 @@ from urllib.request import getproxies
 import httpx
 
 from addin.config.api_key import KeySource, find_key
+from addin.config.authorities import trusted
 from addin.config.connect import connected, key_store
-from addin.config.service_connections import trusted
 from addin.config.settings import Settings, config_file
 from addin.excel.manifest import local_url
 from addin.tls.certificates import Certificates

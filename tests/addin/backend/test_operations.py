@@ -4,8 +4,8 @@ import logging
 
 from addin.backend.readiness import CHECKED_FOR_S, ReadinessCheck
 from addin.backend.request_log import SparingFilter
+from addin.backend.service_connections import ServiceConnections
 from addin.cli.commands.serve import deployment
-from addin.config.service_connections import ServiceConnections
 from addin.config.settings import Settings
 from dataservice.stores import MemoryStore
 from tests.addin.backends import backend_of

@@ -2,7 +2,7 @@
 
 import pytest
 
-from addin.config.service_connections import trusted
+from addin.config.authorities import trusted
 from addin.config.settings import Settings
 from addin.errors import SettingsError
 from addin.excel.doctor import State, examine
