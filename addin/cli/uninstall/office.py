@@ -74,5 +74,5 @@ def _remove(identifier: str) -> None:
         env=clean_environment(os.environ), capture_output=True, text=True, check=False, timeout=TIMEOUT_S,
     )  # fmt: skip
     if done.returncode != 0:
-        said = (done.stderr or done.stdout).strip().splitlines()
-        raise AddinError(f"{said[-1] if said else 'unopkg failed'}; close LibreOffice and try again")
+        said = " ".join((done.stderr or done.stdout).split())
+        raise AddinError(f"{said[:300] or 'unopkg failed'}; close LibreOffice and try again")
