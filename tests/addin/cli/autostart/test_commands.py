@@ -96,7 +96,7 @@ def test_what_would_be_written_is_shown_for_each_system_and_nothing_is_changed(u
     for form, mark in marks.items():
         done = addin("autostart", "install", "--print", "--for", form, environ=user)
         assert mark in done.stdout, done.stderr
-    assert "autostart run" in addin("autostart", "install", "--print", environ=user).stdout
+    assert '"autostart" "run"' in addin("autostart", "install", "--print", environ=user).stdout
     assert sorted(Path(user["HOME"]).rglob("*")) == before
 
 

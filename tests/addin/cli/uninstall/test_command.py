@@ -1,16 +1,14 @@
 """`addin uninstall` removes what the commands put on a machine, and says what."""
 
-import io
 import os
 import shutil
 import subprocess
 import sys
-import zipfile
 from pathlib import Path
 
 import pytest
 
-from addin.calc.extension import Extension, oxt
+from addin.calc.configuration import Names
 from addin.calc.soffice import clean_environment
 from addin.cli.uninstall.completion import completion_traces
 from addin.cli.uninstall.office import calc_traces
@@ -113,15 +111,13 @@ def test_completion_goes_with_the_line_that_loads_it_and_no_other(tmp_path):
     assert list(completion_traces(tmp_path)) == []
 
 
-def test_the_extension_is_found_in_the_folder_where_libreoffice_unpacks_it(tmp_path):
-    unpacked = tmp_path / ".config/libreoffice/4/user/uno_packages/cache/uno_packages/lu1.tmp_"
-    for name, content in (("our.oxt", oxt(Extension(namespace="FIN"))), ("other.oxt", None)):
-        (unpacked / name).mkdir(parents=True)
-        text = '<identifier value="org.other.addin"/>'
-        if content is not None:
-            text = zipfile.ZipFile(io.BytesIO(content)).read("description.xml").decode()
-        (unpacked / name / "description.xml").write_text(text, encoding="utf-8")
-    assert [trace.where for trace in calc_traces(tmp_path)] == ["org.dataservice.addin.fin"]
+def test_the_extension_is_found_in_the_list_of_what_libreoffice_has(tmp_path):
+    listed = tmp_path / ".config/libreoffice/4/user/uno_packages/cache/uno_packages.pmap"
+    listed.parent.mkdir(parents=True)
+    listed.write_bytes(b"Pmp1\n\0\x18org.dataservice.addin.fin\0lu1.tmp\0our.oxt\0\x0forg.other.addin\0")
+    assert [trace.where for trace in calc_traces(tmp_path)] == [Names("FIN").identifier]
+    listed.write_bytes(b"Pmp1\n")
+    assert list(calc_traces(tmp_path)) == []
 
 
 NO_UNOPKG = sys.platform != "linux" or shutil.which("unopkg") is None or os.geteuid() == 0
