@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Protocol, TypeAlias
 
 from addin.formulas import Area
@@ -79,7 +81,7 @@ TAKES_ARRAYS = _names(
 """Functions inside which everything is worked out for whole ranges."""
 
 
-@dataclass(slots=True)
+@dataclass
 class Shape:
     """What all formulas of one shape have in common."""
 
@@ -98,6 +100,43 @@ class Shape:
     """Where a formula that is no array's would take one cell of a range, if it is a range."""
     refused: str = ""
     """Why it cannot be worked out."""
+
+    # What follows is asked for every formula, and found out once the shape is complete.
+
+    @cached_property
+    def is_random(self) -> bool:
+        """Whether it gives another value each time."""
+        return bool(self.functions & RANDOM)
+
+    @cached_property
+    def shows_time(self) -> bool:
+        """Whether its value depends on when it is worked out."""
+        return bool(self.functions & TIMES)
+
+    @cached_property
+    def finds_cells(self) -> bool:
+        """Whether it finds the cells that it refers to while it calculates."""
+        return bool(self.functions & FOUND_WHILE_CALCULATING)
+
+    @cached_property
+    def spills(self) -> tuple[SpillOf, ...]:
+        """The spills that it refers to."""
+        return tuple(piece for piece in self.pieces if isinstance(piece, SpillOf))
+
+    @cached_property
+    def written(self) -> Callable[[Sequence[str], int], str] | None:
+        """What writes it for the engine from references and number; None where the cell decides on more than these."""
+        pattern, places = "", []
+        for piece in self.pieces:
+            if isinstance(piece, str):
+                pattern += piece.replace("%", "%%")
+            elif isinstance(piece, int):
+                pattern += "%s"
+                places.append(piece)
+            else:
+                return None
+        # The number is the last of all values, and NUMBER_OF_CELL the index of the last.
+        return lambda references, number: pattern % tuple([(*references, number)[place] for place in places])
 
     def absorb(self, other: Shape) -> None:
         """Count what `other` does as done by this one."""

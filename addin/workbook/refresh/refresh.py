@@ -13,6 +13,7 @@ from addin.workbook.ooxml.book import Book
 from addin.workbook.ooxml.errors import WorkbookError, any_failure_explained
 from addin.workbook.ooxml.package import Package
 from addin.workbook.ooxml.target import Target
+from addin.workbook.refresh.collecting import fewer_collections
 from addin.workbook.refresh.dependencies import CellNote, CellReference, OurCell
 from addin.workbook.refresh.plan import Plan, arguments, make_plan, referenced_value
 from addin.workbook.refresh.report import AnsweredCall, BookCost, CalculatedCell, Refreshed, Signing
@@ -30,7 +31,7 @@ class TooFewRequestsError(WorkbookError):
 
 async def book_cost(session: Session, path: Path, *, namespace: str = "DS", each_sheet: bool = True) -> BookCost:
     """What `refresh_book` would spend, in all and with `each_sheet` by sheet and function; nothing is sent."""
-    with any_failure_explained(path), Package(path) as package:
+    with any_failure_explained(path), fewer_collections(), Package(path) as package:
         book = Book(package)
         _mend(book, namespace)
         plan = make_plan(book, namespace, calculates=is_installed())
@@ -56,7 +57,7 @@ async def refresh_book(
     `WorkbookError` for a file that cannot be read or written; the input is never damaged.
     """
     place = Target(target, like=path)
-    with any_failure_explained(path), Package(path) as package:
+    with any_failure_explained(path), fewer_collections(), Package(path) as package:
         book = Book(package)
         mended = _mend(book, namespace)
         plan = make_plan(book, namespace, calculates=is_installed())

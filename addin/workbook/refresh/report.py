@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol, TypeAlias
+from typing import NamedTuple, Protocol, TypeAlias
 
 from addin.workbook.calculation.influence import Place
 from addin.workbook.ooxml.book import Book
@@ -53,8 +53,7 @@ class AnsweredCall:
     outcome: Outcome
 
 
-@dataclass(frozen=True, slots=True)
-class CalculatedCell:
+class CalculatedCell(NamedTuple):
     """A formula that is not one call of ours, and that a refresh worked out or left at its old value."""
 
     cell: Place
@@ -114,7 +113,7 @@ class Refreshed:
         found = {cell.cell: cell for cell in before.calculated}
         for cell in self.calculated:
             first = found.get(cell.cell)
-            found[cell.cell] = replace(cell, old=first.old, compared=first.compared) if first else cell
+            found[cell.cell] = cell._replace(old=first.old, compared=first.compared) if first else cell
         self.calculated = list(found.values())
 
 
