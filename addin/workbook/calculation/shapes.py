@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from addin.formulas import Area
 
@@ -81,6 +81,19 @@ TAKES_ARRAYS = _names(
 """Functions inside which everything is worked out for whole ranges."""
 
 
+@dataclass(frozen=True, slots=True)
+class CallSite:
+    """A call of ours in a formula."""
+
+    name: str
+    constants: tuple[Any, ...] | None
+    """Its arguments, if all of them are written into the formula."""
+    is_in_branch: bool
+    """Whether the formula may come to its value without this call."""
+    calls_inside: bool
+    """Whether an argument calls a function of ours."""
+
+
 @dataclass
 class Shape:
     """What all formulas of one shape have in common."""
@@ -92,6 +105,8 @@ class Shape:
     rows: list[Area] = field(default_factory=list)
     """Areas of which only the formula's row counts."""
     calls_ours: bool = False
+    sites: list[CallSite] = field(default_factory=list)
+    """Its calls of ours."""
     is_call: bool = False
     """Whether it is one call of ours and nothing else."""
     joins_or_subtracts: bool = False
@@ -145,6 +160,7 @@ class Shape:
         self.rows += other.rows
         self.intersected += [each for each in other.intersected if isinstance(each, Fixed)]
         self.calls_ours = self.calls_ours or other.calls_ours
+        self.sites += other.sites
         self.joins_or_subtracts = self.joins_or_subtracts or other.joins_or_subtracts
         self.may_be_table = self.may_be_table or other.may_be_table
 

@@ -30,7 +30,11 @@ class BookCost:
     """Sheet and function → formulas, and the requests they would spend on their own."""
     skipped: Sequence[CellNote] = ()
     calls: Sequence[Call] = ()
-    """The calls of the formulas, for a cost of several books together."""
+    """The calls that a refresh certainly makes, for a cost of several books together."""
+    possible: Sequence[Call] = ()
+    """Calls that it may make as well; an answer that is not known yet decides."""
+    is_open: bool = False
+    """Whether there may be further calls, whose arguments are not known yet."""
 
     @property
     def affordable(self) -> bool:

@@ -152,7 +152,7 @@ async def attack_with_others(
         return
     for cell in report.calculated:
         place = cell.cell
-        agrees = _same(before.get(place), content.values.get(place)) and not place in content.timely
+        agrees = _same(before.get(place), content.values.get(place)) and place not in content.timely
         if cell.unproven or not agrees:
             found.counts["other inputs: " + ("left as unproven" if cell.unproven else "no second opinion")] += 1
         elif _same(shown.get(place), after.get(place)):
