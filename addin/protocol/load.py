@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
-from addin.protocol.consent import Consent
+from addin.protocol.consent import Consent, Question
 from addin.protocol.deadline import WithinDeadline
 from addin.protocol.encoding import encode
 from addin.protocol.response_cache import Ready
@@ -34,6 +34,8 @@ class Wanted:
     until: float
     ready: Ready | None = None
     is_given_up: bool = False
+    is_refused: bool = False
+    """Whether its answer is so because the load may fetch nothing more."""
     posts: list[Post] = field(default_factory=list)
 
     @property
@@ -50,6 +52,13 @@ class Wanted:
             post.count_settled()
         self.posts.clear()
 
+    def take_back(self) -> bool:
+        """Give it up where its answer asks a question that has been answered since; whether that is so."""
+        if self.is_refused and self.load.is_answered:
+            self.ready, self.is_given_up, self.is_refused = None, True, False
+            return True
+        return False
+
 
 class Load:
     """What one evaluation may fetch, what it has spent, and what nobody was told of that."""
@@ -60,13 +69,20 @@ class Load:
         self._allowed: set[Resource[Any]] = set()
         self.refused: UnconfirmedError | None = None
         """Why it fetches nothing more."""
+        self._question: Question | None = None
         self.untold = Meter()
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether it was refused for a question that is not open any more."""
+        return self._question is not None and self._consent.question is not self._question
 
     async def gate(self, resources: Sequence[Resource[Any]]) -> None:
         """Find out whether what is to be fetched next may be fetched."""
         new = set(resources).difference(self._allowed)
         if new and self.refused is None:
             self.refused = self._consent.refusal(new, self._where)
+            self._question = self._consent.question if self.refused is not None else None
         if self.refused is None:
             self._allowed |= new
 
@@ -136,6 +152,7 @@ class Evaluation:
         """Take the answer."""
         text, call, wanted = self._wanted[place]
         fresh_s = outcome.fresh_for_s if outcome.stale is None else 0.0
+        wanted.is_refused = wanted.load.refused is not None and fresh_s == 0
         wanted.settle(Ready(encode(outcome, call.function_id), self._clock() + fresh_s))
         self._settled(text, wanted)
 

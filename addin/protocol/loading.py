@@ -60,7 +60,8 @@ class Loaded:
 class Loads:
     """The calls of one key that are being answered.
 
-    `late` counts what is told to any post; `clock` tells the time of day, `timer` counts seconds.
+    `late` counts what is told to any post; `clock` tells the time of day, `timer` counts seconds; `early_s` and `hold_s`
+    are how long a post waits for more when some of its calls are answered, and when none is.
     """
 
     def __init__(
@@ -74,7 +75,11 @@ class Loads:
         limits: BatchLimits,
         clock: Callable[[], float] = time.time,
         timer: Callable[[], float] = time.monotonic,
+        early_s: float = EARLY_S,
+        hold_s: float = HOLD_S,
     ) -> None:
+        self._early_s = early_s
+        self._hold_s = hold_s
         self._session = session
         self._cache = cache
         self._consent = consent
@@ -102,13 +107,22 @@ class Loads:
             post = _Post(len(waiting))
             for wanted in waiting:
                 wanted.posts.append(post)
-            await post.wait()
+            await post.wait(self._early_s, self._hold_s)
+        for call, wanted in held.items():
+            ready = wanted.ready
+            if ready and wanted.take_back() and self._wanted.get(call) is wanted:
+                self._let_go(call, ready)
         answers = [ready or held[call].ready or PENDING for call, ready in zip(calls, found, strict=True)]
         pending = self._deliver(held)
         requests = sum(load.untold.take() for load in {wanted.load for wanted in held.values()}) + self._late.take()
         text = await joined(answers, self._clock(), self._limits.answer_bytes)
         pace = self._pace
         return Loaded(Answers(text, requests), pending, pace.done, pace.of, pace.left_s(self._timer()))
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether anything is being answered."""
+        return bool(self._tasks)
 
     def drop(self, calls: Iterable[bytes]) -> None:
         """Let nothing more be fetched for `calls`, unless another post comes for them."""
@@ -122,6 +136,7 @@ class Loads:
         self._pace, self._held_bytes = Pace(), 0
         for each in wanted.values():
             each.settle(None)
+            self._late.add(each.load.untold.take())
 
     async def aclose(self) -> None:
         """End what is under way."""
@@ -131,7 +146,7 @@ class Loads:
 
     def _held(self, calls: Iterable[bytes], where: str) -> Mapping[bytes, Wanted]:
         """Each call as it is being answered; those that are not begin together."""
-        until = self._timer() + HOLD_S + INTEREST_S
+        until = self._timer() + self._hold_s + INTEREST_S
         load, new, held = Load(self._consent, where), dict[bytes, Wanted](), dict[bytes, Wanted]()
         for call in calls:
             wanted = self._wanted.get(call)
@@ -180,7 +195,7 @@ class Loads:
                     self._settled(text, each)
         finally:
             load.untold.pass_to(self._late)  # reads that go on for nobody
-            if not any(each.ready for each in wanted.values()):
+            if not any(each.ready and self._wanted.get(text) is each for text, each in wanted.items()):
                 self._late.add(load.untold.take())
             asyncio.get_running_loop().call_later(HOLD_S + INTEREST_S + LOOK_S, self._forget_unwanted)
 
@@ -234,13 +249,13 @@ class _Post:
         if not self._open or self._is_late:
             self._enough.set()
 
-    async def wait(self) -> None:
-        """Wait until all have settled; after `EARLY_S` until some have, after `HOLD_S` no longer."""
-        if await self._is_enough_within(EARLY_S):
+    async def wait(self, early_s: float, hold_s: float) -> None:
+        """Wait until all have settled; after `early_s` until some have, after `hold_s` no longer."""
+        if await self._is_enough_within(early_s):
             return
         self._is_late = True
         if not self._some:
-            await self._is_enough_within(HOLD_S - EARLY_S)
+            await self._is_enough_within(hold_s - early_s)
 
     async def _is_enough_within(self, seconds: float) -> bool:
         try:
