@@ -17,13 +17,13 @@ from typing import Any
 from starlette.exceptions import HTTPException
 
 from addin.backend.new_keys import NewKeys
+from addin.config.consent import consent_for
 from addin.config.settings import Settings
 from addin.protocol.batch import Batches
-from addin.protocol.consent import Consent
 from addin.protocol.limits import BatchLimits
 from addin.protocol.loading import Loads
 from addin.protocol.response_cache import ResponseCache
-from dataservice.client import AsyncClient, Quota
+from dataservice.client import AsyncClient
 from udfs.engine.session import Session
 
 DEADLINE_MARGIN_S = 2.0
@@ -46,7 +46,7 @@ class Tenant:
         self.client = client
         self.session = Session(client)
         self.cache = ResponseCache(settings.memo_bytes // share)
-        self.consent = Consent(settings.ask_above, lambda: spendable(client.quota_now, settings), timer=time.monotonic)
+        self.consent = consent_for(client, settings)
         deadline_s, limits = settings.deadline_s + DEADLINE_MARGIN_S, limits_of(settings)
         self.batches = Batches(self.session, self.cache, deadline_s=deadline_s, limits=limits, consent=self.consent)
         self.loads = Loads(
@@ -186,16 +186,6 @@ class UserTenants:
                     del pool[key]
                     held_bytes -= tenant.held_bytes
                     await tenant.retire()
-
-
-def spendable(quota: Quota | None, settings: Settings) -> int | None:
-    """How many requests may be sent this month; None as long as nobody knows."""
-    if quota is None:
-        return None
-    left = quota.remaining - settings.reserve
-    if settings.monthly_budget is not None:
-        left = min(left, settings.monthly_budget - quota.used_here)
-    return max(0, left)
 
 
 def limits_of(settings: Settings) -> BatchLimits:

@@ -108,7 +108,7 @@ class GuardedReader:
         resource: Resource[T],
         *,
         known_miss: Miss[T] | None = None,
-        meter: Meter | None = None,  # noqa: ARG002 - counted for the load, once it is known what was sent
+        meter: Meter | None = None,
     ) -> Answer[T]:
         """The answer; `UnconfirmedError` where nothing may be fetched and nothing is known."""
         if self._load.refused is not None:
@@ -122,7 +122,10 @@ class GuardedReader:
         try:
             return await self._reader.read(resource, known_miss=known_miss, meter=spent)
         finally:
-            self._load.untold.add(spent.take())
+            requests = spent.take()
+            self._load.untold.add(requests)
+            if meter is not None:
+                meter.add(requests)
 
 
 class Evaluation:

@@ -60,8 +60,8 @@ class Loaded:
 class Loads:
     """The calls of one key that are being answered.
 
-    `late` counts what is told to any post; `clock` tells the time of day, `timer` counts seconds; `early_s` and `hold_s`
-    are how long a post waits for more when some of its calls are answered, and when none is.
+    `late` counts what is told to any post; `clock` tells the time of day, `timer` counts seconds; `early_s` and
+    `hold_s` are how long a post waits for more when some of its calls are answered, and when none is.
     """
 
     def __init__(

@@ -236,9 +236,9 @@ class Batch:
         return found
 
 
-async def answer(runs: Sequence[Run], reader: Reader, now: float) -> None:
-    """Bring all `runs`, begun at `now`, to their end."""
-    batch = Batch(reader, now)
+async def answer(runs: Sequence[Run], reader: Reader, now: float, gate: Gate | None = None) -> None:
+    """Bring all `runs`, begun at `now`, to their end; `gate` is told what is to be fetched before it is."""
+    batch = Batch(reader, now, gate=gate)
     for run in runs:
         batch.begin(run)
     await batch.end()

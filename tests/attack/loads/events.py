@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 
 import orjson
 
@@ -41,36 +42,54 @@ def _is_right(slug: str, found: dict[str, object], world: World) -> bool:
     return "error" in found and world.failures > 0 and found.get("kind") == "request"
 
 
+def _open(world: World) -> None:
+    world.pages.append(Page(set(world.chance.sample(SLUGS, world.chance.randint(1, 2 * ASK_ABOVE)))))
+
+
+def _drop(world: World) -> None:
+    if world.pages:
+        world.loads.drop([orjson.dumps(["SIGNAL", slug]) for slug in world.chance.choice(world.pages).open])
+
+
+def _edit(world: World) -> None:
+    if world.pages:
+        page = world.chance.choice(world.pages)
+        page.cells -= set(world.chance.sample(sorted(page.cells), len(page.cells) // 2))
+
+
+def _away(world: World) -> None:
+    if world.pages:
+        world.go_away(world.chance.choice(world.pages))
+
+
+def _fail(world: World) -> None:
+    world.service.fails = not world.service.fails
+    world.failures += 1
+
+
+AT_ONCE: dict[str, Callable[[World], object]] = {
+    "open": _open,
+    "drop": _drop,
+    "edit": _edit,
+    "away": _away,
+    "yes": lambda world: world.answer_question(yes=True),
+    "no": lambda world: world.answer_question(yes=False),
+    "serve": lambda world: world.service.is_open.set(),
+    "stop": lambda world: world.service.is_open.clear(),
+    "fail": _fail,
+}
+EVENTS = [*AT_ONCE, "refresh", "force", "wait", *4 * ["post"]]
+
+
 async def _event(world: World, under_way: set[asyncio.Task[None]]) -> None:
-    chance = world.chance
-    match chance.choice("open post post post post drop edit away refresh force yes no serve stop fail wait".split()):
-        case "open":
-            world.pages.append(Page(set(chance.sample(SLUGS, chance.randint(1, 2 * ASK_ABOVE)))))
-        case "post" if world.pages:
-            task = asyncio.ensure_future(world.post(chance.choice(world.pages)))
-            under_way.add(task)
-            task.add_done_callback(under_way.discard)
-        case "drop" if world.pages:
-            world.loads.drop([orjson.dumps(["SIGNAL", slug]) for slug in chance.choice(world.pages).open])
-        case "edit" if world.pages:
-            page = chance.choice(world.pages)
-            page.cells -= set(chance.sample(sorted(page.cells), len(page.cells) // 2))
-        case "away" if world.pages:
-            world.go_away(chance.choice(world.pages))
-        case "refresh":
-            await world.refresh(force=False)
-        case "force":
-            await world.refresh(force=True)
-        case "yes":
-            world.answer_question(yes=True)
-        case "no":
-            world.answer_question(yes=False)
-        case "serve":
-            world.service.is_open.set()
-        case "stop":
-            world.service.is_open.clear()
-        case "fail":
-            world.service.fails = not world.service.fails
-            world.failures += 1
-        case _:
-            await asyncio.sleep(0.002)
+    name = world.chance.choice(EVENTS)
+    if name in AT_ONCE:
+        AT_ONCE[name](world)
+    elif name in ("refresh", "force"):
+        await world.refresh(force=name == "force")
+    elif name == "wait":
+        await asyncio.sleep(0.002)
+    elif world.pages:
+        task = asyncio.ensure_future(world.post(world.chance.choice(world.pages)))
+        under_way.add(task)
+        task.add_done_callback(under_way.discard)

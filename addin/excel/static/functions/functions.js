@@ -26,6 +26,11 @@ const loading = new Loading(() => tell(loadingListeners));
 /** Calls on their way that nobody wants any more, which the backend is told at the end of this turn. @type {Set<string>} */
 const unwanted = new Set();
 const dropSoon = turns(dropUnwanted);
+
+/** How often a page with a question looks whether it was answered elsewhere; that costs no request. */
+const QUESTION_EVERY_MS = 3_000;
+/** @type {ReturnType<typeof setTimeout> | null} */
+let looking = null;
 /** @type {string | null} */
 let userKey = null;
 let generation = -1;
@@ -180,6 +185,24 @@ function dropUnwanted() {
   for (const body of batches.bodies(calls)) void request("functions/drop", body).catch(() => undefined);
 }
 
+/** Whether the open question was answered elsewhere, as in another window. */
+async function lookAtQuestion() {
+  looking = null;
+  const asked = loading.question;
+  if (asked === null) return;
+  const { question } = await request("status", null).catch(() => ({ question: asked }));
+  if (loading.question !== asked) return watchQuestion();
+  if (question?.id === asked.id) return watchQuestion();
+  loading.question = question ?? null;
+  tell(loadingListeners);
+  tell(answerListeners);
+}
+
+/** Look again in a while, as long as a question is open. */
+function watchQuestion() {
+  if (loading.question !== null) looking ??= setTimeout(() => void lookAtQuestion(), QUESTION_EVERY_MS);
+}
+
 /** @param {Set<() => void>} told */
 function tell(told) {
   for (const listener of told) {
@@ -217,7 +240,10 @@ function settled(answer, resolve, reject) {
 /** @param {Reply} reply */
 function replied(reply) {
   requestsSpent += Number(reply.requests) || 0;
+  const asked = loading.question;
   loading.replied(reply);
+  if (asked !== null && loading.question?.id !== asked.id) tell(answerListeners);
+  watchQuestion();
   if (typeof reply.generation === "number" && reply.generation !== generation) {
     // Someone pressed Refresh elsewhere: the backend would not give the cached answers any more.
     if (generation >= 0) cache.clearArrived();
