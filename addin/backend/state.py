@@ -107,8 +107,10 @@ class BackendState:
         elif self.settings.per_user_keys and self.key is None:
             guest = self._open(None, share=GUEST_SHARE)
             guest.generation = self.own.generation
-            async with guest.client:
+            try:
                 yield guest
+            finally:
+                await guest.aclose()
         else:
             own = self.own
             async with own.in_use():
@@ -126,8 +128,7 @@ class BackendState:
 
     async def refresh(self, tenant: Tenant, *, force: bool) -> None:
         """Let `tenant` send requests again after errors; `force`: nothing counts as fresh. No value is lost."""
-        await tenant.client.refresh(force=force)
-        tenant.batches.forget()
+        await tenant.refresh(force=force)
         tenant.generation = next(self._generations)
 
     def key_members(self) -> dict[str, Any]:
@@ -138,7 +139,7 @@ class BackendState:
 
     async def aclose(self) -> None:
         """Close every client and the store."""
-        await self.own.client.aclose()
+        await self.own.aclose()
         await self._users.aclose()
         await self._connections.close_all()
         await self.store.aclose()

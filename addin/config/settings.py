@@ -68,6 +68,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """The last requests of the month, which are never spent."""
     monthly_budget: _AtLeastOne | None = None
     """The maximum number of requests per month; by default the key's whole quota."""
+    ask_above: _Count = 200
+    """The maximum number of requests that a recalculation sends without asking first."""
     max_pages: _AtLeastOne = 100
     """The maximum number of requests for one answer: a long history, or the catalogue."""
     max_answer_bytes: _AtLeastOne = 16 * 1024**2
