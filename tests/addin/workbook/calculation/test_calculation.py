@@ -108,6 +108,7 @@ async def test_a_branch_that_was_not_taken_before_is_unproven(service: EmbeddedS
         ("=MMULT(A1,{1})", "MMULT is not worked out"),
         ("=RAND()+A1", "random"),
         ("=NOSUCH(A1)", "NOSUCH is not known"),
+        ("=MATCH(A1,{1,300})", "MATCH for the nearest value is not known"),
         ("=A1:A3*2", "one cell of a range"),
         ("=[1]Sheet1!A1+A1", "not"),
         ("=(A1+", "cannot be read"),
