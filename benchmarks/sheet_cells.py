@@ -52,7 +52,7 @@ PASTE = """async () => {
   const seconds = (performance.now() - begun) / 1000;
   const cells = model.getters.getEvaluatedCellsInZone("Sheet1", zone);
   if (cells.some(({ type }) => type === "error" || type === "empty")) throw new Error("a cell has no value");
-  if (DataServiceAddin.totals.batches !== before + 1) throw new Error("more than one post");
+  if (DataServiceAddin.totals.batches !== before + 1) throw new Error("more than one batch");
   return seconds;
 }"""
 
@@ -102,7 +102,7 @@ def _many_signals() -> Iterator[tuple[Settings, str]]:
         with Store(folder / "service.db") as store:
             import_directory(store, folder / "data")
             with running_service(store, latency_s=LATENCY_S) as service:
-                yield Settings(url=service.url, cache_dir=folder / "cache", deadline_s=120), store.create_key("pro")
+                yield Settings(url=service.url, cache_dir=folder / "cache", ask_above=CELLS), store.create_key("pro")
 
 
 def _write_signals(folder: Path) -> None:
