@@ -58,6 +58,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """How long one batch of formulas may take before cells show their last known value, in seconds."""
     cache_dir: Path | None = None
     """The folder where answers survive a restart; by default the user's cache folder."""
+    ca_file: Path | None = None
+    """Further certificate authorities (PEM) for the connection to the service, such as those of a firm's proxy."""
     redis_url: str | None = None
     """A Redis or Valkey that several machines share, instead of the cache folder."""
     archive_bytes: _AtLeastOne = 256 * 1024**2
