@@ -5,6 +5,7 @@ import { Calls } from "./calls.js";
 import { addLinksWithinBook, keepPastedTextText, splitPlace } from "./component.js";
 import { addFunctions } from "./library.js";
 import { addNames } from "./names.js";
+import { watchQuestion } from "./question.js";
 import { element, StatusLine } from "./status_line.js";
 import { TextView } from "./text_view.js";
 
@@ -19,6 +20,7 @@ let active = "";
 
 const calls = new Calls({
   evaluate: (cells) => book.evaluate(cells),
+  contentOf: (cell) => book.contentOf(cell),
   progressed: () => line.update(),
   later: (work, ms) => void setTimeout(work, ms),
   clock: () => performance.now(),
@@ -42,6 +44,8 @@ async function start() {
   keepPastedTextText();
   DataServiceAddin.onReply((reply) => line.showQuota(reply.quota));
   line.showQuota(status.quota);
+  watchQuestion((problem) => line.complain(problem));
+  DataServiceAddin.onAnswered(() => book.evaluate(null));
   if (!status.key.set) line.complain("No API key is set: cells will say so. Keep one with: addin key set");
   listen();
   await show(opened);
@@ -59,6 +63,7 @@ async function show(opened) {
   await book.show((problem) => line.complain(problem));
   book.model.on("update", text, () => {
     text.follow(book.model);
+    calls.lookForUnused();
     watchButton();
   });
   active = activeCell();

@@ -37,7 +37,9 @@ def test_names_at_hand_are_offered_inside_the_quotes(chromium, service, tmp_path
         assert typed(page, begun[-1])[0] == expected
         page.keys("Tab")
         page.until(f"document.querySelector('.o-composer').textContent === '{formula[:-1]}'")
-        page.keys(")", "Enter")
+        page.keys(")")
+        page.until(f"document.querySelector('.o-composer').textContent === '{formula}'")
+        page.keys("Enter")
         page.until(f"{FORMULA} === '{formula}'")
         page.cell("K3")
         assert service.running.request_count <= spent + 1
