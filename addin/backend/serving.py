@@ -6,8 +6,8 @@ import gc
 import logging
 import socket
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -16,6 +16,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from addin.backend.connections import LimitedSocket, handles_allowed, protocol_with_timeout
+from addin.backend.looked_after import looked_after
 from addin.backend.request_log import SparingFilter
 from addin.errors import AddinError
 
@@ -82,16 +83,18 @@ def listen(
     return Listener(limited, certificate, receive_timeout_s)
 
 
-def serve(app: ASGIApp, listener: Listener) -> None:
-    """Answer requests until Ctrl-C or SIGTERM, then finish those under way and close."""
+def serve(app: ASGIApp, listener: Listener, *, goes_on: Callable[[], bool] = lambda: True) -> None:
+    """Answer requests until Ctrl-C or SIGTERM, or until `goes_on` says no; then finish those under way and close.
+
+    `goes_on` is called every few seconds in a thread. It may renew the certificate: new connections get the new one.
+    """
     # This takes half a second, for which the first table would have to wait.
     threading.Thread(target=_load_and_freeze, name="load pandas", daemon=True).start()
     for name in ("uvicorn.error", "asyncio"):
         logging.getLogger(name).addFilter(SparingFilter(SAME_WARNINGS))
-    try:
-        uvicorn.Server(_config(app, listener)).run(sockets=[listener.socket])
-    except KeyboardInterrupt:
-        return
+    server = uvicorn.Server(_config(app, listener))
+    with looked_after(server, listener.certificate, goes_on), suppress(KeyboardInterrupt):
+        server.run(sockets=[listener.socket])
 
 
 def _load_and_freeze() -> None:

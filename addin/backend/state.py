@@ -15,6 +15,7 @@ from addin.backend.room import Room
 from addin.backend.service_connections import ServiceConnections
 from addin.backend.tenants import USER_SHARE, Tenant, UserTenants
 from addin.config.api_key import ConfiguredKey, KeyStore
+from addin.config.authorities import trusted
 from addin.config.connect import open_client, open_store
 from addin.config.settings import Settings
 from dataservice.client import Cost, Quota
@@ -79,7 +80,9 @@ class BackendState:
         self.body_bytes = Room(AT_A_TIME * settings.max_body_bytes, "bytes")
         self.values = Room(AT_A_TIME * settings.max_values, "values")
         self.store = open_store(settings)
-        self._connections = ServiceConnections(settings.url, settings.max_service_connections)
+        self._connections = ServiceConnections(
+            settings.url, settings.max_service_connections, verify=trusted(settings.ca_file)
+        )
         self.readiness = ReadinessCheck(self.store, settings.base_url, self._connections)
         # Counted from the current time, so that hosts also notice a backend that was restarted.
         self._generations = count(int(1000 * self.started_at))
@@ -104,8 +107,10 @@ class BackendState:
         elif self.settings.per_user_keys and self.key is None:
             guest = self._open(None, share=GUEST_SHARE)
             guest.generation = self.own.generation
-            async with guest.client:
+            try:
                 yield guest
+            finally:
+                await guest.aclose()
         else:
             own = self.own
             async with own.in_use():
@@ -123,8 +128,7 @@ class BackendState:
 
     async def refresh(self, tenant: Tenant, *, force: bool) -> None:
         """Let `tenant` send requests again after errors; `force`: nothing counts as fresh. No value is lost."""
-        await tenant.client.refresh(force=force)
-        tenant.batches.forget()
+        await tenant.refresh(force=force)
         tenant.generation = next(self._generations)
 
     def key_members(self) -> dict[str, Any]:
@@ -135,7 +139,7 @@ class BackendState:
 
     async def aclose(self) -> None:
         """Close every client and the store."""
-        await self.own.client.aclose()
+        await self.own.aclose()
         await self._users.aclose()
         await self._connections.close_all()
         await self.store.aclose()

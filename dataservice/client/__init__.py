@@ -3,6 +3,7 @@
 >>> from dataservice.client import Client
 """
 
+from dataservice.client.archive.seen import SeenSignals, SeenSignalsResource
 from dataservice.client.archive.vintages import Vintages, VintagesResource
 from dataservice.client.async_client import AsyncClient
 from dataservice.client.cache.answer import Answer, Miss, Source
@@ -12,6 +13,7 @@ from dataservice.client.contract.resources import (
     CurrentsResource,
     HistoryResource,
     IndicesResource,
+    KnownDaysResource,
     PostsResource,
     Resource,
     SignalResource,
@@ -39,6 +41,7 @@ __all__ = [
     "HistoryResource",
     "Indices",
     "IndicesResource",
+    "KnownDaysResource",
     "Meter",
     "Miss",
     "Page",
@@ -47,6 +50,8 @@ __all__ = [
     "Refresh",
     "Resource",
     "ResourceState",
+    "SeenSignals",
+    "SeenSignalsResource",
     "SignalDetail",
     "SignalResource",
     "Source",

@@ -13,9 +13,10 @@ from functools import lru_cache
 
 import msgspec
 
-from dataservice.client import Answer, HistoryResource, SignalDetail, SignalResource
-from dataservice.client.cache.history import UNKNOWN_STEP_DAYS
+from dataservice.client import Answer, HistoryResource, KnownDaysResource, SignalDetail, SignalResource
+from dataservice.client.cache.spans import UNKNOWN_STEP_DAYS
 from dataservice.client.contract.requests import OBSERVATIONS_LIMIT
+from dataservice.client.contract.windows import Window as Days
 from dataservice.errors import DataServiceError
 from dataservice.observations import Observations
 from udfs.engine.effects import EVER, FRESH, INTERNED, Question, Reply, ask, asked_at_hand, have, in_memory
@@ -177,11 +178,20 @@ async def _stored_in(block: _Block, day: date, wanted: int) -> tuple[ByDay, list
 async def _stored_around(slug: str, day: date, step_days: float, wanted: int) -> tuple[ByDay, list[int] | None]:
     """The last values up to `day` in whatever was stored of the days before it; one that is old is asked for again."""
     window = HistoryResource(slug, days_before(day, int(step_days * NEAR_STEPS) + 1), day)
+    known = (await ask(asked_at_hand(KnownDaysResource(slug), max_age_s=EVER)))[0]
+    if not isinstance(known, Answer) or not _meets(known.value, window):
+        return _NOTHING, None
     found = _last(_known(window, await have(window, max_age_s=EVER)), day, wanted)
     if found[1] is None:
         return found
     fresh = await _stored(window)  # else it is not lost if the service does not answer
     return _last(fresh or await _needed(slug, window), day, wanted)
+
+
+def _meets(known: Sequence[Days], window: HistoryResource) -> bool:
+    """Whether any day of the window is known: else it is not looked for, one of a hundred thousand in a sheet."""
+    days = Days(window.start or date.min, window.end or date.max)
+    return any(each.meets(days) for each in known)
 
 
 @lru_cache(maxsize=INTERNED)

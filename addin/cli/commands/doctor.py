@@ -6,18 +6,21 @@ import asyncio
 import datetime as dt
 import os
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from addin.config.settings import load_settings
-from dataservice.cli.printing import printable
+from addin.config.settings import Settings, load_settings
 
 if TYPE_CHECKING:
     from addin.excel.doctor import Finding
 
 
-def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
+def doctor(
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    report: Annotated[Path | None, typer.Option(help="Also write a report for support into this file.")] = None,
+) -> None:
     """Check every link from Excel to the service, and say what to do.
 
     The exit code is 1 when a link is broken. It asks the service for at most one request.
@@ -26,19 +29,36 @@ def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] 
     Examples:
       addin doctor
       addin doctor --json
+      addin doctor --report report.md
     """
+    from addin.cli.autostart.status import autostart_link
+    from addin.cli.findings import print_findings
     from addin.cli.output import print_json
     from addin.excel.doctor import State, examine
     from addin.tls.certificates import certificates
 
-    findings = asyncio.run(examine(load_settings(), certificates(), dt.datetime.now(dt.UTC)))
-    findings += _libreoffice()
+    settings, now = load_settings(), dt.datetime.now(dt.UTC)
+    findings = asyncio.run(examine(settings, certificates(), now))
+    findings += [autostart_link(settings), *_libreoffice()]
+    if report is not None:
+        _write(report, findings, settings, now)
     if as_json:
         print_json(findings)
     else:
-        _print(findings)
+        print_findings(findings)
     if any(finding.state is State.BROKEN for finding in findings):
         raise typer.Exit(1)
+
+
+def _write(path: Path, findings: Sequence[Finding], settings: Settings, now: dt.datetime) -> None:
+    from addin.cli import support_report
+    from addin.errors import AddinError
+
+    try:
+        path.write_text(support_report.report(findings, settings, os.environ, now), encoding="utf-8")
+    except OSError as error:
+        raise AddinError(f"{path} cannot be written ({error.strerror}); name another file") from error
+    typer.echo(f"the report is in {path}; read it before you send it: it names addresses, but holds no key", err=True)
 
 
 def _libreoffice() -> list[Finding]:
@@ -57,21 +77,3 @@ def _libreoffice() -> list[Finding]:
     text = f"started from this terminal it would abort: it would use {python} instead of its own Python"
     advice = "deactivate the virtual environment, or start LibreOffice from the desktop's menu"
     return [Finding("libreoffice", State.WARNING, text, advice)]
-
-
-def _print(findings: Sequence[Finding]) -> None:
-    from rich.console import Console
-    from rich.text import Text
-
-    from addin.cli.output import plain_table
-    from addin.excel.doctor import State
-
-    marks = {State.GOOD: ("✓", "green"), State.WARNING: ("!", "yellow"), State.BROKEN: ("✗", "red")}
-    table = plain_table()
-    for finding in findings:
-        mark, style = marks[finding.state]
-        lines = Text(printable(finding.text))
-        if finding.advice:
-            lines.append(f"\n→ {finding.advice}", style="bold")
-        table.add_row(Text(mark, style=style), Text(finding.topic, style="cyan"), lines)
-    Console().print(table)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 from urllib.parse import urlsplit
@@ -10,15 +9,13 @@ from urllib.parse import urlsplit
 import typer
 
 from addin.config.settings import Settings, load_settings
-from addin.errors import AddinError, SettingsError
+from addin.errors import AddinError
 from dataservice.cli.printing import echo
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
-    from starlette.routing import BaseRoute
-
-    from addin.tls.certificates import Certificate
+    from addin.cli.backend import ReadyBackend
 
 
 def serve(
@@ -34,26 +31,38 @@ def serve(
       addin serve --port 8766
       addin serve --http
     """
-    from addin.backend import create_app, serving
+    from addin.backend import serving
+    from addin.cli.backend import new_backend
 
     settings = load_settings()
-    app = create_app(settings, pages_beside=_shared_sheet(settings))
-    certificate = None if http else _certificate()
-    listener = serving.listen(
-        host or settings.host,
-        settings.port if port is None else port,
-        certificate,
-        max_connections=settings.max_connections,
-        receive_timeout_s=settings.receive_timeout_s,
-    )
+    backend = new_backend(settings, host=host, port=port, http=http)
+    app, listener = backend.app, backend.listener
     echo(f"Answering {settings.namespace} functions at {listener.url} from {settings.base_url}")
     for line in deployment(settings):
         echo(line)
     if app.state.backend.key is None and not settings.per_user_keys:
         echo("No API key is set yet: cells will say so. Keep one with: addin key set", err=True)
     echo("Ctrl-C ends it.")
-    serving.serve(app, listener)
+    serving.serve(app, listener, goes_on=_upkeep(backend))
     echo("Stopped.")
+
+
+def _upkeep(backend: ReadyBackend) -> Callable[[], bool]:
+    """Renews the certificate in time, and tells of an update; whoever started the backend here restarts it here."""
+    from addin.autostart.new_version import NewVersion, can_be_started, code_now
+    from addin.autostart.upkeep import Upkeep
+
+    upkeep = Upkeep(record=None, renew=backend.renew, has_update=NewVersion(code_now, can_be_started).is_here)
+    told = False
+
+    def goes_on() -> bool:
+        nonlocal told
+        if not upkeep.goes_on() and not told:
+            told = True
+            echo("A new version is installed. To use it: Ctrl-C, then addin serve")
+        return True
+
+    return goes_on
 
 
 def sheet(
@@ -106,24 +115,6 @@ def _readable(book: Path) -> Callable[[], Path]:
 
     Package(book).close()
     return lambda: book
-
-
-def _shared_sheet(settings: Settings) -> Sequence[BaseRoute]:
-    """The sheet, where a setting says that this backend serves it; raises `SettingsError` if it is not here."""
-    if not settings.serve_sheet:
-        return ()
-    from addin.sheet.component import ADVICE
-    from addin.sheet.routes import routes
-
-    if not (found := routes(settings)):
-        raise SettingsError(f"serve_sheet is set, but the sheet's component is not here; get it with: {ADVICE}")
-    return found
-
-
-def _certificate() -> Certificate:
-    from addin.tls.certificates import certificates  # cryptography takes long to load
-
-    return certificates().ensure(datetime.now(UTC))
 
 
 def deployment(settings: Settings) -> list[str]:

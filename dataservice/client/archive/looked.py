@@ -99,6 +99,11 @@ class Looked:
         low, high = self._places(window)
         return int(self.first[low:high].max(initial=NEVER_BEFORE))
 
+    def last_look_at(self, window: Window) -> int:
+        """The last look at any day of `window`; `NEVER_BEFORE` if there was none."""
+        low, high = self._places(window)
+        return int(self.last[low:high].max(initial=NEVER_BEFORE))
+
     def known_since(self, last: date, moment: int) -> date | None:
         """The day from which on all days up to `last` had been looked at by `moment`; None if `last` itself was not."""
         place = int(np.searchsorted(self.starts, last.toordinal(), side="right")) - 1

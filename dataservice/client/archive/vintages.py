@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from cachetools import LRUCache
@@ -172,6 +172,8 @@ class VintagesResource(Resource[Vintages]):
     """What was known of the signal `slug`, and when; no request answers it, only what earlier answers showed."""
 
     slug: str
+
+    is_requested: ClassVar[bool] = False
 
 
 def _pruned(vintages: Vintages, before: int) -> Vintages:

@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Generic, Self, TypeVar
 
 from dataservice.errors import DataServiceError
+from dataservice.shown import answer_html
 
 T_co = TypeVar("T_co", covariant=True)
 
@@ -41,6 +42,11 @@ class Answer(Generic[T_co]):
     source: Source
     requests: int = 0
     stale_because: DataServiceError | None = None
+
+    def _repr_html_(self) -> str:
+        """The value as it shows itself, and below it when and from where it came."""
+        stale = f"the last known value: {self.stale_because}" if self.stale_because else None
+        return answer_html(self.value, self.fetched_at, f"from the {self.source}", stale)
 
     def is_fresh(self, now: float) -> bool:
         """Whether no outer layer needs to ask again at `now`."""
@@ -92,5 +98,8 @@ class Freshness:
         return max(now, self.not_before)
 
     def forced(self, now: float) -> Self:
-        """The rule from `now` on, when nothing that arrived up to now counts as fresh any more."""
-        return replace(self, not_before=math.nextafter(now, math.inf))
+        """The rule from `now` on, when nothing that arrived up to now counts as fresh any more.
+
+        A clock that went back a little must not make fresh what an earlier refresh made old.
+        """
+        return replace(self, not_before=math.nextafter(max(now, self.not_before), math.inf))
