@@ -16,6 +16,7 @@ import addin.workbook.refresh.worked_out as glue
 from addin.workbook.calculation.engine import FormualizerEngine
 from addin.workbook.refresh.refresh import refresh_book
 from addin.workbook.template.build import example_session
+from benchmarks.figures.results import run_alone
 from benchmarks.measuring import Row, alternating, report
 from udfs import Session
 
@@ -128,4 +129,4 @@ def _peak_mb(process: int) -> float:
 
 
 if __name__ == "__main__":
-    main()
+    run_alone(main)

@@ -25,6 +25,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from benchmarks.figures.results import run_alone
 from benchmarks.measuring import Row, report
 from dataservice.server import Store, import_directory, write_sample
 from dataservice.server.db.keys import hash_key
@@ -216,4 +217,4 @@ if __name__ == "__main__":
     if sys.argv[1:2] == ["--serve"]:
         _serve(sys.argv[2], sys.argv[3], int(sys.argv[4]))
     else:
-        main(sys.argv[1:])
+        run_alone(lambda: main(sys.argv[1:]))
