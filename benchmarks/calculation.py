@@ -17,6 +17,7 @@ from addin.workbook.calculation.engine import FormualizerEngine
 from addin.workbook.many.run import books_cost, refresh_books
 from addin.workbook.refresh.refresh import refresh_book
 from addin.workbook.template.build import example_session
+from benchmarks.figures.results import run_alone
 from benchmarks.measuring import Row, alternating, report
 from udfs import Session
 
@@ -170,4 +171,4 @@ def _peak_mb(process: int) -> float:
 
 
 if __name__ == "__main__":
-    main()
+    run_alone(main)
