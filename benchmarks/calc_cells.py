@@ -27,6 +27,7 @@ from addin.calc.extension import Extension
 from addin.calc.soffice import convert
 from addin.config.api_key import ConfiguredKey, KeySource, KeyStore, no_keychain
 from addin.config.settings import Settings
+from benchmarks.figures.results import run_alone
 from benchmarks.measuring import Row, report
 from dataservice.server import Store, import_directory
 
@@ -191,4 +192,4 @@ def _write_data(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_alone(main)

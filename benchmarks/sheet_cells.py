@@ -17,6 +17,7 @@ from addin.config.settings import Settings
 from addin.sheet.component import ADVICE, is_here
 from addin.sheet.routes import routes
 from benchmarks.cells_in_chromium import OUR_PAGE, TIMED, different_calls
+from benchmarks.figures.results import run_alone
 from benchmarks.measuring import Row, report
 from benchmarks.served import service_settings
 from dataservice.server import Store, import_directory
@@ -140,4 +141,4 @@ def _pages(chromium: Chromium, settings: Settings, key: str) -> Iterator[tuple[T
 
 
 if __name__ == "__main__":
-    main()
+    run_alone(main)
