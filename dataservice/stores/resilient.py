@@ -46,7 +46,7 @@ class ResilientStore:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._store = store
-        self._is_memory = isinstance(store, MemoryStore)  # which neither waits nor fails
+        self._is_memory = type(store) is MemoryStore  # which neither waits nor fails, unlike what may extend it
         self._timeout_s = timeout_s
         self._hedge_s = hedge_s
         self._late: dict[str, asyncio.Task[None]] = {}
