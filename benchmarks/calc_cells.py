@@ -170,7 +170,7 @@ def _service(folder: Path) -> Iterator[Service]:
 @contextmanager
 def _backend(service: Service, cache: Path) -> Iterator[tuple[str, Counted]]:
     keys = KeyStore(service.url, open_keychain=no_keychain, file=cache / "keys.json")
-    settings = Settings(url=service.url, cache_dir=cache)
+    settings = Settings(url=service.url, cache_dir=cache, ask_above=SLUGS)
     counted = Counted(create_app(settings, keys=keys, key=ConfiguredKey(service.key, KeySource.CONFIG)))
     with running(counted, listen("127.0.0.1", 0)) as url:
         yield url, counted
