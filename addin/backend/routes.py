@@ -29,6 +29,9 @@ from udfs import REGISTRY
 from udfs.errors import error_kind, reason
 from udfs.functions.status import label
 
+VERSION = version("dataservice-addin")
+"""The version that runs: after an update the one on the disk is another."""
+
 BAD_MODE = 'mode is "stale" or "force"'
 
 IN_THE_PANE = "say yes or no in the task pane; in the sheet, above the cells"
@@ -143,7 +146,7 @@ async def status(request: Request) -> Response:
         now = time.time()
         return JsonResponse(
             {
-                "version": version("dataservice-addin"),
+                "version": VERSION,
                 "service": settings.url,
                 "namespace": settings.namespace,
                 "ttl_s": settings.ttl_s,

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 import uvicorn
 from starlette.types import ASGIApp
 
+from addin.autostart.looked_after import looked_after
 from addin.backend.connections import LimitedSocket, handles_allowed, protocol_with_timeout
-from addin.backend.looked_after import looked_after
 from addin.backend.request_log import SparingFilter
 from addin.errors import AddinError
 
@@ -32,8 +32,9 @@ RECEIVE_TIMEOUT_S = 30.0
 BACKLOG = 64
 """Connections accepted in one go: few beside the handles that are left, so that the limit is met in time."""
 
-GC_THRESHOLDS = (20_000, 20, 50)
-"""Objects before a collection of the youngest; how many of these before the next older ones are collected."""
+GC_THRESHOLDS = (10_000, 2, 1_000)
+"""Objects before a collection of the youngest; how many of these before the next older ones are collected, and how many
+of those before all are. The second takes a few hundredths of a second, and nobody may have to wait for longer."""
 
 SAME_WARNINGS = 10
 """Of equal warnings only so many a minute are logged: whoever sends nonsense must not fill the disk."""

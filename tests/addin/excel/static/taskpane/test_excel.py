@@ -121,6 +121,9 @@ def test_refreshing_everything_asks_again_for_what_is_fresh(pane, service):
     pane.sees("1 cell refreshed, 1 request")
     pane.check("Everything")
     pane.sees("1 request, 49,999 left")
+    pane.check("Sheet")  # the page does not know which of its formulas lie there
+    pane.sees("0 to 1 request, 49,999 left")
+    pane.check("Workbook")
     pane.press("Refresh", exact=True)
     pane.sees("workbook, all")
     assert service.running.request_count == 2
@@ -138,6 +141,12 @@ def test_freezing_replaces_our_formulas_and_no_others(pane):
     assert cell(pane, "A1", "Sheet2")["formula"] == CPI
     freeze(pane, "workbook")
     assert cell(pane, "A1", "Sheet2")["formula"] == ""
+
+
+def test_freezing_calculates_first_what_excel_calculates_only_on_request(pane):
+    put(pane, "B2", formula=f"{CPI}*2", value=300, due=326.244, type="Double")
+    freeze(pane, "sheet")
+    assert (cell(pane, "B2")["formula"], cell(pane, "B2")["value"]) == ("", 326.244)
 
 
 def test_freezing_keeps_what_a_formula_spilled_dates_with_their_format(pane):
