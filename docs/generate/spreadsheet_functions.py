@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from addin.workbook.calculation.supported import DIFFERS, EQUAL, REFUSED, measured
+from addin.workbook.calculation.functions import DIFFERS, EQUAL, REFUSED, measured
 
 __all__ = ["spreadsheet_functions_part"]
 

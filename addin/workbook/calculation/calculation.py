@@ -15,9 +15,9 @@ from typing import Any
 from addin.workbook.calculation.book_formulas import BookFormula, resting_on
 from addin.workbook.calculation.engine import Engine, Evaluated
 from addin.workbook.calculation.engine_book import EngineBook, cells_of_formula
+from addin.workbook.calculation.functions import doubtful
 from addin.workbook.calculation.influence import Place, by_sheet
 from addin.workbook.calculation.results import doubt_about, is_reproduced, is_same, to_cell, to_engine
-from addin.workbook.calculation.supported import doubtful
 from addin.workbook.ooxml.book import Book
 from udfs.cells import Scalar
 

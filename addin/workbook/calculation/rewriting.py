@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from addin.workbook.calculation.function_names import our_function, our_prefixes, plain_name, spans_all
+from addin.workbook.calculation.functions import our_function, our_prefixes, plain_name, spans_all
 from addin.workbook.calculation.lexer import Token, tokens
 from addin.workbook.calculation.pieces import array, compared, constants, merged
 from addin.workbook.calculation.shapes import (

@@ -10,11 +10,11 @@ from addin.formulas import Area
 from addin.workbook.calculation.book_formulas import BookFormula
 from addin.workbook.calculation.calculation import MAX_PASSES
 from addin.workbook.calculation.engine import EngineFailedError, FormualizerEngine
+from addin.workbook.calculation.functions import doubtful
 from addin.workbook.calculation.lexer import area_of, shape_of
 from addin.workbook.calculation.results import doubt_about, to_cell
 from addin.workbook.calculation.rewriting import analysed
 from addin.workbook.calculation.shapes import Replacement
-from addin.workbook.calculation.supported import doubtful
 from addin.workbook.ooxml.cellformulas import Formula
 from udfs.cells import Scalar
 
