@@ -113,16 +113,18 @@ class ResourceReader:
 
     async def _answer(self, resource: Resource[T], known_miss: Miss[T] | None, meter: Meter) -> Answer[T]:
         if known_miss is not None:
-            known = known_miss.last_known
+            known, has_looked = known_miss.last_known, True
         else:
+            looks = self._cache.looks_at_detail(resource)
             known = await self._cache.last_known(resource, self._clock())
             if known is not None and known.is_fresh(self._clock()):
                 return known
+            has_looked = self._cache.looks_at_detail(resource) > looks
         context = self.context(resource, meter, has_value=known is not None)
         try:
             self._sender.check(first_request(resource), context)
             self._check_missing(resource)
-            answer = await self._within_deadline(resource, context, known)
+            answer = await self._within_deadline(resource, context, known, has_looked=has_looked)
         except DataServiceError as error:
             failed = error
         except Exception as error:
@@ -147,16 +149,20 @@ class ResourceReader:
             request = first_request(resource)
             raise NotFoundError(f"no {request.subject or request.path}", status=404, path=request.path)
 
-    async def _within_deadline(self, resource: Resource[T], context: CallContext, known: Answer[T] | None) -> Answer[T]:
+    async def _within_deadline(
+        self, resource: Resource[T], context: CallContext, known: Answer[T] | None, *, has_looked: bool
+    ) -> Answer[T]:
         """The answer; cancelled from outside if something on the way does not mind the deadline."""
         with suppress(TimeoutError):
             async with asyncio.timeout(self._deadline_s + DEADLINE_GRACE_S):
-                return await self._fetch(resource, context, known)
+                return await self._fetch(resource, context, known, has_looked=has_looked)
         raise self._sender.late(first_request(resource), context)
 
-    async def _fetch(self, resource: Resource[T], context: CallContext, known: Answer[T] | None) -> Answer[T]:
+    async def _fetch(
+        self, resource: Resource[T], context: CallContext, known: Answer[T] | None, *, has_looked: bool
+    ) -> Answer[T]:
         async with self._fetch_lock.hold(resource, context, known) as look_again:
-            has_detail = await self._cache.finds_detail(resource, self._clock())
+            has_detail = not has_looked and await self._cache.finds_detail(resource, self._clock())
             if look_again or has_detail:  # whoever held the right before may have brought the answer
                 now = self._clock()
                 found = await self._cache.last_known(resource, now)

@@ -49,6 +49,7 @@ class SignalAnswers(StoredAnswers):
         self._absent: LRUCache[str, float] = LRUCache(MAX_ABSENT)
         self._looked: LRUCache[str, float] = LRUCache(MAX_ABSENT)
         """When the history of a signal was last looked up in the store."""
+        self._looks: LRUCache[str, int] = LRUCache(MAX_ABSENT)
         self._unkept: LRUCache[str, None] = LRUCache(MAX_ABSENT)
         """Signals of which the store had no detail, when it was looked up."""
         self._named: LRUCache[str, Signal] = LRUCache(MAX_ABSENT)
@@ -111,6 +112,10 @@ class SignalAnswers(StoredAnswers):
         if len(recent) and recent.first_day <= window.end:
             return False
         return not any(span.window.meets(window) for span in held.spans)
+
+    def looks_at_detail(self, resource: Resource[Any]) -> int:
+        """How often the store was asked for the detail of a history's signal."""
+        return self._looks.get(resource.slug, 0) if isinstance(resource, HistoryResource) else 0
 
     async def finds_detail(self, resource: Resource[Any], now: float) -> bool:
         """Whether the store holds a younger detail of a history's signal than this process: it may save a request."""
@@ -274,6 +279,7 @@ class SignalAnswers(StoredAnswers):
         if not isinstance(resource, SignalResource):
             return answer
         held = self._histories.held(resource.slug)
+        self._looks[resource.slug] = self._looks.get(resource.slug, 0) + 1
         if answer is None:
             self._absent[resource.slug] = now
             self._unkept[resource.slug] = None
