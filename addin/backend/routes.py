@@ -16,15 +16,15 @@ from addin.backend.admission import admitted_batch, admitted_tenant, owned_backe
 from addin.backend.http import JsonResponse, read_members
 from addin.backend.state import BackendState, quota_shortfall
 from addin.backend.tenants import limits_of
+from addin.backend.workers.status import Told, shown_resources, told_by_all
 from addin.config.api_key import checked_key
 from addin.config.connect import open_client
 from addin.protocol.batch import valid_calls
 from addin.protocol.describe import describe
-from dataservice.client import Refresh, ResourceState
+from dataservice.client import Refresh
 from dataservice.errors import DataServiceError
 from udfs import REGISTRY
 from udfs.errors import error_kind, reason
-from udfs.functions.status import label
 
 BAD_MODE = 'mode is "stale" or "force"'
 
@@ -85,7 +85,9 @@ async def status(request: Request) -> Response:
     backend = BackendState.of(request)
     settings = backend.settings
     async with admitted_tenant(request, backend) as tenant:
-        now = time.time()
+        await tenant.client.look_up_quota()
+        here = Told(shown_resources(tenant), backend.requests_total)
+        told = await told_by_all(backend, tenant, here)
         return JsonResponse(
             {
                 "version": version("dataservice-addin"),
@@ -96,9 +98,9 @@ async def status(request: Request) -> Response:
                 "key": backend.key_members(),
                 "quota": tenant.quota_members(),
                 "budget": {"reserve": settings.reserve, "monthly": settings.monthly_budget},
-                "resources": [_resource(state, now) for state in tenant.client.states()],
+                "resources": told.resources,
                 "generation": tenant.generation,
-                "requests_total": backend.requests_total,
+                "requests_total": told.requests_total,
                 "started_at": backend.started_at,
             }
         )
@@ -109,7 +111,7 @@ async def set_key(request: Request) -> Response:
     backend = owned_backend(request)
     given = (await read_members(request, backend.settings)).get("key")
     await backend.use_key(backend.keys.save(_key_text(given)))
-    return _key_response(backend)
+    return await _key_response(backend)
 
 
 async def forget_key(request: Request) -> Response:
@@ -117,7 +119,7 @@ async def forget_key(request: Request) -> Response:
     backend = owned_backend(request)
     backend.keys.forget()
     await backend.use_key(None)
-    return _key_response(backend)
+    return await _key_response(backend)
 
 
 async def test_key(request: Request) -> Response:
@@ -172,19 +174,9 @@ def _key_text(given: object) -> str:
     return given
 
 
-def _key_response(backend: BackendState) -> Response:
-    return JsonResponse({"key": backend.key_members(), "generation": backend.own.generation})
-
-
-def _resource(state: ResourceState, now: float) -> dict[str, object]:
-    return {
-        "resource": label(state.resource),
-        "state": str(state.state),
-        "age_s": None if state.fetched_at is None else round(max(0.0, now - state.fetched_at), 1),
-        "source": None if state.source is None else str(state.source),
-        "last_error": None if state.last_error is None else reason(state.last_error, "This"),
-        "last_error_kind": None if state.last_error is None else error_kind(state.last_error),
-    }
+async def _key_response(backend: BackendState) -> Response:
+    async with backend.tenant() as tenant:
+        return JsonResponse({"key": backend.key_members(), "generation": tenant.generation})
 
 
 @cache

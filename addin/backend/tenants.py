@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import asdict
 from math import ceil
@@ -17,6 +17,7 @@ from typing import Any
 from starlette.exceptions import HTTPException
 
 from addin.backend.new_keys import NewKeys
+from addin.backend.workers.refreshes import Refreshed
 from addin.config.settings import Settings
 from addin.protocol.batch import Batches
 from addin.protocol.limits import BatchLimits
@@ -52,6 +53,10 @@ class Tenant:
         )
         self.generation = generation
         """A different number means that every earlier answer may be different now."""
+        self.refreshed: Refreshed | None = None
+        """The last refresh that this tenant took part in, where several processes share refreshes."""
+        self.scope: str | None = None
+        """The hash that names the key in the store, once it was looked up."""
         self.users = 0
         self.used_at = 0.0
         self.retired = False
@@ -72,6 +77,13 @@ class Tenant:
         if quota is None:
             return None
         return {name: value for name, value in asdict(quota).items() if name != "seen_at"}
+
+    def join(self, refreshed: Refreshed) -> bool:
+        """Take a refresh that all processes know for this tenant's last one; whether it is a later one."""
+        if self.refreshed is not None and refreshed.generation <= self.refreshed.generation:
+            return False
+        self.refreshed, self.generation = refreshed, refreshed.generation
+        return True
 
     async def retire(self) -> None:
         """Close the client as soon as the last batch has ended."""
@@ -113,6 +125,9 @@ class UserTenants:
 
     def __len__(self) -> int:
         return len(self._proven) + len(self._unproven)
+
+    def __iter__(self) -> Iterator[Tenant]:
+        return iter((*self._proven.values(), *self._unproven.values()))
 
     @asynccontextmanager
     async def tenant(self, key: str, address: str) -> AsyncIterator[Tenant]:

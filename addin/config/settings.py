@@ -76,6 +76,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """The address the backend listens on."""
     port: Annotated[int, msgspec.Meta(ge=0, le=65_535)] = 8765
     """The port the backend listens on; 0 picks a free one."""
+    workers: _AtLeastOne = 1
+    """The number of processes that answer on the port, each on a processor of its own; 1 is enough for one user."""
+    stop_timeout_s: _Positive = 2.0
+    """How long batches under way may take after the signal to stop, in seconds."""
     public_url: str | None = None
     """The https address of a shared deployment, as users reach it."""
     allowed_hosts: tuple[str, ...] = ()

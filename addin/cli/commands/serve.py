@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 from urllib.parse import urlsplit
@@ -25,25 +26,31 @@ def serve(
     port: Annotated[int | None, typer.Option(min=0, max=65_535, help="The port; 0 takes a free one.")] = None,
     host: Annotated[str | None, typer.Option(help="The address to listen on.")] = None,
     http: Annotated[bool, typer.Option("--http", help="Plain HTTP, enough for Calc; Excel needs HTTPS.")] = False,
+    workers: Annotated[
+        int | None, typer.Option(min=1, max=64, help="Processes that share the port and the work.")
+    ] = None,
 ) -> None:
     """Answer the formulas of Excel and Calc until Ctrl-C.
+
+    Several workers share one cache, one quota and one refresh; one that dies is replaced.
 
     \b
     Examples:
       addin serve
       addin serve --port 8766
-      addin serve --http
+      addin serve --http --workers 4
     """
     from addin.backend import create_app, serving
 
     settings = load_settings()
     app = create_app(settings, pages_beside=_shared_sheet(settings))
+    processes = workers or settings.workers
     certificate = None if http else _certificate()
     listener = serving.listen(
         host or settings.host,
         settings.port if port is None else port,
         certificate,
-        max_connections=settings.max_connections,
+        max_connections=ceil(settings.max_connections / processes),
         receive_timeout_s=settings.receive_timeout_s,
     )
     echo(f"Answering {settings.namespace} functions at {listener.url} from {settings.base_url}")
@@ -51,8 +58,13 @@ def serve(
         echo(line)
     if app.state.backend.key is None and not settings.per_user_keys:
         echo("No API key is set yet: cells will say so. Keep one with: addin key set", err=True)
-    echo("Ctrl-C ends it.")
-    serving.serve(app, listener)
+    echo("Ctrl-C ends it." if processes == 1 else f"{processes} workers answer. Ctrl-C ends them.")
+    if processes == 1:
+        serving.serve(app, listener, grace_s=settings.stop_timeout_s)
+    else:
+        from addin.backend.workers.supervisor import serve_workers
+
+        serve_workers(settings, listener, processes, _shared_sheet)
     echo("Stopped.")
 
 
