@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from functools import cache
 from importlib.metadata import version
@@ -143,9 +144,10 @@ async def registry(_: Request) -> Response:
     return JsonResponse(_registry())
 
 
-async def health(_: Request) -> Response:
-    """GET /health: whether the backend answers at all."""
-    return JsonResponse({"ok": True})
+async def health(request: Request) -> Response:
+    """GET /health: that the backend answers at all, and where it has several processes, which one does."""
+    worker = {} if BackendState.of(request).place is None else {"worker": os.getpid()}
+    return JsonResponse({"ok": True, **worker})
 
 
 async def ready(request: Request) -> Response:

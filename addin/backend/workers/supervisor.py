@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import shutil
 import signal
 import sys
 import tempfile
@@ -28,8 +29,8 @@ if TYPE_CHECKING:
     from starlette.routing import BaseRoute
     from starlette.types import ASGIApp
 
-HEALTH_S = 10
-"""A worker that does not move for so long is replaced, in seconds; one that is only busy still answers."""
+HEALTH_S = 30
+"""A worker that does not move for so long is replaced, in seconds: loading takes ten on a machine that is very busy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,7 @@ class WorkerApp:
 
         configure_logging(verbose=self.is_verbose)
         prepare_process()
-        threading.Thread(target=_end_with_parent, name="watch the parent", daemon=True).start()
+        threading.Thread(target=_end_with_parent, args=(self.place,), name="watch the parent", daemon=True).start()
         return create_app(self.settings, place=self.place, pages_beside=self.pages_beside(self.settings))
 
 
@@ -88,8 +89,9 @@ def share_of(settings: Settings, workers: int) -> Settings:
     return msgspec.structs.replace(settings, **{name: -(-getattr(settings, name) // workers) for name in names})
 
 
-def _end_with_parent() -> None:
-    """End this process when the one that started it is gone: nobody would end it otherwise."""
+def _end_with_parent(place: WorkersPlace) -> None:
+    """End this process when the one that started it is gone: nobody else would end it, nor remove the folder."""
     if (parent := parent_process()) is not None:
         wait([parent.sentinel])
+        shutil.rmtree(place.folder, ignore_errors=True)
         os.kill(os.getpid(), signal.SIGTERM)
