@@ -58,7 +58,7 @@ def create_app(
         lifespan=lifespan,
         routes=[*ROUTES, *pages.routes(settings), *pages_beside],
         middleware=[
-            *([Middleware(RequestLog)] if settings.log_requests else []),
+            Middleware(RequestLog, backend.metrics, is_on=settings.log_requests),
             Middleware(SecurityMiddleware, settings),
         ],
         exception_handlers=dict.fromkeys(HANDLED, error_response),

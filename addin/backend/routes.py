@@ -15,6 +15,7 @@ from starlette.routing import Route
 
 from addin.backend.admission import admitted_batch, admitted_tenant, owned_backend
 from addin.backend.http import JsonResponse, read_members
+from addin.backend.operation.metrics import MEDIA_TYPE
 from addin.backend.state import BackendState, quota_shortfall
 from addin.backend.tenants import limits_of
 from addin.backend.workers.status import Told, shown_resources, told_by_all
@@ -36,8 +37,11 @@ async def answer_calls(request: Request) -> Response:
     async with admitted_batch(request, backend) as (tenant, calls):
         if backend.settings.background_refresh and tenant is backend.own:
             backend.recent_calls.add(calls, time.time())
-        answers = await tenant.batches.answer(calls)
+        async with tenant.turn():
+            with backend.metrics.batch(len(calls)):
+                answers = await tenant.batches.answer(calls)
         backend.requests_total += answers.requests
+        backend.metrics.requests.inc(answers.requests)
         return JsonResponse(
             b'{"answers":%b,"requests":%d,"quota":%b,"generation":%d}'
             % (answers.text, answers.requests, orjson.dumps(tenant.quota_members()), tenant.generation)
@@ -150,6 +154,11 @@ async def health(request: Request) -> Response:
     return JsonResponse({"ok": True, **worker})
 
 
+async def metrics(request: Request) -> Response:
+    """GET /metrics: what is counted and measured, as Prometheus reads it."""
+    return Response(BackendState.of(request).metrics_text(), media_type=MEDIA_TYPE)
+
+
 async def ready(request: Request) -> Response:
     """GET /ready: whether the store and the service work, 503 if not; costs no request of the month."""
     readiness = await BackendState.of(request).readiness.now()
@@ -167,6 +176,7 @@ ROUTES = (
     Route("/registry.json", registry),
     Route("/health", health),
     Route("/ready", ready),
+    Route("/metrics", metrics),
 )
 
 

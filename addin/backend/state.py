@@ -15,6 +15,7 @@ from typing import Any, cast
 
 from starlette.requests import Request
 
+from addin.backend.operation.metrics import Metrics
 from addin.backend.operation.readiness import ReadinessCheck
 from addin.backend.room import Room
 from addin.backend.service_connections import ServiceConnections
@@ -87,6 +88,7 @@ class BackendState:
         self.started_at = place.started_at if place else time.time()
         self.requests_total = 0
         """Requests spent on formulas since the start."""
+        self.metrics = Metrics()
         self.recent_calls = RecentCalls()
         """The calls made with the backend's own key, for the background refresh."""
         self.body_bytes = Room(AT_A_TIME * settings.max_body_bytes, "bytes")
@@ -188,6 +190,13 @@ class BackendState:
         if self.key is None:
             return {"set": False, "source": "none", "id": None}
         return {"set": True, "source": str(self.key.source), "id": self.key.id}
+
+    def metrics_text(self) -> bytes:
+        """What is counted and measured, as Prometheus reads it."""
+        tenants = [self.own, *self._users]
+        return self.metrics.text(
+            users=sum(each.proven for each in self._users), users_bytes=sum(each.held_bytes for each in tenants)
+        )
 
     async def aclose(self) -> None:
         """Close every client and the store."""

@@ -6,6 +6,7 @@ whoever makes keys up evicts no user: only an accepted key gets a place among th
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -17,6 +18,7 @@ from typing import Any
 from starlette.exceptions import HTTPException
 
 from addin.backend.new_keys import NewKeys
+from addin.backend.room import RETRY_AFTER_S
 from addin.backend.workers.refreshes import Refreshed
 from addin.config.settings import Settings
 from addin.protocol.batch import Batches
@@ -33,6 +35,9 @@ USER_SHARE = 16
 
 MAX_UNPROVEN = 128
 """Keys that wait for their first accepted answer, which takes a second: an office that opens its books at nine."""
+
+MAX_WAITING = 1_000
+"""Batches of one key that wait for their turn: what a workbook sends cell by cell, on a slow connection."""
 
 IDLE_S = 3_600.0
 """A user who has asked for nothing in an hour is closed; the answers stay in the store."""
@@ -57,6 +62,8 @@ class Tenant:
         """The last refresh that this tenant took part in, where several processes share refreshes."""
         self.scope: str | None = None
         """The hash that names the key in the store, once it was looked up."""
+        self._turns = asyncio.Semaphore(settings.max_user_batches)
+        self._waiting = 0
         self.users = 0
         self.used_at = 0.0
         self.retired = False
@@ -77,6 +84,28 @@ class Tenant:
         if quota is None:
             return None
         return {name: value for name, value in asdict(quota).items() if name != "seen_at"}
+
+    @asynccontextmanager
+    async def turn(self) -> AsyncIterator[None]:
+        """Wait until few enough of this key's batches are worked on; raises `HTTPException` 429 for too many.
+
+        All batches that are worked on get equal parts of the time. So nobody gets more than the others by sending many.
+        """
+        if self._waiting >= MAX_WAITING:
+            raise HTTPException(
+                429,
+                "too many batches of this key wait; try again in a few seconds (setting max_user_batches)",
+                headers={"retry-after": str(RETRY_AFTER_S)},
+            )
+        self._waiting += 1
+        try:
+            await self._turns.acquire()
+        finally:
+            self._waiting -= 1
+        try:
+            yield
+        finally:
+            self._turns.release()
 
     def join(self, refreshed: Refreshed) -> bool:
         """Take a refresh that all processes know for this tenant's last one; whether it is a later one."""

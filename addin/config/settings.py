@@ -96,6 +96,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """Memory for the answers of all users together; the least recently active user is closed first."""
     max_new_keys: _AtLeastOne = 60
     """The maximum number of unknown keys per minute from one address."""
+    max_user_batches: _AtLeastOne = 8
+    """The maximum number of batches of one key that are worked on at a time; others wait for their turn."""
     max_calls: _AtLeastOne = 100_000
     """The maximum number of formulas in one batch."""
     max_values: _AtLeastOne = 500_000
@@ -116,6 +118,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """How long a request may take to arrive, in seconds."""
     serve_sheet: bool = False
     """Whether `addin serve` also serves the sheet in the browser; its page needs the policy 'unsafe-eval'."""
+    log_json: bool = False
+    """Whether the backend writes its log as JSON, one object per line, with the id of the request."""
     log_requests: bool = False
     """Whether the backend writes one line per request to its log; never a key, a formula or an argument."""
 

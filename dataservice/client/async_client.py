@@ -105,7 +105,7 @@ class AsyncClient(Endpoints):
         self._sender = RequestSender(
             self._transport, self._usage, self._breaker, clock=clock, sleep=sleep, jitter=jitter
         )
-        fetch_lock = FetchLock(self._cache, self._store, clock=clock, sleep=sleep)
+        fetch_lock = FetchLock(self._cache, self._store, clock=clock, sleep=sleep, chance=jitter)
         names = self._unknown_names = UnknownNames(self._cache, self._store, clock=clock)
         self._reader = ResourceReader(
             self._cache, self._sender, fetch_lock, names, deadline_s=deadline_s, clock=clock, max_pages=max_pages

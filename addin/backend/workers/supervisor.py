@@ -19,9 +19,11 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from addin.backend.operation.metrics import FOLDER_VARIABLE
 from addin.backend.serving import Listener, config_of, prepare_process
 from addin.backend.workers.place import WorkersPlace
 from addin.config.api_key import configure_logging
+from addin.config.json_log import log_as_json
 from addin.config.settings import Settings
 from addin.errors import AddinError
 
@@ -50,6 +52,8 @@ class WorkerApp:
         from addin.backend.app import create_app
 
         configure_logging(verbose=self.is_verbose)
+        if self.settings.log_json:
+            log_as_json()
         prepare_process()
         threading.Thread(target=_end_with_parent, args=(self.place,), name="watch the parent", daemon=True).start()
         return create_app(self.settings, place=self.place, pages_beside=self.pages_beside(self.settings))
@@ -73,6 +77,9 @@ def serve_workers(
     with tempfile.TemporaryDirectory(prefix="addin-workers-") as folder:
         place = WorkersPlace(Path(folder), time.time())
         app = WorkerApp(share_of(settings, workers), place, pages_beside, verbose)
+        metrics = place.folder / "metrics"
+        metrics.mkdir()
+        os.environ[FOLDER_VARIABLE] = str(metrics)  # the workers inherit it
         config = config_of(app, listener, grace_s=settings.stop_timeout_s)
         config.factory, config.workers, config.timeout_worker_healthcheck = True, workers, HEALTH_S
         Multiprocess(config, sockets=[listener.socket]).run()

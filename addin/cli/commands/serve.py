@@ -41,8 +41,11 @@ def serve(
       addin serve --http --workers 4
     """
     from addin.backend import create_app, serving
+    from addin.config.json_log import log_as_json
 
     settings = load_settings()
+    if settings.log_json:
+        log_as_json()
     app = create_app(settings, pages_beside=_shared_sheet(settings))
     processes = workers or settings.workers
     certificate = None if http else _certificate()
