@@ -66,6 +66,10 @@ format: $(VENV)/dev.stamp ## Rewrite the Python files in the project's format
 benchmarks: $(VENV)/dev.stamp ## Measure, and print each figure beside its floor
 	@$(BIN)/python -m benchmarks $(ARGS)
 
+.PHONY: attack
+attack: $(VENV)/dev.stamp system-packages node-tools try-sheet ## Attack everything for about three hours, and write what broke into docs/trust.md
+	@$(BIN)/python -m tests.attack $(ARGS)
+
 .PHONY: reference
 reference: $(VENV)/dev.stamp ## Regenerate the documentation's generated parts: functions, settings, commands, the house
 	@$(BIN)/python -m docs.generate
@@ -73,6 +77,17 @@ reference: $(VENV)/dev.stamp ## Regenerate the documentation's generated parts: 
 .PHONY: docs
 docs: $(VENV)/dev.stamp ## Build the documentation into site/, with warnings as errors
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet && echo "• site/index.html"
+
+.PHONY: sbom
+sbom: $(VENV)/run.stamp ## Write sbom.json, the packages that the add-in runs on (CycloneDX)
+	@rm -rf build/sbom && $(BIN)/python -m uv venv --quiet build/sbom
+	@$(BIN)/python -m uv pip install --quiet --python build/sbom/bin/python --constraint constraints.txt '.[redis,postgres,mcp,calc]'
+	@$(BIN)/python -m uv tool run --quiet --from cyclonedx-bom cyclonedx-py environment build/sbom --pyproject pyproject.toml --of JSON -o sbom.json
+	@echo "• sbom.json: $$(grep -c '"purl"' sbom.json) packages"
+
+.PHONY: audit
+audit: $(VENV)/run.stamp ## Look for known vulnerabilities of the pinned packages
+	@$(BIN)/python -m uv tool run --quiet pip-audit --requirement constraints.txt --no-deps --disable-pip
 
 .PHONY: constraints
 constraints: $(VENV)/dev.stamp ## Pin the newest versions that work on the oldest supported Python

@@ -16,7 +16,7 @@ import orjson
 from rich.console import Console
 
 from benchmarks.measuring import Row, alternating, report
-from dataservice.client import AsyncClient, HistoryResource
+from dataservice.client import AsyncClient, HistoryResource, Vintages
 from dataservice.client.archive.archive import Archive
 from dataservice.client.contract.windows import Window
 from dataservice.observations import Observations
@@ -150,7 +150,10 @@ def _archive(store: ResilientStore) -> Archive:
     async def none(_: str) -> None:
         return None
 
-    return Archive(store, max_bytes=2**26, scope=lambda: 64 * "0", kept_look=none)
+    async def nothing(_: str) -> Vintages:
+        return Vintages.nothing()
+
+    return Archive(store, max_bytes=2**26, scope=lambda: 64 * "0", kept_look=none, kept_state=nothing)
 
 
 def _observations(values: np.ndarray) -> Observations:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Any, Self
 
 import msgspec
@@ -19,7 +20,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     @classmethod
     def from_json(cls, raw: Mapping[str, Any]) -> Self:
         """The record in `raw`, a null counting as left out; raises `msgspec.ValidationError` for another type."""
-        names = cls.field_names()
+        names = _known_names(cls)
         known = {name: value for name, value in raw.items() if name in names and value is not None}
         extra = {name: value for name, value in raw.items() if name not in names}
         return msgspec.convert({**known, "extra": extra}, cls)
@@ -42,6 +43,11 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
         known: dict[str, Any] = msgspec.to_builtins(self)
         extra: dict[str, Any] = known.pop("extra")
         return {**known, **extra}
+
+
+@cache
+def _known_names(record: type[Record]) -> frozenset[str]:
+    return frozenset(record.field_names())
 
 
 class Observation(Record, frozen=True, kw_only=True):

@@ -2,38 +2,19 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-
-import httpx
-
-IDLE_S = 30.0
-"""An idle connection is closed after half a minute: within a workbook's recalculations it is used again."""
+from dataservice.client.network.connections import Connections
 
 
-class ServiceConnections(httpx.AsyncBaseTransport):
-    """A transport over one pool. A client that is closed leaves the pool open for the others: `close_all` ends it.
+class ServiceConnections(Connections):
+    """A transport over one set of connections. A client that is closed leaves it open for the others: `close_all`
+    ends it.
 
     Each client puts its own key on its requests, so a connection knows no key.
     """
 
-    def __init__(self, base_url: str, max_connections: int) -> None:
-        self._http2 = base_url.startswith("https:")
-        self._limits = httpx.Limits(
-            max_connections=max_connections, max_keepalive_connections=max_connections, keepalive_expiry=IDLE_S
-        )
-
-    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        """The response of the service, its body still to be read."""
-        response = await self._http.send(request, stream=True)
-        self._http.cookies.clear()  # nothing of one user's answer is kept for another
-        return response
+    async def aclose(self) -> None:
+        """Nothing: others go on."""
 
     async def close_all(self) -> None:
         """Close every connection."""
-        if "_http" in self.__dict__:
-            await self._http.aclose()
-
-    @cached_property
-    def _http(self) -> httpx.AsyncClient:
-        # A client and not a transport, because only a client finds the system's proxies.
-        return httpx.AsyncClient(http2=self._http2, limits=self._limits, follow_redirects=False)
+        await super().aclose()

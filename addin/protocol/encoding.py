@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import orjson
 
-from udfs.cells import MAX_TEXT, Column, Grid, Kind, Scalar, cells_of, serial, serials
+from udfs.cells import MAX_TEXT, Column, Grid, Kind, Scalar, cells_of, serial, serials, whole_serials
 from udfs.engine.session import Outcome
 from udfs.errors import CellError, error_cell
 
@@ -48,7 +48,8 @@ def finish(head: bytes, fresh_s: float) -> bytes:
 def _head(members: dict[str, Any], outcome: Outcome | None) -> bytes:
     if outcome is not None and outcome.stale is not None:
         members["stale"] = {"age_s": round(outcome.stale.age_s, 1), "reason": outcome.stale.reason}
-    return orjson.dumps(members, _extra, _OPTIONS)[:-1] + _FRESH_S
+    text = memoryview(orjson.dumps(members, _extra, _OPTIONS))
+    return b"".join((text[:-1], _FRESH_S))  # of a long table one copy is made, not two
 
 
 def _members(result: Any) -> dict[str, Any]:
@@ -82,9 +83,9 @@ def _column(column: Column) -> dict[str, Any]:
 
 
 def _serials(column: Column) -> Any:
-    days = serials(np.asarray(column.values))
-    whole = column.kind is Kind.DATE and not np.isnan(days).any()
-    return days.astype(np.int64) if whole else days
+    times = np.asarray(column.values)
+    whole = column.kind is Kind.DATE and times.dtype == "datetime64[us]" and not np.isnat(times).any()
+    return whole_serials(times) if whole else serials(times)
 
 
 def _extra(value: Any) -> Any:

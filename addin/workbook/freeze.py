@@ -16,7 +16,7 @@ from typing import Any
 
 import msgspec
 
-from addin.formulas import Area, Unworkable, mentions
+from addin.formulas import MAX_ROW, Area, Unworkable, mentions
 from addin.workbook.calculation.book_formulas import BookFormula
 from addin.workbook.calculation.engine import is_installed
 from addin.workbook.ooxml.book import Book
@@ -93,6 +93,7 @@ async def freeze(
         _refuse_without_values(ours, path)
         for sheet, spot in ours:
             sheet.freeze(spot)
+        _clear_live_parts(book)
         removed = webextension_parts_in(package) + (calculation_chain(package) if ours else [])
         package.write(place, {**book.changed_parts(), **without_parts(package, removed)}, removed)
         return Frozen(len(ours), stale)
@@ -122,6 +123,16 @@ async def _worked_out(book: Book, namespace: str, ask: Asking | None) -> list[Ce
     if stale:
         book.recalculate_on_load()
     return [CellNote(str(each.formula), each.formula.formula.text, each.unproven) for each in stale]
+
+
+def _clear_live_parts(book: Book) -> None:
+    """Empty what a copy without formulas has no use for; those cells then look like the rest of their columns."""
+    for name, area in book.live_only():
+        sheet = book.sheet(name)
+        for spot in list(sheet.spots_in(area)):
+            sheet.freeze(spot)
+            sheet.write(spot, None)
+            sheet.restyle(spot, sheet.style((MAX_ROW, spot[1])))
 
 
 def _has_result(formula: BookFormula) -> bool:

@@ -3,9 +3,11 @@
 >>> from dataservice.client import Client
 """
 
+from dataservice.client.archive.seen import SeenSignals, SeenSignalsResource
 from dataservice.client.archive.vintages import Vintages, VintagesResource
 from dataservice.client.async_client import AsyncClient
 from dataservice.client.cache.answer import Answer, Miss, Source
+from dataservice.client.cache.known_days import KnownDaysResource
 from dataservice.client.contract.quota import Quota
 from dataservice.client.contract.resources import (
     CatalogueResource,
@@ -39,6 +41,7 @@ __all__ = [
     "HistoryResource",
     "Indices",
     "IndicesResource",
+    "KnownDaysResource",
     "Meter",
     "Miss",
     "Page",
@@ -47,6 +50,8 @@ __all__ = [
     "Refresh",
     "Resource",
     "ResourceState",
+    "SeenSignals",
+    "SeenSignalsResource",
     "SignalDetail",
     "SignalResource",
     "Source",

@@ -14,8 +14,8 @@ from typing import Any, Self, TypeVar
 import httpx
 
 from dataservice.client.archive.archive import Archive
-from dataservice.client.archive.vintages import Vintages, VintagesResource
-from dataservice.client.cache.answer import DEFAULT_TTL_S, Answer, Miss, Source
+from dataservice.client.archive.vintages import Vintages
+from dataservice.client.cache.answer import DEFAULT_TTL_S, Answer, Miss
 from dataservice.client.cache.answer_cache import AnswerCache
 from dataservice.client.cache.steady_clock import SteadyClock
 from dataservice.client.contract.dates import DateLike, days_of
@@ -140,10 +140,7 @@ class AsyncClient(Endpoints):
 
     async def last_known(self, resource: Resource[T]) -> Answer[T] | None:
         """The answer in any cache, fresh if any cache holds a fresh one, else the youngest; never a request."""
-        if isinstance(resource, VintagesResource):
-            found: Any = await self.vintages(resource.slug)
-            return Answer(found, self._clock(), inf, Source(self._store.tier))
-        if not can_exist(resource):
+        if resource.is_requested and not can_exist(resource):
             return None
         await self._open()
         now = self._clock()

@@ -9,7 +9,8 @@ from enum import StrEnum
 import numpy as np
 
 from dataservice.client.cache.answer import Answer, Freshness
-from dataservice.client.cache.history import History, gaps, pulls_needed, window_of
+from dataservice.client.cache.history import gaps, pulls_needed, window_of
+from dataservice.client.cache.spans import History
 from dataservice.client.contract.paging import pages_for
 from dataservice.client.contract.requests import CATALOGUE_LIMIT
 from dataservice.client.contract.resources import HistoryResource

@@ -11,8 +11,9 @@ from typing import Any
 from dataservice.client.cache.answer import Answer
 from dataservice.client.cache.answer_cache import AnswerCache
 from dataservice.client.cache.codec import pack
-from dataservice.client.cache.history import History, after_pull, gaps, pulls_needed, window_of
+from dataservice.client.cache.history import after_pull, gaps, pulls_needed, window_of
 from dataservice.client.cache.recent import settled
+from dataservice.client.cache.spans import History
 from dataservice.client.contract import decode
 from dataservice.client.contract.paging import MAX_PAGES, Pulled, next_offset, too_many_pages
 from dataservice.client.contract.requests import catalogue_request, first_request, observations_request

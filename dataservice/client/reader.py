@@ -156,7 +156,8 @@ class ResourceReader:
 
     async def _fetch(self, resource: Resource[T], context: CallContext, known: Answer[T] | None) -> Answer[T]:
         async with self._fetch_lock.hold(resource, context, known) as look_again:
-            if look_again:  # whoever held the right before may have brought the answer
+            has_detail = await self._cache.finds_detail(resource, self._clock())
+            if look_again or has_detail:  # whoever held the right before may have brought the answer
                 now = self._clock()
                 found = await self._cache.last_known(resource, now)
                 if found is not None and found.is_fresh(now):

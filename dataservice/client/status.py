@@ -13,7 +13,8 @@ import numpy as np
 from dataservice.client import cost
 from dataservice.client.cache.answer import Answer, Freshness, Source
 from dataservice.client.cache.answer_cache import AnswerCache
-from dataservice.client.cache.history import History, pulls_needed, window_of
+from dataservice.client.cache.history import pulls_needed, window_of
+from dataservice.client.cache.spans import History
 from dataservice.client.contract.paging import pages_for
 from dataservice.client.contract.requests import CATALOGUE_LIMIT, can_exist, first_request
 from dataservice.client.contract.resources import CatalogueResource, HistoryResource, Resource, SignalResource

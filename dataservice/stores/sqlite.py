@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import secrets
 import sqlite3
 import time
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -16,6 +13,7 @@ import platformdirs
 
 from dataservice.stores.base import DEFAULT_ARCHIVE_BYTES, Claim, Entry, EntrySize, Log, LogSize, Part
 from dataservice.stores.sqlite_file import SqliteFile
+from dataservice.stores.sqlite_queue import SqliteQueue, transaction
 
 T = TypeVar("T")
 
@@ -58,6 +56,7 @@ APPEND = """
 INSERT INTO parts (log, payload) SELECT :log, :payload
 WHERE :after = (SELECT coalesce(max(number), 0) FROM parts WHERE log = :log) RETURNING number
 """
+NUMBERS = "SELECT number FROM parts WHERE log = ?"
 DELETE_PART = "DELETE FROM parts WHERE log = ? AND number = ?"
 LOGS = "SELECT log, sum(length(payload)) FROM parts WHERE substr(log, 1, ?) = ? GROUP BY log ORDER BY log"
 OLDEST_LOGS = """
@@ -98,8 +97,7 @@ class SqliteStore:
         self._max_bytes = max_bytes
         self._max_archive_bytes = max_archive_bytes
         self._clock = clock
-        self._file = SqliteFile(self.path)
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="dataservice-sqlite")
+        self._queue = SqliteQueue(SqliteFile(self.path))
         self._writes = 0
         self._appends = 0
 
@@ -153,7 +151,7 @@ class SqliteStore:
                 return False
             return not busy
 
-        return await self._run(work)
+        return await self._queue.run(work, alone=True)
 
     async def lease(self, name: str, owner: str, ttl_s: float) -> bool:
         """Take the lease `name` if it is free, expired or already `owner`'s."""
@@ -206,11 +204,11 @@ class SqliteStore:
         """Put one part in the place of those with these `numbers`, if all of them are still there."""
 
         def work(db: sqlite3.Connection) -> bool:
-            with _transaction(db):
-                found = sum(db.execute(DELETE_PART, (log, number)).rowcount for number in numbers)
-                if found != len(numbers):
-                    db.execute("ROLLBACK")
+            with transaction(db):
+                there = {number for (number,) in db.execute(NUMBERS, (log,))}
+                if not there.issuperset(numbers):
                     return False
+                db.executemany(DELETE_PART, [(log, number) for number in numbers])
                 db.execute(INSERT_PART, (log, payload))
             return True
 
@@ -233,10 +231,7 @@ class SqliteStore:
 
     async def aclose(self) -> None:
         """Close the file; a later use opens it again."""
-        try:
-            await self._in_thread(self._file.close)
-        except RuntimeError:  # the interpreter is ending: threads take no more work, and none uses the file
-            self._file.close()
+        await self._queue.aclose()
 
     async def _written(self, entry: Entry) -> None:
         self._writes += 1
@@ -251,7 +246,7 @@ class SqliteStore:
 
     def _drop_logs(self, db: sqlite3.Connection, last: str) -> None:
         """Drop the logs appended to longest ago, but not the `last` one, until what is left is below the bound."""
-        with _transaction(db):
+        with transaction(db):
             excess = db.execute("SELECT coalesce(sum(length(payload)), 0) FROM parts").fetchone()[0]
             excess -= self._max_archive_bytes
             for log, nbytes in db.execute(OLDEST_LOGS, (last,)).fetchall() if excess > 0 else ():
@@ -268,24 +263,8 @@ class SqliteStore:
         return await self._run(lambda db: db.execute(statement, values).rowcount)
 
     async def _run(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        return await self._in_thread(lambda: self._file.run(work))
-
-    async def _in_thread(self, work: Callable[[], T]) -> T:
-        return await asyncio.get_running_loop().run_in_executor(self._thread, work)
+        return await self._queue.run(work)
 
 
 def _has_parts(db: sqlite3.Connection) -> bool:
     return db.execute("SELECT 1 FROM sqlite_master WHERE name = 'parts'").fetchone() is not None
-
-
-@contextmanager
-def _transaction(db: sqlite3.Connection) -> Iterator[None]:
-    """All or nothing, and no other process writes meanwhile."""
-    db.execute("BEGIN IMMEDIATE")
-    try:
-        yield
-    except BaseException:
-        db.execute("ROLLBACK")
-        raise
-    if db.in_transaction:
-        db.execute("COMMIT")

@@ -109,7 +109,7 @@ def _opened_for_reading(path: Path, because: Exception) -> sqlite3.Connection:
 
     `immutable` is for a folder where SQLite cannot make its side files: then it takes no locks, and sees no changes.
     """
-    if _is_busy(because) or not path.is_file():
+    if is_busy(because) or not path.is_file():
         raise because
     for options in ("mode=ro", "mode=ro&immutable=1"):
         with contextlib.suppress(sqlite3.OperationalError):
@@ -134,7 +134,8 @@ def _format_of(db: sqlite3.Connection) -> int:
     return found
 
 
-def _is_busy(error: Exception) -> bool:
+def is_busy(error: Exception) -> bool:
+    """Whether another process held the lock for too long."""
     return isinstance(error, sqlite3.OperationalError) and error.sqlite_errorcode == sqlite3.SQLITE_BUSY
 
 
@@ -148,7 +149,7 @@ def _use_write_ahead_log(db: sqlite3.Connection) -> None:
         try:
             db.execute("PRAGMA journal_mode = WAL")
         except sqlite3.OperationalError as error:
-            if not _is_busy(error) or not attempts_left:
+            if not is_busy(error) or not attempts_left:
                 raise
             never.wait(SWITCH_WAIT_S)
         else:

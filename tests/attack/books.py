@@ -32,6 +32,7 @@ from dataservice.client import AsyncClient
 from dataservice.server import Store, import_directory, running, write_sample
 from tests.attack.parts.mutations import damaged_book, damaged_formula
 from tests.attack.parts.seeds import seed_books
+from tests.attack.parts.told import Told, conclude
 from udfs import Session
 
 TIMES_FLOOR = 20
@@ -207,6 +208,7 @@ def main() -> None:
         print("broken off")  # noqa: T201
     finally:
         _print(found, time.monotonic() - begun)
+    conclude(Told(options.books + options.formulas, wrong=len(found.wrong)))
 
 
 def _print(found: Found, taken_s: float) -> None:

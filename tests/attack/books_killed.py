@@ -31,6 +31,7 @@ from addin.workbook.ooxml.package import Package
 from dataservice.server import Store, import_directory, running, write_sample
 from tests.addin.commands import command, environment
 from tests.addin.workbook.books import make_book
+from tests.attack.parts.told import Told, conclude
 
 SLUGS = ("us-cpi", "us-10y", "wb.gold", "eia.wti.spot", "sp-500", "btc-usd", "cboe.vix", "us-unemployment")
 FILLING = 400
@@ -142,6 +143,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             print(f"  {name}: {number:,}")  # noqa: T201
         print(f"  {time.monotonic() - began:.0f} s; wrong: {len(found.wrong)}", *found.wrong[:40], sep="\n    ")  # noqa: T201
         shutil.rmtree(folder, ignore_errors=True)
+    conclude(Told(options.kills, wrong=len(found.wrong)))
 
 
 if __name__ == "__main__":

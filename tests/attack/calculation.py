@@ -32,6 +32,7 @@ from addin.workbook.ooxml.package import Package
 from addin.workbook.refresh.refresh import book_cost, refresh_book
 from dataservice.client import AsyncClient
 from dataservice.server import Store, import_directory, running, write_sample
+from tests.attack.parts.told import Told, conclude
 from udfs import Call, Session
 from udfs.errors import CellError
 
@@ -304,6 +305,7 @@ def main() -> None:
         print(f"  {name}: {count:,}")  # noqa: T201
     print(f"  {options.books:,} books in {time.monotonic() - begun:.0f} s")  # noqa: T201
     print(f"  wrong: {len(found.wrong)}", *found.wrong[:20], sep="\n    ")  # noqa: T201
+    conclude(Told(options.books, wrong=len(found.wrong)))
 
 
 if __name__ == "__main__":

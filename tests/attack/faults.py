@@ -22,6 +22,7 @@ import orjson
 from dataservice.client import AsyncClient, HistoryResource, Meter, SignalResource
 from dataservice.client.contract.quota import month_of
 from dataservice.errors import DataServiceError
+from tests.attack.parts.told import Told, conclude
 from tests.dataservice.client.clocks import Clock
 from tests.dataservice.client.scripted import KEY, URL, quota
 from udfs.engine.session import Call, Session
@@ -299,7 +300,16 @@ def main() -> None:
     given = parser.parse_args()
     report = asyncio.run(attack(given.steps, given.seed, given.seconds))
     print(json.dumps(report.__dict__))  # noqa: T201 - a program's output
-    raise SystemExit(not report.is_clean)
+    conclude(
+        Told(
+            report.faults,
+            hung=report.hung,
+            wrong=report.wrong + report.foreign,
+            lost=report.lost,
+            leaked=report.keys,
+            over=report.told_wrong,
+        )
+    )
 
 
 if __name__ == "__main__":

@@ -31,6 +31,7 @@ from dataservice.errors import DataServiceError
 from dataservice.server import Store, import_directory, write_sample
 from dataservice.stores import SqliteStore
 from tests.attack.parts.killed import READY, RESOURCES, at_once, client_of, read_on, refuse, serve
+from tests.attack.parts.told import Told, conclude
 
 AS_OF = date(2026, 8, 31)
 
@@ -195,7 +196,7 @@ def main() -> None:
     given = parser.parse_args()
     report = asyncio.run(attack(given.kills, given.seed))
     print(json.dumps(asdict(report) | {"first_wrong": report.first_wrong[:10]}, indent=1))  # noqa: T201
-    raise SystemExit(not report.is_clean)
+    conclude(Told(report.kills, wrong=report.wrong + report.foreign, lost=report.lost))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """Large posts to a backend in a process of its own: how long `/health` takes meanwhile, and what memory they leave.
 
-`python -m tests.attack.large_posts` posts 33 MB bodies of every shape, to one user's backend and to a shared one.
+`python -m tests.attack.large_posts` posts 33 MB bodies of every shape, which are refused; with `--accepted` bodies
+below every limit, which are worked on: each alone, and four at once.
 """
 
 from __future__ import annotations
@@ -13,12 +14,14 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import httpx
 
+from dataservice.server import Store, import_directory, write_sample
 from tests.addin.serving import address_in, started
 
 MIB = 2**20
@@ -80,6 +83,37 @@ def bodies(size: int) -> dict[str, Callable[[], bytes]]:
     }
 
 
+def accepted_bodies() -> dict[str, Callable[[], bytes]]:
+    """Bodies within every limit that a service answers, by what they hold."""
+    day = b'["SIGNAL","btc-usd","value",%d]'
+    return {
+        "10,000 equal calls": lambda: _batch([b'["SIGNAL","us-cpi"]'] * 10_000),
+        "10,000 days": lambda: _batch([day % (45_000 + n) for n in range(10_000)]),
+        "10,000 unknown names": lambda: _batch([b'["SIGNAL","no-%d"]' % n for n in range(10_000)]),
+        "100,000 days": lambda: _batch([day % n for n in range(1, 100_001)]),
+        "49,999 cells of days": lambda: _batch([b'["SIGNAL","btc-usd","value",[%b]]' % _column(b"%d", 49_998)]),
+        "49,999 unknown names": lambda: _batch([b'["SIGNAL",[%b]]' % _column(b'"no-%d"', 49_998)]),
+        "49,999 equal names": lambda: _batch([b'["SIGNAL",[%b]]' % b",".join([b'["us-cpi"]'] * 49_998)]),
+        "9 ranges of 49,999 cells": lambda: _batch(
+            [b'["SIGNAL","btc-usd","%b",[%b]]' % (field, _column(b"%d", 49_998)) for field in FIELDS]
+        ),
+        "4,000 tables": lambda: _batch([b'["SIGNAL_HISTORY","btc-usd","MAX",%d]' % (44_000 + n) for n in range(4_000)]),
+        "the largest body": lambda: _batch([b'["SIGNAL","%b%d"]' % (b"x" * 1_600, n) for n in range(10_000)]),
+        "500 long texts": lambda: _batch([b'["SIGNAL","%b%d"]' % (b"x" * 32_000, n) for n in range(500)]),
+    }
+
+
+FIELDS = (b"value", b"observed_at", b"previous", b"change", b"pct_change", b"name", b"unit", b"category", b"source")
+
+
+def _batch(calls: list[bytes]) -> bytes:
+    return b'{"calls":[' + b",".join(calls) + b"]}"
+
+
+def _column(item: bytes, count: int) -> bytes:
+    return b",".join([b"[" + item % (n + 1) + b"]" for n in range(count)])
+
+
 def memory_bytes(pid: int) -> int:
     """The memory that a process holds now (Linux)."""
     pages = int(Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[1])
@@ -103,36 +137,91 @@ def _filled(item: bytes, size: int) -> bytes:
     return b'{"calls":[' + b",".join([item] * (size // (len(item) + 1))) + b"]}"
 
 
+@contextmanager
+def backend(folder: Path, **environ: str) -> Iterator[tuple[str, int]]:
+    """The address and the process of a backend of one user."""
+    environ = {"PATH": "/usr/bin:/bin", "HOME": str(folder), "DATA_SERVICE_API_KEY": "ds_" + "0" * 40, **environ}
+    with started("serve", "--http", "--port", "0", environ=environ) as process:
+        yield address_in(process), process.pid
+
+
+@contextmanager
+def service_process(database: Path) -> Iterator[str]:
+    """The address of the service in a process of its own, so that it takes no turn of the one that is watched."""
+    command = [sys.executable, "-m", "dataservice", "serve", "--db", str(database), "--port", "0"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    try:
+        yield address_in(process)
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def watch(url: str, pid: int, files: list[Path]) -> str:
+    """Post the files at the same time; what that did."""
+    before, health, began = memory_bytes(pid), Health(url), time.perf_counter()
+    with health.watched(), ThreadPoolExecutor(len(files)) as pool:
+        status = set(pool.map(lambda file: posted(url, file), files))
+    took_s, grown = time.perf_counter() - began, memory_bytes(pid) - before
+    return (
+        f"{len(files)} x {files[0].stat().st_size / 1e6:5.1f} MB -> {status} in {took_s:5.2f} s; /health at worst "
+        f"{health.worst_s * 1000:6.1f} ms, median {statistics.median(health.took_s) * 1000:.1f} ms, "
+        f"failed {health.failed}; memory {grown / MIB:+.0f} MiB"
+    )
+
+
+def refused(folder: Path, size: int) -> None:
+    """Post each body that is refused once, while the service is down."""
+    with backend(folder, DATA_SERVICE_URL="http://127.0.0.1:9", DATA_SERVICE_DEADLINE_S="5") as (url, pid):
+        httpx.post(f"{url}/functions/call", json={"calls": [["SIGNALS"]]}, trust_env=False, timeout=60)
+        for name, made in bodies(size).items():
+            file = folder / "body.json"
+            file.write_bytes(made())
+            print(f"{name:28} {watch(url, pid, [file])}", flush=True)  # noqa: T201
+
+
+def accepted(folder: Path, only: str) -> None:
+    """Post each body that is accepted, alone and then four different ones of its kind at once."""
+    write_sample(folder / "sample")
+    with Store(folder / "service.db") as store:
+        import_directory(store, folder / "sample")
+        key = store.create_key("pro")
+    with (
+        service_process(folder / "service.db") as address,
+        backend(folder, DATA_SERVICE_URL=address, DATA_SERVICE_API_KEY=key) as (url, pid),
+    ):
+        httpx.post(f"{url}/functions/call", json={"calls": [["SIGNALS"], ["SIGNAL", "us-cpi"]]}, trust_env=False)
+        print(f"{'nothing':28} /health at worst {idle(url) * 1000:.1f} ms")  # noqa: T201
+        for name, made in accepted_bodies().items():
+            if only not in name:
+                continue
+            files = [folder / f"body{number}.json" for number in range(4)]
+            for number, file in enumerate(files):  # other texts, so that none is found in the cache
+                file.write_bytes(made().replace(b'"SIGNAL', b" " * number + b'"SIGNAL'))
+            print(f"{name:28} {watch(url, pid, files[:1])}", flush=True)  # noqa: T201
+            print(f"{'':28} {watch(url, pid, files)}", flush=True)  # noqa: T201
+
+
+def idle(url: str) -> float:
+    """How long `/health` takes at worst while nothing else is asked."""
+    health = Health(url)
+    with health.watched():
+        time.sleep(2)
+    return health.worst_s
+
+
 def main() -> None:
-    """Post each body once to a shared backend, and print what it did."""
+    """Post each body, and print what it did."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--bytes", type=int, default=33_000_000)
-    size = options.parse_args().bytes
-    with tempfile.TemporaryDirectory() as folder:
-        environ = {
-            "PATH": "/usr/bin:/bin",
-            "HOME": folder,
-            "DATA_SERVICE_URL": "http://127.0.0.1:9",
-            "DATA_SERVICE_API_KEY": "ds_" + "0" * 40,
-            "DATA_SERVICE_DEADLINE_S": "5",
-        }
-        with started("serve", "--http", "--port", "0", environ=environ) as process:
-            url = address_in(process)
-            httpx.post(f"{url}/functions/call", json={"calls": [["SIGNALS"]]}, trust_env=False, timeout=60)
-            before = memory_bytes(process.pid)
-            for name, made in bodies(size).items():
-                body, health = made(), Health(url)
-                file = Path(folder) / "body.json"
-                file.write_bytes(body)
-                began = time.perf_counter()
-                with health.watched():
-                    status = posted(url, file)
-                took_s, grown = time.perf_counter() - began, memory_bytes(process.pid) - before
-                print(  # noqa: T201
-                    f"{name:28} {len(body) / 1e6:5.1f} MB -> {status} in {took_s:5.2f} s; /health at worst "
-                    f"{health.worst_s * 1000:6.1f} ms, median {statistics.median(health.took_s) * 1000:.1f} ms, "
-                    f"failed {health.failed}; memory {grown / MIB:+.0f} MiB"
-                )
+    options.add_argument("--accepted", action="store_true", help="bodies that are worked on, not refused ones")
+    options.add_argument("--only", default="", help="only accepted bodies whose name contains this")
+    given = options.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        if given.accepted:
+            accepted(Path(name), given.only)
+        else:
+            refused(Path(name), given.bytes)
 
 
 if __name__ == "__main__":

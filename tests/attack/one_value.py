@@ -40,6 +40,7 @@ from tests.addin.backends import backend_of
 from tests.addin.calc.books import calculated
 from tests.addin.mcp.agents import Client, result_of
 from tests.addin.workbook.books import make_book, values
+from tests.attack.parts.told import Told, conclude
 from tests.dataservice.client.clocks import Clock
 from tests.dataservice.client.scripted import quota
 from udfs.cells import Grid, cells_of
@@ -223,11 +224,10 @@ async def _in_an_agent(world: World, asked: list[Question], folder: Path, check:
         settings = Settings(url=world.url, cache_dir=folder / "cache")
         async with Client(make_server(settings)) as agent:
             for question in asked:
-                if question.as_of != question.today:
-                    continue
                 day = str(question.day)
-                found = await result_of(agent, "get_observations", slug=question.slug, start=day, end=day)
-                check.equal(f"agent {question}", found["rows"], [[day, _true(world, question)]])
+                as_of = {} if question.as_of == question.today else {"as_of": str(question.as_of)}
+                found = await result_of(agent, "get_observations", slug=question.slug, start=day, end=day, **as_of)
+                check.equal(f"agent{'-as-of' * bool(as_of)} {question}", found["rows"], [[day, _true(world, question)]])
     finally:
         del os.environ["DATA_SERVICE_API_KEY"]
 
@@ -257,6 +257,7 @@ def main() -> None:
     began = time.monotonic()
     check = asyncio.run(attack(given.revisions, given.seed, samples=given.samples))
     print(json.dumps(dict(check.figures)), check.first_wrong, f"{time.monotonic() - began:.0f} s")  # noqa: T201
+    conclude(Told(given.revisions, wrong=check.figures["wrong"]))
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ from openpyxl.formula.tokenizer import Token, Tokenizer
 
 from addin.excel.scripts import STATIC
 from tests.addin.excel.chromium import Chromium, Tab, executable
+from tests.attack.parts.told import Told, conclude
 
 PIECES = [
     *"\"'=+-@&,;()[]{}!#:*/\\ \t\n\r<>^%$|",
@@ -98,6 +99,7 @@ def main() -> None:
             attack(tab, walk, min(1_000, chosen.steps))
     browser.close()
     sys.stdout.write(f"{chosen.steps:,} texts, none became anything but text; {time.monotonic() - begun:.0f} s\n")
+    conclude(Told(chosen.steps))
 
 
 if __name__ == "__main__":

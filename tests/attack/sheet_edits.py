@@ -23,6 +23,7 @@ import httpx
 from dataservice.server import Store, import_directory, running, write_sample
 from tests.addin.excel.chromium import Chromium, executable
 from tests.addin.sheet.pages import SheetPage, opened_sheet, sheet_server
+from tests.attack.parts.told import Told, conclude
 from tests.embedded import EmbeddedService
 
 SLUGS = ("us-cpi", "sp-500", "btc-usd", "eia.wti.spot", "nope", "CPI", "cboe.vix")
@@ -128,6 +129,7 @@ def main() -> None:
     chromium.close()
     print(f"  edits: {dict(found.edits)}; posts: {found.posts}; cells compared: {found.compared:,}")  # noqa: T201
     print(f"  wrong: {len(found.wrong)}", *found.wrong[:40], sep="\n    ")  # noqa: T201
+    conclude(Told(options.steps, wrong=len(found.wrong)))
 
 
 if __name__ == "__main__":

@@ -14,9 +14,11 @@ async def test_every_question_about_the_past_is_answered_rightly(kind, seed, req
     assert found.first_wrong == ""
     assert found.figures["not known then"] > 0
     assert found.figures["questions"] >= 400
+    assert found.figures["clock set"] > 0
+    assert found.figures["evicted"] > 0
 
 
 async def test_an_observation_has_one_value_at_a_time_in_all_functions_and_hosts():
     check = await one_value.attack(600, seed=3, samples=10)
     assert check.first_wrong == ""
-    assert {"SIGNAL", "SIGNAL_HISTORY", "SPARK", "workbook"} <= set(check.figures)
+    assert {"SIGNAL", "SIGNAL_HISTORY", "SPARK", "workbook", "agent-as-of"} <= set(check.figures)

@@ -2,7 +2,8 @@
 
     python -m tests.attack.vintages --questions 100000 --store sqlite
 
-The truth is kept beside it from the answers that went out, day by day. It knows nothing of archives.
+The truth is kept beside it from the answers that went out, day by day. It knows nothing of archives. The clock is also
+set back and forward within a day: then a look comes after those before it, whatever the clock says. Caches are evicted.
 """
 
 from __future__ import annotations
@@ -26,15 +27,18 @@ import httpx
 import pandas as pd
 
 from dataservice.client import AsyncClient, HistoryResource, SignalResource
+from dataservice.client.contract.windows import utc_day
 from dataservice.errors import DataServiceError, NoVintageError
 from dataservice.stores import MemoryStore, SqliteStore, Store
 from dataservice.stores.redis import RedisStore
+from tests.attack.parts.told import Told, conclude
 from tests.dataservice.client.clocks import Clock
 from tests.dataservice.client.scripted import quota
 from tests.dataservice.stores.stores import redis_server
 from udfs.cells import CellError
 from udfs.engine.session import Call, Session
 
+RARE = ("restart", "fail", "clock", "clock", "evict")
 KEYS = tuple(f"ds_{digit * 40}" for digit in "12")
 SLUGS = ("daily", "monthly")
 ORIGIN = date(2021, 1, 1)
@@ -42,6 +46,12 @@ ORIGIN = date(2021, 1, 1)
 DAYS = 6_000
 """The last of these stands for all later ones."""
 GONE = "gone"
+ROUNDED_S = 1e-5
+"""What is lost where times are rounded, and where two looks at one moment are told apart."""
+STEPS_S = (-3_600.0, -60.0, -4.0, -0.5, 0.5, 60.0)
+"""By how much the clock is set: some of it is noticed, some not."""
+LITTLE_MEMORY = 40_000
+"""Bytes for answers of a client that cannot hold both signals."""
 
 
 @dataclass
@@ -54,6 +64,7 @@ class Life:
     """By day: since which look it was known to be what, and the last look before that one."""
 
     def look(self, now: float, low: int, high: int, found: dict[int, Any]) -> None:
+        now = max(now, max(self.last_look[low : high + 1]))  # it came after those, even if the clock was set back since
         for day in {*found, *(day for day in self.states if low <= day <= high)}:
             states = self.states.setdefault(day, [])
             before, after = states[-1][1] if states else GONE, found.get(day, GONE)
@@ -142,6 +153,7 @@ class Attack:
         self._shared = MemoryStore(clock=self.clock, max_bytes=2**30)
         self._clients: dict[tuple[str, int], AsyncClient] = {}
         self._began = self.world.today
+        self.most_set_back_s = 0.0
 
     async def run(self, questions: int) -> None:
         async with self.stack:
@@ -154,7 +166,7 @@ class Attack:
 
     async def _step(self) -> None:
         key = self.chance.choice(KEYS)
-        action = self.chance.choice(("read", "read", "read", "both", "change", "change", "wait", "restart", "fail"))
+        action = self.chance.choice(("read", "read", "read", "both", "change", "change", "wait", *RARE))
         match action:
             case "read":
                 await self._read(self._client(key))
@@ -165,12 +177,23 @@ class Attack:
                 self.world.change()
             case "wait":
                 self.clock.advance(self.chance.choice((901, 3_600, 86_400, 86_400, 86_400 * 5, 86_400 * 31)))
+            case "clock":
+                self._set_clock(self.chance.choice(STEPS_S))
+            case "evict":
+                self.figures["evicted"] += await self._client(key).forget()
             case "restart":
                 number = self.chance.randrange(3)
                 if (client := self._clients.pop((key, number), None)) is not None:
                     await client.aclose()
             case "fail":
                 self.world.fails = self.chance.random() < 0.3
+
+    def _set_clock(self, by_s: float) -> None:
+        """Set the clock, but not to another day: what was known on which day stays certain."""
+        if utc_day(self.clock.now) == utc_day(self.clock.now + by_s):
+            self.clock.now += by_s
+            self.most_set_back_s = max(self.most_set_back_s, -by_s)
+            self.figures["clock set"] += 1
 
     async def _read(self, client: AsyncClient, slug: str = "") -> None:
         slug = slug or self.chance.choice(SLUGS)
@@ -246,19 +269,20 @@ class Attack:
     async def _ask_life(self, client: AsyncClient, life: Life, slug: str, day: int) -> None:
         frame = await client.revisions(slug, day_of(day))
         told = [(value_of(row.value), time_of(row.first_seen), time_of(row.not_before)) for row in frame.itertuples()]
-        states = life.states.get(day, [])
-        expected = [
-            (None if state == GONE else state, round(now, 6), None if last == -math.inf else round(last, 6))
-            for now, state, last in states
-        ]
-        if [row[:2] for row in told] != [row[:2] for row in expected]:
+        expected = [(None if state == GONE else state, now, last) for now, state, last in life.states.get(day, [])]
+        if [value for value, _, _ in told] != [value for value, _, _ in expected]:
             self._wrong(f"life of {slug} {day}: {told} instead of {expected}")
             return
-        for own, true, before in zip(told, expected, [None, *expected][: len(expected)], strict=True):
-            if own[2] != true[2]:
+        before = -math.inf
+        for (_, seen, not_before), (_, now, last) in zip(told, expected, strict=True):
+            # a look that no one remembers any more cannot show that the clock was set back since
+            if not now - self.most_set_back_s - ROUNDED_S <= seen <= now + ROUNDED_S:
+                self._wrong(f"life of {slug} {day}: first seen {seen} instead of {now}")
+            if abs(not_before - last) > ROUNDED_S:
                 self.figures["not_before too early"] += 1
-                if own[2] is None or true[2] is None or own[2] > true[2] or (before and own[2] < before[1]):
-                    self._wrong(f"life of {slug} {day}: not before {own[2]} instead of {true[2]}")
+            if not_before > last + ROUNDED_S or (not_before < before - ROUNDED_S and before > -math.inf):
+                self._wrong(f"life of {slug} {day}: not before {not_before} instead of {last}")
+            before = seen
 
     def _client(self, key: str, number: int | None = None) -> AsyncClient:
         number = self.chance.randrange(3) if number is None else number
@@ -273,6 +297,7 @@ class Attack:
                 sleep=no_time_passes,
                 jitter=lambda: 0.5,
                 transport=httpx.MockTransport(self.world.answer),
+                **({"max_memory_bytes": LITTLE_MEMORY} if number == 2 else {}),
             )
             self.stack.push_async_callback(client.aclose)
             self._clients[key, number] = client
@@ -311,8 +336,9 @@ def value_of(value: float) -> float | None:
     return None if math.isnan(value) else value
 
 
-def time_of(moment: pd.Timestamp) -> float | None:
-    return None if moment is pd.NaT else round(moment.timestamp(), 6)
+def time_of(moment: pd.Timestamp) -> float:
+    """Its seconds since 1970; never is before all others."""
+    return -math.inf if moment is pd.NaT else moment.timestamp()
 
 
 async def attack(questions: int, kind: str, seed: int, redis_url: str = "") -> Attack:
@@ -335,6 +361,7 @@ def main() -> None:
         with server as redis_url:
             found = asyncio.run(attack(given.questions, given.store, given.seed, redis_url))
     print(given.store, dict(found.figures), found.first_wrong, f"{time.monotonic() - began:.0f} s")  # noqa: T201
+    conclude(Told(found.figures["questions"], wrong=found.figures["wrong"]))
 
 
 if __name__ == "__main__":

@@ -36,6 +36,13 @@ def test_pins_name_a_package_and_a_version_and_nothing_else():
     assert [line for line in PINS if not re.fullmatch(r"[a-z0-9][a-z0-9._-]*==[0-9][a-z0-9.!+]*", line)] == []
 
 
+def test_the_page_of_dependencies_names_each_that_users_get_and_no_other():
+    project = PYPROJECT["project"]
+    lines = [*project["dependencies"], *(line for extra in project["optional-dependencies"].values() for line in extra)]
+    named = re.findall(r"^\| ([a-z0-9-]+) \| (?!what|extra)", read(PROJECT / "docs" / "dependencies.md"), flags=re.MULTILINE)
+    assert sorted(named) == sorted(canonicalize_name(Requirement(line).name) for line in lines)
+
+
 def test_pins_are_sorted_and_name_each_package_once():
     names = [line.split("==")[0] for line in PINS]
     assert names == sorted(set(names))

@@ -1,6 +1,6 @@
 """Results as cells: any value or frame becomes what a cell can hold, and nothing is lost or made up on the way."""
 
-from datetime import date, datetime, timedelta, timezone
+from datetime import date, datetime, time, timedelta, timezone
 
 import numpy as np
 import pandas as pd
@@ -8,7 +8,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from udfs.cells import EPOCH, MAX_TEXT, Grid, Kind, cells_of, restyled, scalar, serial, serials
+from udfs.cells import (
+    EPOCH,
+    MAX_TEXT,
+    Grid,
+    Kind,
+    cells_of,
+    midnights,
+    restyled,
+    scalar,
+    serial,
+    serials,
+    whole_serials,
+)
 from udfs.errors import CellError, ErrorCode
 
 FAILED = CellError(ErrorCode.NA, "no signal 'x'")
@@ -71,6 +83,13 @@ def test_a_serial_number_counts_days_from_its_epoch(day):
 def test_serial_numbers_of_an_array_are_those_of_its_items(moments):
     found = serials(np.array(moments, "datetime64[us]"))
     np.testing.assert_allclose(found, [serial(moment) for moment in moments], rtol=1e-15)
+
+
+@given(st.lists(st.datetimes(datetime(1, 1, 1), datetime(9999, 12, 31)), max_size=20))  # noqa: DTZ001 - naive on purpose
+def test_whole_days_have_whole_serial_numbers(moments):
+    days = midnights(np.array(moments, "datetime64[us]"))
+    assert days.tolist() == [datetime.combine(moment, time.min) for moment in moments]
+    assert whole_serials(days).tolist() == [serial(moment.date()) for moment in moments]
 
 
 def test_a_missing_time_has_no_serial_number():

@@ -129,7 +129,7 @@ class Batch:
         if question in self._not_in_memory:
             return None
         found = _peek(question, self._reader) if question.instead_of is None else None
-        if found is None:
+        if found is None and not question.only_memory:
             self._not_in_memory.add(question)
             return None
         return self._learn(question, found)
@@ -222,6 +222,8 @@ async def needed(runs: Sequence[Run], reader: Reader, now: float) -> set[Resourc
 
 async def _cached(question: Question, reader: Reader, now: float) -> Answer[Any] | None:
     """The answer in a cache that the question accepts; any one for a question that would else be fetched."""
+    if question.only_memory:
+        return _peek(question, reader)
     found = _peek(question, reader) or reader.peek(question.resource, max_age_s=question.cached_max_age_s or EVER)
     return _accepted(question, found or await reader.last_known(question.resource), now)
 

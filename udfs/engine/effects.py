@@ -38,6 +38,8 @@ class Question(msgspec.Struct, frozen=True, cache_hash=True):
     """None: fetch it if need be. A number: only from a cache, and not older (`FRESH`: still fresh)."""
     instead_of: Resource[Any] | None = None
     """What it saves the asker from asking for, should that not exist; then it may be fetched all the same."""
+    only_memory: bool = False
+    """Whether a cached answer is accepted from memory only, so that the asker never waits for a store."""
 
 
 PAUSE: tuple[Question, ...] = (Question(CatalogueResource(), cached_max_age_s=FRESH),)
@@ -86,6 +88,11 @@ async def have(resource: Resource[T], *, max_age_s: float) -> Answer[T] | None:
     What other functions of the batch fetch at the same time is at hand too.
     """
     return (await ask((_question(resource, max_age_s),)))[0]  # type: ignore[return-value]  # never an exception
+
+
+async def in_memory(resource: Resource[T]) -> Answer[T] | None:
+    """As `have` a fresh answer, but from memory only: for what saves several other questions if it is there."""
+    return (await ask((_question(resource, FRESH, only_memory=True),)))[0]  # type: ignore[return-value]  # never an exception
 
 
 async def have_instead(resource: Resource[T], of: Resource[Any], *, max_age_s: float) -> Answer[T] | None:

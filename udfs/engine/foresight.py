@@ -11,7 +11,7 @@ from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from enum import Enum
 from functools import lru_cache
-from math import nextafter
+from math import inf, nextafter
 from typing import Any, TypeVar
 
 import numpy as np
@@ -96,8 +96,8 @@ class AfterRefresh:
         raise AssertionError("a preview reads nothing")
 
     def _aged(self, answer: Answer[T] | None) -> Answer[T] | None:
-        if answer is None or self._mode is not Refresh.FORCE:
-            return answer
+        if answer is None or self._mode is not Refresh.FORCE or answer.fresh_until == inf:
+            return answer  # what is known of the past no refresh makes old
         return replace(answer, fresh_until=min(answer.fresh_until, self._now))
 
 
@@ -153,7 +153,7 @@ class Foresight:
             return _blocked(known)
         self.costs[resource] = Cost(0, cost.at_most) if self._meets_another(resource) else cost
         value = guessed(resource, self._guess, self._now) if known is None else known.value
-        answer = Answer(value, self._now, nextafter(self._now, float("inf")), Source.NETWORK)
+        answer = Answer(value, self._now, nextafter(self._now, inf), Source.NETWORK)
         self._foreseen[resource] = answer
         return answer
 

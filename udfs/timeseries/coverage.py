@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 
 from dataservice.client import HistoryResource, SignalDetail
-from dataservice.client.cache.history import UNKNOWN_STEP_DAYS
+from dataservice.client.cache.spans import UNKNOWN_STEP_DAYS
 from dataservice.client.contract.requests import HISTORY_LIMIT
 from dataservice.observations import Observations
 from udfs.timeseries.resample import Agg, Freq, known_only, period_start, resampled

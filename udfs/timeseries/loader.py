@@ -13,12 +13,13 @@ from functools import lru_cache
 
 import msgspec
 
-from dataservice.client import Answer, HistoryResource, SignalDetail, SignalResource
-from dataservice.client.cache.history import UNKNOWN_STEP_DAYS
+from dataservice.client import Answer, HistoryResource, KnownDaysResource, SignalDetail, SignalResource
+from dataservice.client.cache.spans import UNKNOWN_STEP_DAYS
 from dataservice.client.contract.requests import OBSERVATIONS_LIMIT
+from dataservice.client.contract.windows import Window as Days
 from dataservice.errors import DataServiceError
 from dataservice.observations import Observations
-from udfs.engine.effects import EVER, FRESH, INTERNED, Question, Reply, ask, asked_at_hand, have
+from udfs.engine.effects import EVER, FRESH, INTERNED, Question, Reply, ask, asked_at_hand, have, in_memory
 from udfs.errors import NoDataError
 from udfs.records.resolve import need_of, slug_of
 from udfs.timeseries.by_day import ByDay, Observed, Values, by_day
@@ -51,10 +52,14 @@ class _Block(msgspec.Struct, frozen=True):
 async def known_series(name: str, window: Window, today: date) -> Series:
     """The observations of the signal called `name` that `window` needs.
 
-    What is at hand and enough costs nothing: the signal's recent history first, then a stored history. Else
-    `which_resource` decides. Raises `NoDataError` where there is no such signal, `DataServiceError` where the service
-    does not answer.
+    What is at hand and enough costs nothing: a history in memory, which also shows that the name exists, then the
+    signal's recent history, then a stored one. Else `which_resource` decides. Raises `NoDataError` where there is no
+    such signal, `DataServiceError` where the service does not answer.
     """
+    resource = window.resource(name, UNKNOWN_STEP_DAYS, today)
+    held = _known(resource, await in_memory(resource))
+    if held and window.is_known(held):
+        return Series(name, held)
     slug = await slug_of(name)
     detail = SignalResource(slug)
     at_hand = await have(detail, max_age_s=FRESH)
@@ -173,11 +178,20 @@ async def _stored_in(block: _Block, day: date, wanted: int) -> tuple[ByDay, list
 async def _stored_around(slug: str, day: date, step_days: float, wanted: int) -> tuple[ByDay, list[int] | None]:
     """The last values up to `day` in whatever was stored of the days before it; one that is old is asked for again."""
     window = HistoryResource(slug, days_before(day, int(step_days * NEAR_STEPS) + 1), day)
+    known = (await ask(asked_at_hand(KnownDaysResource(slug), max_age_s=EVER)))[0]
+    if not isinstance(known, Answer) or not _meets(known.value, window):
+        return _NOTHING, None
     found = _last(_known(window, await have(window, max_age_s=EVER)), day, wanted)
     if found[1] is None:
         return found
     fresh = await _stored(window)  # else it is not lost if the service does not answer
     return _last(fresh or await _needed(slug, window), day, wanted)
+
+
+def _meets(known: Sequence[Days], window: HistoryResource) -> bool:
+    """Whether any day of the window is known: else it is not looked for, one of a hundred thousand in a sheet."""
+    days = Days(window.start or date.min, window.end or date.max)
+    return any(each.meets(days) for each in known)
 
 
 @lru_cache(maxsize=INTERNED)

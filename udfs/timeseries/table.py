@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from dataservice.observations import Observations
 from udfs.arguments.dates import Last, StartOf, first_day
 from udfs.arguments.kinds import Explained
-from udfs.cells import Table, dated_by, without_header
+from udfs.cells import Table, dated_by, midnights, without_header
 from udfs.errors import ArgumentError, CellError
 from udfs.timeseries.coverage import Known, Lead, Window
 from udfs.timeseries.pipeline import Step, lead_of, transformed
@@ -187,10 +187,10 @@ def by_day(series: Sequence[Observations]) -> list[Observations]:
 
     So a daily series stamped 16:00 and one stamped 00:00 share their rows.
     """
-    days = [one.times.astype("datetime64[D]") for one in series]
+    days = [midnights(one.times) for one in series]
     if any(bool(np.any(each[1:] == each[:-1])) for each in days):
         return list(series)
-    return [Observations(each.astype("datetime64[us]"), one.values) for each, one in zip(days, series, strict=True)]
+    return [Observations(each, one.values) for each, one in zip(days, series, strict=True)]
 
 
 def row_times(series: Sequence[Observations], align: Align, fill: Fill, freq: Freq) -> Times:
@@ -223,6 +223,8 @@ def filled(series: Observations, rows: Times, fill: Fill) -> NDArray[np.float64]
     `linear` is by time between two values, and blank outside them.
     """
     known = known_only(series)
+    if len(known) == len(rows) and np.array_equal(known.times, rows):  # one series without a gap: nothing to look for
+        return known.values
     after = np.searchsorted(known.times, rows)
     before = np.searchsorted(known.times, rows, side="right") - 1
     values = np.append(known.values, np.nan)
@@ -259,7 +261,7 @@ def _wide(labels: Sequence[str], times: Times, data: Sequence[Values], options: 
     height = max(len(times), int(any(isinstance(values, CellError) for values in data)))
     columns: list[Any] = [_padded(times, height)] if options.dates is Dates.SHOW else []
     columns += [_error_column(values, height) if isinstance(values, CellError) else values for values in data]
-    frame = pd.DataFrame({place: pd.Series(column) for place, column in enumerate(columns)})
+    frame = pd.DataFrame(dict(enumerate(columns)))
     headings = [options.heading(label) for label in labels]
     frame.columns = pd.Index((["date"] if options.dates is Dates.SHOW else []) + headings, dtype=object)
     return frame

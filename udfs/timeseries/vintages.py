@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from dataservice.client import SignalDetail, Vintages, VintagesResource
+from dataservice.client import SeenSignalsResource, SignalDetail, Vintages, VintagesResource
 from dataservice.client.archive.looked import NEVER_YET, end_of_day
 from dataservice.client.contract.windows import Window as Days
 from dataservice.observations import Observations
@@ -22,11 +22,13 @@ from udfs.arguments.kinds import Explained, OneOf
 from udfs.arguments.options import Option
 from udfs.engine.effects import EVER, FRESH, have
 from udfs.errors import NoDataError
-from udfs.records.resolve import CATALOGUE
+from udfs.records.resolve import CATALOGUE, need_catalogue
 from udfs.timeseries.by_day import Observed, observed
 from udfs.timeseries.coverage import Known, Window
 from udfs.timeseries.loader import Series, known_series, latest, on_or_before
 from udfs.timeseries.resample import known_only
+
+SEEN = SeenSignalsResource()
 
 
 class Pick(Explained):
@@ -128,15 +130,35 @@ async def observed_as_of(name: str, at: date | None, vintage: Vintage, *, with_p
 
 
 async def vintages_of(name: str, *, max_age_s: float = FRESH) -> tuple[str, Vintages]:
-    """The slug of the signal called `name` and what was known of it when; never a request.
+    """The slug of the signal called `name` and what was known of it when.
 
-    With `FRESH`, what the functions of the batch that ran before have found is part of it.
+    With `FRESH`, what the functions of the batch that ran before have found is part of it. Costs nothing but the
+    catalogue, where there is none at hand and what was looked at here does not settle the name.
     """
     catalogue = await have(CATALOGUE, max_age_s=EVER)
     signal = catalogue.value.find(name) if catalogue else None
     slug = name if signal is None else signal.slug
+    vintages = await _vintages(slug, max_age_s)
+    if signal is None and vintages.looked.first_look == NEVER_YET:
+        slug = await _seen_slug(name, max_age_s, may_ask=catalogue is None)
+        if slug != name:
+            vintages = await _vintages(slug, max_age_s)
+    return slug, vintages
+
+
+async def _vintages(slug: str, max_age_s: float) -> Vintages:
     found = await have(VintagesResource(slug), max_age_s=max_age_s)
-    return slug, Vintages.nothing() if found is None else found.value
+    return Vintages.nothing() if found is None else found.value
+
+
+async def _seen_slug(name: str, max_age_s: float, *, may_ask: bool) -> str:
+    """The slug of the signal called `name` that no catalogue at hand knows; the name itself for none that was seen."""
+    seen = await have(SEEN, max_age_s=max_age_s)
+    slug = seen.value.slug_of(name) if seen else None
+    if slug is not None or not may_ask or (seen is not None and seen.value.lacks(name)):
+        return slug or name
+    listed = (await need_catalogue()).find(name)
+    return name if listed is None else listed.slug
 
 
 def _known_on(vintages: Vintages, vintage: Vintage, last: date | None) -> Known | None:
@@ -158,8 +180,7 @@ def _is_empty(vintages: Vintages, vintage: Vintage, window: Window, known: Known
 
 async def _picked(slug: str, vintage: Vintage) -> Callable[[Observations], Observations]:
     """What makes observations show the values that were seen first; what no look tells of stays as it is."""
-    found = await have(VintagesResource(slug), max_age_s=FRESH)
-    vintages = Vintages.nothing() if found is None else found.value
+    vintages = await _vintages(slug, FRESH)
     return lambda observations: _with_first_values(observations, vintages, vintage.moment)
 
 

@@ -6,18 +6,22 @@ import asyncio
 import datetime as dt
 import os
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from addin.config.settings import load_settings
+from addin.config.settings import Settings, load_settings
 from dataservice.cli.printing import printable
 
 if TYPE_CHECKING:
     from addin.excel.doctor import Finding
 
 
-def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
+def doctor(
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    report: Annotated[Path | None, typer.Option(help="Also write a report for support into this file.")] = None,
+) -> None:
     """Check every link from Excel to the service, and say what to do.
 
     The exit code is 1 when a link is broken. It asks the service for at most one request.
@@ -26,19 +30,34 @@ def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] 
     Examples:
       addin doctor
       addin doctor --json
+      addin doctor --report report.md
     """
     from addin.cli.output import print_json
     from addin.excel.doctor import State, examine
     from addin.tls.certificates import certificates
 
-    findings = asyncio.run(examine(load_settings(), certificates(), dt.datetime.now(dt.UTC)))
+    settings, now = load_settings(), dt.datetime.now(dt.UTC)
+    findings = asyncio.run(examine(settings, certificates(), now))
     findings += _libreoffice()
+    if report is not None:
+        _write(report, findings, settings, now)
     if as_json:
         print_json(findings)
     else:
         _print(findings)
     if any(finding.state is State.BROKEN for finding in findings):
         raise typer.Exit(1)
+
+
+def _write(path: Path, findings: Sequence[Finding], settings: Settings, now: dt.datetime) -> None:
+    from addin.cli import support_report
+    from addin.errors import AddinError
+
+    try:
+        path.write_text(support_report.report(findings, settings, os.environ, now), encoding="utf-8")
+    except OSError as error:
+        raise AddinError(f"{path} cannot be written ({error.strerror}); name another file") from error
+    typer.echo(f"the report is in {path}; read it before you send it: it names addresses, but holds no key", err=True)
 
 
 def _libreoffice() -> list[Finding]:

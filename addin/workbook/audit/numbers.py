@@ -37,7 +37,7 @@ class Describing:
 
     def number(self, sheet: str, spot: Spot, result: CellResult) -> dict[str, Any]:
         """The line of one formula."""
-        sources = [self._source(resource, answer) for resource, answer in result.answers.items()]
+        sources = [self._source(each, answer) for each, answer in result.answers.items() if _is_source(each)]
         return self.line(sheet, spot, result, sources)
 
     def line(self, sheet: str, spot: Spot, result: CellResult, sources: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -72,6 +72,11 @@ class Describing:
             "age_s": round(answer.age_s(self.at), 3),
             "sha256": self._hashes[key],
         }
+
+
+def _is_source(resource: Resource[Any]) -> bool:
+    """Whether values rest on its answer; others only tell what is known here, so that less is asked."""
+    return resource.is_requested or isinstance(resource, VintagesResource)
 
 
 def typed_form(formula: str, namespace: str) -> str:

@@ -22,6 +22,10 @@ from addin.workbook.ooxml.xmlpart import xml_bytes
 _RELATIONSHIP_ID = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
 
 
+LIVE_ONLY = "DS_Live_Only"
+"""How the names of areas begin that mean something only with live formulas, such as a refresh button and its help."""
+
+
 class Book:
     """A workbook for reading cells by sheet name and for writing values; `changed_parts` are what to save."""
 
@@ -89,6 +93,12 @@ class Book:
         if len(found) != 1 or not isinstance(found[0], Area) or not found[0].sheet:
             raise Unworkable(f"the name {name.name} is not a reference to cells")
         return found[0]
+
+    def live_only(self) -> list[tuple[str, Area]]:
+        """The areas that mean something only as long as the book has its formulas, each with its sheet."""
+        names = [(name, sheet) for name, sheet in self._names if name.startswith(LIVE_ONLY.casefold())]
+        areas = [self.area_of(Named(name), sheet or self.sheet_names[0]) for name, sheet in names]
+        return [(area.sheet or "", area) for area in areas]
 
     def definition(self, name: str, sheet: str) -> str | None:
         """The formula behind a defined name, seen from `sheet`; None where there is no such name."""

@@ -22,7 +22,7 @@ from addin.workbook.ooxml.target import Target
 from addin.workbook.ooxml.webextension import webextension_parts
 from addin.workbook.refresh.refresh import refresh_book
 from addin.workbook.refresh.report import Refreshed
-from addin.workbook.template.charts import write_comparison, write_dashboard
+from addin.workbook.template.charts import CHART_SHEET, write_chart_data, write_comparison, write_dashboard
 from addin.workbook.template.lists import write_catalogue, write_currents, write_indices, write_wire
 from addin.workbook.template.revisions import SLUG, write_revisions
 from addin.workbook.template.start import write_start
@@ -40,6 +40,7 @@ _SHEETS: dict[str, Callable[[Worksheet, Theme], None]] = {
     "Wire": write_wire,
     "Revisions": write_revisions,
     "Catalogue": write_catalogue,
+    CHART_SHEET: write_chart_data,
 }
 
 EXAMPLE_DAY = date(2026, 8, 31)

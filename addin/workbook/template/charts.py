@@ -1,17 +1,26 @@
-"""The sheets with a chart: Dashboard, the latest values of ten signals, and Compare, several signals side by side."""
+"""The sheets with a chart: Dashboard, the latest values of ten signals, and Compare, several signals side by side.
+
+A spreadsheet's own axis begins at 0 where values differ by more than a sixth. So the dashboard's chart shows how far a
+signal has moved, in its own unit: that axis fits the data whatever the signal.
+"""
 
 from __future__ import annotations
-
-from typing import Any
 
 from xlsxwriter.chart import Chart
 from xlsxwriter.worksheet import Worksheet
 
 from addin.workbook.template.lists import FIRST_ROW as CATALOGUE_ROW
-from addin.workbook.template.theme import ACCENT, DATE, MUTED, RULE, Theme
+from addin.workbook.template.theme import ACCENT, DATE, HEADING_POINTS, MUTED, RULE, Theme
 
 _SIGNALS_ROW, _SIGNALS = 6, 10
-_POINTS = 250
+_CHART_ROW = _SIGNALS_ROW + _SIGNALS + 2
+_POINTS = 340
+_WINDOW = "-11M"
+"""The longest window of whole months that costs no request beyond that for the signal's latest value."""
+
+CHART_SHEET = "Chart data"
+"""The hidden sheet with the values behind the dashboard's chart."""
+
 _HISTORY_ROW = 9
 _HISTORY_POINTS = 37
 
@@ -19,19 +28,19 @@ _HISTORY_POINTS = 37
 def write_dashboard(sheet: Worksheet, theme: Theme) -> None:
     """Write the sheet: slugs that the user overwrites, with value, change and trend, and the chart of one signal."""
     subtitle = "Overwrite a slug in column B with any other; it begins with the first of the catalogue."
-    theme.begin(sheet, "Dashboard", subtitle, (2, 20, 40, 13, 12, 11, 12, 22, 27, 3, 12, 12))
+    theme.begin(sheet, "Dashboard", subtitle, (2, 20, 40, 14, 13, 12, 13, 22, 27))
     sheet.freeze_panes(_SIGNALS_ROW - 1, 2)
     headings = ("Slug", "Signal", "Value", "Change", "Change %", "As of", "Unit", "Last 24")
     for column, heading in zip("BCDEFGHI", headings, strict=True):
         look = theme.number_heading if column in "DEF" else theme.heading
         sheet.write(f"{column}{_SIGNALS_ROW - 1}", heading, look)
+    sheet.set_row(_SIGNALS_ROW - 2, HEADING_POINTS)
     rows = range(_SIGNALS_ROW, _SIGNALS_ROW + _SIGNALS)
     for row in rows:
         _write_signal(sheet, theme, row)
     theme.colour_changes(sheet, f"E{rows[0]}:F{rows[-1]}")
-    chart_row = rows[-1] + 3
-    _write_dashboard_chart(sheet, theme, chart_row)
-    sheet.print_area(0, 0, chart_row + 20, 8)
+    _write_dashboard_chart(sheet, theme)
+    sheet.print_area(0, 0, _CHART_ROW + 20, 8)
 
 
 def _write_signal(sheet: Worksheet, theme: Theme, row: int) -> None:
@@ -51,30 +60,39 @@ def _write_signal(sheet: Worksheet, theme: Theme, row: int) -> None:
     theme.formula(sheet, f"I{row}", theme.call("SPARK", f"$B{row}", '"N24"', "24"), spark)
 
 
-def _write_dashboard_chart(sheet: Worksheet, theme: Theme, row: int) -> None:
-    """Write the chart of the signal whose slug is above it; its values are beside it, outside the printed area."""
+def _write_dashboard_chart(sheet: Worksheet, theme: Theme) -> None:
+    """Write the chart of the signal whose slug is above it."""
+    row = _CHART_ROW
     sheet.write(f"B{row}", "Chart of", theme.label)
-    first, last = _SIGNALS_ROW, _SIGNALS_ROW + _POINTS - 1
-    sheet.write_formula(f"C{row}", f'=B{first}&""', theme.input, "")
+    sheet.write_formula(f"C{row}", f'=B{_SIGNALS_ROW}&""', theme.input, "")
     source = f"=Catalogue!$B${CATALOGUE_ROW}:$B${CATALOGUE_ROW + 199}"
-    sheet.data_validation(f"C{row}", {"validate": "list", "source": source, "error_type": "information"})
-    sheet.write(f"D{row}", "choose a slug", theme.note)
-    sheet.write(f"K{first - 1}", "Date", theme.heading)
-    sheet.write(f"L{first - 1}", "Value", theme.number_heading)
-    history = theme.call("SIGNAL_HISTORY", f"$C${row}", f'"N{_POINTS}"', "", '"header=none"')
-    theme.formula(sheet, f"K{first}", history, theme.date)
-    sheet.write_blank(f"L{first}", None, theme.value)
-    chart = _line_chart(theme, {"width": 1060, "height": 340}, date_axis=False, interval_unit=41)
-    chart.set_title({"none": True})
+    hint = {"input_title": "Chart of", "input_message": "Choose a slug from the list, or type one."}
+    sheet.data_validation(f"C{row}", {"validate": "list", "source": source, "error_type": "information", **hint})
+    sheet.write(f"D{row}", "change since eleven months ago, in the unit of the signal", theme.note)
+    chart = _line_chart(theme, {"width": 1165, "height": 340}, "+#,##0.##;-#,##0.##;0", major_unit=1)
     chart.set_legend({"none": True})
-    _add_line(chart, f"Dashboard!$C${row}", f"Dashboard!$K${first}:$K${last}", f"Dashboard!$L${first}:$L${last}")
-    sheet.insert_chart(f"B{row + 1}", chart, {"description": "The last 250 values of the chosen signal"})
+    first, last = 2, _POINTS
+    dates, values = (f"'{CHART_SHEET}'!${column}${first}:${column}${last}" for column in "AB")
+    _add_line(chart, f"Dashboard!$C${row}", dates, values)
+    chart.set_title({"none": True})
+    words = "How the chosen signal moved in the last eleven months"
+    sheet.insert_chart(f"B{row + 1}", chart, {"y_offset": 6, "description": words})
+
+
+def write_chart_data(sheet: Worksheet, theme: Theme) -> None:
+    """Write the hidden sheet: the change of the chosen signal since the start of the chart, by day."""
+    sheet.set_column("A:B", 14)
+    slug = f"Dashboard!$C${_CHART_ROW}"
+    history = theme.call("SIGNAL_HISTORY", slug, f'"{_WINDOW}"', "", '"transform=diff|cum"')
+    theme.formula(sheet, "A1", history, theme.format(num_format=DATE))
+    sheet.set_column("A:A", 14, theme.format(num_format=DATE))
+    sheet.hide()
 
 
 def write_comparison(sheet: Worksheet, theme: Theme) -> None:
     """Write the sheet: signals side by side from a start on, resampled, in one formula, and their chart."""
     subtitle = "Change the shaded cells: slugs, start, frequency, transform. One formula fills the table."
-    widths = (2, 14, 29, 20, 20, 3, 12, 12, 12, 12, 12, 12)
+    widths = (2, 16, 32, 24, 24, 3, 12, 12, 12, 12, 12, 12)
     theme.begin(sheet, "Compare", subtitle, widths, header_row=_HISTORY_ROW)
     sheet.write("B4", "Signals", theme.label)
     for number, column in enumerate("CDE"):
@@ -84,14 +102,13 @@ def write_comparison(sheet: Worksheet, theme: Theme) -> None:
     sheet.write("D5", "a date, -5Y, YTD, N60 or MAX", theme.note)
     sheet.write("B6", "Options", theme.label)
     sheet.write("C6", "freq=M; transform=index(100)", theme.input)
-    sheet.write("E6", "freq, agg, fill, align, transform, order …", theme.note)
-    sheet.write("B8", "Monthly, the first value = 100", theme.format(bold=True))
+    sheet.write("D6", "freq, agg, fill, align, transform, order …", theme.note)
     formula = theme.call("SIGNAL_HISTORY", "C4:E4", "C5", "", "C6")
-    theme.table(sheet, "BCDE", _HISTORY_ROW, formula, numbers="CDE")
-    theme.columns(sheet, {"B": {"num_format": DATE, "indent": 1}, "CDE": {"num_format": "#,##0.00"}})
+    theme.table(sheet, {"B": "Date", "C": "", "D": "", "E": ""}, _HISTORY_ROW, formula, numbers="CDE")
+    theme.columns(sheet, {"B": {"num_format": DATE}, "CDE": {"num_format": "#,##0.00"}})
     first, last = _HISTORY_ROW + 1, _HISTORY_ROW + _HISTORY_POINTS
     theme.rule_rows(sheet, f"B{first}:E{_HISTORY_ROW + 5000}")
-    chart = _line_chart(theme, {"width": 620, "height": 380}, interval_unit=6)
+    chart = _line_chart(theme, {"width": 620, "height": 380}, "#,##0.##", major_unit=6)
     chart.set_legend({"position": "bottom"})
     for column, colour in zip("CDE", (ACCENT, "#D9822B", "#5B4B9A"), strict=True):
         values = f"{sheet.name}!${column}${first}:${column}${last}"
@@ -99,12 +116,18 @@ def write_comparison(sheet: Worksheet, theme: Theme) -> None:
     sheet.insert_chart(f"G{first}", chart, {"description": "The signals above, from the same start"})
 
 
-def _line_chart(theme: Theme, size: dict[str, int], **x_axis: Any) -> Chart:
+def _line_chart(theme: Theme, size: dict[str, int], number_format: str, *, major_unit: int) -> Chart:
+    """A line chart by date, with a label every `major_unit` months."""
     chart = theme.workbook.add_chart({"type": "line"})
-    chart.set_x_axis({"num_format": "mmm yyyy", "line": {"color": RULE}, "major_tick_mark": "none", **x_axis})
-    chart.set_y_axis({"major_gridlines": {"visible": True, "line": {"color": RULE}}, "line": {"none": True}})
+    months = {"major_unit": major_unit, "major_unit_type": "months", "num_format": "mmm yyyy"}
+    # Labels stay at the bottom where the line goes below 0.
+    look = {"line": {"color": RULE}, "major_tick_mark": "none", "label_position": "low"}
+    chart.set_x_axis({"date_axis": True, **months, **look})
+    rules = {"major_gridlines": {"visible": True, "line": {"color": RULE}}, "line": {"none": True}}
+    chart.set_y_axis({"num_format": number_format, **rules})
     chart.set_chartarea({"border": {"none": True}})
     chart.set_size(size)
+    chart.show_hidden_data()
     return chart
 
 

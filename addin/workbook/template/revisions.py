@@ -5,7 +5,7 @@ from __future__ import annotations
 from xlsxwriter.worksheet import Worksheet
 
 from addin.workbook.template.lists import FIRST_ROW as CATALOGUE_ROW
-from addin.workbook.template.theme import DATE, FALL, RISE, RULE, VALUE, Theme
+from addin.workbook.template.theme import DATE, FALL, RISE, RULE, TIME, VALUE, Theme
 
 SLUG = "us-cpi"
 """Of the made-up signals, the one with three estimates for each month."""
@@ -16,12 +16,12 @@ _HEADER_ROW = 9
 def write_revisions(sheet: Worksheet, theme: Theme) -> None:
     """Write the sheet: a signal in the shaded cell with its present value, and below it all that was revised."""
     subtitle = "What changed in the past of a signal since this add-in first looked at it. Costs no further request."
-    widths = (2, 18, 16, 16, 20, 20, 40)
+    widths = (2, 18, 18, 18, 22, 22, 40)
     theme.begin(sheet, "Revisions", subtitle, widths, header_row=_HEADER_ROW, fixed_columns=0)
     _write_signal(sheet, theme)
-    theme.table(sheet, "BCDEF", _HEADER_ROW, theme.call("REVISIONS", "C4"), numbers="CD")
-    times = {"num_format": "yyyy-mm-dd hh:mm", "indent": 1}
-    theme.columns(sheet, {"B": {"num_format": DATE, "indent": 1}, "CD": {"num_format": VALUE}, "EF": times})
+    headings = {"B": "Date", "C": "Value before", "D": "Value", "E": "First seen (UTC)", "F": "Not before (UTC)"}
+    theme.table(sheet, headings, _HEADER_ROW, theme.call("REVISIONS", "C4"), numbers="CD")
+    theme.columns(sheet, {"B": {"num_format": DATE}, "CD": {"num_format": VALUE}, "EF": {"num_format": TIME}})
     first, last = _HEADER_ROW + 1, _HEADER_ROW + 5000
     # Not a column with the difference: a formula that depends on ours would let Excel drop all values on opening. Calc
     # shows the first of several conditional formats, so this one draws the hairline too.
@@ -39,15 +39,16 @@ def _write_signal(sheet: Worksheet, theme: Theme) -> None:
     source = f"=Catalogue!$B${CATALOGUE_ROW}:$B${CATALOGUE_ROW + 199}"
     sheet.data_validation("C4", {"validate": "list", "source": source, "error_type": "information"})
     sheet.write("D4", "choose a slug", theme.note)
-    shown = (("B5", "Now", "value", VALUE), ("B6", "Observed at", "observed_at", DATE))
+    shown = (("B5", "Now", "value", VALUE), ("B6", "As of", "observed_at", DATE))
     for cell, label, field, number_format in shown:
         sheet.write(cell, label, theme.label)
         look = theme.format(num_format=number_format, indent=1, align="left")
         theme.formula(sheet, f"C{cell[1:]}", theme.call("SIGNAL", "C4", f'"{field}"'), look)
     notes = (
-        "first_seen: the first answer that showed the change. not_before: the last one that did not yet. Times in UTC.",
-        "A blank value_before: a new observation. A blank value: one that vanished.",
+        "First seen: the first answer that showed the change. Not before: the last one that did not yet.",
+        "A blank value before: a new observation. A blank value: one that vanished.",
         "Only the headers: no change was seen so far. Refresh now and then to see more.",
     )
     for row, note in enumerate(notes, 5):
         sheet.write(f"E{row}", note, theme.note)
+    theme.live_only(sheet, "$E$7", "_Note")

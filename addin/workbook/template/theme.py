@@ -9,6 +9,8 @@ from xlsxwriter import Workbook
 from xlsxwriter.format import Format
 from xlsxwriter.worksheet import Worksheet
 
+from addin.workbook.ooxml.book import LIVE_ONLY
+
 INK = "#16283A"
 """Text and titles."""
 ACCENT = "#1757A6"
@@ -24,7 +26,13 @@ RISE, FALL = "#1E7B4F", "#B3392F"
 
 FONT = "Calibri"
 DATE = "yyyy-mm-dd"
+TIME = "yyyy-mm-dd hh:mm"
 VALUE = "#,##0.00##"
+
+HEADING_POINTS = 21
+
+_RIGHT = {"align": "right", "indent": 1}
+"""Numbers stand clear of the text in the next column."""
 
 
 class Theme:
@@ -34,18 +42,18 @@ class Theme:
         self.workbook = workbook
         self.namespace = namespace
         self._widths: dict[str, tuple[float, ...]] = {}
-        bar = {"bold": True, "font_color": "#FFFFFF", "bg_color": ACCENT, "border": 1, "border_color": ACCENT}
-        self.heading = self.format(**bar, indent=1)
-        self.number_heading = self.format(**bar, align="right")
+        self._bar = {"bold": True, "font_color": "#FFFFFF", "bg_color": ACCENT, "border": 1, "border_color": ACCENT}
+        self.heading = self.format(**self._bar, indent=1)
+        self.number_heading = self.format(**self._bar, **_RIGHT)
         self.section = self.format(bold=True, font_size=13, font_color=ACCENT)
         self.note = self.format(font_color=MUTED, font_size=10, indent=1)
         self.label = self.format(font_color=MUTED)
         self.input = self.format(bg_color=PALE, border=1, border_color=ACCENT, indent=1)
         self.text = self.cell(indent=1)
-        self.date = self.cell(num_format=DATE, indent=1)
-        self.value = self.cell(num_format=VALUE)
-        self.change = self.cell(num_format="+#,##0.00##;-#,##0.00##;0.00")
-        self.percent_change = self.cell(num_format="+0.0%;-0.0%;0.0%")
+        self.date = self.cell(num_format=DATE, align="left", indent=1)
+        self.value = self.cell(num_format=VALUE, **_RIGHT)
+        self.change = self.cell(num_format="+#,##0.00##;-#,##0.00##;0.00", **_RIGHT)
+        self.percent_change = self.cell(num_format="+0.0%;-0.0%;0.0%", **_RIGHT)
 
     def format(self, **properties: Any) -> Format:
         """A format with these properties, in the template's font."""
@@ -57,9 +65,14 @@ class Theme:
         return self.format(bottom=1, bottom_color=RULE, **properties)
 
     def columns(self, sheet: Worksheet, look: Mapping[str, Mapping[str, Any]]) -> None:
-        """Set how the cells look into which a table spills, by column; widths stay."""
+        """Set how the cells look into which a table spills, by column; widths stay.
+
+        Without a number format it is text. Numbers are right-aligned, dates and texts left.
+        """
         for columns, properties in look.items():
-            column_format = self.format(**properties)
+            dated = "yyyy" in properties.get("num_format", "")
+            number = "num_format" in properties and not dated
+            column_format = self.format(**{**(_RIGHT if number else {"align": "left", "indent": 1}), **properties})
             for column in columns:
                 width = self._widths[sheet.name][ord(column) - ord("A")]
                 sheet.set_column(f"{column}:{column}", width, column_format)
@@ -101,6 +114,7 @@ class Theme:
         sheet.set_row(0, 30)
         sheet.write(0, 1, title, self.format(bold=True, font_size=18))
         sheet.write(1, 1, subtitle, self.format(font_color=MUTED, font_size=10))
+        self.live_only(sheet, "$B$2")
         sheet.set_landscape()
         sheet.set_paper(9)
         sheet.fit_to_pages(1, 0)
@@ -110,11 +124,27 @@ class Theme:
             sheet.freeze_panes(header_row, fixed_columns)
             sheet.repeat_rows(header_row - 1)
 
-    def table(self, sheet: Worksheet, columns: str, row: int, formula: str, *, numbers: str = "") -> None:
-        """Write a formula that spills a table with a header over `columns`; those in `numbers` hold numbers."""
-        self.formula(sheet, f"{columns[0]}{row}", formula, self.heading)
-        for column in columns[1:]:
-            sheet.write_blank(f"{column}{row}", None, self.number_heading if column in numbers else self.heading)
+    def live_only(self, sheet: Worksheet, cells: str, part: str = "") -> None:
+        """Say that these cells mean something only as long as the book has its formulas: a frozen copy has them not."""
+        self.workbook.define_name(f"'{sheet.name}'!{LIVE_ONLY}{part}", f"='{sheet.name}'!{cells}")
+
+    def table(
+        self, sheet: Worksheet, headings: Mapping[str, str], row: int, formula: str, *, numbers: str = ""
+    ) -> None:
+        """Write a formula that spills a table with a header, shown under plain `headings`, by column.
+
+        The cells hold the names of the fields, for look-ups; only their format shows other words. `numbers` are the
+        columns with numbers. A blank heading leaves the name of the field as it is.
+        """
+        sheet.set_row(row - 1, HEADING_POINTS)
+        for column, heading in headings.items():
+            side = _RIGHT if column in numbers else {"indent": 1}
+            words = {"num_format": f';;;"{heading}"'} if heading else {}
+            look = self.format(**self._bar, **side, **words)
+            if column == next(iter(headings)):
+                self.formula(sheet, f"{column}{row}", formula, look)
+            else:
+                sheet.write_blank(f"{column}{row}", None, look)
 
     def link(self, sheet: Worksheet, cell: str, target: str, text: str, look: Format) -> None:
         """Write a link inside the workbook: a formula, because Calc shows every real hyperlink in blue."""

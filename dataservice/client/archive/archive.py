@@ -29,6 +29,9 @@ FACTS_A_PART = 1_000
 """A log is folded into one part when it has 16 parts and one more for every 1,000 facts: it is read as a whole once a
 process, and written as a whole so rarely that a change costs little however long the log is."""
 
+CLOCK_STEP_US = 86_400_000_000
+"""A clock that is set back by up to a day, or is behind another machine's, does not turn round the order of looks."""
+
 HELD_BYTES = 1_000  # of objects around the columns
 
 ATTEMPTS = 100
@@ -64,6 +67,7 @@ class Archive:
     """What was known of each signal, and when; `scope` names the key, None while the store is not open.
 
     `kept_look` tells of the last look at a signal whose answer the store keeps anyway: its days and its time.
+    `kept_state` tells what kept answers say of a signal whose archive is empty: they are older than the archive.
     """
 
     def __init__(
@@ -73,10 +77,12 @@ class Archive:
         max_bytes: int,
         scope: Callable[[], str | None],
         kept_look: Callable[[str], Awaitable[tuple[Window, float] | None]],
+        kept_state: Callable[[str], Awaitable[Vintages]],
     ) -> None:
         self._store = store
         self._scope = scope
         self._kept_look = kept_look
+        self._kept_state = kept_state
         self._held: LRUCache[str, Held] = LRUCache(max_bytes, getsizeof=_size)
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
@@ -88,7 +94,7 @@ class Archive:
     async def vintages(self, slug: str) -> Vintages:
         """What was known of a signal, and when."""
         async with self._lock(slug):
-            return (await self._current(slug)).vintages
+            return (await self._begun(slug, await self._current(slug))).vintages
 
     async def look(self, slug: str, window: Window, found: Observations, at: float, *, is_kept: bool = False) -> None:
         """Learn that the service gave `found` as all observations of `window`, at the time `at`.
@@ -99,22 +105,25 @@ class Archive:
             return
         async with self._lock(slug):
             for _ in range(ATTEMPTS):
-                held = await self._current(slug)
-                seen = await self._after_look(slug, held, window, found, at)
-                if is_kept and _is_nothing_new(held, seen, window, micros(at)):
+                held = await self._begun(slug, await self._current(slug), before=micros(at))
+                moment = _moment_of(held.vintages.looked, window, micros(at))
+                seen = await self._after_look(slug, held, window, found, moment)
+                if is_kept and _is_nothing_new(held, seen, window, moment):
                     self._hold(slug, replace(seen, looked_again=window))
                     return
                 if await self._append(slug, seen):
                     return
 
-    async def _after_look(self, slug: str, held: Held, window: Window, found: Observations, at: float) -> Held:
+    async def _after_look(self, slug: str, held: Held, window: Window, found: Observations, moment: int) -> Held:
         """The log together with what one look showed; if that is a change, the times of earlier looks are looked up."""
-        known, moment = held.vintages, micros(at)
+        known = held.vintages
         facts = known.changes(window, found, moment)
         if len(facts) and known.looked.first_look != NEVER_YET:
             kept = await self._kept_look(slug)
-            if kept is not None and kept[0] and kept[1] <= at:
+            if kept is not None and kept[0] and micros(kept[1]) <= moment + CLOCK_STEP_US:
                 known = replace(known, looked=known.looked.confirmed(kept[0], micros(kept[1])))
+                moment = max(moment, micros(kept[1])) if kept[0].meets(window) else moment
+            moment += known.looked.last_look_at(window) == moment  # two states have two times
             facts = known.changes(window, found, moment)
         seen = replace(known, looked=known.looked.at(window, moment))
         if not len(facts):
@@ -160,6 +169,15 @@ class Archive:
         self._hold(slug, held)
         return held
 
+    async def _begun(self, slug: str, held: Held, before: int = NEVER_YET) -> Held:
+        """The log, begun with what kept answers say if nothing was ever added to it."""
+        if held.numbers or held.vintages.looked.first_look != NEVER_YET:
+            return held
+        kept = await self._kept_state(slug)
+        if kept.looked.first_look > before:  # a clock that was ahead dated it, or there is nothing
+            return held
+        return replace(held, vintages=kept, unsaved=kept.facts)
+
     async def _append(self, slug: str, held: Held) -> bool:
         """Append what is new in `held`; False if the log was changed meanwhile, so that all is to be done again."""
         name = self._name_of(slug)
@@ -197,6 +215,15 @@ class Archive:
 def slug_in(log: str) -> str:
     """The signal whose log has this name."""
     return unquote(log.rpartition("/")[2])
+
+
+def _moment_of(looked: Looked, window: Window, moment: int) -> int:
+    """The time of a look that the clock dates `moment`: not before the last look at these days, which it came after.
+
+    Clocks are corrected, and those of two machines differ. One that was ahead by more is not believed again.
+    """
+    last = looked.last_look_at(window)
+    return last if moment < last <= moment + CLOCK_STEP_US else moment
 
 
 def _is_nothing_new(held: Held, seen: Held, window: Window, moment: int) -> bool:

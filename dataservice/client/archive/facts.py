@@ -35,15 +35,14 @@ class Facts:
 
     @classmethod
     def found(cls, observations: Observations, gone: Times, first_seen: int) -> Facts:
-        """What one look found; when the state before was last seen is yet to be said."""
+        """What one look found, in order; when the state before was last seen is yet to be said."""
         count = len(observations) + len(gone)
-        return cls(
-            np.concatenate([observations.times, gone]),
-            np.concatenate([observations.values, np.full(len(gone), np.nan)]),
-            np.arange(count) >= len(observations),
-            np.full(count, first_seen),
-            np.full(count, NEVER_BEFORE),
-        )
+        times, values = observations.times, observations.values
+        if len(gone):
+            times, values = np.concatenate([times, gone]), np.concatenate([values, np.full(len(gone), np.nan)])
+        is_gone = np.arange(count) >= len(observations)
+        facts = cls(times, values, is_gone, np.full(count, first_seen), np.full(count, NEVER_BEFORE))
+        return facts if not len(gone) else facts[np.argsort(times, kind="stable")]
 
     @classmethod
     def together(cls, facts: Sequence[Facts]) -> Facts:
@@ -52,11 +51,14 @@ class Facts:
         Of two that contradict each other at one time the later one in `facts` counts. What only repeats the fact before
         it stays: there may be one between them that is not here yet.
         """
+        facts = [one for one in facts if len(one)]
+        if len(facts) == 1:
+            return facts[0]  # in order by itself
+        if not facts:
+            return cls.none()
         columns: list[Any] = [np.concatenate([getattr(one, name) for one in facts]) for name in cls.__slots__]
         order = np.lexsort((columns[3], columns[0]))
         times, values, gone, first_seen, not_before = (column[order] for column in columns)
-        if not len(times):
-            return cls.none()
         same_observation = times[1:] == times[:-1]
         begins = np.append(True, ~(same_observation & (first_seen[1:] == first_seen[:-1])))
         not_before = np.maximum.reduceat(not_before, np.flatnonzero(begins))
@@ -66,7 +68,7 @@ class Facts:
     def __len__(self) -> int:
         return len(self.times)
 
-    def __getitem__(self, part: NDArray[np.bool_]) -> Facts:
+    def __getitem__(self, part: NDArray[np.bool_] | NDArray[np.intp]) -> Facts:
         return Facts(self.times[part], self.values[part], self.gone[part], self.first_seen[part], self.not_before[part])
 
     @property

@@ -56,7 +56,7 @@ class Looked:
     @classmethod
     def never(cls) -> Looked:
         """No day was ever looked at."""
-        return cls(np.array([1], np.int32), np.array([NEVER_YET]), np.array([NEVER_BEFORE]))
+        return _NEVER
 
     def at(self, window: Window, moment: int) -> Looked:
         """The same after one more look at `window`."""
@@ -71,12 +71,16 @@ class Looked:
 
     def union(self, other: Looked) -> Looked:
         """The looks of both."""
+        if self is _NEVER or other is _NEVER:
+            return other if self is _NEVER else self
         starts = np.union1d(self.starts, other.starts)
         (own_first, own_last), (first, last) = _stretched(starts, self), _stretched(starts, other)
         return _joined(Looked(starts, np.minimum(own_first, first), np.maximum(own_last, last)))
 
     def news_since(self, earlier: Looked) -> Looked:
         """What this says that `earlier` does not: united with that it is this."""
+        if earlier is _NEVER:
+            return self
         starts = np.union1d(self.starts, earlier.starts)
         (first, last), (known_first, known_last) = _stretched(starts, self), _stretched(starts, earlier)
         first = np.where(first < known_first, first, NEVER_YET)
@@ -94,6 +98,11 @@ class Looked:
         """When every day of `window` had been looked at for the first time; `NEVER_YET` if that never was."""
         low, high = self._places(window)
         return int(self.first[low:high].max(initial=NEVER_BEFORE))
+
+    def last_look_at(self, window: Window) -> int:
+        """The last look at any day of `window`; `NEVER_BEFORE` if there was none."""
+        low, high = self._places(window)
+        return int(self.last[low:high].max(initial=NEVER_BEFORE))
 
     def known_since(self, last: date, moment: int) -> date | None:
         """The day from which on all days up to `last` had been looked at by `moment`; None if `last` itself was not."""
@@ -122,6 +131,9 @@ class Looked:
     def _places(self, window: Window) -> tuple[int, int]:
         low = int(np.searchsorted(self.starts, window.start.toordinal(), side="right")) - 1
         return low, int(np.searchsorted(self.starts, window.end.toordinal(), side="right"))
+
+
+_NEVER = Looked(np.array([1], np.int32), np.array([NEVER_YET]), np.array([NEVER_BEFORE]))
 
 
 def _one_look(window: Window, moment: int) -> Looked:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from cachetools import LRUCache
@@ -101,6 +101,8 @@ class Vintages:
 
     def changes(self, window: Window, found: Observations, moment: int) -> Facts:
         """What a look at `window` found to be different from what was known at its time."""
+        if not len(self.facts) and self.looked is Looked.never():
+            return Facts.found(found, found.times[:0], moment)
         known = self.as_of(moment).between(window.start, window.end)
         if known == found:
             return Facts.none()
@@ -170,6 +172,8 @@ class VintagesResource(Resource[Vintages]):
     """What was known of the signal `slug`, and when; no request answers it, only what earlier answers showed."""
 
     slug: str
+
+    is_requested: ClassVar[bool] = False
 
 
 def _pruned(vintages: Vintages, before: int) -> Vintages:

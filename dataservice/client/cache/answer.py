@@ -92,5 +92,8 @@ class Freshness:
         return max(now, self.not_before)
 
     def forced(self, now: float) -> Self:
-        """The rule from `now` on, when nothing that arrived up to now counts as fresh any more."""
-        return replace(self, not_before=math.nextafter(now, math.inf))
+        """The rule from `now` on, when nothing that arrived up to now counts as fresh any more.
+
+        A clock that went back a little must not make fresh what an earlier refresh made old.
+        """
+        return replace(self, not_before=math.nextafter(max(now, self.not_before), math.inf))

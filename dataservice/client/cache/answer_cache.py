@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from math import inf
 from typing import Any, TypeVar, cast
@@ -57,6 +58,8 @@ class AnswerCache(SignalAnswers):
 
     async def last_known(self, resource: Resource[T], now: float) -> Answer[T] | None:
         """The last known answer in memory or in the store: a fresh one if there is one, else the youngest."""
+        if not resource.is_requested:
+            return Answer(await self.looked_up(resource, now), now, math.inf, Source(self._store.tier))
         answer = self.in_memory(resource)
         if answer is not None and answer.is_fresh(now):
             return answer

@@ -13,7 +13,7 @@ import numpy as np
 
 from dataservice.client.archive.codec import pack_vintages
 from dataservice.client.archive.vintages import Vintages
-from dataservice.client.cache.history import History, Span
+from dataservice.client.cache.spans import History, Span
 from dataservice.client.contract.resources import (
     CatalogueResource,
     CurrentsResource,

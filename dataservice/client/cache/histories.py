@@ -11,8 +11,8 @@ from cachetools import LRUCache
 
 from dataservice.client.cache.codec import pack_history, unpack_history
 from dataservice.client.cache.decoded import ANSWER_BYTES
-from dataservice.client.cache.history import History
 from dataservice.client.cache.missing import MissingNames
+from dataservice.client.cache.spans import History
 from dataservice.client.contract.resources import HistoryResource
 from dataservice.stores import Entry, ResilientStore
 
@@ -74,6 +74,15 @@ class Histories:
         else:
             self._kept_at.pop(slug, None)
         return self._held.get(slug) or History.nothing()
+
+    async def kept(self, slug: str) -> History:
+        """The history in the store, and nothing of what is in memory."""
+        name = self._name_of(slug)
+        entry = None if name is None else await self._store.get(name)
+        try:
+            return History.nothing() if entry is None else unpack_history(entry.payload)
+        except (msgspec.MsgspecError, ValueError):  # what cannot be read tells nothing
+            return History.nothing()
 
     async def keep(self, slug: str, now: float, change: Callable[[History], History], history: History) -> History:
         """The changed `history`, kept; where another process replaced the entry meanwhile, the change is made to that.

@@ -1,9 +1,9 @@
 """What is known of one signal's past, and which pulls bring a window of it up to date: decisions only, no I/O.
 
-Every span of days that was pulled remembers when. Its newest part is *live*: the last `OVERLAP` observations and
-whatever may still arrive behind them. The live part is asked again when its freshness has passed; the answer overlaps
-what is known, and a difference there means that the past was revised: then only what is pulled again counts as known.
-What lies before the live part is settled, and pulled again after `FULL_PULL_S`.
+Every span of days that was pulled remembers when. The newest part of a series is *live*: the last `OVERLAP`
+observations and whatever may still arrive behind them. The live part is asked again when its freshness has passed; the
+answer overlaps what is known, and a difference there means that the past was revised: then only what is pulled again
+counts as known. What lies before the live part is settled, and pulled again after `FULL_PULL_S`.
 
 A span ends on a known day, or is open: then its end was the newest observation when it was asked. A question is only
 answered where it is known from its first day on without a hole, up to its last day or to such an end.
@@ -17,83 +17,17 @@ from datetime import date
 
 import numpy as np
 
-from dataservice.client.cache.answer import CLOCK_SKEW_S, Freshness
+from dataservice.client.cache.answer import Freshness
+from dataservice.client.cache.spans import History, Newest, Span, check_from, live_from
 from dataservice.client.contract.paging import fewest
-from dataservice.client.contract.windows import Window, day_after, day_before, joined, missing, utc_day
+from dataservice.client.contract.windows import Window, day_after, day_before, joined, missing
 from dataservice.observations import Observations
-
-OVERLAP = 30
-"""Observations asked again at every refresh: a month of daily values, enough to notice most revisions in one page."""
 
 FULL_PULL_S = 30 * 86_400.0
 """Revisions further back than what is asked anyway are found at the latest after 30 days."""
 
-UNKNOWN_STEP_DAYS = 31.0
-"""The assumed distance of two observations where fewer than two are known: monthly series are the common slow ones."""
-
-STEPS = 64
-"""Observations from which their distance is told."""
-
 RECENT_DAYS = 7
 """A window that ended so few days ago is asked with an open end: tomorrow's window then has its end, too."""
-
-
-@dataclass(frozen=True, slots=True)
-class Span:
-    """Days whose observations are all known: pulled at `pulled_at`, their newest part asked last at `checked_at`.
-
-    `revised`: the service changed something since, so these days are to be pulled again before they are used.
-    `was_end`: behind its last day there was nothing when it was asked; an open window says the same of itself.
-    """
-
-    window: Window
-    pulled_at: float
-    checked_at: float
-    revised: bool = False
-    was_end: bool = False
-
-    @property
-    def is_open(self) -> bool:
-        """Whether the window has no last day."""
-        return self.window.end == date.max
-
-
-@dataclass(frozen=True, slots=True)
-class History:
-    """The known observations of one signal, the spans they were pulled in, and when a revision was last noticed."""
-
-    observations: Observations
-    spans: tuple[Span, ...] = ()
-    revised_at: float | None = None
-
-    @classmethod
-    def nothing(cls) -> History:
-        """The history of a signal that nobody asked about yet."""
-        return cls(Observations.empty())
-
-    def inside(self, window: Window) -> Observations:
-        """The known observations in `window`."""
-        return self.observations.between(window.start, window.end)
-
-    def dated(self, now: float) -> History:
-        """The same history, where spans from a clock that was ahead of `now` count as doubtful."""
-        if all(max(span.pulled_at, span.checked_at) <= now + CLOCK_SKEW_S for span in self.spans):
-            return self
-        spans = tuple(
-            replace(span, pulled_at=min(span.pulled_at, now), checked_at=min(span.checked_at, now), revised=True)
-            if max(span.pulled_at, span.checked_at) > now + CLOCK_SKEW_S
-            else span
-            for span in self.spans
-        )
-        return History(self.observations, spans, None if self.revised_at is None else min(self.revised_at, now))
-
-    def moved(self, seconds: float) -> History:
-        """The same history, every time in it later by `seconds`: for a clock that was set."""
-        spans = tuple(
-            replace(span, pulled_at=span.pulled_at + seconds, checked_at=span.checked_at + seconds)
-            for span in self.spans
-        )
-        return replace(self, spans=spans)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,8 +53,10 @@ def gaps(history: History, wanted: Window, now: float) -> list[Window]:
 
 def pulls_needed(history: History, wanted: Window, now: float, rules: Freshness) -> list[Window]:
     """The windows to pull before `wanted` can be answered afresh: its gaps, and live parts that need a check."""
+    newest = Newest.of(history, wanted)
     near = [span for span in history.spans if _is_trusted(span, now) and span.window.meets(wanted)]
-    checks = [check for span in near if (check := _check(history, span, wanted, now, rules))]
+    due = [span for span in near if _is_check_due(history, span, wanted, newest, now, rules)]
+    checks = [Window(check_from(history, span, newest), span.window.end) for span in due]
     if unknown := gaps(history, wanted, now):
         return joined([*unknown, *checks])
     return fewest(joined(checks), lambda window: len(history.inside(window)))
@@ -137,7 +73,8 @@ def findings(history: History, wanted: Window, now: float, rules: Freshness) -> 
     holes = missing((span.window for span in spans), wanted)
     if holes:
         return _known_before(history, wanted, holes[0])
-    live = [span for span in spans if _is_live(history, span, wanted)]
+    newest = Newest.of(history, wanted)
+    live = [span for span in spans if _is_live(history, span, wanted, newest)]
     fetched_at = min(span.checked_at for span in live) if live else min(span.pulled_at for span in spans)
     fetched_at = min([fetched_at, *(span.checked_at for span in spans if not _is_trusted(span, now))])
     fresh_until = fetched_at
@@ -163,13 +100,14 @@ def after_pull(history: History, pulled: Window, found: Observations, now: float
     This is the one place where what is found is compared with what was known. After a revision all that was not pulled
     this time is doubtful.
     """
+    newest = Newest.of(history, pulled)
     met = [span for span in history.spans if span.window.meets(pulled)]
-    changed = [span for span in met if is_revision(history, span, pulled, found)]
+    changed = [span for span in met if is_revision(history, span, pulled, found, newest)]
     doubt = any(not span.revised for span in changed)
     was_end = any(span.was_end and span.window.end == pulled.end for span in met)
     united, kept = Span(pulled, now, now, was_end=was_end), []
     for span in history.spans:
-        if _confirms(history, span, pulled) and _is_trusted(span, now) and not doubt:
+        if _confirms(history, span, pulled, newest) and _is_trusted(span, now) and not doubt:
             start = min(span.window.start, pulled.start)
             pulled_at = now if pulled.covers(span.window) else span.pulled_at
             united = replace(united, window=Window(start, pulled.end), pulled_at=pulled_at)
@@ -182,11 +120,12 @@ def after_pull(history: History, pulled: Window, found: Observations, now: float
         np.concatenate([before.times, found.times, behind.times]),
         np.concatenate([before.values, found.values, behind.values]),
     )
+    kept = _with_end(kept, [_last_known_day(history, span) for span in met if span.is_open])
     spans = _joined_alike(sorted([*kept, united], key=_by_start))
     return History(observations, spans, now if changed else history.revised_at)
 
 
-def is_revision(history: History, span: Span, pulled: Window, found: Observations) -> bool:
+def is_revision(history: History, span: Span, pulled: Window, found: Observations, newest: Newest | None) -> bool:
     """Whether `found` contradicts what is known of the days that `span` and `pulled` share.
 
     In settled days any difference does. Elsewhere the newest observation of all and whatever is newer are left aside:
@@ -195,7 +134,7 @@ def is_revision(history: History, span: Span, pulled: Window, found: Observation
     """
     shared = span.window.within(pulled)
     known, found = history.inside(shared), found.between(shared.start, shared.end)
-    if live_from(history, span) > shared.end:
+    if live_from(history, span, newest) > shared.end:
         return known != found
     past = known
     if len(known) and known.times[-1] == history.observations.times[-1]:
@@ -203,51 +142,29 @@ def is_revision(history: History, span: Span, pulled: Window, found: Observation
     return len(past) > 0 and past != found[: int(np.searchsorted(found.times, past.times[-1], side="right"))]
 
 
-def live_from(history: History, span: Span) -> date:
-    """The first day of `span` on which something may still change; the day after its end where all is settled."""
-    known = history.inside(span.window)
-    step_days = _step_days(known if len(known) > OVERLAP else history.observations)
-    ended_days_ago = (utc_day(span.checked_at) - span.window.end).days
-    if ended_days_ago > OVERLAP * step_days:
-        return day_after(span.window.end)
-    return check_from(history, span)
-
-
-def check_from(history: History, span: Span) -> date:
-    """The day from which a check of `span` asks again."""
-    known = history.inside(span.window)
-    return known[-1 - OVERLAP :].first_day if len(known) > OVERLAP + 1 else span.window.start
-
-
-def _step_days(known: Observations) -> float:
-    """How far apart observations are; a quarter of them lie closer, so that holes between spans do not count."""
-    steps = np.sort(np.diff(known.times[-STEPS:]))
-    return max(1.0, float(steps[len(steps) // 4] / np.timedelta64(1, "D"))) if len(steps) else UNKNOWN_STEP_DAYS
-
-
 def _is_trusted(span: Span, now: float) -> bool:
     return not span.revised and now < span.pulled_at + FULL_PULL_S
 
 
-def _check(history: History, span: Span, wanted: Window, now: float, rules: Freshness) -> Window | None:
+def _is_check_due(
+    history: History, span: Span, wanted: Window, newest: Newest | None, now: float, rules: Freshness
+) -> bool:
     if rules.is_fresh(span.checked_at, now):
-        return None
-    forced = span.checked_at < rules.not_before
-    if forced or _is_live(history, span, wanted):
-        return Window(check_from(history, span), span.window.end)
-    return None
+        return False
+    is_forced = span.checked_at < rules.not_before
+    return is_forced or _is_live(history, span, wanted, newest)
 
 
-def _is_live(history: History, span: Span, wanted: Window) -> bool:
+def _is_live(history: History, span: Span, wanted: Window, newest: Newest | None) -> bool:
     """Whether `wanted` reaches into days of `span` that may still change."""
-    return live_from(history, span) <= min(wanted.end, span.window.end)
+    return live_from(history, span, newest) <= min(wanted.end, span.window.end)
 
 
-def _confirms(history: History, span: Span, pulled: Window) -> bool:
+def _confirms(history: History, span: Span, pulled: Window, newest: Newest | None) -> bool:
     """Whether a pull that found no difference asked all of `span` that may have changed."""
     return (
         pulled.end == span.window.end
-        and pulled.start <= check_from(history, span)
+        and pulled.start <= check_from(history, span, newest)
         and pulled.start <= day_after(_last_known_day(history, span))
     )
 
@@ -259,13 +176,19 @@ def _outside(history: History, span: Span, pulled: Window) -> Sequence[Span]:
     """
     last = _last_known_day(history, span)
     if pulled.start > day_after(last):
-        return (
-            [replace(span, window=Window(span.window.start, last), was_end=True)] if span.window.start <= last else []
-        )
+        return [replace(span, window=Window(span.window.start, last))] if span.window.start <= last else []
     return [
         replace(span, window=rest, was_end=span.was_end and rest.end == span.window.end)
         for rest in missing([pulled], span.window)
     ]
+
+
+def _with_end(spans: Sequence[Span], ends: Sequence[date]) -> list[Span]:
+    """The spans; of one that ends on a day of `ends`, nothing came behind it when that was asked.
+
+    That may be a neighbour of the open span that was asked: where it held no observation, nothing is left of it.
+    """
+    return [replace(span, was_end=True) if span.window.end in ends else span for span in spans]
 
 
 def _last_known_day(history: History, span: Span) -> date:

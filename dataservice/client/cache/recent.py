@@ -10,7 +10,8 @@ from datetime import date, timedelta
 
 import numpy as np
 
-from dataservice.client.cache.history import OVERLAP, History, Span, after_pull, check_from, is_revision
+from dataservice.client.cache.history import after_pull, is_revision
+from dataservice.client.cache.spans import OVERLAP, History, Newest, Span, check_from
 from dataservice.client.contract.requests import HISTORY_LIMIT
 from dataservice.client.contract.results import SignalDetail
 from dataservice.client.contract.windows import Window, missing
@@ -67,7 +68,8 @@ def contradicts(known: SignalDetail, found: SignalDetail, at: float) -> bool:
     """Whether a newer detail tells another past than an older one did."""
     before = with_detail(History.nothing(), known, at)
     window = window_of_detail(found)
-    return any(is_revision(before, span, window, found.history) for span in before.spans if span.window.meets(window))
+    newest, met = Newest.of(before, window), [span for span in before.spans if span.window.meets(window)]
+    return any(is_revision(before, span, window, found.history, newest) for span in met)
 
 
 def corrected(detail: SignalDetail, history: History) -> tuple[SignalDetail, bool]:
@@ -107,10 +109,10 @@ def _replayed(history: History, later: list[Span], window: Window, found: Observ
     """The history after all pulls in the order of their times: those before `at`, the one at `at`, those after it."""
     steps: list[tuple[float, Window]] = []
     since = max(found[-1 - OVERLAP :].first_day, window.start)  # the first check after `at` asked from here or earlier
+    newest = Newest.of(history, window)
     for span in later:
-        live = Window(
-            min(check_from(history, span), since) if span.is_open else check_from(history, span), span.window.end
-        )
+        checked_from = check_from(history, span, newest)
+        live = Window(min(checked_from, since) if span.is_open else checked_from, span.window.end)
         if span.pulled_at > at:
             steps.append((span.pulled_at, span.window))
         if span.checked_at != span.pulled_at:

@@ -10,15 +10,21 @@ import msgspec
 from cachetools import LRUCache
 
 from dataservice.client.archive.archive import Archive
+from dataservice.client.archive.seen import SeenSignals
+from dataservice.client.archive.vintages import Vintages, VintagesResource
+from dataservice.client.cache.adopted import adopted
 from dataservice.client.cache.answer import Answer, Source
 from dataservice.client.cache.codec import pack, unpack
 from dataservice.client.cache.histories import Histories
-from dataservice.client.cache.history import History, findings, window_of
+from dataservice.client.cache.history import findings, window_of
+from dataservice.client.cache.known_days import KnownDaysResource
 from dataservice.client.cache.recent import contradicts, corrected, window_of_detail, with_detail
+from dataservice.client.cache.spans import History
 from dataservice.client.cache.stored_answers import NEVER, StoredAnswers
 from dataservice.client.contract.resources import HistoryResource, Resource, SignalResource
-from dataservice.client.contract.results import SignalDetail
+from dataservice.client.contract.results import Catalogue, SignalDetail
 from dataservice.client.contract.windows import Window, utc_day
+from dataservice.models import Signal
 from dataservice.stores import Entry, ResilientStore
 
 T = TypeVar("T")
@@ -27,6 +33,9 @@ ABSENT_S = 2.0
 """For so long the store is not asked again for a fresh detail that it did not have: the functions of one batch."""
 
 MAX_ABSENT = 10_000
+
+MAX_NAMED = 2_000
+"""Signals whose names are looked up in their kept details: each is one look into the store, once a process."""
 
 ARCHIVE_SHARE = 32
 """Which part of the memory holds archives: they are larger than the histories, and are quickly read from the store."""
@@ -41,8 +50,15 @@ class SignalAnswers(StoredAnswers):
         self._absent: LRUCache[str, float] = LRUCache(MAX_ABSENT)
         self._looked: LRUCache[str, float] = LRUCache(MAX_ABSENT)
         """When the history of a signal was last looked up in the store."""
+        self._unkept: LRUCache[str, None] = LRUCache(MAX_ABSENT)
+        """Signals of which the store had no detail, when it was looked up."""
+        self._named: LRUCache[str, Signal] = LRUCache(MAX_ABSENT)
         self.archive = Archive(
-            store, max_bytes=max_bytes // ARCHIVE_SHARE, scope=lambda: self.scope, kept_look=self._kept_look
+            store,
+            max_bytes=max_bytes // ARCHIVE_SHARE,
+            scope=lambda: self.scope,
+            kept_look=self._kept_look,
+            kept_state=self._kept_state,
         )
 
     def set_back(self, seconds: float) -> None:
@@ -53,6 +69,22 @@ class SignalAnswers(StoredAnswers):
         self._looked.clear()
         self.missing.set_back(seconds)
         self.rules = replace(self.rules, not_before=self.rules.not_before - seconds)
+
+    async def looked_up(self, resource: Resource[Any], now: float) -> Any:
+        """What is known here by itself of the past, of names or of days; never a request."""
+        match resource:
+            case VintagesResource(slug):
+                return await self.archive.vintages(slug)
+            case KnownDaysResource(slug):
+                return tuple(span.window for span in (await self.history(slug, now)).spans)
+        return await self._seen_signals()
+
+    async def _seen_signals(self) -> SeenSignals:
+        slugs = await self.archive.slugs()
+        named = [await self._signal(slug) for slug in slugs[:MAX_NAMED]]
+        unnamed = [slug for slug in slugs if slug not in self._named]
+        signals = (*(signal for signal in named if signal), *(Signal(slug=slug, name=slug) for slug in unnamed))
+        return SeenSignals(Catalogue(signals), is_whole=not unnamed)
 
     async def history(self, slug: str, now: float, detail: Answer[SignalDetail] | None = None) -> History:
         """All that is known of a signal's past, also while the store fails: a full pull costs many requests.
@@ -80,6 +112,17 @@ class SignalAnswers(StoredAnswers):
         if len(recent) and recent.first_day <= window.end:
             return False
         return not any(span.window.meets(window) for span in held.spans)
+
+    async def finds_detail(self, resource: Resource[Any], now: float) -> bool:
+        """Whether the store holds a younger detail of a history's signal than this process: it may save a request."""
+        if not isinstance(resource, HistoryResource):
+            return False
+        signal = SignalResource(resource.slug)
+        known = self.memory.get(signal)
+        if known is not None and known.is_fresh(now):
+            return False
+        found = await self._unpacked(signal, now)
+        return found is not None and (known is None or found.fetched_at > known.fetched_at)
 
     async def history_at_hand(self, slug: str, now: float) -> History:
         """The same, from memory where this process has read or pulled it before: for whoever just looked it up."""
@@ -176,14 +219,38 @@ class SignalAnswers(StoredAnswers):
 
     async def _kept_look(self, slug: str) -> tuple[Window, float] | None:
         """The days that the kept detail of a signal covers, and when the service gave it."""
+        kept = await self._kept_detail(slug)
+        return None if kept is None else (window_of_detail(kept[0]), kept[1])
+
+    async def _kept_state(self, slug: str) -> Vintages:
+        """What the kept answers about a signal say of it; no look into the store where it is known to have none."""
+        if slug in self._unkept and self._histories.kept_at(slug) is None:
+            return Vintages.nothing()
+        known = self.memory.get(SignalResource(slug))
+        if known is not None and known.fresh_until != NEVER:
+            detail: tuple[SignalDetail, float] | None = (known.value, known.fetched_at)
+        else:
+            detail = None if slug in self._unkept else await self._kept_detail(slug)
+        return adopted(await self._histories.kept(slug), detail)
+
+    async def _signal(self, slug: str) -> Signal | None:
+        """The signal as its detail told it last; None where none is kept."""
+        if slug not in self._named:
+            known = self.memory.get(SignalResource(slug))
+            kept = (known.value, known.fetched_at) if known is not None else await self._kept_detail(slug)
+            if kept is not None:
+                self._named[slug] = kept[0].signal
+        return self._named.get(slug)
+
+    async def _kept_detail(self, slug: str) -> tuple[SignalDetail, float] | None:
+        """The detail of a signal as the store has it, and when the service gave it."""
         kept = await self._get(self.name(SignalResource(slug)))
         if kept is None:
             return None
         try:
-            detail = unpack(SignalResource(slug), kept.payload)
+            return unpack(SignalResource(slug), kept.payload), kept.fetched_at
         except (msgspec.MsgspecError, ValueError):  # what cannot be read tells nothing
             return None
-        return window_of_detail(detail), kept.fetched_at
 
     def _history_name(self, slug: str) -> str | None:
         return None if self.scope is None else self.name(HistoryResource(slug))
@@ -210,6 +277,7 @@ class SignalAnswers(StoredAnswers):
         held = self._histories.held(resource.slug)
         if answer is None:
             self._absent[resource.slug] = now
+            self._unkept[resource.slug] = None
         elif self.memory.get(resource) is not None:
             if not answer.is_fresh(now):
                 self._absent[resource.slug] = now

@@ -42,7 +42,7 @@ class _Pagination(msgspec.Struct):
     total: int | None = None
 
 
-class _Row(msgspec.Struct):
+class _Row(msgspec.Struct, gc=False):
     observed_at: str
     value: float | None
 
@@ -52,7 +52,13 @@ class _RowEnvelope(msgspec.Struct):
     pagination: _Pagination | None = None
 
 
+class _DetailEnvelope(msgspec.Struct):
+    data: dict[str, msgspec.Raw]
+
+
 _rows = msgspec.json.Decoder(_RowEnvelope | list[_Row])
+_history = msgspec.json.Decoder(list[_Row])
+_detail = msgspec.json.Decoder(_DetailEnvelope)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +89,9 @@ def catalogue_page(body: bytes) -> CataloguePage:
 
 def signal_detail(body: bytes) -> SignalDetail:
     """GET /v1/signals/{slug}; where `latest` is absent, the newest of the history stands in."""
-    raw = _data(_envelope(body), dict)
-    fields = dict(raw)
-    history = _observations(_convert(fields.pop("history", None) or [], list[_Row]))
+    raw = _raw_fields(body)
+    history = _observations(_rows_in(raw.pop("history", None)))
+    fields = {name: msgspec.json.decode(text) for name, text in raw.items()}
     found = fields.pop("latest", None)
     signal = _record(fields, Signal)
     if found is None:
@@ -138,6 +144,24 @@ def wire(body: bytes) -> Page[WireItem]:
 def _page(body: bytes, kind: type[R]) -> Page[R]:
     items = _records(_envelope(body), kind)
     return Page(tuple(sorted(items, key=published, reverse=True)), complete=len(items) < LIST_LIMIT, kind=kind)
+
+
+def _raw_fields(body: bytes) -> dict[str, msgspec.Raw]:
+    """The fields of the object in `data`, each as its text: the rows of a history need no objects in between."""
+    try:
+        return _detail.decode(body).data
+    except msgspec.MsgspecError:
+        _data(_envelope(body), dict)  # says what is wrong
+        raise
+
+
+def _rows_in(text: msgspec.Raw | None) -> list[_Row]:
+    if text is None:
+        return []
+    try:
+        return _history.decode(text)
+    except msgspec.MsgspecError:
+        return _convert(msgspec.json.decode(text) or [], list[_Row])  # null, or what says what is wrong
 
 
 def _newest(history: Observations) -> Observation | None:

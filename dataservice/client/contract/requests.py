@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -44,7 +44,7 @@ class Endpoint(StrEnum):
     WIRE = "/v1/wire"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Request:
     """One GET: the endpoint, its path with the slug in place, the parameters, and who goes first."""
 
@@ -55,7 +55,7 @@ class Request:
     """What is missing when the service answers 404."""
     priority: int = 0
 
-    @property
+    @cached_property
     def target(self) -> str:
         """Path and query: what is sent, and the name an answer is kept under."""
         return f"{self.path}?{urlencode(self.params)}" if self.params else self.path

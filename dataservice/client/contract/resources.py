@@ -27,6 +27,8 @@ class Resource(Generic[T_co]):
 
     priority: ClassVar[int] = 0
     """What goes first when requests are short: values (0), histories (1), posts (2), the wire (3)."""
+    is_requested: ClassVar[bool] = True
+    """Whether a request can answer it; else only what earlier answers showed."""
 
     @property
     def family(self) -> Hashable:

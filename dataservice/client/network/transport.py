@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Generator, Mapping
+from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
@@ -13,6 +13,7 @@ import httpx
 from dataservice.client.contract.quota import Quota, quota_in
 from dataservice.client.contract.requests import Request
 from dataservice.client.network.body import ACCEPTED, MAX_ANSWER_BYTES, read_body
+from dataservice.client.network.connections import Connections
 from dataservice.client.network.credentials import ApiKey
 from dataservice.client.network.error_mapping import Failure, failed_answer, failed_exchange
 
@@ -24,6 +25,8 @@ CONNECT_S = 4.0  # a host that is there accepts within one second even from the 
 NOT_COUNTED = frozenset({httpx.codes.UNAUTHORIZED, httpx.codes.TOO_MANY_REQUESTS})
 
 PRODUCT = "dataservice-addin"
+
+_logger = logging.getLogger("dataservice.client")
 
 
 class Exchange:
@@ -75,15 +78,20 @@ class Transport:
     ) -> None:
         self._base_url = base_url
         self._redact = key.redacted if key else str
-        self._auth = _Bearer(key) if key else None
-        self._given = transport
-        self._user_agent = user_agent or _product()
+        self._key = key
+        self._is_given = transport is not None
+        self._http = transport or Connections(base_url, CONNECTIONS)
+        self._headers = {
+            "Accept": "application/json",
+            "Accept-Encoding": ACCEPTED,
+            "User-Agent": user_agent or _product(),
+        }
         self._max_answer_bytes = max_answer_bytes
-        self._http: httpx.AsyncClient | None = None
+        _keep_headers_out_of_logs()
 
     def departure(self) -> Departure:
         """The watch over one request to come."""
-        return Departure(is_traced=self._given is None)
+        return Departure(is_traced=not self._is_given)
 
     async def send(self, request: Request, now: float, departure: Departure, *, within_s: float) -> Exchange:
         """The outcome of one request; never raises, except `asyncio.CancelledError`."""
@@ -94,11 +102,15 @@ class Transport:
             return Exchange(failed_exchange(request, error), spent=departure.has_left(error))
 
     async def _exchange(self, request: Request, now: float, departure: Departure, within_s: float) -> Exchange:
-        timeout = httpx.Timeout(within_s, connect=min(CONNECT_S, within_s), pool=None)
-        extensions = {"trace": departure.trace}
-        url = self._base_url + request.target
-        async with self._client().stream("GET", url, timeout=timeout, extensions=extensions) as response:
+        # The whole exchange is timed by its caller; only a connection that is not accepted is given up sooner.
+        extensions = {"timeout": {"connect": min(CONNECT_S, within_s)}, "trace": departure.trace}
+        sent = httpx.Request("GET", self._base_url + request.target, headers=self._headers, extensions=extensions)
+        if self._key is not None:  # at the last moment, so that no object around holds the key in a header
+            sent.headers["Authorization"] = f"Bearer {self._key.reveal()}"
+        response = await self._http.handle_async_request(sent)
+        try:
             status, quota = response.status_code, quota_in(response.headers, now)
+            _logger.debug("GET %s: HTTP %d", request.target, status)
             spent = status not in NOT_COUNTED
             try:
                 body = await read_body(response, self._max_answer_bytes)
@@ -106,39 +118,15 @@ class Transport:
                 if status == httpx.codes.OK:
                     return Exchange(failed_exchange(request, error), quota, spent=spent)
                 body = b""  # the status says enough
+        finally:
+            await response.aclose()
         if status == httpx.codes.OK:
             return Exchange(body, quota, spent=spent)
         return Exchange(failed_answer(request, response, body, quota, self._redact, now), quota, spent=spent)
 
     async def aclose(self) -> None:
         """Close the connections."""
-        if self._http is not None:
-            await self._http.aclose()
-            self._http = None
-
-    def _client(self) -> httpx.AsyncClient:
-        if self._http is None:
-            _keep_headers_out_of_logs()
-            self._http = httpx.AsyncClient(
-                transport=self._given,
-                auth=self._auth,
-                headers={"Accept": "application/json", "Accept-Encoding": ACCEPTED, "User-Agent": self._user_agent},
-                http2=self._base_url.startswith("https:"),
-                limits=httpx.Limits(max_connections=CONNECTIONS, max_keepalive_connections=CONNECTIONS),
-                follow_redirects=False,  # a redirect could carry the key to another host
-            )
-        return self._http
-
-
-class _Bearer(httpx.Auth):
-    """Puts the key on each request at the last moment, so that no object around holds it in a header."""
-
-    def __init__(self, key: ApiKey) -> None:
-        self._key = key
-
-    def auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
-        request.headers["Authorization"] = f"Bearer {self._key.reveal()}"
-        yield request
+        await self._http.aclose()
 
 
 def _product() -> str:

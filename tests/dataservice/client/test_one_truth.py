@@ -158,6 +158,19 @@ async def test_a_fresh_detail_of_another_process_is_the_check_of_a_history():
         assert (at(found.value, world.day(1)), found.requests) == (7.5, 0)
 
 
+@pytest.mark.parametrize("known", [True, False])
+async def test_a_detail_that_another_process_fetched_a_moment_ago_saves_the_check_of_a_history(known):
+    clock, world, store = Clock(), World(), MemoryStore()
+    async with world.service.client(clock, store=store) as client, world.service.client(clock, store=store) as other:
+        if known:
+            await client.read(X)
+        await client.read(HistoryResource("x"))
+        clock.advance(1_000)
+        await client.last_known(HistoryResource("x"))  # no detail so far; looks that follow at once are spared
+        await other.read(X)
+        assert (await client.read(HistoryResource("x", date(2020, 1, 1)))).requests == 0
+
+
 async def test_many_new_observations_behind_a_provisional_one_are_no_revision_to_whoever_has_an_old_detail():
     clock, world, store = Clock(), World(), MemoryStore()
     async with world.service.client(clock, store=store) as client, world.service.client(clock, store=store) as other:

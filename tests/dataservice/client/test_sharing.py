@@ -162,7 +162,7 @@ async def test_two_services_with_the_same_key_are_kept_apart():
     service = Scripted(lambda request: answer(signal(value=float(len(request.url.host)))))
     async with service.client(store=store) as client:
         first = await client.signal("us-cpi")
-    transport = client._transport._given
+    transport = client._transport._http
     async with AsyncClient("https://other.example", KEY, store=store, transport=transport) as client:
         assert (await client.signal("us-cpi")).latest != first.latest
     assert URL != "https://other.example"

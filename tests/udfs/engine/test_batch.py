@@ -9,7 +9,7 @@ from dataservice.errors import ConnectionFailedError, NotFoundError
 from tests.udfs.reader import NOW, TTL_S, MemoryReader, answered
 from udfs.engine import batch
 from udfs.engine.batch import Run
-from udfs.engine.effects import EVER, FRESH, gather, have, need, need_all
+from udfs.engine.effects import EVER, FRESH, gather, have, in_memory, need, need_all
 
 A, B = SignalResource("a"), SignalResource("b")
 
@@ -46,6 +46,17 @@ async def test_equal_questions_of_a_batch_cost_one_read():
 async def test_what_memory_holds_is_neither_read_nor_looked_up():
     reader = MemoryReader(memory={A: answered(1)})
     assert await results(reader, value_of(A), at_hand(A)) == [1, 1]
+    assert reader.reads == reader.look_ups == []
+
+
+async def test_a_question_for_memory_only_never_looks_anywhere_else():
+    async def held(resource):
+        answer = await in_memory(resource)
+        return None if answer is None else answer.value
+
+    reader = MemoryReader({B: 2}, memory={A: answered(1)})
+    assert await results(reader, held(A), held(B)) == [1, None]
+    assert await needed(reader, held(B)) == set()
     assert reader.reads == reader.look_ups == []
 
 

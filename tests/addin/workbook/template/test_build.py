@@ -6,6 +6,7 @@ import zipfile
 from datetime import UTC, datetime, time
 from pathlib import Path
 
+import openpyxl
 import pytest
 from lxml import etree
 
@@ -14,6 +15,7 @@ from addin.workbook.freeze import freeze_book
 from addin.workbook.ooxml.book import Book
 from addin.workbook.ooxml.package import Package
 from addin.workbook.template.build import EXAMPLE_DAY, example_session, write_template
+from addin.workbook.template.charts import CHART_SHEET
 from addin.workbook.template.start import BUTTON_NAME
 from tests.addin.workbook.books import WHOLE_SHEET
 from udfs.errors import CellError
@@ -77,7 +79,7 @@ def test_excel_keeps_the_values_and_opens_the_pane_with_the_book(template: Path)
     with zipfile.ZipFile(template) as archive:
         workbook = archive.read("xl/workbook.xml").decode()
         assert "fullCalcOnLoad" not in workbook
-        assert f"""<definedName name="{BUTTON_NAME}">'Start'!$B$4</definedName>""" in workbook
+        assert f"""<definedName name="{BUTTON_NAME}">'Start'!$E$4</definedName>""" in workbook
         relations = archive.read("_rels/.rels").decode()
         assert 'Target="xl/webextensions/taskpanes.xml"' in relations
         extension = etree.fromstring(archive.read("xl/webextensions/webextension1.xml"))
@@ -100,8 +102,55 @@ def test_a_frozen_copy_keeps_every_value_and_nothing_of_the_addin(template: Path
         old, new = Book(before), Book(after)
         for name in old.sheet_names:
             source, copy = old.sheet(name), new.sheet(name)
-            assert [copy.value(spot) for spot in source.spots_in(WHOLE_SHEET)] == [
-                source.value(spot) for spot in source.spots_in(WHOLE_SHEET)
-            ]
+            areas = [area for sheet, area in old.live_only() if sheet == name]
+            for spot in source.spots_in(WHOLE_SHEET):
+                is_live = any(area.contains(*spot) for area in areas)
+                assert copy.value(spot) == (None if is_live else source.value(spot)), (name, spot)
             assert not any(mentions(formula.text) for _, formula in copy.formulas())
         assert not any("webextension" in kind for _, kind, _ in after.related(""))
+
+
+def test_a_frozen_copy_has_no_button_no_steps_no_quota_and_tells_nobody_to_change_it(template: Path, tmp_path: Path):
+    frozen = tmp_path / "frozen.xlsx"
+    freeze_book(template, frozen)
+    with Package(frozen) as package:
+        book = Book(package)
+        texts = {
+            str(value)
+            for name in book.sheet_names
+            for spot in book.sheet(name).spots_in(WHOLE_SHEET)
+            if (value := book.sheet(name).value(spot)) is not None
+        }
+    for word in ("Refresh", "addin ", "requests", "Overwrite", "shaded", "Status"):
+        assert [text for text in texts if word in text and "made up" not in text] == [], word
+    assert "Dashboard" in texts
+
+
+def test_every_table_shows_plain_words_over_the_names_of_its_fields(template: Path):
+    book = openpyxl.load_workbook(template)
+    values = openpyxl.load_workbook(template, data_only=True)
+    heads = {"Catalogue": "B4:I4", "Currents": "B4:H4", "Indices": "B4:G4", "Wire": "B6:G6", "Revisions": "B9:F9"}
+    for name, cells in heads.items():
+        for cell in book[name][cells][0]:
+            assert re.fullmatch(r';;;"[A-Z][A-Za-z ()]+"', cell.number_format), (name, cell.coordinate)
+            assert re.fullmatch("[a-z_]+", values[name][cell.coordinate].value)
+
+
+def test_helper_cells_are_on_a_hidden_sheet_and_addresses_in_a_hidden_column(template: Path):
+    book = openpyxl.load_workbook(template, data_only=True)
+    assert [sheet.title for sheet in book if sheet.sheet_state == "hidden"] == [CHART_SHEET]
+    assert book["Wire"].column_dimensions["G"].hidden
+    widest = {sheet.title: sheet.max_column for sheet in book}
+    assert widest["Dashboard"] == 9
+
+
+def test_the_charts_have_thousands_separators_and_each_month_once(template: Path):
+    space = "{http://schemas.openxmlformats.org/drawingml/2006/chart}"
+    with zipfile.ZipFile(template) as archive:
+        charts = [name for name in archive.namelist() if name.startswith("xl/charts/chart")]
+        assert len(charts) == 2
+        for name in charts:
+            chart = etree.fromstring(archive.read(name))
+            assert "#,##0" in chart.find(f".//{space}valAx/{space}numFmt").get("formatCode")
+            dates = chart.find(f".//{space}dateAx")
+            assert dates.find(f"{space}majorTimeUnit").get("val") == "months"

@@ -8,12 +8,15 @@ import sys
 from datetime import date
 from pathlib import Path
 
+from dataservice.client import Vintages
 from dataservice.client.archive.archive import Archive
 from dataservice.client.contract.windows import Window
 from dataservice.observations import Observations
 from dataservice.stores import ResilientStore, SqliteStore
 
 LOOKS = 100
+APART_S = 100_000.0
+"""More than a day: what is dated earlier by less counts as a look after a clock was set back."""
 DAY = "2026-01-01T00:00:00Z"
 
 
@@ -21,15 +24,18 @@ def archive_in(path: str | Path) -> tuple[Archive, SqliteStore]:
     async def none(_: str) -> None:
         return None
 
-    store = SqliteStore(path)
-    return Archive(ResilientStore(store), max_bytes=10**6, scope=lambda: "key", kept_look=none), store
+    async def nothing(_: str) -> Vintages:
+        return Vintages.nothing()
+
+    store = ResilientStore(kept := SqliteStore(path))
+    return Archive(store, max_bytes=10**6, scope=lambda: "key", kept_look=none, kept_state=nothing), kept
 
 
 async def look_at_every_other_moment(path: str, who: int) -> None:
     archive, store = archive_in(path)
     for number in range(who, 2 * LOOKS, 2):
         found = Observations.from_columns([DAY], [float(number)])
-        await archive.look("x", Window(date(2026, 1, 1)), found, 1_000.0 * (number + 1))
+        await archive.look("x", Window(date(2026, 1, 1)), found, APART_S * (number + 1))
     await store.aclose()
 
 
@@ -57,7 +63,7 @@ def test_the_looks_of_two_processes_are_all_kept_and_none_twice(tmp_path: Path):
     found = asyncio.run(_told(shelf))
     assert found["value"].tolist() == [float(number) for number in range(2 * LOOKS)]
     seconds = [moment.timestamp() for moment in found["first_seen"]]
-    assert seconds == [1_000.0 * (number + 1) for number in range(2 * LOOKS)]
+    assert seconds == [APART_S * (number + 1) for number in range(2 * LOOKS)]
 
 
 async def _told(shelf: Path):

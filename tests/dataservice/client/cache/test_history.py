@@ -14,13 +14,12 @@ from dataservice.client.cache.answer import Freshness
 from dataservice.client.cache.codec import pack_history, unpack_history
 from dataservice.client.cache.history import (
     FULL_PULL_S,
-    OVERLAP,
-    History,
     after_pull,
     findings,
     pulls_needed,
     window_of,
 )
+from dataservice.client.cache.spans import OVERLAP, History
 from dataservice.client.contract.windows import Window, utc_day
 from dataservice.observations import Observations
 
@@ -156,6 +155,30 @@ def test_a_window_that_ended_recently_is_asked_again_since_values_may_still_arri
     assert reader.ask(date(2026, 1, 1), TODAY - timedelta(days=1)) == LONG.between(date(2026, 1, 1))
 
 
+def test_an_observation_that_comes_late_behind_the_newest_one_is_found_whichever_windows_were_asked():
+    late = LONG[:-40]
+    reader = Reader(LONG[:-60])
+    reader.ask(date(2026, 1, 1), TODAY - timedelta(days=50))
+    reader.now += 100 * 86_400
+    reader.ask(TODAY - timedelta(days=49))  # empty: nothing came behind the windows before
+    reader.now += 1
+    reader.ask(date(2026, 1, 1))
+    reader.series, reader.now = late, reader.now + 86_400
+    assert reader.ask(date(2026, 1, 1)) == late.between(date(2026, 1, 1))
+
+
+def test_the_last_thirty_observations_are_asked_again_also_where_they_lie_in_several_windows():
+    reader = Reader(LONG)
+    reader.ask(TODAY - timedelta(days=10))
+    reader.now += 60 * 86_400
+    reader.ask(TODAY - timedelta(days=9))
+    reader.now += 1
+    reader.ask(date(2026, 1, 1))
+    reader.now += 901
+    reader.ask(date(2026, 1, 1))
+    assert reader.pulls == [Window(LONG[-1 - OVERLAP :].first_day, date.max)]
+
+
 def test_the_window_until_yesterday_moves_on_with_one_pull_a_day():
     reader = Reader(LONG)
     reader.ask(date(2020, 1, 1), TODAY - timedelta(days=1))
@@ -193,6 +216,20 @@ def test_a_part_never_stands_for_a_window_that_goes_on_behind_it_or_begins_befor
     assert findings(reader.history, Window(date(2021, 1, 1), date.max), NOW, RULES) is None
 
 
+def test_what_was_known_up_to_the_end_of_the_series_stays_known_when_an_empty_window_behind_it_is_asked_later():
+    reader = Reader(LONG)
+    reader.now += 100 * 86_400
+    reader.ask(TODAY + timedelta(days=50))
+    reader.now += 1
+    reader.ask(date(2026, 1, 1))
+    reader.now += 100 * 86_400
+    reader.ask(TODAY + timedelta(days=150))
+    known = findings(reader.history, Window(date(2026, 1, 1)), reader.now, RULES)
+    assert known is not None
+    assert known.observations == LONG.between(date(2026, 1, 1))
+    assert known.fresh_until < reader.now
+
+
 def test_after_a_revision_the_rest_serves_as_last_known_value_until_it_is_pulled_again():
     history = after_pull(History.nothing(), Window(), LONG, NOW)
     changed = revised(LONG, -20)
@@ -220,15 +257,14 @@ def lives(draw: st.DrawFn) -> list[tuple[str, int, int]]:
     return draw(st.lists(st.tuples(kinds, st.integers(0, 400), st.integers(0, 400)), max_size=25))
 
 
-@settings(deadline=None, max_examples=150)
-@given(lives(), st.integers(1, 40))
-def test_a_full_check_always_ends_in_what_the_service_has(steps, step_days):
-    """Whatever happened before: 30 days on, every window is again exactly what the service says."""
+def lived(steps: list[tuple[str, int, int]], step_days: int) -> Reader:
+    """A reader after those steps, of a series with an observation every so many days."""
     whole = daily(date(2025, 1, 1), 500 // step_days + 2, step_days)
     reader = Reader(whole[: len(whole) // 2])
     for kind, a, b in steps:
         match kind:
             case "ask":
+                reader.now += 1
                 reader.ask(date(2025, 1, 1) + timedelta(days=a), date(2025, 1, 1) + timedelta(days=b))
             case "wait":
                 reader.now += a * 600
@@ -238,9 +274,29 @@ def test_a_full_check_always_ends_in_what_the_service_has(steps, step_days):
                 reader.series = revised(reader.series, a % len(reader.series))
             case "drop" if len(reader.series) > 1:
                 reader.series = without(reader.series, a % len(reader.series))
+    return reader
+
+
+@settings(deadline=None, max_examples=150)
+@given(lives(), st.integers(1, 40))
+def test_a_full_check_always_ends_in_what_the_service_has(steps, step_days):
+    """Whatever happened before: 30 days on, every window is again exactly what the service says."""
+    reader = lived(steps, step_days)
     reader.now += FULL_PULL_S
     assert reader.ask() == reader.series
     reader.ask()
+    assert reader.pulls == []
+
+
+@settings(deadline=None, max_examples=150)
+@given(lives(), st.integers(1, 40), st.integers(0, 400))
+def test_an_open_window_always_ends_in_what_the_service_has(steps, step_days, start):
+    reader = lived(steps, step_days)
+    reader.now += RULES.ttl_s + 1
+    first_day = date(2025, 1, 1) + timedelta(days=start)
+    told = reader.ask(first_day)
+    assert told[-OVERLAP:] == reader.series.between(first_day)[-OVERLAP:]
+    reader.ask(first_day)
     assert reader.pulls == []
 
 

@@ -1,0 +1,71 @@
+"""Short runs of the attacks that no other test runs, and the page that all of them are written into."""
+
+import subprocess
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from tests.addin.backends import backend_of
+from tests.attack import hostile_pages, soak
+from tests.attack.__main__ import BEGIN, END, PAGE, PLAN, Done, table, written
+from tests.attack.parts.told import MARK, Told, conclude, heard
+
+
+def test_damaged_and_full_cache_files_give_no_wrong_value():
+    command = [sys.executable, "-m", "tests.attack.disks", "--rounds", "2", "--seed", "5"]
+    ended = subprocess.run(command, cwd=PAGE.parents[1], capture_output=True, text=True, check=False)
+    assert heard(ended.stdout) == Told(2), ended.stdout + ended.stderr
+
+
+def test_a_hostile_page_gets_no_answer_spends_nothing_and_sees_no_key(service, tmp_path):
+    with backend_of(service, tmp_path) as backend:
+        found = hostile_pages.attack(backend, service, 300, seed=5)
+    assert (found.wrong, found.keys, found.spent) == ([], 0, 0)
+    assert found.refused > 100
+
+
+def test_a_backend_under_load_answers_every_call(tmp_path):
+    found = soak.run(3, 5, tmp_path)
+    assert found.wrong == []
+    assert found.cells > 100
+    assert len(found.samples) >= 4
+
+
+def test_what_grows_in_a_soak_is_named():
+    flat = [soak.Sample(100, 20, 4)] * 8
+    assert soak.Found(samples=flat).leaks == []
+    assert soak.Found(samples=[*flat[:6], *[soak.Sample(150, 90, 4)] * 2]).leaks == [
+        "memory_mib grew from 100 to 150",
+        "handles grew from 20 to 90",
+    ]
+
+
+def test_the_end_of_an_attack_is_read_from_its_output(capsys):
+    with pytest.raises(SystemExit) as ended:
+        conclude(Told(7, lost=1))
+    assert ended.value.code
+    assert heard("other lines\n" + capsys.readouterr().out) == Told(7, lost=1)
+    assert heard(f"no line begins with {MARK}") is None
+
+
+def test_the_table_takes_the_place_of_the_one_before():
+    done = [Done(planned, Told(10, wrong=1), 2.0) for planned in PLAN]
+    shown = table(done, datetime(2026, 8, 31, tzinfo=UTC))
+    page = written(written(f"before\n{BEGIN}\nold\n{END}\nafter", "first"), shown)
+    assert page.startswith("before\n")
+    assert page.endswith("\nafter")
+    assert page.count("| 10 | 0 | 1 | 0 | 0 | 0 | 2 |") == len(PLAN)
+    assert "old" not in page
+    assert "first" not in page
+
+
+def test_the_page_shows_a_run_of_every_attack():
+    content = PAGE.read_text(encoding="utf-8").partition(BEGIN)[2].partition(END)[0]
+    assert [planned.what for planned in PLAN if f"| {planned.what} |" not in content] == []
+
+
+def test_every_attack_of_the_plan_is_a_program():
+    folder = Path(__file__).parent
+    assert {planned.program for planned in PLAN} <= {path.stem for path in folder.glob("*.py")}

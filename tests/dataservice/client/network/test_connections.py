@@ -1,0 +1,109 @@
+"""Connections are used again, bounded in number, and closed when they were left in the middle or idle for long."""
+
+import asyncio
+
+import httpx
+import pytest
+
+from dataservice.client.network.connections import IDLE_S, Connections
+
+
+class Serving:
+    """The least service: it notes its connections, answers each request, and hangs in the body of `/slow`."""
+
+    def __init__(self):
+        self.connections = self.open = 0
+
+    async def __aenter__(self):
+        self._server = await asyncio.start_server(self._converse, "127.0.0.1", 0)
+        self.url = f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
+        return self
+
+    async def __aexit__(self, *_):
+        self._server.close()
+
+    async def _converse(self, reader, writer):
+        self.connections += 1
+        self.open += 1
+        try:
+            while head := await reader.readuntil(b"\r\n\r\n"):
+                writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nye")
+                if b"/slow" in head:
+                    await reader.read()
+                writer.write(b"s.")
+        except (asyncio.IncompleteReadError, ConnectionError):
+            pass
+        finally:
+            self.open -= 1
+            writer.close()
+
+
+async def got(connections, url):
+    response = await connections.handle_async_request(httpx.Request("GET", url))
+    try:
+        return b"".join([part async for part in response.aiter_raw()])
+    finally:
+        await response.aclose()
+
+
+@pytest.fixture(autouse=True)
+def no_proxies(monkeypatch):
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
+        monkeypatch.delenv(name, raising=False)
+
+
+async def test_requests_one_after_another_share_a_connection():
+    async with Serving() as service:
+        connections = Connections(service.url, 4)
+        assert [await got(connections, service.url) for _ in range(5)] == 5 * [b"yes."]
+        assert service.connections == 1
+        await connections.aclose()
+
+
+async def test_requests_at_once_share_as_many_as_are_allowed():
+    async with Serving() as service:
+        connections = Connections(service.url, 3)
+        assert await asyncio.gather(*(got(connections, service.url) for _ in range(30))) == 30 * [b"yes."]
+        assert service.connections <= 3
+        await connections.aclose()
+
+
+async def test_one_that_was_left_in_the_middle_is_not_used_again_and_its_place_is_free():
+    async with Serving() as service:
+        connections = Connections(service.url, 1)
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.1):
+                await got(connections, f"{service.url}/slow")
+        assert await got(connections, service.url) == b"yes."
+        assert service.connections == 2
+        await connections.aclose()
+
+
+async def test_a_refused_connection_leaves_its_place_free():
+    async with Serving() as service:
+        connections = Connections(service.url, 1)
+        with pytest.raises(httpx.ConnectError):
+            await got(connections, "http://127.0.0.1:1")
+        assert await got(connections, service.url) == b"yes."
+        await connections.aclose()
+
+
+async def test_those_that_were_idle_for_long_are_closed_by_the_next_request():
+    now = 0.0
+    async with Serving() as service:
+        connections = Connections(service.url, 8, clock=lambda: now)
+        await asyncio.gather(*(got(connections, service.url) for _ in range(8)))
+        now = IDLE_S + 1
+        await got(connections, service.url)
+        await asyncio.sleep(0)
+        assert len(connections._idle) == 1
+        await connections.aclose()
+
+
+async def test_the_systems_proxy_is_used(monkeypatch):
+    async with Serving() as proxy:
+        monkeypatch.setenv("http_proxy", proxy.url)
+        connections = Connections("http://service.example", 4)
+        assert await got(connections, "http://service.example/x") == b"yes."
+        assert proxy.connections == 1
+        await connections.aclose()
