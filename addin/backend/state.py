@@ -167,7 +167,8 @@ class BackendState:
             return  # a batch beside this one has joined
         is_forced = latest.forced_at is not None and latest.forced_at != (before.forced_at if before else None)
         if before is not None or is_forced:
-            await tenant.client.refresh(force=is_forced, joined=latest.forced_at if is_forced else latest.began_at)
+            began_at = latest.forced_at if is_forced and latest.forced_at is not None else latest.began_at
+            await tenant.client.join_refresh(began_at, force=is_forced)
             tenant.batches.forget()
 
     async def _look_up_key(self) -> None:

@@ -68,6 +68,10 @@ COMMANDS = {
         "addin.cli.commands.certs:app",
         "Make, show or remove the certificate that Excel needs to reach the backend on this machine.",
     ),
+    "loadtest": CommandEntry(
+        "addin.cli.commands.loadtest:loadtest",
+        "Simulate many users who recalculate at once, and show how long they wait.",
+    ),
     "doctor": CommandEntry(
         "addin.cli.commands.doctor:doctor", "Check every link from Excel to the service, and say what to do."
     ),

@@ -228,20 +228,23 @@ class AsyncClient(Endpoints):
         await self._open()
         return await self._overview.cost_of(resource, after)
 
-    async def refresh(self, *, force: bool = False, joined: float | None = None) -> float:
+    async def refresh(self, *, force: bool = False) -> float:
         """Begin a new generation: refusals and outages are forgotten, so that the service is asked again.
 
-        With `force`, nothing known counts as fresh any more; it stays the last known value. Returns when it began: with
-        that, another process that shares the store takes part in it (`joined`).
+        With `force`, nothing known counts as fresh any more; it stays the last known value. Returns when it began.
         """
-        began_at = self._clock() if joined is None else joined
+        began_at = self._clock()
+        await self.join_refresh(began_at, force=force, is_own=True)
+        return began_at
+
+    async def join_refresh(self, began_at: float, *, force: bool, is_own: bool = False) -> None:
+        """Take part in a refresh that another process began, which shares the store: what arrived since is fresh."""
         self._breaker.reset()
         self._cache.missing.ask_again(began_at)
         if force:
-            self._cache.expire(began_at, is_joined=joined is not None)
+            self._cache.expire(began_at, is_joined=not is_own)
         await self._usage.look_up()
-        await self._usage.allow_probe(is_joined=joined is not None)
-        return began_at
+        await self._usage.allow_probe(is_joined=not is_own)
 
     async def look_up_quota(self) -> Quota | None:
         """The quota as all processes that share the store have last seen it; no request."""
