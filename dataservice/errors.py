@@ -15,7 +15,8 @@
     │   └── MalformedAnswerError      an answer that is not what the contract says
     ├── NoVintageError                nobody looked at these days by then; first_look
     └── BudgetError                   not sent: budget or reserve reached
-        └── TooManyPagesError         not sent: one answer would take more requests than max_pages
+        ├── TooManyPagesError         not sent: one answer would take more requests than max_pages
+        └── UnconfirmedError          not sent: so many requests need a yes first
 
 No message, repr or log of these ever holds an API key.
 """
@@ -113,3 +114,7 @@ class BudgetError(DataServiceError):
 
 class TooManyPagesError(BudgetError):
     """The rest of an answer was not requested, because it takes more requests than one answer may."""
+
+
+class UnconfirmedError(BudgetError):
+    """The request was not sent, because so many are sent only after the user said yes; the message says where."""

@@ -21,6 +21,7 @@ from dataservice.errors import (
     QuotaExceededError,
     TierError,
     UnavailableError,
+    UnconfirmedError,
 )
 
 
@@ -41,6 +42,7 @@ class ErrorKind(StrEnum):
     TIER = "tier"
     QUOTA = "quota"
     BUDGET = "budget"
+    UNCONFIRMED = "unconfirmed"
     NOT_FOUND = "not_found"
     OFFLINE = "offline"
     REQUEST = "request"
@@ -104,6 +106,7 @@ _KINDS: dict[type[Exception], ErrorKind] = {
     AuthenticationError: ErrorKind.KEY_REFUSED,
     TierError: ErrorKind.TIER,
     QuotaExceededError: ErrorKind.QUOTA,
+    UnconfirmedError: ErrorKind.UNCONFIRMED,
     BudgetError: ErrorKind.BUDGET,
     NotFoundError: ErrorKind.NOT_FOUND,
     UnavailableError: ErrorKind.OFFLINE,
@@ -125,6 +128,8 @@ def reason(error: DataServiceError, function: str) -> str:
             return f"{error.message}; values come back in the new month, or with another key"
         case NotFoundError():
             return error.message
+        case UnconfirmedError():
+            return f"not loaded: {error.message}"
         case BudgetError():
             return f"not asked: {error.message}"
         case UnavailableError():

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import time
+from collections.abc import Sequence
 from functools import cache
 from importlib.metadata import version
 
@@ -17,12 +19,14 @@ from addin.backend.admission import admitted_batch, admitted_tenant, owned_backe
 from addin.backend.http import JsonResponse, read_members
 from addin.backend.operation.metrics import MEDIA_TYPE
 from addin.backend.state import BackendState, quota_shortfall
-from addin.backend.tenants import limits_of
-from addin.backend.workers.status import Told, shown_resources, told_by_all
+from addin.backend.tenants import Tenant, limits_of
+from addin.backend.workers.consent import answer_of_all
+from addin.backend.workers.status import told_by_all
 from addin.config.api_key import checked_key
 from addin.config.connect import open_client
 from addin.protocol.batch import valid_calls
 from addin.protocol.describe import describe
+from addin.protocol.loading import Loaded
 from dataservice.client import Refresh
 from dataservice.errors import DataServiceError
 from udfs import REGISTRY
@@ -30,22 +34,74 @@ from udfs.errors import error_kind, reason
 
 BAD_MODE = 'mode is "stale" or "force"'
 
+IN_THE_PANE = "say yes or no in the task pane; in the sheet, above the cells"
+
 
 async def answer_calls(request: Request) -> Response:
-    """POST /functions/call: the answers to many calls, in order."""
+    """POST /functions/call: the answers to many calls, in order.
+
+    With `?pending=yes` within about two seconds; what is not there by then is pending, and is to be posted again. With
+    `?asks=yes` the caller shows the question whether many requests may be sent.
+    """
     backend = BackendState.of(request)
+    may_be_pending, asks = _is_set(request, "pending"), _is_set(request, "asks")
     async with admitted_batch(request, backend) as (tenant, calls):
         if backend.settings.background_refresh and tenant is backend.own:
             backend.recent_calls.add(calls, time.time())
+        where = IN_THE_PANE if asks else _elsewhere(request, backend)
         async with tenant.turn():
             with backend.metrics.batch(len(calls)):
-                answers = await tenant.batches.answer(calls)
+                loaded = await _loaded(request, tenant, calls, where) if may_be_pending else None
+                answers = loaded.answers if loaded else await tenant.batches.answer(calls, where)
         backend.requests_total += answers.requests
         backend.metrics.requests.inc(answers.requests)
         return JsonResponse(
-            b'{"answers":%b,"requests":%d,"quota":%b,"generation":%d}'
-            % (answers.text, answers.requests, orjson.dumps(tenant.quota_members()), tenant.generation)
+            b'{"answers":%b,"requests":%d,"quota":%b,"generation":%d%b}'
+            % (
+                answers.text,
+                answers.requests,
+                orjson.dumps(tenant.quota_members()),
+                tenant.generation,
+                _more(tenant, loaded),
+            )
         )
+
+
+async def _loaded(request: Request, tenant: Tenant, calls: Sequence[bytes], where: str) -> Loaded:
+    """What is there of `calls` soon; if the caller goes away meanwhile, nothing more is fetched for them."""
+    answering = asyncio.ensure_future(tenant.loads.answer(calls, where))
+    leaving = asyncio.ensure_future(_left(request))
+    try:
+        await asyncio.wait({answering, leaving}, return_when=asyncio.FIRST_COMPLETED)
+        if not answering.done():
+            tenant.loads.drop(calls)
+        return await answering
+    finally:
+        leaving.cancel()
+
+
+async def _left(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+async def drop_calls(request: Request) -> Response:
+    """POST /functions/drop: fetch nothing more for these calls, which were pending."""
+    backend = BackendState.of(request)
+    async with admitted_batch(request, backend) as (tenant, calls):
+        tenant.loads.drop(calls)
+        return JsonResponse({"ok": True})
+
+
+async def answer_question(request: Request) -> Response:
+    """POST /functions/consent: whether to load what was asked for; `{"open": false}` if nothing is asked any more."""
+    backend = BackendState.of(request)
+    members = await read_members(request, backend.settings)
+    number, yes = members.get("question"), members.get("load")
+    if not isinstance(number, int) or not isinstance(yes, bool):
+        raise HTTPException(400, 'send {"question": 1, "load": true}')
+    async with admitted_tenant(request, backend) as tenant:
+        return JsonResponse({"taken": await answer_of_all(backend, tenant, number, yes=yes)})
 
 
 async def preview_cost(request: Request) -> Response:
@@ -91,8 +147,7 @@ async def status(request: Request) -> Response:
     settings = backend.settings
     async with admitted_tenant(request, backend) as tenant:
         await tenant.client.look_up_quota()
-        here = Told(shown_resources(tenant), backend.requests_total)
-        told = await told_by_all(backend, tenant, here)
+        told = await told_by_all(backend, tenant)
         return JsonResponse(
             {
                 "version": version("dataservice-addin"),
@@ -103,6 +158,7 @@ async def status(request: Request) -> Response:
                 "key": backend.key_members(),
                 "quota": tenant.quota_members(),
                 "budget": {"reserve": settings.reserve, "monthly": settings.monthly_budget},
+                "question": told.question,
                 "resources": told.resources,
                 "generation": tenant.generation,
                 "requests_total": told.requests_total,
@@ -167,6 +223,8 @@ async def ready(request: Request) -> Response:
 
 ROUTES = (
     Route("/functions/call", answer_calls, methods=["POST"]),
+    Route("/functions/drop", drop_calls, methods=["POST"]),
+    Route("/functions/consent", answer_question, methods=["POST"]),
     Route("/functions/cost", preview_cost, methods=["POST"]),
     Route("/refresh", refresh, methods=["POST"]),
     Route("/status", status),
@@ -178,6 +236,30 @@ ROUTES = (
     Route("/ready", ready),
     Route("/metrics", metrics),
 )
+
+
+def _is_set(request: Request, name: str) -> bool:
+    return request.query_params.get(name) == "yes"
+
+
+def _elsewhere(request: Request, backend: BackendState) -> str:
+    """Where a user of a host without a pane can allow it."""
+    base = (backend.settings.public_url or f"{request.url.scheme}://{request.headers['host']}").rstrip("/")
+    limit = f"more than ask_above ({backend.settings.ask_above:,})"
+    return f"{limit}: say yes at {base}/taskpane.html and refresh, or raise that setting"
+
+
+def _more(tenant: Tenant, loaded: Loaded | None) -> bytes:
+    """What only callers are told that know of pending calls: how far loading is, and the question."""
+    if loaded is None:
+        return b""
+    more: dict[str, object] = {}
+    if loaded.pending:
+        left_s = None if loaded.left_s is None else round(loaded.left_s, 1)
+        more["progress"] = {"done": loaded.done, "of": loaded.of, "left_s": left_s}
+    if tenant.consent.question is not None:
+        more["question"] = tenant.consent.question.members()
+    return b"," + orjson.dumps(more)[1:-1] if more else b""
 
 
 def _key_text(given: object) -> str:

@@ -7,7 +7,7 @@ import logging
 import socket
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib import import_module
 from math import ceil
@@ -17,6 +17,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from addin.backend.connections import LimitedSocket, handles_allowed, protocol_with_timeout
+from addin.backend.looked_after import looked_after
 from addin.backend.operation.request_log import SparingFilter
 from addin.errors import AddinError
 
@@ -83,13 +84,18 @@ def listen(
     return Listener(limited, certificate, receive_timeout_s)
 
 
-def serve(app: ASGIApp, listener: Listener, *, grace_s: float = GRACE_S) -> None:
-    """Answer requests until Ctrl-C or SIGTERM, then finish those under way within `grace_s` seconds, and close."""
+def serve(
+    app: ASGIApp, listener: Listener, *, goes_on: Callable[[], bool] = lambda: True, grace_s: float = GRACE_S
+) -> None:
+    """Answer requests until Ctrl-C or SIGTERM, or until `goes_on` says no; then finish those under way and close.
+
+    `goes_on` is called every few seconds in a thread. It may renew the certificate: new connections get the new one.
+    Requests under way may take `grace_s` seconds more.
+    """
     prepare_process()
-    try:
-        uvicorn.Server(config_of(app, listener, grace_s=grace_s)).run(sockets=[listener.socket])
-    except KeyboardInterrupt:
-        return
+    server = uvicorn.Server(config_of(app, listener, grace_s=grace_s))
+    with looked_after(server, listener.certificate, goes_on), suppress(KeyboardInterrupt):
+        server.run(sockets=[listener.socket])
 
 
 def prepare_process() -> None:

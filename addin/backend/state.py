@@ -23,6 +23,7 @@ from addin.backend.tenants import USER_SHARE, Tenant, UserTenants
 from addin.backend.workers.place import WorkersPlace
 from addin.backend.workers.refreshes import SharedRefreshes
 from addin.config.api_key import ConfiguredKey, KeyStore
+from addin.config.authorities import trusted
 from addin.config.connect import open_client, open_store
 from addin.config.settings import Settings
 from dataservice.client import Cost, Quota
@@ -96,7 +97,9 @@ class BackendState:
         self.store = open_store(settings)
         is_shared = place is not None or settings.redis_url is not None
         self._refreshes = SharedRefreshes(ResilientStore(self.store)) if is_shared else None
-        self._connections = ServiceConnections(settings.url, settings.max_service_connections)
+        self._connections = ServiceConnections(
+            settings.url, settings.max_service_connections, verify=trusted(settings.ca_file)
+        )
         self.readiness = ReadinessCheck(self.store, settings.base_url, self._connections)
         # Counted from the current time, so that hosts also notice a backend that was restarted.
         self._generations = count(int(1000 * self.started_at))
@@ -124,8 +127,10 @@ class BackendState:
             await self._join(self.own)
             guest = self._open(None, share=GUEST_SHARE)
             guest.generation = self.own.generation
-            async with guest.client:
+            try:
                 yield guest
+            finally:
+                await guest.aclose()
         else:
             own = self.own
             async with own.in_use():
@@ -145,8 +150,7 @@ class BackendState:
 
     async def refresh(self, tenant: Tenant, *, force: bool) -> None:
         """Let `tenant` send requests again after errors; `force`: nothing counts as fresh. No value is lost."""
-        began_at = await tenant.client.refresh(force=force)
-        tenant.batches.forget()
+        began_at = await tenant.refresh(force=force)
         if self._refreshes is None:
             tenant.generation = next(self._generations)
         else:
@@ -168,8 +172,7 @@ class BackendState:
         is_forced = latest.forced_at is not None and latest.forced_at != (before.forced_at if before else None)
         if before is not None or is_forced:
             began_at = latest.forced_at if is_forced and latest.forced_at is not None else latest.began_at
-            await tenant.client.join_refresh(began_at, force=is_forced)
-            tenant.batches.forget()
+            await tenant.join_refresh(began_at, force=is_forced)
 
     async def _look_up_key(self) -> None:
         """Use the stored key if another worker has changed it."""
@@ -201,7 +204,7 @@ class BackendState:
 
     async def aclose(self) -> None:
         """Close every client and the store."""
-        await self.own.client.aclose()
+        await self.own.aclose()
         await self._users.aclose()
         await self._connections.close_all()
         await self.store.aclose()

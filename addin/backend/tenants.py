@@ -20,9 +20,11 @@ from starlette.exceptions import HTTPException
 from addin.backend.new_keys import NewKeys
 from addin.backend.room import RETRY_AFTER_S
 from addin.backend.workers.refreshes import Refreshed
+from addin.config.consent import consent_for
 from addin.config.settings import Settings
 from addin.protocol.batch import Batches
 from addin.protocol.limits import BatchLimits
+from addin.protocol.loading import Loads
 from addin.protocol.response_cache import ResponseCache
 from dataservice.client import AsyncClient
 from udfs.engine.session import Session
@@ -50,11 +52,11 @@ class Tenant:
         self.client = client
         self.session = Session(client)
         self.cache = ResponseCache(settings.memo_bytes // share)
-        self.batches = Batches(
-            self.session,
-            self.cache,
-            deadline_s=settings.deadline_s + DEADLINE_MARGIN_S,
-            limits=limits_of(settings),
+        self.consent = consent_for(client, settings)
+        deadline_s, limits = settings.deadline_s + DEADLINE_MARGIN_S, limits_of(settings)
+        self.batches = Batches(self.session, self.cache, deadline_s=deadline_s, limits=limits, consent=self.consent)
+        self.loads = Loads(
+            self.session, self.cache, self.consent, deadline_s=deadline_s, late=self.batches.late, limits=limits
         )
         self.generation = generation
         """A different number means that every earlier answer may be different now."""
@@ -114,6 +116,27 @@ class Tenant:
         self.refreshed, self.generation = refreshed, refreshed.generation
         return True
 
+    async def refresh(self, *, force: bool) -> float:
+        """Let requests be sent again after errors and after a no; `force`: nothing counts as fresh. When it began."""
+        began_at = await self.client.refresh(force=force)
+        self._forget()
+        return began_at
+
+    async def join_refresh(self, began_at: float, *, force: bool) -> None:
+        """The same for a refresh that began in another process: what arrived since is fresh."""
+        await self.client.join_refresh(began_at, force=force)
+        self._forget()
+
+    def _forget(self) -> None:
+        self.batches.forget()
+        self.loads.forget()
+        self.consent.reset()
+
+    async def aclose(self) -> None:
+        """End what is under way."""
+        await self.loads.aclose()
+        await self.client.aclose()
+
     async def retire(self) -> None:
         """Close the client as soon as the last batch has ended."""
         self.retired = True
@@ -122,7 +145,7 @@ class Tenant:
     async def close_if_done(self) -> None:
         """Close the client of a retired tenant if no batch uses it any more."""
         if self.retired and not self.users:
-            await self.client.aclose()
+            await self.aclose()
 
     @asynccontextmanager
     async def in_use(self) -> AsyncIterator[None]:
@@ -174,7 +197,7 @@ class UserTenants:
     async def aclose(self) -> None:
         """Close every client."""
         for tenant in (*self._proven.values(), *self._unproven.values()):
-            await tenant.client.aclose()
+            await tenant.aclose()
         self._proven.clear()
         self._unproven.clear()
 

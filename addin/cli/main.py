@@ -72,8 +72,15 @@ COMMANDS = {
         "addin.cli.commands.loadtest:loadtest",
         "Simulate many users who recalculate at once, and show how long they wait.",
     ),
+    "autostart": CommandEntry(
+        "addin.cli.commands.autostart:app",
+        "Start the backend with your session, so that Excel and Calc find it every morning.",
+    ),
     "doctor": CommandEntry(
         "addin.cli.commands.doctor:doctor", "Check every link from Excel to the service, and say what to do."
+    ),
+    "uninstall": CommandEntry(
+        "addin.cli.commands.uninstall:uninstall", "Remove everything that the add-in put on this machine, after a list."
     ),
 }
 

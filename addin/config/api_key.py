@@ -27,6 +27,9 @@ _log = logging.getLogger(__name__)
 _KEY = re.compile(r"\b([A-Za-z][A-Za-z0-9]*)_[0-9a-fA-F]{40}")
 """The contract's form of a key: a prefix, an underscore, 40 hexadecimal digits ("Authentication")."""
 
+ADDRESSES = "keychain.json"
+"""The file with the addresses of the services whose keys are in the keychain; it holds no key."""
+
 _BEARER = re.compile(r"(bearer\s+)\S+", re.IGNORECASE)
 
 
@@ -131,7 +134,8 @@ def _tried(action: str, step: Callable[[], T]) -> T | None:
 class KeyStore:
     """Stores one key for each service: in the keychain, or without one in a file that only its owner can read.
 
-    `open_keychain` is called when the keychain is first needed; a key in the environment needs none.
+    `open_keychain` is called when the keychain is first needed; a key in the environment needs none. The addresses
+    whose keys are in the keychain are noted in a file, because no keychain lists what it holds.
     """
 
     def __init__(
@@ -140,6 +144,7 @@ class KeyStore:
         self._service = service_url.rstrip("/") or "default"
         self._open_keychain = open_keychain
         self.file = file or config_dir() / "keys.json"
+        self._addresses = self.file.with_name(ADDRESSES)
 
     @cached_property
     def _keychain(self) -> Keychain | None:
@@ -158,6 +163,7 @@ class KeyStore:
         key = checked_key(text)
         if self._into_keychain(key):
             self._write(None)
+            self._note(stored=True)
             return ConfiguredKey(key, KeySource.KEYCHAIN)
         self._write(key)
         return ConfiguredKey(key, KeySource.FILE)
@@ -168,6 +174,7 @@ class KeyStore:
         if self._from_keychain() and self._keychain is not None:
             self._keychain.delete_password(APP, self._service)
         self._write(None)
+        self._note(stored=False)
         return found
 
     def _from_keychain(self) -> str | None:
@@ -186,15 +193,18 @@ class KeyStore:
 
         return bool(_tried("written", write))
 
+    def _note(self, *, stored: bool) -> None:
+        """Note whether the keychain holds the key of this service."""
+        noted = dict.fromkeys(_texts_in(self._addresses), "keychain") | {self._service: "keychain"}
+        if not stored:
+            del noted[self._service]
+        if noted:
+            write_private(self._addresses, json.dumps(noted).encode())
+        else:
+            self._addresses.unlink(missing_ok=True)
+
     def _in_file(self) -> dict[str, str]:
-        try:
-            stored = json.loads(self.file.read_text(encoding="utf-8"))
-        except FileNotFoundError:
-            return {}
-        except (OSError, ValueError):
-            _log.warning("%s cannot be read; a key stored there is not used", self.file)
-            return {}
-        return {k: v for k, v in stored.items() if isinstance(v, str)} if isinstance(stored, dict) else {}
+        return _texts_in(self.file)
 
     def _write(self, key: str | None) -> None:
         """Put the key into the file in place of the one of this service; remove a file without keys."""
@@ -204,6 +214,23 @@ class KeyStore:
             write_private(self.file, json.dumps(keys).encode())
         else:
             self.file.unlink(missing_ok=True)
+
+
+def stored_addresses(folder: Path | None = None) -> set[str]:
+    """The services whose keys are stored on this machine, in the keychain or the file; "default" for no address."""
+    folder = config_dir() if folder is None else folder
+    return {*_texts_in(folder / "keys.json"), *_texts_in(folder / ADDRESSES)}
+
+
+def _texts_in(file: Path) -> dict[str, str]:
+    try:
+        stored = json.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError):
+        _log.warning("%s cannot be read; what is stored there is not used", file)
+        return {}
+    return {k: v for k, v in stored.items() if isinstance(v, str)} if isinstance(stored, dict) else {}
 
 
 def find_key(

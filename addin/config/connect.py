@@ -9,11 +9,14 @@ from pathlib import Path
 import httpx
 
 from addin.config.api_key import KeyStore, find_key, system_keychain
+from addin.config.authorities import trusted
 from addin.config.settings import Settings, load_settings
 from addin.errors import SettingsError
 from dataservice.client import AsyncClient, Budget
 from dataservice.client.async_client import MEMORY_BYTES
+from dataservice.client.network.connections import Connections
 from dataservice.client.network.credentials import service_url
+from dataservice.client.network.transport import CONNECTIONS
 from dataservice.stores import SqliteStore, Store, StoreWithNearCopy, default_sqlite_path
 from udfs.engine.session import Session
 
@@ -57,6 +60,8 @@ def open_client(
     Raises `SettingsError` if the service's address is missing or not safe, or the key cannot be one.
     """
     base_url = _checked_url(settings)
+    if transport is None and settings.ca_file is not None:
+        transport = Connections(base_url, CONNECTIONS, verify=trusted(settings.ca_file))
     try:
         return AsyncClient(
             base_url,

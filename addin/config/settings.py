@@ -58,6 +58,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """How long one batch of formulas may take before cells show their last known value, in seconds."""
     cache_dir: Path | None = None
     """The folder where answers survive a restart; by default the user's cache folder."""
+    ca_file: Path | None = None
+    """Further certificate authorities (PEM) for the connection to the service, such as those of a firm's proxy."""
     redis_url: str | None = None
     """A Redis or Valkey that several machines share, instead of the cache folder."""
     archive_bytes: _AtLeastOne = 256 * 1024**2
@@ -66,6 +68,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """The last requests of the month, which are never spent."""
     monthly_budget: _AtLeastOne | None = None
     """The maximum number of requests per month; by default the key's whole quota."""
+    ask_above: _Count = 200
+    """The maximum number of requests that a recalculation sends without asking first."""
     max_pages: _AtLeastOne = 100
     """The maximum number of requests for one answer: a long history, or the catalogue."""
     max_answer_bytes: _AtLeastOne = 16 * 1024**2

@@ -7,9 +7,11 @@ from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 
 from addin.config.connect import connected
+from addin.config.consent import consent_for, how_to_allow
 from addin.config.settings import Settings, load_settings
 from addin.errors import AddinError
 from addin.protocol.deadline import WithinDeadline
+from addin.protocol.load import GuardedReader, Load
 from dataservice.client.sync_client import EventLoopThread
 from dataservice.errors import DeadlineExceededError
 from udfs.engine.session import Call, Outcome, Session
@@ -73,8 +75,9 @@ class SyncSession:
         try:
             async with asyncio.timeout(settings.deadline_s + self._grace_s):
                 session = await self._connected(settings)
-                reader = WithinDeadline(session.client, deadline_s=settings.deadline_s)
-                (outcome,) = await session.answer([call], reader=reader)
+                load = Load(consent_for(session.client, settings), how_to_allow(settings))
+                reader = GuardedReader(WithinDeadline(session.client, deadline_s=settings.deadline_s), load)
+                (outcome,) = await session.answer([call], reader=reader, gate=load.gate)
         except TimeoutError:
             return _failed(DeadlineExceededError(f"no answer within {settings.deadline_s:g} s"), call)
         return outcome

@@ -13,10 +13,12 @@ from enum import StrEnum
 from importlib.metadata import version
 from typing import TypeAlias
 from urllib.parse import urlsplit
+from urllib.request import getproxies
 
 import httpx
 
 from addin.config.api_key import KeySource, find_key
+from addin.config.authorities import trusted
 from addin.config.connect import connected, key_store
 from addin.config.settings import Settings, config_file
 from addin.excel.manifest import local_url
@@ -60,10 +62,11 @@ async def examine(
     findings = [_versions(), _address(settings), _key(settings), _cache(settings)]
     if settings.public_url is None:  # else the certificate is that of the public address
         findings += _certificate(own, now, distrust)
-    async with httpx.AsyncClient(timeout=TIMEOUT_S, verify=_trusting(own)) as http:
+    # No proxy leads to this machine.
+    async with httpx.AsyncClient(timeout=TIMEOUT_S, verify=_trusting(own), trust_env=False) as http:
         findings.append(await _backend(settings, http))
     if settings.url:
-        async with httpx.AsyncClient(timeout=TIMEOUT_S) as http:
+        async with httpx.AsyncClient(timeout=TIMEOUT_S, verify=trusted(settings.ca_file)) as http:
             findings.append(await _service(settings, http))
         if findings[-1].state is State.GOOD:
             findings.append(await _quota(settings))
@@ -151,8 +154,11 @@ async def _service(settings: Settings, http: httpx.AsyncClient) -> Finding:
     try:
         response = await http.get(f"{settings.base_url}/openapi.json")
     except httpx.HTTPError as error:
+        if "CERTIFICATE_VERIFY_FAILED" in str(error):
+            advice = "if your firm's proxy opens https, name its authority's file in the setting ca_file"
+            return Finding("service", State.BROKEN, f"the certificate of {settings.base_url} is not trusted", advice)
         text = f"{settings.base_url} does not answer ({type(error).__name__})"
-        return Finding("service", State.BROKEN, text, "check the address, the network and its proxy")
+        return Finding("service", State.BROKEN, text, f"check the address, the network and its proxy ({_proxies()})")
     if response.status_code >= 500:
         return Finding("service", State.BROKEN, f"it answers with an error ({response.status_code})", "try again later")
     return Finding("service", State.GOOD, f"{settings.base_url} answers")
@@ -169,6 +175,13 @@ async def _quota(settings: Settings) -> Finding:
     if quota.remaining == 0:
         return Finding("quota", State.WARNING, text, "cells keep their last values until the new month")
     return Finding("quota", State.GOOD, text)
+
+
+def _proxies() -> str:
+    """The proxies in the environment, without what stands in front of their hosts: that may be a password."""
+    found = {name: address for name, address in getproxies().items() if name in ("https", "http", "all")}
+    shown = [f"{name}: {urlsplit(address).netloc.rpartition('@')[2]}" for name, address in sorted(found.items())]
+    return ", ".join(shown) or "none is set"
 
 
 def _trusting(own: Certificates) -> ssl.SSLContext | bool:

@@ -52,6 +52,8 @@ def _function(function: Udf, base_url: str, namespace: str) -> dict[str, Any]:
         "helpUrl": f"{base_url}/help/{function.id}",
         "parameters": [_parameter(function, parameter, namespace) for parameter in function.parameters],
         "result": {"type": "any", "dimensionality": "matrix"},
+        # Excel tells when a cell that waits is deleted or calculated again.
+        "options": {"cancelable": True},
     }
 
 

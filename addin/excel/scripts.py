@@ -20,6 +20,7 @@ FUNCTIONS_PARTS = (
     "functions/result_cache",
     "taskpane/data/exchange",
     "functions/batches",
+    "functions/loading",
     "functions/rate_limiter",
     "functions/functions",
 )

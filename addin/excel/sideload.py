@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from addin.config.windows_registry import WindowsRegistry
 from addin.excel.manifest import ADDIN_ID
 
 DEVELOPER_KEY = r"Software\Microsoft\Office\16.0\WEF\Developer"
@@ -17,28 +18,6 @@ WEB_STEPS = (
     "Choose Home, Add-ins, More Add-ins, My Add-ins, Upload My Add-in.",
     "Choose the manifest file above, and Upload.",
 )
-
-
-class WindowsRegistry:
-    """The registry of this user."""
-
-    def set_value(self, key: str, name: str, text: str) -> None:
-        """Set a text below HKEY_CURRENT_USER."""
-        import winreg
-
-        with winreg.CreateKey(winreg.HKEY_CURRENT_USER, key) as opened:  # type: ignore[attr-defined]
-            winreg.SetValueEx(opened, name, 0, winreg.REG_SZ, text)  # type: ignore[attr-defined]
-
-    def delete_value(self, key: str, name: str) -> bool:
-        """Delete a value; return whether there was one."""
-        import winreg
-
-        try:
-            with winreg.OpenKey(winreg.HKEY_CURRENT_USER, key, 0, winreg.KEY_SET_VALUE) as opened:  # type: ignore[attr-defined]
-                winreg.DeleteValue(opened, name)  # type: ignore[attr-defined]
-        except FileNotFoundError:
-            return False
-        return True
 
 
 def into_registry(registry: WindowsRegistry, manifest: Path | None) -> bool:

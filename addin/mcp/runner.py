@@ -6,9 +6,12 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from addin.config.consent import consent_for, how_to_allow
+from addin.config.settings import Settings
 from addin.mcp.answer_size import shortened
 from addin.mcp.tool import Found, Tool
 from addin.protocol.deadline import WithinDeadline
+from addin.protocol.load import GuardedReader, Load
 from dataservice.client import AsyncClient, Meter
 from dataservice.client.contract.windows import utc_day
 from udfs.engine import batch
@@ -48,9 +51,17 @@ class ToolFailure(Exception):  # noqa: N818 - what the protocol calls it: the to
 class ToolRunner:
     """Answers calls of tools through one client, each within the deadline."""
 
-    def __init__(self, client: AsyncClient, *, deadline_s: float, clock: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self,
+        client: AsyncClient,
+        *,
+        deadline_s: float,
+        settings: Settings | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
         self._client = client
         self._deadline_s = deadline_s
+        self._settings = settings or Settings()
         self._clock = clock
         self._untold = Meter()
         """What failed or late calls have spent: told with the next result."""
@@ -62,8 +73,9 @@ class ToolRunner:
             run = Run(tool.bind(arguments, utc_day(now)))
         except UdfError as error:
             raise ToolFailure(in_words_of_tools(str(error))[:MAX_MESSAGE_CHARS]) from None
-        reader = WithinDeadline(self._client, deadline_s=self._deadline_s, late=self._untold)
-        await batch.answer([run], reader, now)
+        within = WithinDeadline(self._client, deadline_s=self._deadline_s, late=self._untold)
+        load = Load(consent_for(self._client, self._settings), how_to_allow(self._settings))
+        await batch.answer([run], GuardedReader(within, load), now, load.gate)
         if run.error is not None:
             self._untold.add(run.requests)
             raise ToolFailure(self._failure(run.error, tool)) from None

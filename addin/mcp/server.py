@@ -80,7 +80,7 @@ def make_server(settings: Settings) -> Server[Session]:
     async def call_tool(
         context: ServerRequestContext[Session], params: types.CallToolRequestParams
     ) -> types.CallToolResult:
-        runner = ToolRunner(context.lifespan_context.client, deadline_s=settings.deadline_s)
+        runner = ToolRunner(context.lifespan_context.client, deadline_s=settings.deadline_s, settings=settings)
         return await _called(runner, params.name, params.arguments or {})
 
     async def list_resources(_: ServerRequestContext[Session], __: Any) -> types.ListResourcesResult:

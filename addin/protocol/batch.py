@@ -15,6 +15,7 @@ from typing import Any
 
 import msgspec
 
+from addin.protocol.consent import Consent
 from addin.protocol.deadline import WithinDeadline
 from addin.protocol.encoding import encode, encode_error, finish
 from addin.protocol.limits import (
@@ -24,6 +25,7 @@ from addin.protocol.limits import (
     BatchLimits,
     too_long_text,
 )
+from addin.protocol.load import GuardedReader, Load
 from addin.protocol.response_cache import Ready, ResponseCache
 from dataservice.client import Meter
 from udfs.engine.session import Call, Outcome, Session
@@ -164,18 +166,24 @@ class Batches:
         *,
         deadline_s: float,
         limits: BatchLimits = _DEFAULT_LIMITS,
+        consent: Consent | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._session = session
+        self._consent = consent
         self._cache = cache
         self._deadline_s = deadline_s
         self._limits = limits
         self._clock = clock
         self._refreshes = 0
-        self._late = Meter()
+        self.late = Meter()
+        """What was spent for nobody who could be told so far."""
 
-    async def answer(self, calls: Sequence[bytes]) -> Answers:
-        """The answers to `calls` in their order, within the deadline; no call can harm another."""
+    async def answer(self, calls: Sequence[bytes], where: str = "") -> Answers:
+        """The answers to `calls` in their order, within the deadline; no call can harm another.
+
+        Where consent is needed for what they would fetch, and is not there, `where` tells how to give it.
+        """
         now = self._clock()
         ready: list[Ready | None] = []
         async for part in in_turns(calls, CALLS_A_TURN):
@@ -183,25 +191,24 @@ class Batches:
         missing = dict.fromkeys(call for call, found in zip(calls, ready, strict=True) if found is None)
         requests = 0
         if missing:
-            evaluated, requests = await self._evaluate(list(missing))
+            evaluated, requests = await self._evaluate(list(missing), where)
             ready = [evaluated[call] if found is None else found for call, found in zip(calls, ready, strict=True)]
             now = self._clock()
-        text = await _joined(ready, now, self._limits.answer_bytes)  # type: ignore[arg-type]  # none is missing any more
-        return Answers(text, requests + self._late.take())
+        text = await joined(ready, now, self._limits.answer_bytes)  # type: ignore[arg-type]  # none is missing any more
+        return Answers(text, requests + self.late.take())
 
     def forget(self) -> None:
         """Evaluate every call again from now on."""
         self._cache.clear()
         self._refreshes += 1
 
-    async def _evaluate(self, texts: Sequence[bytes]) -> tuple[dict[bytes, Ready], int]:
+    async def _evaluate(self, texts: Sequence[bytes], where: str) -> tuple[dict[bytes, Ready], int]:
         refreshes = self._refreshes
         read: list[Call | CellError] = []
         async for part in in_turns(texts, CALLS_READ_TOGETHER):
             read += read_calls(part, self._limits)
         valid = {text: call for text, call in zip(texts, read, strict=True) if isinstance(call, Call)}
-        reader = WithinDeadline(self._session.client, deadline_s=self._deadline_s, late=self._late)
-        outcomes = await self._session.answer(list(valid.values()), reader=reader)
+        outcomes, requests = await self._outcomes(list(valid.values()), where)
         now = self._clock()
         invalid_until = now + INVALID_CALL_TTL_S
         ready = {
@@ -212,7 +219,17 @@ class Batches:
         ready.update(await self._encoded(valid, outcomes, now))
         if refreshes == self._refreshes:  # else these answers predate a refresh
             self._cache.put_all({text: each for text, each in ready.items() if each.fresh_until > now}, now)
-        return ready, sum([outcome.requests for outcome in outcomes])
+        return ready, requests
+
+    async def _outcomes(self, calls: Sequence[Call], where: str) -> tuple[list[Outcome], int]:
+        """The outcomes, and the requests that they spent."""
+        reader = WithinDeadline(self._session.client, deadline_s=self._deadline_s, late=self.late)
+        if self._consent is None:
+            outcomes = await self._session.answer(calls, reader=reader)
+            return outcomes, sum([outcome.requests for outcome in outcomes])
+        load = Load(self._consent, where)
+        outcomes = await self._session.answer(calls, reader=GuardedReader(reader, load), gate=load.gate)
+        return outcomes, load.untold.take()
 
     async def _encoded(
         self, calls: Mapping[bytes, Call], outcomes: Sequence[Outcome], now: float
@@ -223,7 +240,7 @@ class Batches:
         async for part in in_turns(list(zip(calls.items(), outcomes, strict=True))):
             for (text, call), outcome in part:
                 if room <= 0:
-                    ready[text] = _NO_ROOM
+                    ready[text] = NO_ROOM
                     continue
                 head = encode(outcome, call.function_id)
                 ready[text] = Ready(head, now + (outcome.fresh_for_s if outcome.stale is None else 0.0))
@@ -231,7 +248,7 @@ class Batches:
         return ready
 
 
-_NO_ROOM = Ready(
+NO_ROOM = Ready(
     encode_error(
         CellError(
             ErrorCode.NA,
@@ -242,7 +259,8 @@ _NO_ROOM = Ready(
 )
 
 
-async def _joined(answers: Sequence[Ready], now: float, max_bytes: int) -> bytes:
+async def joined(answers: Sequence[Ready], now: float, max_bytes: int) -> bytes:
+    """The answers as the text of a JSON list; those that leave no room become errors."""
     tails = _Tails(now)
     parts: list[bytes] = []
     room = max_bytes
@@ -272,5 +290,5 @@ def _within(answers: Sequence[Ready], room: int) -> tuple[list[Ready], int]:
     sent: list[Ready] = []
     for answer in answers:
         room -= len(answer.head)
-        sent.append(answer if room >= 0 else _NO_ROOM)
+        sent.append(answer if room >= 0 else NO_ROOM)
     return sent, room

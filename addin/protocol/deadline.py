@@ -1,4 +1,7 @@
-"""A reader with a deadline: what has not arrived by then is answered with the last known value."""
+"""A reader with a deadline: what has not arrived by then is answered with the last known value.
+
+The deadline of a load counts only the time in which the service answered nothing.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from dataservice.client import Answer, Doubt, Meter, Miss, Resource
-from dataservice.errors import DeadlineExceededError
+from dataservice.errors import DeadlineExceededError, UnavailableError
 from udfs.engine.batch import Reader
 
 T = TypeVar("T")
@@ -21,10 +24,18 @@ STORE_GRACE_S = 3.0
 """Stores are looked into for last known values up to so long after the deadline: about ten thousand of them."""
 
 
+class Progress:
+    """When the service last answered anything."""
+
+    def __init__(self) -> None:
+        self.at = -math.inf
+
+
 class WithinDeadline:
     """Reads through another reader for at most `deadline_s` seconds in all, over any number of rounds.
 
-    `late` counts the requests that reads spend after their batch has ended.
+    With `progress`, for at most so many seconds in which no read got an answer. `late` counts the requests that reads
+    spend after their batch has ended.
     """
 
     def __init__(
@@ -34,10 +45,12 @@ class WithinDeadline:
         deadline_s: float,
         timer: Callable[[], float] | None = None,
         late: Meter | None = None,
+        progress: Progress | None = None,
     ) -> None:
         self._reader = reader
         self._timer = timer or asyncio.get_running_loop().time
-        self._ends = self._timer() + deadline_s
+        self._began = self._timer()
+        self._progress = progress
         self._deadline_s = deadline_s
         self._late = Meter() if late is None else late
 
@@ -60,12 +73,11 @@ class WithinDeadline:
 
         A late read continues in the background, so that the next batch finds its answer in the cache.
         """
-        left_s = self._ends - self._timer()
+        left_s = self._left_s()
         if left_s > -START_GRACE_S:
             meter = Meter() if meter is None else meter
             reading = asyncio.ensure_future(self._reader.read(resource, known_miss=known_miss, meter=meter))
-            done, _ = await asyncio.wait({reading}, timeout=max(0.0, left_s))
-            if done:
+            if await self._is_done(reading, left_s):
                 return reading.result()
             reading.add_done_callback(_retrieve_failure)
             meter.pass_to(self._late)
@@ -75,11 +87,32 @@ class WithinDeadline:
             raise late
         return known.stale(late)
 
+    def _left_s(self) -> float:
+        since = self._began if self._progress is None else max(self._began, self._progress.at)
+        return since + self._deadline_s - self._timer()
+
+    async def _is_done(self, reading: asyncio.Future[Answer[T]], left_s: float) -> bool:
+        """Whether the read ends in time, which others that get answers prolong."""
+        done, _ = await asyncio.wait({reading}, timeout=max(0.0, left_s))
+        if self._progress is None:
+            return bool(done)
+        while not done and (left_s := self._left_s()) > 0:
+            done, _ = await asyncio.wait({reading}, timeout=left_s)
+        if done and _is_answered(reading):
+            self._progress.at = self._timer()
+        return bool(done)
+
     async def _known_late(self, resource: Resource[T], known_miss: Miss[T] | None, left_s: float) -> Answer[T] | None:
         """The last known answer; once the deadline has long passed no store is looked into, so that all cells end."""
         if known_miss is not None:
             return known_miss.last_known
         return await self._reader.last_known(resource) if left_s > -STORE_GRACE_S else None
+
+
+def _is_answered(reading: asyncio.Future[Answer[Any]]) -> bool:
+    """Whether the service, or a cache, gave an answer, which may be a refusal."""
+    error = reading.exception() or reading.result().stale_because
+    return not isinstance(error, UnavailableError)
 
 
 def _retrieve_failure(reading: asyncio.Future[Any]) -> None:

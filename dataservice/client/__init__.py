@@ -7,13 +7,13 @@ from dataservice.client.archive.seen import SeenSignals, SeenSignalsResource
 from dataservice.client.archive.vintages import Vintages, VintagesResource
 from dataservice.client.async_client import AsyncClient
 from dataservice.client.cache.answer import Answer, Miss, Source
-from dataservice.client.cache.known_days import KnownDaysResource
 from dataservice.client.contract.quota import Quota
 from dataservice.client.contract.resources import (
     CatalogueResource,
     CurrentsResource,
     HistoryResource,
     IndicesResource,
+    KnownDaysResource,
     PostsResource,
     Resource,
     SignalResource,

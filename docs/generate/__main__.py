@@ -1,10 +1,10 @@
-"""Write what is generated: parts of the pages, the navigation, the house, the type stub: `python -m docs.generate`."""
+"""Write what is generated: parts of the pages, the navigation, the house, the type stubs: `python -m docs.generate`."""
 
 from __future__ import annotations
 
 from docs.generate.house import PICTURE, house
 from docs.generate.pages import NAVIGATION, renewed_navigation, renewed_pages
-from docs.generate.stub import STUB, stub
+from docs.generate.stub import stubs
 
 __all__: list[str] = []
 
@@ -12,7 +12,7 @@ __all__: list[str] = []
 def main() -> None:
     """Write the files that differ, and say which."""
     navigation = renewed_navigation(NAVIGATION.read_text(encoding="utf-8"))
-    files = {**renewed_pages(), PICTURE: house(), STUB: stub(), NAVIGATION: navigation}
+    files = {**renewed_pages(), PICTURE: house(), **stubs(), NAVIGATION: navigation}
     for path, text in files.items():
         if not path.exists() or path.read_text(encoding="utf-8") != text:
             path.write_text(text, encoding="utf-8")

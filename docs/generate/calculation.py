@@ -22,7 +22,7 @@ from openpyxl.worksheet.formula import ArrayFormula
 from addin.calc.soffice import convert
 from addin.workbook.calculation.book_formulas import FormulaReader
 from addin.workbook.calculation.engine import FormualizerEngine
-from addin.workbook.calculation.results import Read, is_reproduced, to_engine
+from addin.workbook.calculation.results import is_reproduced, to_engine
 from addin.workbook.calculation.supported import DIFFERS, EQUAL, REFUSED
 from addin.workbook.ooxml.book import Book
 from addin.workbook.ooxml.package import Package
@@ -79,7 +79,7 @@ def measure() -> dict[str, str]:
 def _outcome(one: Any, other: Any) -> str:
     if isinstance(one, dict) and (not isinstance(other, dict) or one["error"] != other["error"]):
         return REFUSED
-    return EQUAL if is_reproduced(Read([[other]], is_dynamic=False), [[one]]) else DIFFERS
+    return EQUAL if is_reproduced([[other]], [[one]]) else DIFFERS
 
 
 def _write(path: Path, known: Sequence[Case]) -> Path:

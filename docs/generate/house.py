@@ -57,6 +57,7 @@ ADDIN = Card(
         "backend": "HTTP routes, security, keys",
         "calc": "the extension for LibreOffice Calc",
         "desktop": "classic Excel through xlwings",
+        "autostart": "the backend that starts at login",
         "excel": "manifest, metadata, Excel's pages",
         "protocol": "batches of calls in, encoded answers out",
         "tls": "the certificate for this machine, and who trusts it",

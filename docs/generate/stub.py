@@ -1,18 +1,20 @@
-"""The type stub of `udfs`: what editors complete and type checkers check, as the functions' own signatures say it."""
+"""The type stubs of `udfs`: what editors complete and type checkers check, as the functions' own signatures say it."""
 
 from __future__ import annotations
 
 import inspect
 import textwrap
+from pathlib import Path
 from typing import Any
 
-import udfs
+import udfs.sync
 from docs.generate.imports import PROJECT
 from udfs.functions.registered import FUNCTIONS
 
-__all__ = ["STUB", "stub"]
+__all__ = ["stubs"]
 
 STUB = PROJECT / "udfs" / "__init__.pyi"
+SYNC_STUB = PROJECT / "udfs" / "sync.pyi"
 
 HEAD = '''"""The function library, for type checkers and editors. Generated: `make reference` writes it again."""
 
@@ -25,8 +27,19 @@ import pandas as pd
 '''
 
 
-def stub() -> str:
-    """The text of `udfs/__init__.pyi`."""
+def stubs() -> dict[Path, str]:
+    """The text of each stub by its file."""
+    return {STUB: _stub(), SYNC_STUB: _sync_stub()}
+
+
+def _sync_stub() -> str:
+    imported = "from udfs.engine.shared_session import close as close"
+    functions = [getattr(udfs.sync, function.__name__) for function in FUNCTIONS]
+    declared = [_declared(each, _returned(own), "def") for each, own in zip(functions, FUNCTIONS, strict=True)]
+    return HEAD.replace("The function library,", "The functions that wait,") + "\n".join([imported, "", *declared])
+
+
+def _stub() -> str:
     functions = {function.__name__ for function in FUNCTIONS}
     others = [getattr(udfs, name) for name in udfs.__all__ if name not in functions and name != "REGISTRY"]
     imports = sorted(
@@ -34,13 +47,16 @@ def stub() -> str:
         + [f"from {each.__module__} import {each.__name__} as {each.__name__}" for each in others],
         key=str.casefold,
     )
-    return HEAD + "\n".join([*imports, "", *(_declared(function) for function in FUNCTIONS)])
+    return HEAD + "\n".join([*imports, "", *(_declared(each, _returned(each), "async def") for each in FUNCTIONS)])
 
 
-def _declared(function: Any) -> str:
-    returned = "pd.DataFrame" if function.udf.shape == "table" else "Any"
+def _returned(function: Any) -> str:
+    return "pd.DataFrame" if function.udf.shape == "table" else "Any"
+
+
+def _declared(function: Any, returned: str, keyword: str) -> str:
     documented = textwrap.indent(f'"""{function.__doc__}\n"""', "    ", lambda line: bool(line.strip()))
-    head = f"async def {function.__name__}(\n{_parameters(function)}) -> {returned}:\n"
+    head = f"{keyword} {function.__name__}(\n{_parameters(function)}) -> {returned}:\n"
     return head.replace("(\n)", "()") + documented + "\n"
 
 

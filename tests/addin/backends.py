@@ -50,8 +50,8 @@ def backend_of(
     service: EmbeddedService, folder: Path, *, key: str | None = None, **settings: Any
 ) -> Iterator[RunningBackend]:
     """A backend inside the block, with its cache and its key file in `folder`; the Pro key unless another is given."""
-    chosen = Settings(url=service.url, cache_dir=folder / "cache", **settings)
-    keys = KeyStore(service.url, open_keychain=no_keychain, file=folder / "keys.json")
+    chosen = Settings(**{"url": service.url, "cache_dir": folder / "cache", **settings})
+    keys = KeyStore(chosen.url, open_keychain=no_keychain, file=folder / "keys.json")
     in_use = ConfiguredKey(service.key if key is None else key, KeySource.CONFIG) if key != "" else None
     app = create_app(chosen, keys=keys, key=in_use)
     with running(app, listen("127.0.0.1", 0)) as url, httpx.Client(base_url=url, timeout=60) as http:

@@ -27,11 +27,12 @@ from typing import Any
 from xlsxwriter import Workbook
 
 from addin.workbook.freeze import StaleValuesError, freeze
+from addin.workbook.many.run import books_cost
 from addin.workbook.ooxml.book import Book
 from addin.workbook.ooxml.package import Package
 from addin.workbook.refresh.refresh import book_cost, refresh_book
 from dataservice.client import AsyncClient
-from dataservice.server import Store, import_directory, running, write_sample
+from dataservice.server import RunningService, Store, import_directory, running, write_sample
 from tests.attack.parts.told import Told, conclude
 from udfs import Call, Session
 from udfs.errors import CellError
@@ -41,7 +42,7 @@ ERROR = "#DIV/0!"
 OTHER = "Other data"
 TOLERANCE = 1e-11
 COST_CHECKED = 0.1
-"""The part of the books whose cost is looked at first."""
+"""The part of the books whose cost is compared with what the service counts."""
 
 TOLD_EVERY = 500
 """Books between two lines of progress."""
@@ -60,6 +61,16 @@ class Cell:
     sources: tuple[str, ...] = ()
     slugs: tuple[str, ...] = ()
     sheet: str = "Main"
+
+
+@dataclass(frozen=True)
+class World:
+    """The service, a session whose answers are fresh, and what each signal is worth."""
+
+    service: RunningService
+    key: str
+    session: Session
+    values: dict[str, Value]
 
 
 @dataclass
@@ -108,6 +119,8 @@ def _further(random: Random, cells: list[Cell], number: int) -> Cell:
     a, b = (_reference(each, sheet) for each in (one, other))
     x, y, s = _key(one), _key(other), f"slug:{slug}"
     call = f'_xldudf_DS_SIGNAL("{slug}")'
+    again = random.choice(SLUGS)
+    t, call_again = f"slug:{again}", f'_xldudf_DS_SIGNAL("{again}")'
     forms: list[tuple[str, Callable[[dict[str, Value]], Value], tuple[str, ...], tuple[str, ...]]] = [
         (f"{a}*2", lambda v: _guarded(lambda p: p * 2)(v[x]), (x,), ()),
         (f"{a}+{b}*{constant}", lambda v: _guarded(lambda p, q: p + q * constant)(v[x], v[y]), (x, y), ()),
@@ -127,6 +140,8 @@ def _further(random: Random, cells: list[Cell], number: int) -> Cell:
         (f"{call}-{a}", lambda v: _guarded(lambda p, q: p - q)(v[s], v[x]), (x,), (slug,)),
         (f"IFERROR({call},0)+{a}", lambda v: _guarded(lambda p, q: p + q)(v[s], v[x]), (x,), (slug,)),
         (f"IF({call}>{constant},{a},0)", lambda v: _when(v[s], constant, v[x], 0.0), (x,), (slug,)),
+        (f"IF({a}>{constant},{call},{b})", lambda v: _when(v[x], constant, v[s], v[y]), (x, y), (slug,)),
+        (f"IF({call}>{constant},{call_again},{a})", lambda v: _when(v[s], constant, v[t], v[x]), (x,), (slug, again)),
         (f"_xlfn.LET(_xlpm.n,{a},_xlpm.n*_xlpm.n)", lambda v: _guarded(lambda p: p * p)(v[x]), (x,), ()),
     ]
     text, work, sources, slugs = random.choice(forms)
@@ -193,22 +208,21 @@ def _same(one: Value, other: Value) -> bool:
     return bool(one == other)
 
 
-async def attack_one(
-    session: Session, world: dict[str, Value], random: Random, folder: Path, found: Found, what: str
-) -> None:
+async def attack_one(world: World, random: Random, folder: Path, found: Found, what: str) -> None:
     """Generate a book, refresh and freeze it, and compare all it shows with the oracle."""
     cells = {_key(cell): cell for cell in _cells(random)}  # a later formula in the same cell is not written
     order = _in_order(cells)
-    earlier = {slug: value * random.choice((1, 1, 0.5, 1.25)) for slug, value in world.items()}
-    old, new = _worked_out(order, earlier), _worked_out(order, world)
+    earlier = {slug: value * random.choice((1, 1, 0.5, 1.25)) for slug, value in world.values.items()}
+    old, new = _worked_out(order, earlier), _worked_out(order, world.values)
     stored = {key: old[key] for key in cells}
     for key in cells:
         if random.random() < 0.1:
             stored[key] = 300.0
     book, out, copy = folder / "book.xlsx", folder / "out.xlsx", folder / "copy.xlsx"
     _write(book, order, stored)
-    cost = await book_cost(session, book) if random.random() < COST_CHECKED else None
-    report = await refresh_book(session, book, out)
+    if random.random() < COST_CHECKED:
+        await _check_cost(world, book, folder, found, what)
+    report = await refresh_book(world.session, book, out)
     unproven = {f"{cell.cell[0]}!{_address(cell.cell[1])}" for cell in report.unproven}
     shown = _shown(out)
     for key in cells:
@@ -224,9 +238,26 @@ async def attack_one(
                 found.wrong.append(
                     f"{what}: {key} ={cells[key].text} shows {shown[key]}, is {new[key]}, was {stored[key]}"
                 )
-    if cost and cost.cost.at_most is not None and report.requests > cost.cost.at_most:
-        found.wrong.append(f"{what}: {report.requests} requests, at most {cost.cost.at_most} told")
-    await _freeze(session, out, copy, cells, new, unproven, found, what)
+    await _freeze(world.session, out, copy, cells, new, unproven, found, what)
+
+
+async def _check_cost(world: World, book: Path, folder: Path, found: Found, what: str) -> None:
+    """Refresh a copy with nothing cached but what some calls left, and compare what was told with what was counted."""
+    async with AsyncClient(world.service.url, world.key) as client:
+        session = Session(client)
+        random = Random(what)
+        await session.answer([Call("SIGNAL", [slug]) for slug in SLUGS if random.random() < 0.4])
+        cost = (await book_cost(session, book)).cost
+        together = (await books_cost(session, [book, book])).cost
+        before = world.service.request_count
+        report = await refresh_book(session, book, folder / "cold.xlsx")
+        spent = world.service.request_count - before
+    found.outcomes["cost: exact" if cost.at_least == cost.at_most else "cost: a range"] += 1
+    for told in (cost, together):
+        if spent < told.at_least or (told.at_most is not None and spent > told.at_most):
+            found.wrong.append(f"{what}: {spent} requests, {told} told")
+    if report.requests != spent:
+        found.wrong.append(f"{what}: {spent} requests, {report.requests} reported")
 
 
 async def _freeze(
@@ -271,23 +302,25 @@ def _in_order(cells: dict[str, Cell]) -> list[Cell]:
 
 
 @asynccontextmanager
-async def opened(folder: Path) -> AsyncIterator[tuple[Session, dict[str, Value]]]:
-    """A session on a service with made-up data, and what each signal is worth there."""
+async def opened(folder: Path) -> AsyncIterator[World]:
+    """A service with made-up data, and a session that knows what each signal is worth."""
     with Store(folder / "service.db") as store:
         write_sample(folder / "data", as_of=date(2026, 8, 31))
         import_directory(store, folder / "data")
         with running(store) as service:
-            async with AsyncClient(service.url, store.create_key("pro")) as client:
+            key = store.create_key("pro")
+            async with AsyncClient(service.url, key) as client:
                 session = Session(client)
                 outcomes = await session.answer([Call("SIGNAL", [slug]) for slug in SLUGS])
-                yield session, {slug: outcome.result for slug, outcome in zip(SLUGS, outcomes, strict=True)}
+                values = {slug: outcome.result for slug, outcome in zip(SLUGS, outcomes, strict=True)}
+                yield World(service, key, session, values)
 
 
 async def attack(books: int, seed: int, folder: Path, found: Found) -> None:
     """Attack with this many books."""
-    async with opened(folder) as (session, world):
+    async with opened(folder) as world:
         for number in range(books):
-            await attack_one(session, world, Random(f"{seed}/{number}"), folder, found, f"{seed}/{number}")
+            await attack_one(world, Random(f"{seed}/{number}"), folder, found, f"{seed}/{number}")
             if (number + 1) % TOLD_EVERY == 0:
                 print(f"  {number + 1:,} books, wrong: {len(found.wrong)}", flush=True)  # noqa: T201
 

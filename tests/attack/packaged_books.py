@@ -20,7 +20,7 @@ import tempfile
 import time
 import zipfile
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
@@ -62,10 +62,15 @@ class Outcome:
 
 def download(folder: Path) -> None:
     """Put the packages into `folder`; those that cannot be had are named."""
+    fetched(folder, sources=SOURCES, wheels=WHEELS, npm=NPM)
+
+
+def fetched(folder: Path, *, sources: Sequence[str] = (), wheels: Sequence[str] = (), npm: Sequence[str] = ()) -> None:
+    """Put the packages with these names into `folder`, those that are not there yet."""
     pip = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", str(folder)]
-    wanted = {f"{name} (source)": [*pip, "--no-binary", name, name] for name in SOURCES}
-    wanted |= {f"{name} (wheel)": [*pip, "--only-binary", ":all:", name] for name in WHEELS}
-    wanted |= {f"{name} (npm)": ["npm", "pack", "--silent", "--pack-destination", str(folder), name] for name in NPM}
+    wanted = {f"{name} (source)": [*pip, "--no-binary", name, name] for name in sources}
+    wanted |= {f"{name} (wheel)": [*pip, "--only-binary", ":all:", name] for name in wheels}
+    wanted |= {f"{name} (npm)": ["npm", "pack", "--silent", "--pack-destination", str(folder), name] for name in npm}
     for what, command in wanted.items():
         mark = folder / f"{what}.done"
         if not mark.exists():

@@ -29,7 +29,7 @@ from dataservice.errors import DataServiceError
 from dataservice.observations import Observations
 from dataservice.stores import MemoryStore, SqliteStore, Store
 from dataservice.stores.redis import RedisStore
-from tests.attack.parts.changing_world import DAYS, KEYS, MODES, NEVER, SLUGS, World, day_numbers, number_of
+from tests.attack.parts.changing_world import DAYS, KEYS, LIVE, MODES, NEVER, SLUGS, World, day_numbers, number_of
 from tests.attack.parts.told import Told, conclude
 from tests.dataservice.client.clocks import Clock
 
@@ -40,7 +40,7 @@ TRIES = 5
 """How often a failing request is tried at most."""
 
 ACTIONS = ("read", "read", "read", "read", "change", "wait", "mode", "restart", "refresh")
-ZERO = ("wrong", "part", "lost", "two values", "freshness", "over need")
+ZERO = ("wrong", "old", "part", "lost", "two values", "freshness", "over need")
 
 
 class ProcessClock:
@@ -213,6 +213,8 @@ class Attack:
         for found in shown_by(value):
             if wrong := self.world.never_true(name, found):
                 self.check.wrong("wrong", f"{resource}: {wrong}")
+        if not self._moves_clocks:
+            self._check_age(name, resource, value, fetched_at)
         if isinstance(resource, SignalResource):
             return
         told = np.zeros(DAYS, bool)
@@ -227,6 +229,19 @@ class Attack:
         ]
         if missing:
             self.check.wrong("part", f"{resource}: {len(missing)} days from number {missing[0]} are missing")
+
+    def _check_age(self, name: tuple[str, str], resource: Any, value: Any, fetched_at: float) -> None:
+        """What changed before an answer was given shows in it: anywhere in a detail, in the live part of a history."""
+        if isinstance(resource, SignalResource):
+            found = value.history
+        elif resource.end is None:
+            found = value[1 - LIVE :]
+        else:
+            return
+        series, days = self.world.series[name], day_numbers(found)
+        old = days[(series.touched_at[days] < fetched_at) & (series.values[days] != found.values)]
+        if len(old):
+            self.check.wrong("old", f"{resource}: {len(old)} days from number {old[0]} changed before {fetched_at}")
 
     def _agree(self, shown: list[Observations], asked: list[Any]) -> None:
         """No observation has two values at one time."""

@@ -1,12 +1,34 @@
 """A missing extra is told with a command that works from wherever the package was installed."""
 
 import re
+import shlex
 import sys
 from importlib.metadata import requires
+from pathlib import Path
 
 import pytest
 
-from dataservice.extras import install_command
+from dataservice.extras import Environment, install_command
+
+WHEEL = "/home/me/my wheels/dataservice_addin-0.1.0-py3-none-any.whl"
+
+RECEIPT = """[tool]
+requirements = [
+    {{ name = "dataservice-addin", {own} }},
+    {{ name = "redis", specifier = ">=5" }},
+    {{ name = "rich" }},
+]
+python = "3.11"
+entrypoints = [{{ name = "addin", install-path = "/home/me/.local/bin/addin", from = "dataservice-addin" }}]
+"""
+
+
+def environment(prefix, *, receipt=None, pipx=False, **more):
+    if receipt is not None:
+        (prefix / "uv-receipt.toml").write_text(RECEIPT.format(own=receipt), encoding="utf-8")
+    if pipx:
+        (prefix / "pipx_metadata.json").write_text("{}", encoding="utf-8")
+    return Environment(prefix=prefix, python=f"{prefix}/bin/python", **more)
 
 
 @pytest.mark.parametrize("extra", ["mcp", "redis", "postgres"])
@@ -20,13 +42,56 @@ def test_the_command_installs_the_packages_of_the_extra_into_this_python(extra):
     )
 
 
+def test_an_environment_without_pip_is_told_to_use_uv(tmp_path):
+    found = environment(tmp_path, has_pip=False)
+    assert found.install(["mcp>=2"]) == f'uv pip install --python {tmp_path}/bin/python "mcp>=2"'
+    assert found.uninstall() == f"uv pip uninstall --python {tmp_path}/bin/python dataservice-addin"
+
+
+def test_an_environment_of_pipx_is_told_to_use_pipx_with_its_own_name(tmp_path):
+    (tmp_path / "dataservice-addin").mkdir()
+    found = environment(tmp_path / "dataservice-addin", pipx=True)
+    assert found.install(["mcp>=2"]) == 'pipx inject dataservice-addin "mcp>=2"'
+    assert found.uninstall() == "pipx uninstall dataservice-addin"
+
+
+@pytest.mark.parametrize(
+    ("own", "source"),
+    [
+        (f'path = "{WHEEL}"', [WHEEL]),
+        ('directory = "/home/me/addin"', ["/home/me/addin"]),
+        ('editable = "/home/me/addin"', ["--editable", "/home/me/addin"]),
+        ('git = "https://git.example/addin?rev=main"', ["https://git.example/addin?rev=main"]),
+    ],
+)
+def test_a_tool_of_uv_is_installed_again_from_its_source_with_what_it_has(tmp_path, own, source):
+    command = environment(tmp_path, receipt=own).install(["mcp>=2"])
+    words = [*("--with", "redis>=5"), *("--with", "rich"), *("--with", "mcp>=2"), *source]
+    assert shlex.split(command) == ["uv", "tool", "install", *words]
+
+
+def test_a_program_that_runs_from_a_checkout_is_removed_by_deleting_it(tmp_path):
+    assert str(tmp_path) in environment(tmp_path, is_editable=True).uninstall()
+
+
+@pytest.mark.parametrize(
+    ("python", "command"),
+    [
+        (r"C:\env\Scripts\python.exe", r'C:\env\Scripts\python.exe -m pip install "mcp>=2"'),
+        (r"C:\My Env\Scripts\python.exe", r'& "C:\My Env\Scripts\python.exe" -m pip install "mcp>=2"'),
+    ],
+)
+def test_on_windows_the_command_is_one_for_powershell(python, command):
+    assert Environment(prefix=Path("env"), python=python, windows=True).install(["mcp>=2"]) == command
+
+
 def test_no_page_message_or_code_advises_to_install_our_name_from_an_index(project):
     folders = ("addin", "dataservice", "udfs", "docs")
     files = [
         path
         for folder in folders
         for path in (project / folder).rglob("*")
-        if path.suffix in {".py", ".md", ".js", ".html"}
+        if path.suffix in {".py", ".md", ".js", ".html", ".ipynb"}
     ]
     files += [project / "README.md", project / "CONTRIBUTING.md"]
     advised = re.compile(r"(pip|pipx|uv tool|uv pip) install [^`\n]*dataservice[-_]addin(?![^`\n]*\.whl)")

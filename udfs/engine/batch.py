@@ -12,6 +12,7 @@ from typing import Any, Protocol, TypeVar
 
 from dataservice.client import Answer, Doubt, Meter, Miss, Resource
 from udfs.engine.effects import EVER, FRESH, PAUSE, Question, Reply
+from udfs.engine.following import Askers, Follower, Gate
 from udfs.engine.run import Learned, Run
 from udfs.engine.side_by_side import side_by_side
 from udfs.engine.turns import cooperative
@@ -21,6 +22,9 @@ T = TypeVar("T")
 
 MOST_TRIED_AT_ONCE = 16
 """Names asked for together before the next ones: as many as the client sends at a time."""
+
+TRUST = 4
+"""After many names that exist, one fourth as many are tried together: no more are asked for in vain."""
 
 
 class Reader(Protocol):
@@ -45,11 +49,19 @@ class Reader(Protocol):
 
 
 class Batch:
-    """Functions side by side, begun at `now`: each resource is looked up and read at most once, the widest first."""
+    """Functions side by side, begun at `now`: each resource is looked up and read at most once, the widest first.
 
-    def __init__(self, reader: Reader, now: float) -> None:
+    `gate` is told what is to be fetched before it is; `follower` gets each function as soon as it ends.
+    """
+
+    def __init__(
+        self, reader: Reader, now: float, *, gate: Gate | None = None, follower: Follower | None = None
+    ) -> None:
         self._reader = reader
         self._now = now
+        self._gate = gate
+        self._follower = follower
+        self._askers = Askers((), ())
         self._learned: dict[Question, Learned] = {}
         self._misses: dict[Resource[Any], Miss[Any]] = {}
         """What no cache holds a fresh answer to: looked up once, and then read without another look."""
@@ -59,6 +71,7 @@ class Batch:
         """The requests of each read that no function was charged with yet."""
         self._waiting: list[Run] = []
         self._looked_up: dict[Resource[Any], Reply] = {}
+        self._tried = 0
         self._tried_at_once = 1
         """How many names are asked for before it is known whether names like these exist."""
 
@@ -73,18 +86,51 @@ class Batch:
         while self._waiting:
             asking = [run for run in self._waiting if run.questions is not PAUSE]
             missing = {q: None for run in asking for q in run.questions if q not in self._learned}
+            wanted = [q.instead_of or q.resource for q in missing if _may_fetch(q)] if self._gate else []
+            if self._gate and wanted:
+                await self._gate(wanted)
+            if self._follower is not None:
+                self._askers = Askers(asking, missing)
             for part in widest_first(question for question in missing if question.instead_of is None):
-                replies = await side_by_side(self._reply, part)
-                for question, reply in zip(part, replies, strict=True):
-                    self._learn(question, reply)
+                await side_by_side(self._ask, part)
             await self._decide([question for question in missing if question.instead_of is not None])
             await asyncio.sleep(0)  # other tasks go first before each turn of a function with much to do
             self._not_in_memory.clear()
             async for run in cooperative(self._waiting):
-                replied = () if run.questions is PAUSE else self._replies(run, run.questions)
-                if replied is not None:
-                    self._go_on(run, replied)
+                self._take_turn(run)
             self._waiting = [run for run in self._waiting if run.questions]
+
+    async def _ask(self, question: Question) -> None:
+        """Learn the reply; with a follower, those who lack no other go on at once, and nobody's question is left out.
+
+        What they ask next waits for the next round, where it is asked together with all others.
+        """
+        if self._follower is None or question.cached_max_age_s is not None:
+            self._learn(question, await self._reply(question))
+        else:
+            async with self._follower.places:
+                if not any(map(self._follower.wants, self._askers.of(question))):
+                    return
+                self._learn(question, await self._reply(question))
+        async for run in cooperative(self._askers.replied(question)):
+            self._take_turn(run)
+            while run.questions is PAUSE:
+                await asyncio.sleep(0)
+                self._take_turn(run)
+
+    def _take_turn(self, run: Run) -> None:
+        """Let a function that waits go on, if it can; give it up if nobody wants it."""
+        if not run.questions:
+            return
+        if self._follower is not None and not self._follower.wants(run):
+            run.close()
+            run.given_up = True
+        else:
+            replied = () if run.questions is PAUSE else self._replies(run, run.questions)
+            if replied is not None:
+                self._go_on(run, replied)
+        if self._follower is not None and not run.questions:
+            self._follower.ended(run)
 
     def _go_on(self, run: Run, replies: Sequence[Reply] | None) -> None:
         """Go on with `replies` as far as those so far and memory can answer, or to the next pause."""
@@ -152,7 +198,8 @@ class Batch:
             self._looked_up[asked.resource] = self._learned[asked].replies[0]
         elif doubt is Doubt.SOME:
             waiting = set(doubtful[self._tried_at_once :])
-            self._tried_at_once = min(MOST_TRIED_AT_ONCE, 2 * self._tried_at_once)
+            self._tried += len(doubtful) - len(waiting)
+            self._tried_at_once = min(max(MOST_TRIED_AT_ONCE, self._tried // TRUST), 2 * self._tried_at_once)
             questions = [question for question in questions if question not in waiting]
         for question in questions:
             found = self._looked_up.get(question.resource)
@@ -189,9 +236,9 @@ class Batch:
         return found
 
 
-async def answer(runs: Sequence[Run], reader: Reader, now: float) -> None:
-    """Bring all `runs`, begun at `now`, to their end."""
-    batch = Batch(reader, now)
+async def answer(runs: Sequence[Run], reader: Reader, now: float, gate: Gate | None = None) -> None:
+    """Bring all `runs`, begun at `now`, to their end; `gate` is told what is to be fetched before it is."""
+    batch = Batch(reader, now, gate=gate)
     for run in runs:
         batch.begin(run)
     await batch.end()
@@ -235,6 +282,10 @@ def _accepted(question: Question, found: Answer[Any] | None, now: float) -> Answ
         return found
     fits = found.is_fresh(now) if max_age_s == FRESH else found.age_s(now) <= max_age_s
     return found if fits else None
+
+
+def _may_fetch(question: Question) -> bool:
+    return question.cached_max_age_s is None or question.instead_of is not None
 
 
 def _peek(question: Question, reader: Reader) -> Answer[Any] | None:

@@ -9,11 +9,11 @@ The options of a formula are keyword arguments as well.
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from inspect import Parameter as PythonParameter
 from inspect import Signature
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from udfs.arguments.kinds import Kind
 from udfs.arguments.options import ERR, Option, Options, pairs
@@ -21,6 +21,8 @@ from udfs.arguments.parameters import Parameter
 from udfs.engine.registry import Udf
 from udfs.engine.session import Session
 from udfs.engine.shared_session import shared_session
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 HELP_WIDTH = 100
 """Characters in a line of help: what a notebook and most terminals show."""
@@ -45,23 +47,51 @@ def use(session: Session) -> None:
 
 def python_function(function: Udf) -> PythonFunction:
     """The function that Python calls, through the session in use or the one that the process shares."""
-    signature = _signature(function)
+    arguments = _Arguments(function)
 
     async def call(*args: Any, **kwargs: Any) -> Any:
-        try:
-            given = signature.bind(*args, **kwargs).arguments
-        except TypeError as error:
-            raise TypeError(f"{function.id}(): {error}") from None
         session = _in_use.get() or shared_session()
-        return await session.value(function.id, _raw_arguments(function, given))
+        return await session.value(function.id, arguments.raw(*args, **kwargs))
 
+    described = _described(call, function, arguments.signature, "await udfs.")
+    described.udf = function  # type: ignore[attr-defined]
+    return described  # type: ignore[return-value]
+
+
+def waiting_function(function: Udf) -> Callable[..., Any]:
+    """The same function for programs that do not await: it waits for its result, always in the shared session."""
+    arguments = _Arguments(function)
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return shared_session().result(function.id, arguments.raw(*args, **kwargs))
+
+    return _described(call, function, arguments.signature, "udfs.sync.")
+
+
+class _Arguments:
+    """How Python calls a function: its signature, and what it gives as the arguments of a formula."""
+
+    def __init__(self, function: Udf) -> None:
+        self._function = function
+        self.signature = _signature(function)
+
+    def raw(self, *args: Any, **kwargs: Any) -> Sequence[Any]:
+        """The arguments of a formula; raises `TypeError` for what the signature does not take."""
+        try:
+            given = self.signature.bind(*args, **kwargs).arguments
+        except TypeError as error:
+            raise TypeError(f"{self._function.id}(): {error}") from None
+        return _raw_arguments(self._function, given)
+
+
+def _described(call: F, function: Udf, signature: Signature, prefix: str) -> F:
+    """The same callable with the name, help and signature of a function; `prefix` is how the help calls it."""
     call.__name__ = call.__qualname__ = function.id
-    call.__module__ = "udfs"
-    call.__doc__ = _help(function)
+    call.__module__ = prefix.split()[-1].rstrip(".")
+    call.__doc__ = _help(function, prefix)
     call.__signature__ = signature  # type: ignore[attr-defined]
     call.__annotations__ = {each.name: each.annotation for each in signature.parameters.values()}
-    call.udf = function  # type: ignore[attr-defined]
-    return call  # type: ignore[return-value]
+    return call
 
 
 def _raw_arguments(function: Udf, given: Mapping[str, Any]) -> Sequence[Any]:
@@ -101,7 +131,7 @@ def _hint(kind: Kind) -> Any:
     return kind.python_type | Sequence[Any] if kind.vectorized else kind.python_type
 
 
-def _help(function: Udf) -> str:
+def _help(function: Udf, prefix: str) -> str:
     """At most a screen: what the function returns, its arguments and options, and where its rules are."""
     options = _options(function)
     parts = [
@@ -110,7 +140,7 @@ def _help(function: Udf) -> str:
         "\n".join(["Options, also by keyword:", *_lines((each.name, each.kind) for each in options)])
         if options
         else "",
-        f"    await udfs.{function.examples[0].partition('.')[2]}" if function.examples else "",
+        f"    {prefix}{function.examples[0].partition('.')[2]}" if function.examples else "",
         f"`addin functions {function.id}` prints all rules.",
     ]
     return "\n\n".join(part for part in parts if part).replace("=DS.", "udfs.")

@@ -62,6 +62,8 @@ class Run(msgspec.Struct, eq=False):
     the first that used it."""
     used: dict[Resource[Any], Answer[Any]] | None = None
     """The answers that went into its result; None where nobody wants to know them."""
+    given_up: bool = False
+    """Whether it was ended because nobody wanted its result any more."""
 
     def step(self, replies: Sequence[Reply] | None) -> None:
         """Go on with `replies` up to the next questions or the end."""

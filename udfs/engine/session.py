@@ -18,6 +18,7 @@ from udfs.engine import batch
 from udfs.engine.batch import Batch, Reader
 from udfs.engine.binding import Bindings
 from udfs.engine.effects import EVER
+from udfs.engine.following import Gate, Listener, Reporter
 from udfs.engine.foresight import AfterRefresh, Foresight, Guess, spread
 from udfs.engine.registry import REGISTRY
 from udfs.engine.run import Run
@@ -108,21 +109,45 @@ class Session:
         """The session's time, in seconds since 1970."""
         return self._clock()
 
-    async def answer(self, calls: Sequence[Call], *, reader: Reader | None = None) -> list[Outcome]:
+    async def answer(
+        self, calls: Sequence[Call], *, reader: Reader | None = None, gate: Gate | None = None
+    ) -> list[Outcome]:
         """The outcomes of `calls`, in order; equal resources are asked once, one bad call harms no other.
 
-        `reader` answers in place of the client, such as one that ends by a deadline.
+        `reader` answers in place of the client, such as one that ends by a deadline; `gate` is told what is to be
+        fetched before it is.
         """
         bindings = self._bindings()
-        runs = await self._run(calls, reader or self._reader, bindings)
+        runs = await self._run(calls, reader or self._reader, bindings, gate)
         now = self._clock()
         outcomes: list[Outcome] = []
         async for part in in_turns(list(zip(calls, runs, strict=True))):
             outcomes += [_outcome(call, run, bindings, now) for call, run in part]
         return outcomes
 
-    async def _run(self, calls: Sequence[Call], reader: Reader, bindings: Bindings) -> list[Run | CellError]:
-        batch = Batch(reader, bindings.now)
+    async def follow(self, calls: Sequence[Call], listener: Listener, *, reader: Reader, gate: Gate) -> None:
+        """Tell `listener` the outcome of each of `calls` as soon as it is there; else as `answer`.
+
+        A call that nobody wants any more is given up: it has no outcome.
+        """
+        bindings = self._bindings()
+        reporter = Reporter(listener, lambda place, run: _outcome(calls[place], run, bindings, self._clock()))
+        batch = Batch(reader, bindings.now, gate=gate, follower=reporter)
+        last = {each for each in {call.function_id for call in calls} if _runs_last(each)}
+        for is_last in (False, True):
+            part = [place for place, call in enumerate(calls) if (call.function_id in last) is is_last]
+            async for place in cooperative(part):
+                run = _begun(calls[place], bindings, batch)
+                if isinstance(run, Run):
+                    reporter.begun(place, run)
+                else:
+                    listener.answered(place, _outcome(calls[place], run, bindings, bindings.now))
+            await batch.end()
+
+    async def _run(
+        self, calls: Sequence[Call], reader: Reader, bindings: Bindings, gate: Gate | None = None
+    ) -> list[Run | CellError]:
+        batch = Batch(reader, bindings.now, gate=gate)
         last = {each for each in {call.function_id for call in calls} if _runs_last(each)}
         begin = partial(_begun, bindings=bindings, batch=batch, traced=self._traced)
         begun: list[Run | CellError | None] = []

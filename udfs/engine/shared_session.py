@@ -56,6 +56,10 @@ class SharedSession:
         """The result of one call as `Session.value` gives it; raises what went wrong, also in opening the session."""
         return await asyncio.wrap_future(self._loop.start(self._value(function_id, args)))
 
+    def result(self, function_id: str, args: Sequence[Any]) -> Any:
+        """The same for a caller that waits; interrupting it ends the call."""
+        return self._loop.run(self._value(function_id, args))
+
     def close(self) -> None:
         """End what is under way and close the client and its store."""
         self._loop.close()

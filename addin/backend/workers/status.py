@@ -12,42 +12,48 @@ import msgspec
 
 from addin.backend.state import BackendState
 from addin.backend.tenants import Tenant
-from addin.backend.workers.refreshes import NO_KEY
+from addin.backend.workers.consent import take
+from addin.backend.workers.messages import Asked, Taken, Told
 from dataservice.client import ResourceState
 from udfs.errors import error_kind, reason
 from udfs.functions.status import label
 
 
-class Told(msgspec.Struct, frozen=True):
-    """What a worker tells of one key's resources, and how many requests it has spent on formulas since its start."""
-
-    resources: list[dict[str, Any]]
-    requests_total: int
-
-
 @asynccontextmanager
 async def answering_others(backend: BackendState) -> AsyncIterator[None]:
-    """Inside the block, tell the other workers of the port what this one knows of a key."""
+    """Inside the block, tell the other workers of the port what this one knows of a key, and hear what users said."""
     if backend.place is None:
         yield
         return
 
-    async def tell(scope: str) -> bytes:
-        tenant = backend.tenant_of(None if scope == NO_KEY else scope)
-        resources = [] if tenant is None else shown_resources(tenant)
-        return msgspec.json.encode(Told(resources, backend.requests_total))
+    async def tell(text: str) -> bytes:
+        asked = msgspec.json.decode(text, type=Asked)
+        backend.own.scope = backend.own.scope or await backend.own.client.scope()
+        tenant = backend.tenant_of(asked.scope)
+        if asked.question is not None or asked.granted is not None:
+            return msgspec.json.encode(Taken(None) if tenant is None else take(tenant, asked))
+        return msgspec.json.encode(_told_here(backend, tenant))
 
     async with backend.place.answering(tell):
         yield
 
 
-async def told_by_all(backend: BackendState, tenant: Tenant, here: Told) -> Told:
-    """What this worker knows (`here`) and what the others of the port tell of the same key."""
+async def told_by_all(backend: BackendState, tenant: Tenant) -> Told:
+    """What this worker and the others of the port know of the tenant's key."""
+    here = _told_here(backend, tenant)
     if backend.place is None:
         return here
-    answers = await backend.place.ask_others(tenant.scope or NO_KEY)
+    answers = await backend.place.ask_others(Asked(tenant.scope).text())
     told = [here, *(msgspec.json.decode(answer, type=Told) for answer in answers)]
-    return Told(merged(each.resources for each in told), sum(each.requests_total for each in told))
+    question = next((each.question for each in told if each.question), None)
+    return Told(merged(each.resources for each in told), sum(each.requests_total for each in told), question)
+
+
+def _told_here(backend: BackendState, tenant: Tenant | None) -> Told:
+    if tenant is None:
+        return Told([], backend.requests_total)
+    question = tenant.consent.question
+    return Told(shown_resources(tenant), backend.requests_total, question.members() if question else None)
 
 
 def merged(tables: Iterable[list[dict[str, Any]]]) -> list[dict[str, Any]]:

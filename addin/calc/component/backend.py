@@ -68,9 +68,21 @@ class BackendClient:
         self._idle: list[http.client.HTTPConnection] = []
         self.requests = 0
         """The requests to the service that the backend spent on calls from here."""
+        self.progress: dict[str, Any] = {}
+        """How far the backend was with its last answer; empty when all was there."""
 
     def answers(self, calls: Sequence[Call]) -> list[dict[str, Any]]:
-        """The answers of `calls` in order, as one batch; raises `BackendError` if there are none.
+        """The answers of `calls` in order, however long they take; raises `BackendError` if there are none."""
+        found: dict[int, dict[str, Any]] = {}
+        places = list(range(len(calls)))
+        while places:
+            replies = self.answers_so_far([calls[place] for place in places])
+            found.update((place, reply) for place, reply in zip(places, replies) if not is_pending(reply))
+            places = [place for place in places if place not in found]
+        return [found[place] for place in range(len(calls))]
+
+    def answers_so_far(self, calls: Sequence[Call]) -> list[dict[str, Any]]:
+        """What is there of the answers within about two seconds; the others are pending, and to be asked for again.
 
         A refused batch is halved until only the bad calls fail.
         """
@@ -82,7 +94,11 @@ class BackendClient:
             if len(calls) == 1:
                 return [{"error": "#VALUE!", "message": str(error), "fresh_s": 0.0}]
         half = len(calls) // 2
-        return self.answers(calls[:half]) + self.answers(calls[half:])
+        return self.answers_so_far(calls[:half]) + self.answers_so_far(calls[half:])
+
+    def drop(self, calls: Sequence[Call]) -> None:
+        """Let the backend fetch nothing more for these calls."""
+        self._request("POST", "/functions/drop", {"calls": [json_of(call) for call in calls]})
 
     def refresh(self, mode: str) -> dict[str, Any]:
         """Ask the backend for new values at the next batch: `stale` or `force`."""
@@ -95,11 +111,12 @@ class BackendClient:
         return self._request("GET", "/status")
 
     def _batch(self, calls: Sequence[Call]) -> list[dict[str, Any]]:
-        reply = self._request("POST", "/functions/call", {"calls": [json_of(call) for call in calls]})
+        reply = self._request("POST", "/functions/call?pending=yes", {"calls": [json_of(call) for call in calls]})
         answers = reply.get("answers")
         if not isinstance(answers, list) or len(answers) != len(calls):
             raise BackendError(f"what answers at {self.address.url} is not the add-in's backend")
         self.requests += int(reply.get("requests") or 0)
+        self.progress = reply.get("progress") or {}
         return answers
 
     def _request(self, method: str, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
@@ -173,6 +190,11 @@ class BackendClient:
             command = "addin serve --http" if url.startswith("http:") else "addin serve"
             return f"the add-in's backend does not run at {url}; start it with: {command}"
         return f"the add-in's backend at {url} did not answer ({error or type(error).__name__})"
+
+
+def is_pending(reply: Any) -> bool:
+    """Whether an answer is still to come."""
+    return isinstance(reply, dict) and reply.get("pending") is True
 
 
 def _speaks_plain_http(error: OSError) -> bool:

@@ -45,6 +45,7 @@ class Commands(unohelper.Base, XInitialization, XDispatchProvider, XNotifyingDis
         self._actions: dict[str, Callable[[Any], str]] = {
             "refresh": lambda document: self._refresh(document, "stale"),
             "refresh-everything": lambda document: self._refresh(document, "force"),
+            "stop": self._stop,
             "explain": self._explain,
             "status": lambda document: self._status(document),
         }
@@ -103,6 +104,10 @@ class Commands(unohelper.Base, XInitialization, XDispatchProvider, XNotifyingDis
             spent = engine.backend.requests - before
             return refreshed(spent, engine.backend.status(), fitted.changed, [*engine.messages(), *blocked])
 
+    def _stop(self, document: Any) -> str:  # noqa: ARG002 - as every command
+        """End what is loading; cells without a value say so."""
+        return "Stopped. Refresh loads the rest." if self._host.engine.stop() else "Nothing is loading."
+
     def _status(self, document: Any) -> str:
         """The state of the backend, the key and the quota, which cells show errors and why."""
         backend = self._host.engine.backend
@@ -150,7 +155,7 @@ class Commands(unohelper.Base, XInitialization, XDispatchProvider, XNotifyingDis
     def _show(self, command: str, outcome: Outcome) -> None:
         """Report a refresh in a bar above the cells, which needs no click; everything else in a message box."""
         done = outcome.state == SUCCESS
-        if command.startswith("refresh"):
+        if command.startswith("refresh") or command == "stop":
             self._show_bar(outcome.text, is_fine=done and "\n" not in outcome.text)
             return
         window = self._frame.getContainerWindow()

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import threading
-from contextlib import contextmanager
-from typing import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any, Callable, Iterator, Mapping, Sequence
 
-from .backend import BackendClient, BackendError
+from .backend import BackendClient, BackendError, is_pending
 from .calls import Call, Function, error_style
 from .response_cache import CachedAnswer, ResponseCache
 from .values import NA, Answer, Value, value_of
 
-BATCH = 4_000
-"""Calls in one request: 10,000 cells need three requests, and each answer has a few MB at most."""
+BATCH = 20_000
+"""Calls in one request: each answer has a few MB at most."""
+
+STOPPED = "stopped; press Refresh to load it"
 
 
 class Engine:
@@ -25,6 +27,9 @@ class Engine:
         self._queued: dict[Call, None] = {}
         self._lock = threading.Lock()
         self._traced: dict[Call, None] | None = None
+        self.is_loading = False
+        """Whether something that `fetch_some` was asked for is pending."""
+        self._is_stopped = False
 
     def fresh(self, call: Call) -> CachedAnswer | None:
         """The cached answer of a call, while it is fresh."""
@@ -65,15 +70,48 @@ class Engine:
         """Fetch `calls` and cache their answers; never raises: a failure is cached as the call's error."""
         for start in range(0, len(calls), BATCH):
             batch = calls[start : start + BATCH]
-            try:
-                answers = [value_of(reply) for reply in self.backend.answers(batch)]
-            except BackendError as error:
-                answers = [self._without(call, str(error)) for call in batch]
-            except (AttributeError, KeyError, TypeError, ValueError) as error:
-                message = f"the backend's answer cannot be read ({error!r}); build the extension again"
-                answers = [self._without(call, message) for call in batch]
-            for call, answer in zip(batch, answers):
+            self._keep(batch, self.backend.answers)
+
+    def fetch_some(self, calls: Sequence[Call]) -> list[Call]:
+        """Fetch what is there of `calls` within about two seconds for each batch; returns those that are pending.
+
+        After `stop` none is: what was not there says that it was stopped.
+        """
+        self.is_loading = True
+        pending: list[Call] = []
+        for start in range(0, len(calls), BATCH):
+            pending += self._keep(calls[start : start + BATCH], self.backend.answers_so_far)
+        if pending and self._is_stopped:
+            self._keep(pending, self._stopped)
+            pending = []
+        self.is_loading = bool(pending)
+        self._is_stopped = self._is_stopped and self.is_loading
+        return pending
+
+    def stop(self) -> bool:
+        """Let what is loading not be fetched; False if nothing is."""
+        self._is_stopped = self.is_loading
+        return self.is_loading
+
+    def _stopped(self, calls: Sequence[Call]) -> list[dict[str, Any]]:
+        with suppress(BackendError):  # then it gives up by itself
+            self.backend.drop(calls)
+        raise BackendError(STOPPED)
+
+    def _keep(self, calls: Sequence[Call], ask: Callable[[Sequence[Call]], list[dict[str, Any]]]) -> list[Call]:
+        """Cache the answers that `ask` gives, or why there are none; returns the calls that are pending."""
+        try:
+            replies = ask(calls)
+            answers = [None if is_pending(reply) else value_of(reply) for reply in replies]
+        except BackendError as error:
+            answers = [self._without(call, str(error)) for call in calls]
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            message = f"the backend's answer cannot be read ({error!r}); build the extension again"
+            answers = [self._without(call, message) for call in calls]
+        for call, answer in zip(calls, answers):
+            if answer is not None:
                 self._cache.put(call, answer)
+        return [call for call, answer in zip(calls, answers) if answer is None]
 
     def expire(self) -> None:
         """Fetch every call again from now on."""

@@ -97,9 +97,9 @@ class Host:
         """
         if self.situation(document) is Situation.SHOWN:
             self.main.run(document.calculateAll)
-            for _ in range(ROUNDS):
-                if not self._screen.fill_in():
-                    break
+            rounds = 0
+            while rounds < ROUNDS and self._screen.fill_in():
+                rounds += not self.engine.is_loading
             return
         self._collecting.add(document_id(document))
         document.calculateAll()

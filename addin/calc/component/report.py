@@ -19,6 +19,19 @@ def refreshed(spent: int, status: dict[str, Any], fitted: int, problems: Sequenc
     return "\n".join([" ".join(sentences), *_listed(problems)])
 
 
+def loading(progress: dict[str, Any]) -> str:
+    """How far loading is, as the backend told it.
+
+    >>> loading({"done": 2473, "of": 10000, "left_s": 19.6})
+    'Loading 2,473 of 10,000, about 20 s'
+    """
+    text = f"Loading {progress.get('done', 0):,} of {progress.get('of', 0):,}"
+    left_s = progress.get("left_s")
+    if left_s is None:
+        return text
+    return f"{text}, about {max(1, round(left_s))} s" if left_s < 90 else f"{text}, about {round(left_s / 60)} min"
+
+
 EPOCH = date(1899, 12, 30)
 """Serial 0 of a spreadsheet."""
 

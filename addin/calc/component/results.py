@@ -113,8 +113,15 @@ class Results:
         """Whether any cell waits for one of these calls."""
         return self._waiting.is_shown or any(call in self._by_call and self._by_call[call].is_shown for call in calls)
 
+    def shows_last(self, call: Call) -> bool:
+        """Whether a cell shows the last known value of a call: it does not call again when others are notified."""
+        return call in self._by_call and self._by_call[call].is_shown
+
     def push(self, values: dict[Call, Value]) -> None:
-        """Notify all cells that wait; call it on the main thread, or while Calc's own thread waits for us."""
+        """Notify all cells that wait; call it on the main thread, or while Calc's own thread waits for us.
+
+        Cells without a value call again, so that what is still to come is asked for as long as a cell needs it.
+        """
         waiting, self._waiting = self._waiting, Later()
         for call, value in values.items():
             if call in self._by_call:

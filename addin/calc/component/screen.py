@@ -1,17 +1,18 @@
-"""Documents in windows: Calc is never held up, and cells are filled in when their values arrive."""
+"""Documents in windows: Calc is never held up; cells fill in as values arrive, and the status bar tells how far."""
 
 from __future__ import annotations
 
 import threading
 import traceback
 from contextlib import suppress
-from typing import Any, Callable
+from typing import Any, Callable, Sequence
 
 from com.sun.star.uno import RuntimeException
 
 from .calls import Call
 from .engine import Engine
 from .main_thread import MainThread
+from .report import loading
 from .results import Results
 from .tables import calculate_out_of_sight
 
@@ -30,6 +31,7 @@ class Screen:
         self._wake = threading.Event()
         self._filling = threading.Lock()
         self._worker: threading.Thread | None = None
+        self._indicator: Any = None
 
     def knows(self, identifier: str) -> bool:
         """Whether cells of this document waited before."""
@@ -47,7 +49,7 @@ class Screen:
         self._wake.set()
 
     def fill_in(self) -> bool:
-        """Fetch the queued calls and notify their cells; whether there were any.
+        """Fetch what is there of the queued calls and notify their cells; whether there were any.
 
         The queue is taken on the main thread: when that is idle, all cells of a recalculation have called, and a call
         that no cell waits for costs no request. One thread at a time does this, so an empty queue means all is done.
@@ -55,8 +57,8 @@ class Screen:
         with self._filling:
             calls: list[Call] = self._main.run(self._take)
             if calls:
-                self._engine.fetch(calls)
-                self._main.run(lambda: self._push(calls))
+                pending = self._engine.fetch_some(calls)
+                self._main.run(lambda: self._push(calls, pending))
             else:
                 self._main.run(self._finish)
             return bool(calls)
@@ -76,11 +78,33 @@ class Screen:
         calls = self._engine.take_queue()
         return calls if self._results.is_shown(calls) else []
 
-    def _push(self, calls: list[Call]) -> None:
-        self._results.push(self._engine.values(calls))
+    def _push(self, calls: list[Call], pending: Sequence[Call]) -> None:
+        still = set(pending)
+        self._results.push(self._engine.values([call for call in calls if call not in still]))
+        for call in pending:
+            if self._results.shows_last(call):
+                self._engine.enqueue(call)
+        self._show_progress(is_loading=bool(pending))
+
+    def _show_progress(self, *, is_loading: bool) -> None:
+        """Tell in the status bar how far loading is; an office without one goes without."""
+        with suppress(RuntimeException, AttributeError):
+            if not is_loading:
+                if self._indicator is not None:
+                    self._indicator.end()
+                self._indicator = None
+                return
+            progress = self._engine.backend.progress
+            if self._indicator is None:
+                document = next(iter(self._waiting.values()))
+                self._indicator = document.getCurrentController().getFrame().createStatusIndicator()
+                self._indicator.start("", 100)
+            self._indicator.setText(loading(progress))
+            self._indicator.setValue(100 * progress.get("done", 0) // max(1, progress.get("of", 0)))
 
     def _finish(self) -> None:
         """Calculate what is not in sight, and draw the charts: Calc does neither when a cell gets a later result."""
+        self._show_progress(is_loading=False)
         documents, self._waiting = self._waiting, {}
         for identifier, document in documents.items():
             with suppress(RuntimeException):  # it was closed meanwhile

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from addin.config.settings import Settings, load_settings
-from dataservice.cli.printing import printable
 
 if TYPE_CHECKING:
     from addin.excel.doctor import Finding
@@ -32,19 +31,21 @@ def doctor(
       addin doctor --json
       addin doctor --report report.md
     """
+    from addin.cli.autostart.status import autostart_link
+    from addin.cli.findings import print_findings
     from addin.cli.output import print_json
     from addin.excel.doctor import State, examine
     from addin.tls.certificates import certificates
 
     settings, now = load_settings(), dt.datetime.now(dt.UTC)
     findings = asyncio.run(examine(settings, certificates(), now))
-    findings += _libreoffice()
+    findings += [autostart_link(settings), *_libreoffice()]
     if report is not None:
         _write(report, findings, settings, now)
     if as_json:
         print_json(findings)
     else:
-        _print(findings)
+        print_findings(findings)
     if any(finding.state is State.BROKEN for finding in findings):
         raise typer.Exit(1)
 
@@ -76,21 +77,3 @@ def _libreoffice() -> list[Finding]:
     text = f"started from this terminal it would abort: it would use {python} instead of its own Python"
     advice = "deactivate the virtual environment, or start LibreOffice from the desktop's menu"
     return [Finding("libreoffice", State.WARNING, text, advice)]
-
-
-def _print(findings: Sequence[Finding]) -> None:
-    from rich.console import Console
-    from rich.text import Text
-
-    from addin.cli.output import plain_table
-    from addin.excel.doctor import State
-
-    marks = {State.GOOD: ("✓", "green"), State.WARNING: ("!", "yellow"), State.BROKEN: ("✗", "red")}
-    table = plain_table()
-    for finding in findings:
-        mark, style = marks[finding.state]
-        lines = Text(printable(finding.text))
-        if finding.advice:
-            lines.append(f"\n→ {finding.advice}", style="bold")
-        table.add_row(Text(mark, style=style), Text(finding.topic, style="cyan"), lines)
-    Console().print(table)

@@ -84,7 +84,8 @@ def _check(file: str) -> None:
 
 
 def _windows(text: str | None) -> None:
-    from addin.excel.sideload import WindowsRegistry, into_registry
+    from addin.config.windows_registry import WindowsRegistry
+    from addin.excel.sideload import into_registry
 
     changed = into_registry(WindowsRegistry(), None if text is None else _saved(text))
     if text is None:

@@ -155,16 +155,18 @@ async def _answers(formulas: list[str], settings: Settings) -> list[dict[str, An
     import orjson
 
     from addin.config.connect import connected
+    from addin.config.consent import consent_for, how_to_allow
     from addin.protocol.batch import Batches
     from addin.protocol.response_cache import ResponseCache
 
     calls = [_call(formula, settings.namespace) for formula in formulas]
     plain = [call for call in calls if isinstance(call, bytes)]
     async with connected(settings) as session:
-        batches = Batches(session, ResponseCache(settings.memo_bytes), deadline_s=settings.deadline_s)
+        consent, cache = consent_for(session.client, settings), ResponseCache(settings.memo_bytes)
+        batches = Batches(session, cache, deadline_s=settings.deadline_s, consent=consent)
 
         async def ask(asked: Sequence[bytes]) -> list[dict[str, Any]]:
-            found: list[dict[str, Any]] = orjson.loads((await batches.answer(asked)).text)
+            found: list[dict[str, Any]] = orjson.loads((await batches.answer(asked, how_to_allow(settings))).text)
             return found
 
         answered = iter(await ask(plain))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 from urllib.parse import urlsplit
@@ -11,15 +9,13 @@ from urllib.parse import urlsplit
 import typer
 
 from addin.config.settings import Settings, load_settings
-from addin.errors import AddinError, SettingsError
+from addin.errors import AddinError
 from dataservice.cli.printing import echo
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
-    from starlette.routing import BaseRoute
-
-    from addin.tls.certificates import Certificate
+    from addin.cli.backend import ReadyBackend
 
 
 def serve(
@@ -40,22 +36,16 @@ def serve(
       addin serve --port 8766
       addin serve --http --workers 4
     """
-    from addin.backend import create_app, serving
+    from addin.backend import serving
+    from addin.cli.backend import new_backend, shared_sheet
     from addin.config.json_log import log_as_json
 
     settings = load_settings()
     if settings.log_json:
         log_as_json()
-    app = create_app(settings, pages_beside=_shared_sheet(settings))
     processes = workers or settings.workers
-    certificate = None if http else _certificate()
-    listener = serving.listen(
-        host or settings.host,
-        settings.port if port is None else port,
-        certificate,
-        max_connections=ceil(settings.max_connections / processes),
-        receive_timeout_s=settings.receive_timeout_s,
-    )
+    backend = new_backend(settings, host=host, port=port, http=http, workers=processes)
+    app, listener = backend.app, backend.listener
     echo(f"Answering {settings.namespace} functions at {listener.url} from {settings.base_url}")
     for line in deployment(settings):
         echo(line)
@@ -63,12 +53,30 @@ def serve(
         echo("No API key is set yet: cells will say so. Keep one with: addin key set", err=True)
     echo("Ctrl-C ends it." if processes == 1 else f"{processes} workers answer. Ctrl-C ends them.")
     if processes == 1:
-        serving.serve(app, listener, grace_s=settings.stop_timeout_s)
+        serving.serve(app, listener, goes_on=_upkeep(backend), grace_s=settings.stop_timeout_s)
     else:
         from addin.backend.workers.supervisor import serve_workers
 
-        serve_workers(settings, listener, processes, _shared_sheet)
+        serve_workers(settings, listener, processes, shared_sheet)
     echo("Stopped.")
+
+
+def _upkeep(backend: ReadyBackend) -> Callable[[], bool]:
+    """Renews the certificate in time, and tells of an update; whoever started the backend here restarts it here."""
+    from addin.autostart.new_version import NewVersion, can_be_started, code_now
+    from addin.autostart.upkeep import Upkeep
+
+    upkeep = Upkeep(record=None, renew=backend.renew, has_update=NewVersion(code_now, can_be_started).is_here)
+    told = False
+
+    def goes_on() -> bool:
+        nonlocal told
+        if not upkeep.goes_on() and not told:
+            told = True
+            echo("A new version is installed. To use it: Ctrl-C, then addin serve")
+        return True
+
+    return goes_on
 
 
 def sheet(
@@ -121,24 +129,6 @@ def _readable(book: Path) -> Callable[[], Path]:
 
     Package(book).close()
     return lambda: book
-
-
-def _shared_sheet(settings: Settings) -> Sequence[BaseRoute]:
-    """The sheet, where a setting says that this backend serves it; raises `SettingsError` if it is not here."""
-    if not settings.serve_sheet:
-        return ()
-    from addin.sheet.component import ADVICE
-    from addin.sheet.routes import routes
-
-    if not (found := routes(settings)):
-        raise SettingsError(f"serve_sheet is set, but the sheet's component is not here; get it with: {ADVICE}")
-    return found
-
-
-def _certificate() -> Certificate:
-    from addin.tls.certificates import certificates  # cryptography takes long to load
-
-    return certificates().ensure(datetime.now(UTC))
 
 
 def deployment(settings: Settings) -> list[str]:

@@ -32,6 +32,16 @@ interface Answer {
   header?: string[] | null;
   columns?: Column[];
   fresh_s: number;
+  /** It is still to come: the call is to be posted again. */
+  pending?: boolean;
+}
+
+/** Whether so many requests may be sent. */
+interface Question {
+  id: number;
+  requests: number;
+  left: number | null;
+  text: string;
 }
 
 interface Quota {
@@ -47,6 +57,10 @@ interface Reply {
   requests: number;
   quota: Quota | null;
   generation: number;
+  /** How far the backend is, while something is pending. */
+  progress?: { done: number; of: number; left_s: number | null };
+  /** Waits for the user's answer; cells that depend on it say so, or show their last known value. */
+  question?: Question;
 }
 
 /** A cell of a result: plain, or one of Excel's data types. */
@@ -92,9 +106,17 @@ interface PageAddin {
   readonly spent: Readonly<{ requests: number; unanswered: number }>;
   /** The different calls made since `forget`, to ask what they would cost. */
   calls(): Call[];
+  /** How far the calls are that were made together, in words too (empty when all are there), and the open question. */
+  readonly loading: Readonly<{ done: number; of: number; text: string; question: Question | null }>;
+  /** Call `listener` whenever `loading` may have changed; returns what ends that. */
+  onLoading(listener: () => void): () => void;
+  /** Call `listener` when a question was answered: cells that waited for that can be calculated again. */
+  onAnswered(listener: () => void): () => void;
+  /** Answer the open question. */
+  answerQuestion(id: number, load: boolean): Promise<void>;
   /** Forget every answer: the next calls ask the backend again. */
   forget(): void;
-  /** End what is on its way; its cells say that they were stopped. What the backend has begun to fetch it goes on with. */
+  /** End what is on its way; its cells say that they were stopped, and nothing more is fetched for them. */
   stop(): void;
   /** Send this key with every batch (a shared deployment); it is held in memory only. */
   useKey(key: string | null): void;

@@ -82,6 +82,16 @@ export class Book {
     this.model.dispatch("EVALUATE_CELLS", payload);
   }
 
+  /**
+   * What a cell holds, undefined if it was deleted.
+   * @param {string} cellId
+   * @returns {string | undefined}
+   */
+  contentOf(cellId) {
+    const getters = this.model?.getters;
+    return getters && isThere(getters, cellId) ? getters.getCell(getters.getCellPosition(cellId))?.content : undefined;
+  }
+
   /** What the backend needs to make a file of it. */
   async exported() {
     const { files } = await this.model.exportXLSX();

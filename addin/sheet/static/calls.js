@@ -17,24 +17,38 @@ const NEVER_SETTLES = { code: "#N/A", message: "the arguments change with every 
 /** @type {Failure} */
 const STOPPED = { code: "#N/A", message: "stopped; press Refresh to load it" };
 
+/** Whether cells still need what is on its way is looked at so long after an edit. */
+const LOOK_MS = 100;
+
+/** @typedef {{ result: Promise<Result>, cancel: () => void }} Asked */
+
+/**
+ * @typedef {object} User a cell that used a call: in which calculation, and with which content
+ * @property {number} run
+ * @property {string} content
+ */
+
 /**
  * @typedef {object} KnownCall
- * @property {() => Promise<Result>} ask
+ * @property {() => Asked} ask
  * @property {Result | Failure | undefined} result
  * @property {boolean} pending
- * @property {Set<string>} cells those that used it, by the component's id
+ * @property {() => void} cancel end it while it is pending
+ * @property {Map<string, User>} cells those that used it, by the component's id
  */
 
 export class Calls {
   /**
    * @param {object} options
    * @param {(cells: string[]) => void} options.evaluate compute these cells again
+   * @param {(cell: string) => string | undefined} options.contentOf what a cell holds; undefined if it was deleted
    * @param {() => void} options.progressed called when calls are made or answered
    * @param {(work: () => void, ms: number) => void} options.later
    * @param {() => number} options.clock milliseconds, never set back
    */
-  constructor({ evaluate, progressed, later, clock }) {
+  constructor({ evaluate, contentOf, progressed, later, clock }) {
     this.evaluate = evaluate;
+    this.contentOf = contentOf;
     this.progressed = progressed;
     this.later = later;
     this.clock = clock;
@@ -52,6 +66,11 @@ export class Calls {
     this.answered = 0;
     this.flushing = false;
     this.epoch = 0;
+    this.run = 0;
+    this.running = false;
+    this.looking = false;
+    /** The calculation in which a cell was computed last. @type {Map<string, number>} */
+    this.computed = new Map();
   }
 
   /** Calls without an answer. */
@@ -62,17 +81,17 @@ export class Calls {
   /**
    * The result of a call, the last known one, or why there is none yet.
    * @param {string} key the call as text
-   * @param {() => Promise<Result>} ask
-   * @param {string | undefined} cell the cell that needs it
+   * @param {() => Asked} ask
+   * @param {{ id: string, content: string } | undefined} cell the cell that needs it, and what it holds
    * @returns {Result | Failure}
    */
   result(key, ask, cell) {
     let call = this.known.get(key);
     if (call === undefined) {
-      call = { ask, result: undefined, pending: false, cells: new Set() };
+      call = { ask, result: undefined, pending: false, cancel: () => {}, cells: new Map() };
       this.known.set(key, call);
     }
-    if (cell !== undefined) call.cells.add(cell);
+    if (cell !== undefined) this.#use(call, cell);
     if (!call.pending && (!this.delivering || call.result === undefined)) {
       if (!this.delivering) this.rounds = 0;
       if (this.rounds > MOST_ROUNDS) return call.result ?? NEVER_SETTLES;
@@ -125,6 +144,50 @@ export class Calls {
     }
   }
 
+  /** Cells were changed: end what none of them needs any more. */
+  lookForUnused() {
+    if (this.looking || this.waiting === 0) return;
+    this.looking = true;
+    this.later(() => {
+      this.looking = false;
+      this.#cancelUnused();
+    }, LOOK_MS);
+  }
+
+  /** @param {KnownCall} call @param {{ id: string, content: string }} cell */
+  #use(call, { id, content }) {
+    if (!this.running) {
+      this.running = true;
+      this.run += 1;
+      // The component computes its cells in one go.
+      queueMicrotask(() => (this.running = false));
+      this.lookForUnused();
+    }
+    this.computed.set(id, this.run);
+    call.cells.set(id, { run: this.run, content });
+  }
+
+  /** End calls whose cells were deleted, hold something else, or made other calls when they were computed last. */
+  #cancelUnused() {
+    for (const call of this.known.values()) {
+      if (!call.pending || call.cells.size === 0) continue;
+      for (const [cell, user] of call.cells) {
+        if (this.computed.get(cell) !== user.run || this.contentOf(cell) !== user.content) call.cells.delete(cell);
+      }
+      if (call.cells.size === 0) this.#cancel(call);
+    }
+    this.progressed();
+  }
+
+  /** @param {KnownCall} call */
+  #cancel(call) {
+    call.pending = false;
+    this.asked -= 1;
+    if (this.queue.delete(call)) return;
+    this.underWay -= 1;
+    call.cancel();
+  }
+
   /** @param {KnownCall} call */
   #make(call) {
     if (this.waiting === 0) this.asked = this.answered = 0;
@@ -153,15 +216,18 @@ export class Calls {
 
   /** @param {KnownCall} call @param {number} epoch */
   async #ask(call, epoch) {
+    const asked = call.ask();
+    const { cancel } = asked;
+    call.cancel = cancel;
     /** @type {Result | Failure} */
     let result;
     try {
-      result = await call.ask();
+      result = await asked.result;
     } catch (error) {
       const { code, message } = /** @type {any} */ (error);
       result = { code: typeof code === "string" ? code : "#N/A", message: String(message) };
     }
-    if (epoch !== this.epoch) return; // stopped meanwhile
+    if (epoch !== this.epoch || !call.pending || call.cancel !== cancel) return; // stopped or cancelled meanwhile
     call.pending = false;
     this.underWay -= 1;
     this.answered += 1;
@@ -173,7 +239,7 @@ export class Calls {
   #settle(call, result) {
     if (JSON.stringify(call.result) === JSON.stringify(result)) return;
     call.result = result;
-    for (const cell of call.cells) this.outdated.add(cell);
+    for (const cell of call.cells.keys()) this.outdated.add(cell);
   }
 
   /** All answers of a reply settle within one turn, so the cells are computed once for all of them. */

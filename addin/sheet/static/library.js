@@ -63,9 +63,14 @@ function resultOf(context, id, given, calls, valueInFile) {
   // While someone types, the component computes parts of the formula; only a formula in a cell may spend requests.
   if (context.updateDependencies === undefined) return calls.preview(key);
   const position = context.__originCellPosition;
-  const cell = position && context.getters.getCell(position)?.id;
+  const cell = position && context.getters.getCell(position);
   const body = /** @type {SheetFunction} */ (sheetFunctions.get(id));
-  const result = calls.result(key, () => body(...values, { functionName: id }), cell);
+  const ask = () => {
+    /** @type {{ functionName: string, onCanceled?: () => void }} */
+    const invocation = { functionName: id };
+    return { result: body(...values, invocation), cancel: () => invocation.onCanceled?.() };
+  };
+  const result = calls.result(key, ask, cell);
   if (result !== LOADING || !position) return result;
   return valueInFile(position.sheetId, o_spreadsheet.helpers.toXC(position.col, position.row), key) ?? LOADING;
 }

@@ -4,6 +4,7 @@ import { Book } from "./book.js";
 import { Calls } from "./calls.js";
 import { addLinksWithinBook, keepPastedTextText, splitPlace } from "./component.js";
 import { addFunctions } from "./library.js";
+import { watchQuestion } from "./question.js";
 import { element, StatusLine } from "./status_line.js";
 import { TextView } from "./text_view.js";
 
@@ -18,6 +19,7 @@ let active = "";
 
 const calls = new Calls({
   evaluate: (cells) => book.evaluate(cells),
+  contentOf: (cell) => book.contentOf(cell),
   progressed: () => line.update(),
   later: (work, ms) => void setTimeout(work, ms),
   clock: () => performance.now(),
@@ -40,6 +42,8 @@ async function start() {
   keepPastedTextText();
   DataServiceAddin.onReply((reply) => line.showQuota(reply.quota));
   line.showQuota(status.quota);
+  watchQuestion((problem) => line.complain(problem));
+  DataServiceAddin.onAnswered(() => book.evaluate(null));
   if (!status.key.set) line.complain("No API key is set: cells will say so. Keep one with: addin key set");
   listen();
   await show(opened);
@@ -57,6 +61,7 @@ async function show(opened) {
   await book.show((problem) => line.complain(problem));
   book.model.on("update", text, () => {
     text.follow(book.model);
+    calls.lookForUnused();
     watchButton();
   });
   active = activeCell();

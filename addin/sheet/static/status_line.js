@@ -29,7 +29,8 @@ export class StatusLine {
     this.progress.hidden = this.stop.hidden = !shown;
     this.progress.max = Math.max(1, asked);
     this.progress.value = answered;
-    this.loading.textContent = shown ? `Loading: ${number(answered)} of ${cells(asked)}` : "";
+    const counted = DataServiceAddin.loading.text || `${number(answered)} of ${number(asked)}`;
+    this.loading.textContent = shown ? `Loading: ${counted}` : "";
     element("spent").textContent = `${requests(DataServiceAddin.spent.requests)} spent by this page`;
   }
 

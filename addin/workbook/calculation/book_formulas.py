@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 
 from addin.formulas import Area, Unworkable
 from addin.workbook.calculation.influence import Calculation, Influence, Place, SheetArea
@@ -12,9 +11,7 @@ from addin.workbook.calculation.lexer import area_of, shape_of
 from addin.workbook.calculation.names import BookNames, quoted
 from addin.workbook.calculation.rewriting import analysed
 from addin.workbook.calculation.shapes import (
-    FOUND_WHILE_CALCULATING,
     NUMBER_OF_CELL,
-    TIMES,
     Fixed,
     Shape,
     SpillOf,
@@ -25,7 +22,7 @@ from addin.workbook.ooxml.cellformulas import Formula
 from addin.workbook.ooxml.positions import CellIndex
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True, eq=False)
 class BookFormula:
     """A formula in its cell, its shape, and the references that the shape leaves out."""
 
@@ -36,13 +33,18 @@ class BookFormula:
     number: int
     """Its number among the formulas of the book, by which the engine's answers name it."""
 
-    @cached_property
+    @property
     def areas(self) -> list[SheetArea]:
         """The areas that it refers to, each with its sheet."""
-        sheet, (row, _) = self.place
-        found = [(area.sheet or sheet, area) for area in map(area_of, self.references) if area is not None]
-        found += [(area.sheet or sheet, area) for area in self.shape.areas]
-        found += [(area.sheet or sheet, _in_row(area, row)) for area in self.shape.rows]
+        return [(area.sheet or self.place[0], area) for area in self.named_areas]
+
+    @property
+    def named_areas(self) -> list[Area]:
+        """The areas that it refers to, with a sheet only where it names one."""
+        found = [area for area in map(area_of, self.references) if area is not None]
+        if self.shape.areas or self.shape.rows:
+            found += self.shape.areas
+            found += [_in_row(area, self.place[1][0]) for area in self.shape.rows]
         return found
 
     @property
@@ -65,7 +67,8 @@ class BookFormula:
 
     def engine_text(self, spills: Mapping[Place, Area]) -> str:
         """The formula as the engine gets it; `spills` has the area that each array formula fills now."""
-        text = "".join(self._pieces(spills))
+        written = self.shape.written
+        text = written(self.references, self.number) if written else "".join(self._pieces(spills))
         return f"=INDEX(({text}),1,1)" if self.shape.may_be_table and not self.is_array else f"={text}"
 
     def _pieces(self, spills: Mapping[Place, Area]) -> Iterator[str]:
@@ -86,8 +89,8 @@ class BookFormula:
 
     def anchors(self) -> list[Place]:
         """The cells whose spills it refers to."""
-        indices = [piece.reference for piece in self.shape.pieces if isinstance(piece, SpillOf)]
-        return [place for place in (self._anchor(index) for index in indices) if place is not None]
+        anchors = (self._anchor(piece.reference) for piece in self.shape.spills)
+        return [place for place in anchors if place is not None]
 
     def _anchor(self, index: int) -> Place | None:
         area = area_of(self.references[index])
@@ -125,12 +128,13 @@ class FormulaReader:
         """One formula."""
         key, references = shape_of(formula.text.removeprefix("="))
         sheet = place[0]
-        if (sheet, key) not in self._shapes:
+        shape = self._shapes.get((sheet, key))
+        if shape is None:
             names = self._names.setdefault(sheet, BookNames(self._book, sheet, self._namespace, self._book.tables))
-            self._shapes[sheet, key] = analysed(key, names, self._namespace)
+            shape = self._shapes[sheet, key] = analysed(key, names, self._namespace)
         self._count += 1
-        known = [each if "!" not in each else self._known(each) for each in references]
-        return BookFormula(place, formula, self._shapes[sheet, key], tuple(known), self._count)
+        known = tuple(each if "!" not in each else self._known(each) for each in references)
+        return BookFormula(place, formula, shape, known, self._count)
 
     def _known(self, reference: str) -> str:
         """A reference with its sheet's name as the tab has it, which is how the engine knows it."""
@@ -152,11 +156,7 @@ def is_root(formula: BookFormula) -> bool:
     It calls a function of ours, has no value in the file, shows the time, or finds its cells while it calculates.
     """
     shape = formula.shape
-    return (
-        shape.calls_ours
-        or not formula.formula.is_calculated
-        or bool(shape.functions & (TIMES | FOUND_WHILE_CALCULATING))
-    )
+    return shape.calls_ours or not formula.formula.is_calculated or shape.shows_time or shape.finds_cells
 
 
 def calls_ours(formula: BookFormula) -> bool:
@@ -179,10 +179,10 @@ def resting_on(
 def _calculations(formulas: Iterable[BookFormula], roots: Callable[[BookFormula], bool]) -> Iterator[Calculation]:
     for formula in formulas:
         yield formula.place, formula.areas, roots(formula)
-        if not formula.formula.area.is_cell:
+        area = formula.formula.filled
+        if area is not None and not area.is_cell:
             sheet, spot = formula.place
             anchor = [(sheet, Area(*spot, *spot))]
-            area = formula.formula.area
             for row in range(area.first_row, area.last_row + 1):
                 for column in range(area.first_column, area.last_column + 1):
                     if (row, column) != spot:

@@ -11,13 +11,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from addin.formulas import Area
 from addin.workbook.calculation.book_formulas import BookFormula, resting_on
 from addin.workbook.calculation.engine import Engine
 from addin.workbook.calculation.engine_book import EngineBook, cells_of_formula
 from addin.workbook.calculation.influence import Place, by_sheet
-from addin.workbook.calculation.results import Read, doubt_about, is_reproduced, is_same, to_cell, to_engine
-from addin.workbook.calculation.shapes import FOUND_WHILE_CALCULATING, RANDOM, TIMES
+from addin.workbook.calculation.results import doubt_about, is_reproduced, is_same, to_cell, to_engine
 from addin.workbook.calculation.supported import doubtful
 from addin.workbook.ooxml.book import Book
 from udfs.cells import Scalar
@@ -69,12 +67,13 @@ class BookCalculation:
         self.used: dict[int, list[str]] = {}
         """The keys of the calls of ours that each formula made, by the formula's number."""
         self._doubts: set[int] = set()
+        self._doubtful: dict[tuple[int, bool], str] = {}
         self._compared = _comparable(self._formulas)
 
     def prove(self) -> None:
         """Work the book out with the values of the file, and mark what is not reproduced as unproven."""
         for place, formula in self._formulas.items():
-            if why := _refusal(formula, compared=place in self._compared):
+            if why := self._refusal(formula):
                 self._unproven[place] = why
         begin = [formula for formula in self._formulas.values() if self._is_tried_first(formula)]
         self._cells.load(begin)
@@ -85,7 +84,7 @@ class BookCalculation:
             place = formula.place
             if place in self._compared and place not in self._unproven:
                 self._reproduced[place] = found[place]
-                if not is_reproduced(self._stored(formula), found[place]):
+                if not self._is_reproduced(formula, found[place]):
                     self._unproven[place] = NOT_REPRODUCED
         begun = set(found)
         self._cells.put_values(self._formulas[place] for place in begun & self._unproven.keys())
@@ -129,21 +128,30 @@ class BookCalculation:
     def results(self) -> list[Result]:
         """What became of every formula."""
         found = self._cells.values(list(self._formulas.values()))
+        unchanged = {place for place, rows in self._reproduced.items() if is_same(rows, found[place])} | self._accepted
         for place, formula in self._formulas.items():
-            if place not in self._unproven and (why := self._doubt(formula, found[place])):
+            if place not in self._unproven and place not in unchanged and (why := self._doubt(formula, found[place])):
                 self._unproven[place] = why
         tainted = self._resting_on_unproven()
-        return [self._result(formula, found[place], tainted) for place, formula in self._formulas.items()]
+        results = []
+        for place, formula in self._formulas.items():
+            why = self._unproven.get(place, "")
+            if why in ("", NOT_REPRODUCED):
+                why = tainted.get(place, why)
+            is_old = why or place in unchanged
+            rows = self._old_rows(formula) if is_old else [[to_cell(value) for value in row] for row in found[place]]
+            used = tuple(self.used.get(formula.number, ()))
+            results.append(Result(formula, rows, why, place in self._compared, used))
+        return results
 
-    def _result(self, formula: BookFormula, rows: list[list[Any]], tainted: Mapping[Place, str]) -> Result:
-        place = formula.place
-        why = self._unproven.get(place, "")
-        if why in ("", NOT_REPRODUCED):
-            why = tainted.get(place, why)
-        compared = place in self._compared
-        unchanged = place in self._accepted or (compared and is_same(self._reproduced.get(place), rows))
-        shown = self._old_rows(formula) if why or unchanged else [[to_cell(value) for value in row] for row in rows]
-        return Result(formula, shown, why, compared, tuple(self.used.get(formula.number, ())))
+    def _refusal(self, formula: BookFormula) -> str:
+        """Why a formula is not even tried; empty where it is."""
+        if formula.shape.is_random:
+            return "it is random"
+        key = id(formula.shape), formula.place in self._compared
+        if key not in self._doubtful:
+            self._doubtful[key] = doubtful(formula.shape.functions, compared=key[1])
+        return formula.refusal() or self._doubtful[key]
 
     def _is_tried_first(self, formula: BookFormula) -> bool:
         """Whether the first run works the formula out; any other shows its stored value there."""
@@ -159,27 +167,25 @@ class BookCalculation:
         self._unproven.update({place: why for place, why in self._cells.unreadable.items() if place in self._formulas})
         return found.asked
 
-    def _stored(self, formula: BookFormula) -> Read:
-        rows = [[to_engine(value) for value in row] for row in self._old_rows(formula)]
-        return Read(rows, formula.formula.is_dynamic)
+    def _is_reproduced(self, formula: BookFormula, rows: list[list[Any]]) -> bool:
+        old = [[to_engine(value) for value in row] for row in self._old_rows(formula)]
+        return is_reproduced(old, rows)
 
     def _old_rows(self, formula: BookFormula) -> list[list[Scalar]]:
         sheet = self._book.sheet(formula.place[0])
-        area = formula.formula.area if formula.is_array else Area(*formula.place[1], *formula.place[1])
+        area = formula.formula.filled
+        if area is None:
+            return [[sheet.value(formula.place[1])]]
         columns = range(area.first_column, area.last_column + 1)
         return [[sheet.value((row, column)) for column in columns] for row in range(area.first_row, area.last_row + 1)]
 
     def _doubt(self, formula: BookFormula, rows: list[list[Any]]) -> str:
-        """Why the value that was worked out is not to be written; empty where it is."""
-        compared = formula.place in self._compared
-        if formula.place in self._accepted:
-            return ""
-        if compared and is_same(self._reproduced.get(formula.place), rows):
-            return ""
+        """Why a value that was worked out is not to be written; empty where it is."""
         if formula.number in self._doubts:
             return "it writes a number as text that programs write differently"
         if why := doubt_about(formula, rows):
             return why
+        compared = formula.place in self._compared
         return OTHER_BRANCH if compared and self._takes_other_branch(formula.number) else ""
 
     def _takes_other_branch(self, number: int) -> bool:
@@ -196,7 +202,7 @@ class BookCalculation:
         reached = {formula.place for formula in resting_on(self._formulas.values(), cells)}
         reasons = dict.fromkeys(reached, RESTS_ON_UNPROVEN)
         for place, formula in self._formulas.items():
-            if place not in reached and formula.shape.functions & FOUND_WHILE_CALCULATING:
+            if place not in reached and formula.shape.finds_cells:
                 reasons[place] = "it finds its cells while it calculates, and some are left as they were"
         return reasons
 
@@ -206,7 +212,7 @@ def _comparable(formulas: Mapping[Place, BookFormula]) -> set[Place]:
     unknown = [
         cell
         for formula in formulas.values()
-        if not formula.formula.is_calculated and (formula.shape.calls_ours or formula.shape.functions & TIMES)
+        if not formula.formula.is_calculated and (formula.shape.calls_ours or formula.shape.shows_time)
         for cell in cells_of_formula(formula)
     ]
     blind = set(unknown)
@@ -217,13 +223,5 @@ def _comparable(formulas: Mapping[Place, BookFormula]) -> set[Place]:
         for place, formula in formulas.items()
         if formula.formula.is_calculated
         and place not in blind
-        and not formula.shape.calls_ours
-        and not formula.shape.functions & (TIMES | RANDOM)
+        and not (formula.shape.calls_ours or formula.shape.shows_time or formula.shape.is_random)
     }
-
-
-def _refusal(formula: BookFormula, *, compared: bool) -> str:
-    """Why a formula is not even tried; empty where it is."""
-    if formula.shape.functions & RANDOM:
-        return "it is random"
-    return formula.refusal() or doubtful(formula.shape.functions, compared=compared)

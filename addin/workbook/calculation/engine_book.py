@@ -11,7 +11,6 @@ from addin.workbook.calculation.book_formulas import BookFormula
 from addin.workbook.calculation.engine import Engine, EngineCell, EngineFailedError
 from addin.workbook.calculation.influence import Place
 from addin.workbook.calculation.results import to_engine
-from addin.workbook.calculation.shapes import FOUND_WHILE_CALCULATING
 from addin.workbook.ooxml.book import Book
 from addin.workbook.ooxml.errors import WorkbookError
 from addin.workbook.ooxml.positions import address, area_of
@@ -32,11 +31,12 @@ class EngineBook:
     def load(self, begin: Sequence[BookFormula]) -> None:
         """Put all values of the file in, but the formulas of `begin` instead of theirs."""
         self.read_spills()
-        filled = {cell for formula in begin for cell in cells_of_formula(formula)}
+        filled = {formula.place for formula in begin}
+        filled.update(cell for formula in begin if formula.formula.filled for cell in cells_of_formula(formula))
         cells: list[EngineCell] = []
         for name in self._sheets_needed():
             sheet = self._sheet(name)
-            spots = (spot for spot in sheet.filled() if (name, spot) not in filled)
+            spots = [spot for spot in sheet.filled() if (name, spot) not in filled]
             cells += [(name, *spot, False, to_engine(sheet.value(spot))) for spot in spots]
         cells += [self._formula_cell(formula) for formula in begin]
         self._refuse(self.engine.load(self.book.sheet_names, cells))
@@ -66,7 +66,7 @@ class EngineBook:
     def read_spills(self) -> set[Place]:
         """Look up in the file the area of every spill that is referred to; those whose area is another one now."""
         moved = set()
-        for anchor in {anchor for formula in self.formulas.values() for anchor in formula.anchors()}:
+        for anchor in {anchor for formula in self._with_spills() for anchor in formula.anchors()}:
             if anchor in self.formulas and anchor in self._spills:
                 continue
             area = self._sheet(anchor[0]).array_at(anchor[1])
@@ -92,8 +92,11 @@ class EngineBook:
     def respill(self, moved: set[Place], left: Iterable[Place]) -> None:
         """Write the formulas again that refer to a spill of another size, but those in `left`."""
         skipped = set(left)
-        formulas = (formula for place, formula in self.formulas.items() if place not in skipped)
+        formulas = [formula for formula in self._with_spills() if formula.place not in skipped]
         self.put([self._formula_cell(formula) for formula in formulas if moved.intersection(formula.anchors())])
+
+    def _with_spills(self) -> list[BookFormula]:
+        return [formula for formula in self.formulas.values() if formula.shape.spills]
 
     def values(self, formulas: Sequence[BookFormula]) -> dict[Place, list[list[Any]]]:
         """What the engine shows in the cells of formulas, as rows."""
@@ -125,9 +128,11 @@ class EngineBook:
             raise EngineFailedError(str(error)) from None
 
     def _sheets_needed(self) -> list[str]:
-        used = {sheet.casefold() for formula in self.formulas.values() for sheet, _ in formula.areas}
-        used |= {place[0].casefold() for place in self.formulas}
-        everything = any(formula.shape.functions & FOUND_WHILE_CALCULATING for formula in self.formulas.values())
+        used = {place[0] for place in self.formulas}
+        for formula in self.formulas.values():
+            used.update(area.sheet for area in formula.named_areas if area.sheet)
+        used = {name.casefold() for name in used}
+        everything = any(formula.shape.finds_cells for formula in self.formulas.values())
         return [name for name in self.book.sheet_names if everything or name.casefold() in used]
 
     def _formula_cell(self, formula: BookFormula) -> EngineCell:
@@ -141,6 +146,8 @@ class EngineBook:
 
 def cells_of_formula(formula: BookFormula) -> list[Place]:
     """The cells that a formula fills in the file."""
+    if formula.formula.filled is None:
+        return [formula.place]
     return [(formula.place[0], spot) for spot in _spots(formula.formula.area)]
 
 

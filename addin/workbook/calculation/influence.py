@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
 from typing import TypeAlias
 
 from addin.formulas import Area
@@ -27,18 +28,35 @@ class Influence:
     """The calculations that depend on a cell in `ours`, or call a function of ours, directly or through others."""
 
     def __init__(self, calculations: Iterable[Calculation], ours: Mapping[str, CellIndex]) -> None:
-        self._users: dict[SheetArea, list[Place]] = {}
+        self._cell_users: dict[Place, list[Place]] = {}
+        self._area_users: dict[SheetArea, list[Place]] = {}
         starts: list[Place] = []
         places: list[Place] = []
         for place, areas, calls_ours in calculations:
             places.append(place)
-            for area in areas:
-                self._users.setdefault(area, []).append(place)
-            if calls_ours or any(sheet in ours and ours[sheet].first_inside(area) for sheet, area in areas):
+            for where in areas:
+                sheet, area = where
+                if area.first_row == area.last_row and area.first_column == area.last_column:  # most are one cell
+                    self._cell_users.setdefault((sheet, (area.first_row, area.first_column)), []).append(place)
+                else:
+                    self._area_users.setdefault(where, []).append(place)
+            if calls_ours:
                 starts.append(place)
+        starts += (
+            user for (sheet, spot), users in self._cell_users.items() if spot in ours.get(sheet, ()) for user in users
+        )
+        starts += (
+            user
+            for (sheet, area), users in self._area_users.items()
+            if sheet in ours and ours[sheet].first_inside(area)
+            for user in users
+        )
         self.places = self._closure(starts, places)
         """Where these calculations are."""
-        self._influenced = by_sheet(self.places)
+
+    @cached_property
+    def _influenced(self) -> dict[str, CellIndex]:
+        return by_sheet(self.places)
 
     def first_inside(self, sheet: str, area: Area) -> Spot | None:
         """One of these calculations inside an area; None where there is none."""
@@ -49,21 +67,30 @@ class Influence:
         reached = set(starts)
         if not starts:
             return reached
-        sheets: dict[str, list[Spot]] = {}
-        for sheet, spot in places:
-            sheets.setdefault(sheet, []).append(spot)
-        spans = {sheet: _Spans(spots) for sheet, spots in sheets.items()}
-        for where in self._users:
-            if where[0] in spans:
-                spans[where[0]].watch(where[1])
-        waiting = list(starts)
+        spans = self._spans(places)
+        waiting = list(reached)
         while waiting:
-            sheet, spot = waiting.pop()
-            for area in spans[sheet].reach(spot):
-                new = [user for user in self._users.pop((sheet, area), ()) if user not in reached]
-                reached.update(new)
-                waiting.extend(new)
+            place = waiting.pop()
+            users = self._cell_users.pop(place, [])
+            sheet, spot = place
+            if sheet in spans:
+                for area in spans[sheet].reach(spot):
+                    users += self._area_users.pop((sheet, area), ())
+            new = [user for user in users if user not in reached]
+            reached.update(new)
+            waiting.extend(new)
         return reached
+
+    def _spans(self, places: Iterable[Place]) -> dict[str, _Spans]:
+        """The calculations of the sheets that areas lie on, watched by these areas."""
+        sheets: dict[str, list[Spot]] = {sheet: [] for sheet, _ in self._area_users}
+        for sheet, spot in places:
+            if sheet in sheets:
+                sheets[sheet].append(spot)
+        spans = {sheet: _Spans(spots) for sheet, spots in sheets.items()}
+        for sheet, area in self._area_users:
+            spans[sheet].watch(area)
+        return spans
 
 
 class _Spans:
@@ -76,6 +103,7 @@ class _Spans:
             self._axes[1].setdefault(column, []).append(row)
         self._keys = sorted(self._axes[0]), sorted(self._axes[1])
         self._watchers: dict[tuple[int, int, int], list[Area]] = {}
+        self._watched: set[tuple[int, int]] = set()
         self._passed: set[tuple[int, int, int]] = set()
 
     def watch(self, area: Area) -> None:
@@ -89,12 +117,15 @@ class _Spans:
         first, last = limits[1 - axis]
         for key in found[axis]:
             line = self._axes[axis][key]
+            self._watched.add((axis, key))
             for node in _nodes(len(line), bisect_left(line, first), bisect_right(line, last)):
                 self._watchers.setdefault((axis, key, node), []).append(area)
 
     def reach(self, spot: Spot) -> Iterator[Area]:
         """The areas that wait for this cell, each at least once over all calls."""
         for axis in (0, 1):
+            if (axis, spot[axis]) not in self._watched:
+                continue
             line = self._axes[axis][spot[axis]]
             node = len(line) + bisect_left(line, spot[1 - axis])
             while node and (axis, spot[axis], node) not in self._passed:

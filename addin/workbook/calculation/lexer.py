@@ -24,6 +24,7 @@ _TEXT = r'"(?:[^"]|"")*"'
 _BRACKETS = r"\[(?:[^\[\]']|'.|\[(?:[^\[\]']|'.)*\])*\]"
 _SHAPE = re.compile(rf"(?P<text>{_TEXT}|{_BRACKETS})|(?<![\w.\]$!\\:])(?P<reference>{_REFERENCE})")
 _PARTS = re.compile(rf"(?P<sheet>{_SHEET})?(?P<cells>.*)", re.DOTALL)
+_ONE_CELL = re.compile(r"\$?([A-Za-z]{1,3})\$?([0-9]{1,7})")
 _CORNER = re.compile(r"\$?([A-Za-z]{1,3})?\$?([0-9]{1,7})?")
 
 
@@ -60,15 +61,18 @@ def shape_of(formula: str) -> tuple[str, list[str]]:
     >>> shape_of("SUM(A1:B2)*LOG10(x!C3)")
     ('SUM(\\x00)*LOG10(\\x00)', ['A1:B2', 'x!C3'])
     """
+    parts = _SHAPE.split(formula.replace(HOLE, ""))  # what is between, a text, a reference, and so on
     found: list[str] = []
-
-    def replaced(match: re.Match[str]) -> str:
-        if match["text"] is not None or area_of(match["reference"]) is None:
-            return match[0]
-        found.append(match["reference"])
-        return HOLE
-
-    return _SHAPE.sub(replaced, formula.replace(HOLE, "")), found
+    for at in range(2, len(parts), 3):
+        reference = parts[at]
+        if reference is None:
+            parts[at] = ""
+            continue
+        parts[at - 1] = ""
+        if area_of(reference) is not None:
+            found.append(reference)
+            parts[at] = HOLE
+    return "".join(parts), found
 
 
 def tokens(shape: str) -> list[Token] | None:
@@ -87,6 +91,9 @@ def tokens(shape: str) -> list[Token] | None:
 @lru_cache(maxsize=100_000)
 def area_of(reference: str) -> Area | None:
     """The area that a reference names; `sheet` is None for the formula's own. None for what is no place."""
+    if one := _ONE_CELL.fullmatch(reference):  # most are
+        row, column = int(one[2]), column_index_from_string(one[1])
+        return Area(row, column, row, column) if 1 <= row <= MAX_ROW and column <= MAX_COLUMN else None
     parts = _PARTS.fullmatch(reference)
     if parts is None:
         return None

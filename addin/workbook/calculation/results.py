@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
@@ -16,14 +15,6 @@ TOLERANCE = 1e-12
 
 TINY = 1e-13
 """A sum or difference below this may be rounding alone, of which spreadsheets make 0 in some places."""
-
-
-@dataclass(frozen=True, slots=True)
-class Read:
-    """What the file holds in the cells of a formula."""
-
-    rows: list[list[Any]]
-    is_dynamic: bool
 
 
 def to_engine(value: Scalar) -> Any:
@@ -46,37 +37,54 @@ def to_cell(value: Any) -> Scalar:
     return 0.0 if value is None else value
 
 
-def is_reproduced(old: Read, found: list[list[Any]]) -> bool:
+def is_reproduced(old: list[list[Any]], found: list[list[Any]]) -> bool:
     """Whether the engine found what the file holds: numbers within `TOLERANCE`, everything else exactly."""
-    if len(old.rows) != len(found) or len(old.rows[0]) != len(found[0]):
+    if len(old) != len(found) or len(old[0]) != len(found[0]):
         return False
-    pairs = zip((v for row in old.rows for v in row), (v for row in found for v in row), strict=True)
-    return all(_equal(one, other) for one, other in pairs)
+    return all(
+        _equal(one, other)
+        for row, others in zip(old, found, strict=True)
+        for one, other in zip(row, others, strict=True)
+    )
 
 
-def is_same(one: list[list[Any]] | None, other: list[list[Any]]) -> bool:
+def is_same(one: list[list[Any]], other: list[list[Any]]) -> bool:
     """Whether two results of the engine are the same to the last bit."""
-    return one == other and one is not None and str(one) == str(other)
+    if one != other:
+        return False
+    return all(
+        type(value) is type(again)
+        for row, others in zip(one, other, strict=True)
+        for value, again in zip(row, others, strict=True)
+    )
 
 
 def doubt_about(formula: BookFormula, rows: list[list[Any]]) -> str:
     """Why these values are not to be written into the cells of `formula`; empty where they are."""
-    for value in (value for row in rows for value in row):
-        if isinstance(value, dict) and value["error"] not in ERROR_CODES:
-            return f"the calculation engine gave no value ({value['error'].strip('#').lower()})"
-        if isinstance(value, dict) and value["error"] in ("#NAME?", "#SPILL!", "#CALC!"):
-            return f"the calculation engine came to {value['error']}"
-        if isinstance(value, float) and 0 < abs(value) < TINY and formula.shape.joins_or_subtracts:
-            return "its value may be nothing but rounding, which programs show differently"
+    for row in rows:
+        for value in row:
+            if why := _doubt_about_value(value, formula):
+                return why
+    if not formula.is_array:
+        return ""
     area = formula.formula.area
     size = (area.last_row - area.first_row + 1, area.last_column - area.first_column + 1)
-    if (
-        formula.is_array
-        and not formula.formula.is_dynamic
-        and not formula.shape.is_call
-        and (size != (len(rows), len(rows[0])))
-    ):
+    is_fixed = not formula.formula.is_dynamic and not formula.shape.is_call
+    if is_fixed and size != (len(rows), len(rows[0])):
         return f"its result has {len(rows)} × {len(rows[0])} cells, and its area {size[0]} × {size[1]}"
+    return ""
+
+
+def _doubt_about_value(value: Any, formula: BookFormula) -> str:
+    if type(value) is float:
+        if -TINY < value < TINY and value and formula.shape.joins_or_subtracts:
+            return "its value may be nothing but rounding, which programs show differently"
+    elif isinstance(value, dict):
+        code = value["error"]
+        if code not in ERROR_CODES:
+            return f"the calculation engine gave no value ({code.strip('#').lower()})"
+        if code in ("#NAME?", "#SPILL!", "#CALC!"):
+            return f"the calculation engine came to {code}"
     return ""
 
 

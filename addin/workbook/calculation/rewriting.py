@@ -7,17 +7,19 @@ through DSCALL.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from addin.workbook.calculation.function_names import our_function, our_prefixes, plain_name, spans_all
 from addin.workbook.calculation.lexer import Token, tokens
+from addin.workbook.calculation.pieces import array, compared, constants, merged
 from addin.workbook.calculation.shapes import (
     NUMBER_OF_CELL,
     OMITTED,
     TABLES,
     TAKES_ARRAYS,
     TAKES_RANGES,
+    CallSite,
     Fixed,
     Names,
     Piece,
@@ -29,6 +31,8 @@ from addin.workbook.calculation.shapes import (
 _CHOOSING = {"IF": "first", "CHOOSE": "first", "SWITCH": "first", "IFS": "even"}
 _ERRORS = {"ISERROR": "any", "ISERR": "err", "ISNA": "na"}
 _CAUGHT = {"IFERROR": "any", "IFNA": "na"}
+_LAZY = frozenset({*_CHOOSING, *_CAUGHT})
+"""Functions that work out their later arguments only if they need them."""
 _LOCAL_PREFIX = "_xlpm."
 
 
@@ -42,7 +46,7 @@ def analysed(shape: str, names: Names, namespace: str) -> Shape:
     try:
         if read:
             written = _Writer(found, names, namespace).written([token for token in read if token.kind != "space"])
-            found.pieces = _merged(written)
+            found.pieces = list(merged(written))
         else:
             found.refused = "the formula cannot be read"
     except _Refusal as refusal:
@@ -65,6 +69,8 @@ class _Writer:
     _sites: int = 0
     _arrays: int = 0
     """How many functions around this place work on whole ranges."""
+    _branches: int = 0
+    """How many functions around this place may leave it out."""
     _locals: set[str] = field(default_factory=set)
 
     def written(self, read: Sequence[Token]) -> list[Piece]:
@@ -84,7 +90,7 @@ class _Writer:
         while at < len(read) and read[at].kind == "compare":
             operator = read[at].text
             right, at = self._joined(read, at + 1)
-            left = _compared(left, operator, right)
+            left = compared(left, operator, right)
         return left, at
 
     def _joined(self, read: Sequence[Token], at: int) -> tuple[list[Piece], int]:
@@ -119,7 +125,7 @@ class _Writer:
                     inner, at = self._group(read, at)
                     pieces += inner
                 case "brace":
-                    written, at = _array(read, at)
+                    written, at = array(read, at)
                     pieces += written
                     self.shape.may_be_table = True
                 case _:
@@ -190,14 +196,15 @@ class _Writer:
         if name == "ANCHORARRAY":
             return self._spill(read, at)
         self._arrays += name in TAKES_ARRAYS
-        arguments, at = self._arguments(read, at + 1)
+        calls_before = len(self.shape.sites)
+        arguments, at = self._arguments(read, at + 1, is_lazy=name in _LAZY)
         self._arrays -= name in TAKES_ARRAYS
         if ours or name in TAKES_RANGES:
             self._takes_ranges(arguments)
         if at < len(read) and read[at].kind == "open":
             raise _Refusal("it calls a LAMBDA where it is written")
         if ours:
-            return self._our_call(ours, arguments), at
+            return self._our_call(ours, arguments, calls_inside=len(self.shape.sites) > calls_before), at
         if name.casefold() in self._locals:
             raise _Refusal("it calls a LAMBDA by a name")
         self.shape.functions.add(name)
@@ -211,7 +218,7 @@ class _Writer:
         self.shape.may_be_table = True
         return [SpillOf(self._holes - 1)], at + 3
 
-    def _arguments(self, read: Sequence[Token], at: int) -> tuple[list[list[Piece]], int]:
+    def _arguments(self, read: Sequence[Token], at: int, *, is_lazy: bool = False) -> tuple[list[list[Piece]], int]:
         """The arguments up to the closing bracket, an omitted one empty; and the place behind it."""
         found: list[list[Piece]] = [[]]
         while read[at].kind != "close":
@@ -219,7 +226,10 @@ class _Writer:
                 found.append([])
                 at += 1
             else:
+                is_branch = is_lazy and len(found) > 1
+                self._branches += is_branch
                 found[-1], at = self._expression(read, at)
+                self._branches -= is_branch
         return ([] if found == [[]] else found), at + 1
 
     def _takes_ranges(self, arguments: Sequence[list[Piece]]) -> None:
@@ -228,8 +238,9 @@ class _Writer:
             if len(argument) == 1 and isinstance(argument[0], int | Fixed) and argument[0] in self.shape.intersected:
                 self.shape.intersected.remove(argument[0])
 
-    def _our_call(self, name: str, arguments: list[list[Piece]]) -> list[Piece]:
+    def _our_call(self, name: str, arguments: list[list[Piece]], *, calls_inside: bool) -> list[Piece]:
         self.shape.calls_ours = True
+        self.shape.sites.append(CallSite(name, constants(arguments), self._branches > 0, calls_inside))
         self.shape.may_be_table = True
         pieces: list[Piece] = ["DSCALL(", NUMBER_OF_CELL, f',"{name}"']
         for argument in arguments:
@@ -246,10 +257,10 @@ class _Writer:
             for number in range(0, len(arguments), 2) if how == "even" else (0,):
                 if number < len(arguments):
                     arguments[number] = self._chosen(arguments[number])
-        pieces: list[Piece] = [f"{name}("]
+        pieces: list[Piece] = [f"DSDATE({name}(" if name == "DATE" else f"{name}("]
         for number, argument in enumerate(arguments):
             pieces += [",", *argument] if number else argument
-        return [*pieces, ")"]
+        return [*pieces, "))" if name == "DATE" else ")"]
 
     def _chosen(self, condition: list[Piece]) -> list[Piece]:
         return ["DSCHOSEN(", NUMBER_OF_CELL, f",{self._site()},", *condition, ")"] if condition else condition
@@ -260,40 +271,3 @@ class _Writer:
     def _site(self) -> int:
         self._sites += 1
         return self._sites - 1
-
-
-def _compared(left: list[Piece], operator: str, right: list[Piece]) -> list[Piece]:
-    """A comparison that counts numbers with the same 15 digits as equal."""
-    if any(len(side) == 1 and isinstance(side[0], str) and _is_no_number(side[0]) for side in (left, right)):
-        return [*left, operator, *right]
-    if len(right) <= len(left):
-        return ["DSSNAP(", *left, ",", *right, ")", operator, *right]
-    return [*left, operator, "DSSNAP(", *right, ",", *left, ")"]
-
-
-def _is_no_number(text: str) -> bool:
-    return text.startswith('"') or text.upper() in ("TRUE", "FALSE")
-
-
-def _array(read: Sequence[Token], at: int) -> tuple[list[Piece], int]:
-    end = next(place for place in range(at + 1, len(read)) if read[place].text == "}")
-    return ["".join(token.text for token in read[at : end + 1])], end + 1
-
-
-def _merged(pieces: Sequence[Piece]) -> list[Piece]:
-    return list(_runs(pieces))
-
-
-def _runs(pieces: Sequence[Piece]) -> Iterator[Piece]:
-    """The pieces with neighbouring texts joined."""
-    text = ""
-    for piece in pieces:
-        if isinstance(piece, str):
-            text += piece
-            continue
-        if text:
-            yield text
-        text = ""
-        yield piece
-    if text:
-        yield text

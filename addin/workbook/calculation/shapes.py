@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol, TypeAlias
+from functools import cached_property
+from typing import Any, Protocol, TypeAlias
 
 from addin.formulas import Area
 
@@ -79,7 +81,20 @@ TAKES_ARRAYS = _names(
 """Functions inside which everything is worked out for whole ranges."""
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
+class CallSite:
+    """A call of ours in a formula."""
+
+    name: str
+    constants: tuple[Any, ...] | None
+    """Its arguments, if all of them are written into the formula."""
+    is_in_branch: bool
+    """Whether the formula may come to its value without this call."""
+    calls_inside: bool
+    """Whether an argument calls a function of ours."""
+
+
+@dataclass
 class Shape:
     """What all formulas of one shape have in common."""
 
@@ -90,6 +105,8 @@ class Shape:
     rows: list[Area] = field(default_factory=list)
     """Areas of which only the formula's row counts."""
     calls_ours: bool = False
+    sites: list[CallSite] = field(default_factory=list)
+    """Its calls of ours."""
     is_call: bool = False
     """Whether it is one call of ours and nothing else."""
     joins_or_subtracts: bool = False
@@ -99,6 +116,43 @@ class Shape:
     refused: str = ""
     """Why it cannot be worked out."""
 
+    # What follows is asked for every formula, and found out once the shape is complete.
+
+    @cached_property
+    def is_random(self) -> bool:
+        """Whether it gives another value each time."""
+        return bool(self.functions & RANDOM)
+
+    @cached_property
+    def shows_time(self) -> bool:
+        """Whether its value depends on when it is worked out."""
+        return bool(self.functions & TIMES)
+
+    @cached_property
+    def finds_cells(self) -> bool:
+        """Whether it finds the cells that it refers to while it calculates."""
+        return bool(self.functions & FOUND_WHILE_CALCULATING)
+
+    @cached_property
+    def spills(self) -> tuple[SpillOf, ...]:
+        """The spills that it refers to."""
+        return tuple(piece for piece in self.pieces if isinstance(piece, SpillOf))
+
+    @cached_property
+    def written(self) -> Callable[[Sequence[str], int], str] | None:
+        """What writes it for the engine from references and number; None where the cell decides on more than these."""
+        pattern, places = "", []
+        for piece in self.pieces:
+            if isinstance(piece, str):
+                pattern += piece.replace("%", "%%")
+            elif isinstance(piece, int):
+                pattern += "%s"
+                places.append(piece)
+            else:
+                return None
+        # The number is the last of all values, and NUMBER_OF_CELL the index of the last.
+        return lambda references, number: pattern % tuple([(*references, number)[place] for place in places])
+
     def absorb(self, other: Shape) -> None:
         """Count what `other` does as done by this one."""
         self.functions |= other.functions
@@ -106,6 +160,7 @@ class Shape:
         self.rows += other.rows
         self.intersected += [each for each in other.intersected if isinstance(each, Fixed)]
         self.calls_ours = self.calls_ours or other.calls_ours
+        self.sites += other.sites
         self.joins_or_subtracts = self.joins_or_subtracts or other.joins_or_subtracts
         self.may_be_table = self.may_be_table or other.may_be_table
 

@@ -60,6 +60,7 @@ class Calculator:
         self._register("DSCALL", self._call, volatile=True)
         self._register("DSTEXT", self._text)
         self._register("DSSNAP", lambda value, other: snapped(value, other))
+        self._register("DSDATE", lambda value: each(as_date, value))
         self._register("DSFAILED", self._failed)
         self._register("DSCHOSEN", self._choice)
 
@@ -146,6 +147,15 @@ class Calculator:
     def _note(self, cell: int, site: int, value: Any) -> None:
         seen = self._chosen.setdefault(cell, {}).setdefault(site, set())
         seen.update(map(_outcome, _flat(value) if isinstance(value, list) else [value]))
+
+
+LAST_DATE = 2_958_465
+"""The 31st of December 9999, the last day that spreadsheets know."""
+
+
+def as_date(value: Any) -> Any:
+    """What DATE gives: an error where the engine finds a day that spreadsheets do not have."""
+    return _error("Num") if type(value) is float and not 0 <= value < LAST_DATE + 1 else value
 
 
 def _outcome(value: Any) -> str:

@@ -67,7 +67,11 @@ async def books_cost(
         else:
             found.books[book] = cost
             calls += cost.calls
-    found.cost = (await session.cost(calls)).cost
+    least = (await session.cost(calls)).cost
+    possible = [call for cost in found.books.values() for call in cost.possible]
+    most = (await session.cost([*calls, *possible])).cost if possible else least
+    is_open = any(cost.is_open for cost in found.books.values())
+    found.cost = Cost(least.at_least, None if is_open else most.at_most)
     quota = session.client.quota_now
     found.remaining = quota.remaining if quota else None
     return found

@@ -51,6 +51,8 @@ class Book:
 
     def sheet(self, name: str) -> Sheet:
         """The sheet with this name, in any case; raises `Unworkable` where there is none."""
+        if (sheet := self._sheets.get(name)) is not None:
+            return sheet
         name = self.known_name(name)
         if name not in self._sheets:
             part = self._parts[name]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from openpyxl.formula.tokenizer import Token
 from openpyxl.formula.translate import Translator, TranslatorError
@@ -18,17 +18,23 @@ _C, _F, _V, _ROW = (f"{{{MAIN}}}{tag}" for tag in ("c", "f", "v", "row"))
 _ANY_FORMULA = re.compile(rb"<(?:\w+:)?f[\s/>]")
 
 
-@dataclass(frozen=True, slots=True)
-class Formula:
-    """A formula as the file stores it, and the cells it fills; `is_array` when the file gives it an area."""
+class Formula(NamedTuple):
+    """A formula as the file stores it, in the cell at `spot`; `is_array` when the file gives it an area."""
 
     text: str
-    area: Area
-    is_array: bool
+    spot: Spot
+    filled: Area | None = None
+    """The area of an array formula that begins in this cell."""
+    is_array: bool = False
     is_dynamic: bool = False
     """Whether its area follows the size of its result, as a spill does."""
     is_calculated: bool = True
     """Whether the file holds a result."""
+
+    @property
+    def area(self) -> Area:
+        """The cells that it fills."""
+        return self.filled or Area(*self.spot, *self.spot)
 
 
 class FormulaReader:
@@ -51,9 +57,9 @@ class FormulaReader:
         if kind == "shared":
             text = self._written_out(spot, attributes.get("si", ""), text)
         area = area_of(attributes.get("ref", "")) if kind == "array" else None
-        if area is None or (area.first_row, area.first_column) != spot:
-            area = Area(*spot, *spot)
-        return Formula(text, area, kind == "array", is_dynamic, is_calculated)
+        if area is not None and (area.first_row, area.first_column) != spot:
+            area = None
+        return Formula(text, spot, area, kind == "array", is_dynamic, is_calculated)
 
     def _written_out(self, spot: Spot, index: str, text: str) -> str:
         if text:

@@ -38,6 +38,9 @@ class CellIndex:
             self._lines[1].setdefault(spot[1], []).append(spot[0])
             self._keys = None
 
+    def __contains__(self, spot: object) -> bool:
+        return spot in self._spots
+
     def inside(self, area: Area) -> Iterator[Spot]:
         """The cells inside `area`."""
         if area.is_cell:

@@ -4,39 +4,21 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 from lxml import etree
 
-from addin.formulas import MAX_COLUMN, MAX_ROW, Area
+from addin.formulas import Area
 from addin.workbook.ooxml.cellformulas import Formula, FormulaReader
-from addin.workbook.ooxml.errors import damaged
-from addin.workbook.ooxml.positions import Spot, address, area_of, spot_of, whole_number
+from addin.workbook.ooxml.positions import Spot, address, area_of, whole_number
+from addin.workbook.ooxml.rows import Row, indexed
 from addin.workbook.ooxml.stored import MAIN, loaded, stored, text_of, unescaped
 from addin.workbook.ooxml.xmlpart import xml_bytes
 from udfs.cells import Scalar
 
 _C, _F, _V, _IS, _ROW = (f"{{{MAIN}}}{tag}" for tag in ("c", "f", "v", "is", "row"))
-
-
-@dataclass(slots=True)
-class _Row:
-    """A row's element and its cells by column."""
-
-    element: etree._Element
-    cells: dict[int, etree._Element] = field(default_factory=dict)
-    last: int = 0
-    """The last column that has a cell."""
-
-    def put(self, column: int, cell: etree._Element) -> None:
-        """Put a new cell in its place."""
-        if column > self.last:
-            self.element.append(cell)
-        else:
-            self.cells[min(other for other in self.cells if other > column)].addprevious(cell)
-        self.cells[column] = cell
-        self.last = max(self.last, column)
+_CONTENTS = frozenset((_V, _IS))
 
 
 class Sheet:
@@ -53,42 +35,10 @@ class Sheet:
         self._strings = strings
         data = root.find(f"{{{MAIN}}}sheetData")
         self._data = data if data is not None else etree.SubElement(root, f"{{{MAIN}}}sheetData")
-        self._rows: dict[int, _Row] = {}
-        self._index()
+        self._rows = indexed(self._data, part)
         self._row_numbers = sorted(self._rows)
         self._used: dict[Area, Area] = {}
-
-    def _index(self) -> None:
-        """Index rows and cells by position; one without an `r` follows the one before it."""
-        number = 0
-        columns: dict[str, int] = {}
-        for element in self._data.iterchildren(_ROW):
-            number = whole_number(element.get("r"), self.part, "row number", number + 1)
-            if not 1 <= number <= MAX_ROW or number in self._rows:
-                raise damaged(self.part, f"there is a second row {number}, or none can have that number")
-            row = self._rows[number] = _Row(element)
-            if element.get("r") is None:
-                element.set("r", str(number))
-            column = 0
-            for cell in element.iterchildren(_C):
-                reference = cell.get("r")
-                column = self._column(reference, number, columns) if reference else column + 1
-                if column > MAX_COLUMN or column in row.cells:
-                    raise damaged(self.part, f"row {number} has two cells in one column, or more than fit")
-                if not reference:
-                    cell.set("r", address((number, column)))
-                row.cells[column] = cell
-                row.last = max(row.last, column)
-
-    def _column(self, reference: str, number: int, columns: dict[str, int]) -> int:
-        """The column of a cell in row `number`; `columns` remembers letters: to read them is the slowest part."""
-        letters = reference.removesuffix(str(number))
-        column = columns.get(letters)
-        if column is None:
-            row, column = spot_of(reference, self.part)
-            if row == number and letters.isalpha():
-                columns[letters] = column
-        return column
+        self._formulas: list[tuple[Spot, Formula]] | None = None
 
     def spots_in(self, area: Area) -> Iterator[Spot]:
         """The cells that exist inside `area`, row by row."""
@@ -123,8 +73,11 @@ class Sheet:
         kind = cell.get("t", "n")
         if kind == "inlineStr":
             return unescaped("".join(map(text_of, cell.iter(_IS))))
-        text = cell.findtext(_V)
-        return loaded(kind, text, self._strings, f"{self.part}, {address(spot)}") if text else None
+        for child in cell:
+            if child.tag == _V:
+                text = child.text
+                return loaded(kind, text, self._strings, self.part, spot) if text else None
+        return None
 
     def is_calculated(self, spot: Spot) -> bool:
         """Whether a cell's formula has a result in the file, a blank one included.
@@ -137,23 +90,33 @@ class Sheet:
 
     def formulas(self) -> Iterator[tuple[Spot, Formula]]:
         """Every formula of the sheet; shared ones are written out for each cell."""
+        if self._formulas is None:
+            self._formulas = list(self._read_formulas())
+        return iter(self._formulas)
+
+    def _read_formulas(self) -> Iterator[tuple[Spot, Formula]]:
         reader = FormulaReader()
-        for spot, element in self._formula_elements():
-            cell, text = element.getparent(), element.text or ""
-            attributes: Any = element.attrib
-            is_dynamic = cell is not None and cell.get("cm") is not None
-            is_calculated = self.is_calculated(spot)
-            yield spot, reader.read(spot, attributes, text, is_dynamic=is_dynamic, is_calculated=is_calculated)
+        for spot, cell, element in self._formula_cells():
+            value = next((child.text or "" for child in cell if child.tag == _V), None)
+            is_calculated = value is not None and (value != "" or cell.get("t") == "str")
+            is_dynamic = cell.get("cm") is not None
+            if element.get("t") is None:
+                yield spot, Formula(element.text or "", spot, is_dynamic=is_dynamic, is_calculated=is_calculated)
+            else:
+                attributes: Any = element.attrib
+                text = element.text or ""
+                yield spot, reader.read(spot, attributes, text, is_dynamic=is_dynamic, is_calculated=is_calculated)
 
     def rewrite_formulas(self, mend: Callable[[str], str]) -> list[Spot]:
         """Replace the text of every formula by what `mend` makes of it; the cells whose formula is another one now."""
         changed = []
-        for spot, element in self._formula_elements():
-            text = element.text or ""
+        for spot, _, element in self._formula_cells():
+            text = element.text
             if text and (mended := mend(text)) != text:
                 element.text = mended
                 changed.append(spot)
-        self.is_changed = self.is_changed or bool(changed)
+        if changed:
+            self._change()
         return changed
 
     def has_formula(self, spot: Spot) -> bool:
@@ -198,14 +161,15 @@ class Sheet:
             if value is None:
                 return
             cell = self._new_cell(spot, like)
-        self.is_changed = True
+        self._change()
         self._used.clear()
-        for old in (*cell.findall(_V), *cell.findall(_IS)):
-            cell.remove(old)
         kind, text = stored(value)
-        cell.attrib.pop("t", "")
-        if kind:
-            cell.set("t", kind)
+        if cell.get("t") != kind:
+            cell.attrib.pop("t", "")
+            if kind:
+                cell.set("t", kind)
+        for old in [child for child in cell if child.tag in _CONTENTS]:
+            cell.remove(old)
         if text is not None:
             element = etree.SubElement(cell, _V)
             element.text = text
@@ -214,7 +178,7 @@ class Sheet:
 
     def freeze(self, spot: Spot) -> None:
         """Replace a cell's formula by the value that it shows."""
-        self.is_changed = True
+        self._change()
         cell = self._cell(spot)
         if cell is not None:
             for formula in cell.findall(_F):
@@ -223,7 +187,7 @@ class Sheet:
 
     def resize(self, spot: Spot, area: Area) -> None:
         """Set the area that the array formula in a cell fills."""
-        self.is_changed = True
+        self._change()
         cell = self._cell(spot)
         element = cell.find(_F) if cell is not None else None
         if element is not None:
@@ -241,7 +205,7 @@ class Sheet:
 
     def make_plain(self, spot: Spot) -> None:
         """Make an array formula in a cell one of a single value."""
-        self.is_changed = True
+        self._change()
         cell = self._cell(spot)
         element = cell.find(_F) if cell is not None else None
         if cell is not None and element is not None:
@@ -257,12 +221,19 @@ class Sheet:
         row = self._rows.get(spot[0])
         return row.cells.get(spot[1]) if row else None
 
-    def _formula_elements(self) -> Iterator[tuple[Spot, etree._Element]]:
-        for element in self._data.iter(_F):
-            cell = element.getparent()
-            row = cell.getparent() if cell is not None and cell.tag == _C and cell.find(_F) is element else None
-            if cell is not None and row is not None and row.getparent() is self._data:
-                yield (int(row.get("r", "")), spot_of(cell.get("r", ""), self.part)[1]), element
+    def _formula_cells(self) -> Iterator[tuple[Spot, etree._Element, etree._Element]]:
+        """Every cell with a formula, and the formula's element."""
+        for number, row in self._rows.items():
+            for column, cell in row.cells.items():
+                for child in cell:
+                    if child.tag == _F:
+                        yield (number, column), cell, child
+                        break
+
+    def _change(self) -> None:
+        """Note that the tree is another one now."""
+        self.is_changed = True
+        self._formulas = None
 
     def _new_cell(self, spot: Spot, like: Spot | None) -> etree._Element:
         row = self._row(spot[0])
@@ -286,10 +257,10 @@ class Sheet:
                 return columns.get("style")
         return None
 
-    def _row(self, number: int) -> _Row:
+    def _row(self, number: int) -> Row:
         row = self._rows.get(number)
         if row is None:
-            row = self._rows[number] = _Row(etree.Element(_ROW, r=str(number)))
+            row = self._rows[number] = Row(etree.Element(_ROW, r=str(number)))
             after = bisect_left(self._row_numbers, number)
             if after < len(self._row_numbers):
                 self._rows[self._row_numbers[after]].element.addprevious(row.element)

@@ -7,6 +7,7 @@ import re
 from typing import Any
 
 from addin.workbook.ooxml.errors import damaged
+from addin.workbook.ooxml.positions import Spot, address
 from udfs.cells import Scalar, serial
 from udfs.errors import CellError, ErrorCode
 
@@ -24,21 +25,24 @@ def text_of(item: Any) -> str:
     return "".join(run.text or "" for run in item.iter(_T) if run.getparent().tag != _PHONETIC)
 
 
-def loaded(kind: str, text: str, strings: Any, part: str) -> Scalar:
+def loaded(kind: str, text: str, strings: Any, part: str, spot: Spot) -> Scalar:
     """The value of a cell with the type mark `kind`; raises `WorkbookError` for a shared string that is not there."""
     match kind:
+        case "n":
+            # Some tools leave the type out for text as well.
+            number = _number(text)
+            return unescaped(text) if number is None else number
         case "s":
             if not re.fullmatch(r"[0-9]{1,9}", text) or int(text) >= len(strings):
-                raise damaged(part, f"a cell shows the shared string {text[:60]!r}, which is not in the book")
+                raise damaged(
+                    f"{part}, {address(spot)}",
+                    f"a cell shows the shared string {text[:60]!r}, which is not in the book",
+                )
             return unescaped(strings[int(text)])
         case "b":
             return text in ("1", "true")
         case "e":
             return CellError(ErrorCode.VALUE if text == ErrorCode.VALUE else ErrorCode.NA, text)
-        case "n":
-            # Some tools leave the type out for text as well.
-            number = _number(text)
-            return unescaped(text) if number is None else number
         case _:
             return unescaped(text)
 

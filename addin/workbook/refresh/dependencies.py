@@ -50,10 +50,13 @@ _CELL_REFERENCES = tuple(
     )
 )
 """The forms that `cell_reference` recognizes, without white space."""
+_BEGINNING = re.compile(rf'=?(?:HYPERLINK\(|IF\([^=]+="",""|{_SOURCE}(?:$|&""))', re.IGNORECASE)
 
 
 def cell_reference(formula: str) -> CellReference | None:
     """The cell that the formula only shows; None for a formula that does anything else."""
+    if _BEGINNING.match(formula) is None:  # nearly all end here
+        return None
     for pattern in _CELL_REFERENCES:
         if match := pattern.fullmatch(formula.removeprefix("=")):
             parts = match.groupdict()

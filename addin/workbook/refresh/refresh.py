@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from addin.formulas import Unworkable, stored_form
+from addin.formulas import stored_form
 from addin.workbook.calculation.engine import is_installed
 from addin.workbook.calculation.influence import Place
 from addin.workbook.ooxml.book import Book
 from addin.workbook.ooxml.errors import WorkbookError, any_failure_explained
 from addin.workbook.ooxml.package import Package
 from addin.workbook.ooxml.target import Target
-from addin.workbook.refresh.dependencies import CellNote, CellReference, OurCell
-from addin.workbook.refresh.plan import Plan, arguments, make_plan, referenced_value
+from addin.workbook.refresh.collecting import fewer_collections
+from addin.workbook.refresh.costing import calls_of, cost_of
+from addin.workbook.refresh.dependencies import CellReference
+from addin.workbook.refresh.plan import Plan, make_plan, referenced_value
 from addin.workbook.refresh.report import AnsweredCall, BookCost, CalculatedCell, Refreshed, Signing
-from addin.workbook.refresh.worked_out import Working, free_answers, working
+from addin.workbook.refresh.worked_out import Working, working
 from addin.workbook.refresh.writing import record, write, write_outcome
-from udfs import Call, Session
+from udfs import Session
 
 MAX_FURTHER_PASSES = 3
 """How many more passes follow when spills change their size; the next refresh does what is left."""
@@ -30,12 +32,12 @@ class TooFewRequestsError(WorkbookError):
 
 async def book_cost(session: Session, path: Path, *, namespace: str = "DS", each_sheet: bool = True) -> BookCost:
     """What `refresh_book` would spend, in all and with `each_sheet` by sheet and function; nothing is sent."""
-    with any_failure_explained(path), Package(path) as package:
+    with any_failure_explained(path), fewer_collections(), Package(path) as package:
         book = Book(package)
         _mend(book, namespace)
         plan = make_plan(book, namespace, calculates=is_installed())
         async with _proved(book, plan, namespace, session) as work:
-            return await _cost(session, book, plan, work, each_sheet=each_sheet)
+            return await cost_of(session, book, plan, work, each_sheet=each_sheet)
 
 
 async def refresh_book(
@@ -56,7 +58,7 @@ async def refresh_book(
     `WorkbookError` for a file that cannot be read or written; the input is never damaged.
     """
     place = Target(target, like=path)
-    with any_failure_explained(path), Package(path) as package:
+    with any_failure_explained(path), fewer_collections(), Package(path) as package:
         book = Book(package)
         mended = _mend(book, namespace)
         plan = make_plan(book, namespace, calculates=is_installed())
@@ -110,7 +112,7 @@ async def _pass(
     """Compute the cells of the plan, and then every formula that rests on them."""
     async with _proved(book, plan, namespace, session) as work:
         if checks_cost:
-            _refuse_too_few(await _cost(session, book, plan, work))
+            _refuse_too_few(await cost_of(session, book, plan, work))
         report = await _refresh_all(session, book, plan, progress)
         if work is not None:
             report.skipped = [note for note in report.skipped if note.where not in work.cells]
@@ -146,7 +148,7 @@ async def _refresh_all(
     report = Refreshed(skipped=plan.skipped, cells=len(plan.cells))
     done = 0
     for cells in plan.rounds:
-        ready, calls = _calls(book, cells, report.skipped)
+        ready, calls = calls_of(book, cells, report.skipped)
         for cell, call, outcome in zip(ready, calls, await session.answer(calls), strict=True):
             report.requests += outcome.requests
             report.answered.append(AnsweredCall(cell.place, cell.formula.text, call, outcome))
@@ -162,20 +164,6 @@ async def _refresh_all(
     return report
 
 
-def _calls(book: Book, cells: Sequence[OurCell], skipped: list[CellNote]) -> tuple[list[OurCell], list[Call]]:
-    """The cells whose formula is a call, and their calls; those whose arguments cannot be read are `skipped`."""
-    ready, calls = [], []
-    for cell in cells:
-        if isinstance(cell.call, CellReference):
-            continue
-        try:
-            calls.append(Call(cell.call.function_id, arguments(book, cell.call, cell.sheet)))
-            ready.append(cell)
-        except Unworkable as error:
-            skipped.append(cell.note(str(error)))
-    return ready, calls
-
-
 def _finish(book: Book, plan: Plan, report: Refreshed) -> None:
     """Make Excel recalculate on opening where formulas were left, or worked out with nothing to compare them with."""
     planned = {cell.place for cell in plan.cells}
@@ -187,29 +175,3 @@ def _finish(book: Book, plan: Plan, report: Refreshed) -> None:
     report.recalculates = depends or doubtful or bool(report.skipped)
     if report.recalculates:
         book.recalculate_on_load()
-
-
-async def _cost(
-    session: Session, book: Book, plan: Plan, work: Working | None, *, each_sheet: bool = False
-) -> BookCost:
-    skipped = [note for note in plan.skipped if work is None or note.where not in work.cells]
-    ready, calls = _calls(book, plan.cells, skipped)
-    found = [(cell.sheet, call) for cell, call in zip(ready, calls, strict=True)]
-    if work is not None:
-        found += [(sheet, call) for (sheet, _), call in await work.preview(free_answers(session))]
-    total = await session.cost([call for _, call in found])
-    groups: dict[tuple[str, str], list[Call]] = {}
-    for sheet, call in found:
-        groups.setdefault((sheet, call.function_id), []).append(call)
-    wanted = groups if each_sheet else {}
-    by_sheet = {group: (len(members), (await session.cost(members)).cost) for group, members in wanted.items()}
-    quota = session.client.quota_now
-    return BookCost(
-        cost=total.cost,
-        remaining=quota.remaining if quota else None,
-        cells=len(found),
-        fresh_cells=total.fresh_calls,
-        by_sheet=by_sheet,
-        skipped=skipped,
-        calls=calls,
-    )

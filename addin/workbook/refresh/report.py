@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol, TypeAlias
+from typing import NamedTuple, Protocol, TypeAlias
 
 from addin.workbook.calculation.influence import Place
 from addin.workbook.ooxml.book import Book
@@ -30,7 +30,11 @@ class BookCost:
     """Sheet and function → formulas, and the requests they would spend on their own."""
     skipped: Sequence[CellNote] = ()
     calls: Sequence[Call] = ()
-    """The calls of the formulas, for a cost of several books together."""
+    """The calls that a refresh certainly makes, for a cost of several books together."""
+    possible: Sequence[Call] = ()
+    """Calls that it may make as well; an answer that is not known yet decides."""
+    is_open: bool = False
+    """Whether there may be further calls, whose arguments are not known yet."""
 
     @property
     def affordable(self) -> bool:
@@ -53,8 +57,7 @@ class AnsweredCall:
     outcome: Outcome
 
 
-@dataclass(frozen=True, slots=True)
-class CalculatedCell:
+class CalculatedCell(NamedTuple):
     """A formula that is not one call of ours, and that a refresh worked out or left at its old value."""
 
     cell: Place
@@ -114,7 +117,7 @@ class Refreshed:
         found = {cell.cell: cell for cell in before.calculated}
         for cell in self.calculated:
             first = found.get(cell.cell)
-            found[cell.cell] = replace(cell, old=first.old, compared=first.compared) if first else cell
+            found[cell.cell] = cell._replace(old=first.old, compared=first.compared) if first else cell
         self.calculated = list(found.values())
 
 

@@ -50,13 +50,15 @@ def record(book: Book, worked: WorkedOut, report: Refreshed) -> None:
         report.answered += [AnsweredCall(place, text, call, outcome) for call, outcome in answers]
         if formula.shape.is_call:
             _write_call(book, result, [outcome for _, outcome in answers], report)
+            continue
+        old = book.sheet(place[0]).value(place[1])
+        if result.unproven:
+            new = old
         else:
-            old = book.sheet(place[0]).value(place[1])
-            if not result.unproven:
-                report.changed |= _write_rows(book, result, old, report)
-            new = old if result.unproven else result.value
-            essential = place in worked.essential
-            report.calculated.append(CalculatedCell(place, text, old, new, result.unproven, result.compared, essential))
+            new = result.value
+            _write_rows(book, result, old, report)
+        essential = place in worked.essential
+        report.calculated.append(CalculatedCell(place, text, old, new, result.unproven, result.compared, essential))
 
 
 def _write_call(book: Book, result: Result, outcomes: list[Outcome], report: Refreshed) -> None:
@@ -69,17 +71,18 @@ def _write_call(book: Book, result: Result, outcomes: list[Outcome], report: Ref
     report.changed |= write_outcome(book, cell, outcomes[-1], report)
 
 
-def _write_rows(book: Book, result: Result, old: Scalar, report: Refreshed) -> set[Place]:
+def _write_rows(book: Book, result: Result, old: Scalar, report: Refreshed) -> None:
     formula = result.formula
     sheet, spot = formula.place
     if formula.is_array:
         rows = [list(row) for row in result.rows]
-        return write(book, _cell(result), cells_of(rows), report)
+        report.changed |= write(book, _cell(result), cells_of(rows), report)
+        return
     if same_value(old, result.value) and (formula.formula.is_calculated or not formula.shape.calls_ours):
-        return set()
+        return
     book.sheet(sheet).write(spot, result.value)
     report.written.add(formula.place)
-    return {formula.place}
+    report.changed.add(formula.place)
 
 
 def _cell(result: Result) -> FormulaCell:

@@ -104,7 +104,10 @@ def write_comparison(sheet: Worksheet, theme: Theme) -> None:
     sheet.write("C6", "freq=M; transform=index(100)", theme.input)
     sheet.write("D6", "freq, agg, fill, align, transform, order …", theme.note)
     formula = theme.call("SIGNAL_HISTORY", "C4:E4", "C5", "", "C6")
-    theme.table(sheet, {"B": "Date", "C": "", "D": "", "E": ""}, _HISTORY_ROW, formula, numbers="CDE")
+    theme.formula(sheet, f"B{_HISTORY_ROW}", formula, theme.heading)
+    for column in "CDE":
+        sheet.write_blank(f"{column}{_HISTORY_ROW}", None, theme.number_heading)
+    sheet.set_row(_HISTORY_ROW - 1, HEADING_POINTS)
     theme.columns(sheet, {"B": {"num_format": DATE}, "CDE": {"num_format": "#,##0.00"}})
     first, last = _HISTORY_ROW + 1, _HISTORY_ROW + _HISTORY_POINTS
     theme.rule_rows(sheet, f"B{first}:E{_HISTORY_ROW + 5000}")

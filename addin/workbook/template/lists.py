@@ -8,7 +8,8 @@ from addin.workbook.template.theme import ACCENT, DATE, TIME, VALUE, Theme
 from udfs.functions.wire import KINDS
 
 _TABLE_ROW = 4
-_WIRE_ROW = 6
+"""The hidden header of a table; its headings are in the row above."""
+_WIRE_ROW = 7
 
 FIRST_ROW = _TABLE_ROW + 1
 """The row of the first signal in the catalogue; its slug is in column B."""
@@ -74,11 +75,12 @@ def write_wire(sheet: Worksheet, theme: Theme) -> None:
     for column, text in zip("BCDE", ("Ticker", "Kind", "Minimum importance", "Since"), strict=True):
         sheet.write(f"{column}3", text, theme.label)
         sheet.write_blank(f"{column}4", None, theme.input)
+    theme.live_only(sheet, "$B$3:$E$4", "_Filters")
     sheet.data_validation("C4", {"validate": "list", "source": [kind.value for kind in KINDS]})
     formula = theme.call("WIRE", "B4", "C4", "D4", "E4", str(_WIRE_ITEMS))
     headings = ("Published (UTC)", "Importance", "Kind", "Headline", "Source", "Address")
     theme.table(sheet, dict(zip("BCDEFG", headings, strict=True)), _WIRE_ROW, formula, numbers="C")
-    sheet.write(f"H{_WIRE_ROW}", "Link", theme.heading)
+    sheet.write(f"H{_WIRE_ROW - 1}", "Link", theme.heading)
     theme.columns(sheet, {"B": {"num_format": TIME}, "C": {"num_format": "0"}, "DEFG": {}})
     sheet.set_column("G:G", widths[6], None, {"hidden": True})
     theme.rule_rows(sheet, f"B{_WIRE_ROW + 1}:H{_WIRE_ROW + _WIRE_ITEMS}")

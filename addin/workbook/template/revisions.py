@@ -39,6 +39,7 @@ def _write_signal(sheet: Worksheet, theme: Theme) -> None:
     source = f"=Catalogue!$B${CATALOGUE_ROW}:$B${CATALOGUE_ROW + 199}"
     sheet.data_validation("C4", {"validate": "list", "source": source, "error_type": "information"})
     sheet.write("D4", "choose a slug", theme.note)
+    theme.live_only(sheet, "$D$4", "_Choice")
     shown = (("B5", "Now", "value", VALUE), ("B6", "As of", "observed_at", DATE))
     for cell, label, field, number_format in shown:
         sheet.write(cell, label, theme.label)

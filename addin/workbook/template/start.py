@@ -9,7 +9,7 @@ from addin.workbook.template.theme import ACCENT, DATE, MUTED, RULE, Theme
 BUTTON_NAME = "DS_Refresh_Button"
 """The defined name of the button's cell; the add-in refreshes when this cell is selected."""
 
-_BUTTON = "E4"
+_BUTTON = "B4"
 _STATUS_ROW = 22
 
 _SHEETS = (
@@ -38,16 +38,17 @@ def write_start(sheet: Worksheet, theme: Theme) -> None:
     _write_button(sheet, theme)
     _write_steps(sheet, theme)
     _write_quota(sheet, theme)
-    theme.live_only(sheet, "$E$4:$G$20", "_Help")
+    theme.live_only(sheet, "$B$4:$C$4", "_Button")
+    theme.live_only(sheet, "$E$6:$G$20", "_Help")
     _write_status(sheet, theme)
     theme.live_only(sheet, f"$B${_STATUS_ROW}:$H$2000", "_Status")
     sheet.print_area(0, 0, 19, 6)
 
 
 def _write_sheets(sheet: Worksheet, theme: Theme) -> None:
-    sheet.write("B4", "What is here", theme.section)
+    sheet.write("B6", "What is here", theme.section)
     link = theme.cell(font_color=ACCENT, underline=1)
-    for row, (name, what) in enumerate(_SHEETS, 5):
+    for row, (name, what) in enumerate(_SHEETS, 7):
         theme.link(sheet, f"B{row}", f"'{name}'!A1", name, link)
         sheet.write(f"C{row}", what, theme.cell(font_color=MUTED, font_size=10))
 
@@ -56,8 +57,8 @@ def _write_button(sheet: Worksheet, theme: Theme) -> None:
     look = theme.format(bold=True, font_size=13, font_color="#FFFFFF", bg_color=ACCENT, align="center")
     sheet.set_row(3, 30)
     theme.link(sheet, _BUTTON, f"'{sheet.name}'!{_BUTTON}", "↻  Refresh", look)
-    theme.workbook.define_name(BUTTON_NAME, f"='{sheet.name}'!$E$4")
-    sheet.write("F4", "In Excel and in the browser: asks again for what is older than 15 minutes", theme.note)
+    theme.workbook.define_name(BUTTON_NAME, f"='{sheet.name}'!$B$4")
+    sheet.write("C4", "In Excel and in the browser: asks again for what is older than 15 minutes", theme.note)
 
 
 def _write_steps(sheet: Worksheet, theme: Theme) -> None:
@@ -94,5 +95,5 @@ def _write_status(sheet: Worksheet, theme: Theme) -> None:
     sheet.write(f"B{_STATUS_ROW}", "Status", theme.section)
     sheet.write(f"C{_STATUS_ROW}", "everything behind these cells: fresh, or why not", theme.label)
     headings = ("Answer", "State", "Age (s)", "From", "Last error", "Revised", "Revision")
-    theme.table(sheet, dict(zip("BCDEFGH", headings, strict=True)), _STATUS_ROW + 1, theme.call("STATUS"), numbers="D")
+    theme.table(sheet, dict(zip("BCDEFGH", headings, strict=True)), _STATUS_ROW + 2, theme.call("STATUS"), numbers="D")
     theme.columns(sheet, {"D": {"num_format": "#,##0"}, "BCEFH": {}, "G": {"num_format": DATE}})

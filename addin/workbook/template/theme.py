@@ -42,9 +42,9 @@ class Theme:
         self.workbook = workbook
         self.namespace = namespace
         self._widths: dict[str, tuple[float, ...]] = {}
-        self._bar = {"bold": True, "font_color": "#FFFFFF", "bg_color": ACCENT, "border": 1, "border_color": ACCENT}
-        self.heading = self.format(**self._bar, indent=1)
-        self.number_heading = self.format(**self._bar, **_RIGHT)
+        bar = {"bold": True, "font_color": "#FFFFFF", "bg_color": ACCENT, "border": 1, "border_color": ACCENT}
+        self.heading = self.format(**bar, indent=1)
+        self.number_heading = self.format(**bar, **_RIGHT)
         self.section = self.format(bold=True, font_size=13, font_color=ACCENT)
         self.note = self.format(font_color=MUTED, font_size=10, indent=1)
         self.label = self.format(font_color=MUTED)
@@ -102,7 +102,7 @@ class Theme:
     ) -> None:
         """Write the title and what the sheet shows, and set its widths from column A on and how it prints.
 
-        The rows down to `header_row` stay in view, and that row is printed on every page.
+        The rows down to the hidden `header_row` of a table stay in view, and its headings are printed on every page.
         """
         sheet.hide_gridlines(2)
         sheet.set_zoom(100)
@@ -122,7 +122,7 @@ class Theme:
         sheet.set_footer("&L&8&A&C&8&P / &N&R&8&D")
         if header_row is not None:
             sheet.freeze_panes(header_row, fixed_columns)
-            sheet.repeat_rows(header_row - 1)
+            sheet.repeat_rows(header_row - 2, header_row - 1)
 
     def live_only(self, sheet: Worksheet, cells: str, part: str = "") -> None:
         """Say that these cells mean something only as long as the book has its formulas: a frozen copy has them not."""
@@ -131,20 +131,15 @@ class Theme:
     def table(
         self, sheet: Worksheet, headings: Mapping[str, str], row: int, formula: str, *, numbers: str = ""
     ) -> None:
-        """Write a formula that spills a table with a header, shown under plain `headings`, by column.
+        """Write plain `headings` by column, and below, from `row` on, a formula that spills a table.
 
-        The cells hold the names of the fields, for look-ups; only their format shows other words. `numbers` are the
-        columns with numbers. A blank heading leaves the name of the field as it is.
+        The table's own header, the names of the fields, is in a hidden row. `numbers` are the columns with numbers.
         """
-        sheet.set_row(row - 1, HEADING_POINTS)
+        sheet.set_row(row - 2, HEADING_POINTS)
+        sheet.set_row(row - 1, None, None, {"hidden": True})
         for column, heading in headings.items():
-            side = _RIGHT if column in numbers else {"indent": 1}
-            words = {"num_format": f';;;"{heading}"'} if heading else {}
-            look = self.format(**self._bar, **side, **words)
-            if column == next(iter(headings)):
-                self.formula(sheet, f"{column}{row}", formula, look)
-            else:
-                sheet.write_blank(f"{column}{row}", None, look)
+            sheet.write(f"{column}{row - 1}", heading, self.number_heading if column in numbers else self.heading)
+        self.formula(sheet, f"{next(iter(headings))}{row}", formula, self.text)
 
     def link(self, sheet: Worksheet, cell: str, target: str, text: str, look: Format) -> None:
         """Write a link inside the workbook: a formula, because Calc shows every real hyperlink in blue."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataservice.client.archive.facts import Facts
 from dataservice.client.archive.looked import Looked, micros
 from dataservice.client.archive.vintages import Vintages
-from dataservice.client.cache.history import History
 from dataservice.client.cache.recent import with_detail
+from dataservice.client.cache.spans import History
 from dataservice.client.contract.results import SignalDetail
 
 

@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Generic, Self, TypeVar
 
 from dataservice.errors import DataServiceError
+from dataservice.shown import answer_html
 
 T_co = TypeVar("T_co", covariant=True)
 
@@ -41,6 +42,11 @@ class Answer(Generic[T_co]):
     source: Source
     requests: int = 0
     stale_because: DataServiceError | None = None
+
+    def _repr_html_(self) -> str:
+        """The value as it shows itself, and below it when and from where it came."""
+        stale = f"the last known value: {self.stale_because}" if self.stale_because else None
+        return answer_html(self.value, self.fetched_at, f"from the {self.source}", stale)
 
     def is_fresh(self, now: float) -> bool:
         """Whether no outer layer needs to ask again at `now`."""

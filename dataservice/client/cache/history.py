@@ -18,7 +18,7 @@ from datetime import date
 import numpy as np
 
 from dataservice.client.cache.answer import Freshness
-from dataservice.client.cache.spans import History, Newest, Span, check_from, live_from
+from dataservice.client.cache.spans import History, Newest, Span, check_from, live_from, overlap_of
 from dataservice.client.contract.paging import fewest
 from dataservice.client.contract.windows import Window, day_after, day_before, joined, missing
 from dataservice.observations import Observations
@@ -55,8 +55,10 @@ def pulls_needed(history: History, wanted: Window, now: float, rules: Freshness)
     """The windows to pull before `wanted` can be answered afresh: its gaps, and live parts that need a check."""
     newest = Newest.of(history, wanted)
     near = [span for span in history.spans if _is_trusted(span, now) and span.window.meets(wanted)]
-    due = [span for span in near if _is_check_due(history, span, wanted, newest, now, rules)]
+    live = [span for span in near if _is_live(history, span, wanted, newest)]
+    due = [span for span in live if not rules.is_fresh(span.checked_at, now)]
     checks = [Window(check_from(history, span, newest), span.window.end) for span in due]
+    checks += _forced_checks(history, near, rules)
     if unknown := gaps(history, wanted, now):
         return joined([*unknown, *checks])
     return fewest(joined(checks), lambda window: len(history.inside(window)))
@@ -146,13 +148,10 @@ def _is_trusted(span: Span, now: float) -> bool:
     return not span.revised and now < span.pulled_at + FULL_PULL_S
 
 
-def _is_check_due(
-    history: History, span: Span, wanted: Window, newest: Newest | None, now: float, rules: Freshness
-) -> bool:
-    if rules.is_fresh(span.checked_at, now):
-        return False
-    is_forced = span.checked_at < rules.not_before
-    return is_forced or _is_live(history, span, wanted, newest)
+def _forced_checks(history: History, spans: Sequence[Span], rules: Freshness) -> list[Window]:
+    """What a forced refresh asks again: the last observations of all that is known without a hole."""
+    ends = [overlap_of(history, run) for run in joined(span.window for span in spans)]
+    return [span.window.within(end) for span in spans if span.checked_at < rules.not_before for end in ends]
 
 
 def _is_live(history: History, span: Span, wanted: Window, newest: Newest | None) -> bool:

@@ -17,11 +17,10 @@ from dataservice.client.cache.answer import Answer, Source
 from dataservice.client.cache.codec import pack, unpack
 from dataservice.client.cache.histories import Histories
 from dataservice.client.cache.history import findings, window_of
-from dataservice.client.cache.known_days import KnownDaysResource
 from dataservice.client.cache.recent import contradicts, corrected, window_of_detail, with_detail
 from dataservice.client.cache.spans import History
 from dataservice.client.cache.stored_answers import NEVER, StoredAnswers
-from dataservice.client.contract.resources import HistoryResource, Resource, SignalResource
+from dataservice.client.contract.resources import HistoryResource, KnownDaysResource, Resource, SignalResource
 from dataservice.client.contract.results import Catalogue, SignalDetail
 from dataservice.client.contract.windows import Window, utc_day
 from dataservice.models import Signal

@@ -95,7 +95,7 @@ class Newest:
         runs = joined([*(span.window for span in history.spans), wanted])
         if not runs or runs[-1].end != date.max:
             return None
-        return cls(runs[-1].start, _overlap_from(history, runs[-1]))
+        return cls(runs[-1].start, overlap_of(history, runs[-1]).start)
 
 
 def live_from(history: History, span: Span, newest: Newest | None) -> date:
@@ -107,19 +107,19 @@ def live_from(history: History, span: Span, newest: Newest | None) -> date:
     ended_days_ago = (utc_day(span.checked_at) - span.window.end).days
     if ended_days_ago > OVERLAP * step_days:
         return day_after(span.window.end)
-    return _overlap_from(history, span.window)
+    return overlap_of(history, span.window).start
 
 
 def check_from(history: History, span: Span, newest: Newest | None) -> date:
     """The day from which a check of `span` asks again; of settled days a check asks the last ones."""
     live = live_from(history, span, newest)
-    return live if live <= span.window.end else _overlap_from(history, span.window)
+    return live if live <= span.window.end else overlap_of(history, span.window).start
 
 
-def _overlap_from(history: History, window: Window) -> date:
-    """The first day of the last `OVERLAP` observations in `window` before its newest; its own where it has no more."""
+def overlap_of(history: History, window: Window) -> Window:
+    """The days of `window` from the last `OVERLAP` observations before its newest on; all, where it has no more."""
     known = history.inside(window)
-    return known[-1 - OVERLAP :].first_day if len(known) > OVERLAP + 1 else window.start
+    return Window(known[-1 - OVERLAP :].first_day if len(known) > OVERLAP + 1 else window.start, window.end)
 
 
 def _step_days(known: Observations) -> float:

@@ -6,7 +6,7 @@ whichever fields they show. A resource knows nothing of keys, caches or HTTP.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import date
 from itertools import combinations
@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 from dataservice.client.contract.dates import date_in
 from dataservice.client.contract.results import Catalogue, Page, SignalDetail, published_since
-from dataservice.client.contract.windows import utc_day_of
+from dataservice.client.contract.windows import Window, utc_day_of
 from dataservice.models import Current, Index, Post, WireItem
 from dataservice.observations import Observations
 
@@ -195,6 +195,18 @@ def narrowed(resource: Resource[Any], wide: Resource[Any], value: Any) -> Any | 
 
 def _differ_in_since_only(one: PostsResource | WireResource, other: Any) -> bool:
     return bool(replace(one, since=None) == replace(other, since=None))
+
+
+@dataclass(frozen=True, slots=True)
+class KnownDaysResource(Resource[Sequence[Window]]):
+    """The windows of the signal `slug` of which observations are known, however old; no request answers it.
+
+    It is one question in place of one for each day that a sheet asks for.
+    """
+
+    slug: str
+
+    is_requested: ClassVar[bool] = False
 
 
 def wider(resource: Resource[Any]) -> Iterator[Resource[Any]]:

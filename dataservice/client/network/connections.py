@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import ssl
 import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable
@@ -19,13 +20,22 @@ IDLE_S = 30.0
 class Connections(httpx.AsyncBaseTransport):
     """A transport over at most `at_most` connections to the service at `base_url`.
 
-    HTTP/2 and proxies are httpx's own business. Plain HTTP gets one transport for each connection instead: the
-    bookkeeping of a pool grows with the square of its connections, and takes as long as all the rest of a request.
+    `verify` is whom https trusts, as httpx takes it. HTTP/2 and proxies are httpx's own business. Plain HTTP gets one
+    transport for each connection instead: the bookkeeping of a pool grows with the square of its connections, and takes
+    as long as all the rest of a request.
     """
 
-    def __init__(self, base_url: str, at_most: int, *, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        base_url: str,
+        at_most: int,
+        *,
+        verify: ssl.SSLContext | bool = True,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._is_https = base_url.startswith("https:")
         self._at_most = at_most
+        self._verify = verify
         self._clock = clock
         self._places = asyncio.Semaphore(at_most)
         self._idle: deque[_Idle] = deque()
@@ -76,7 +86,13 @@ class Connections(httpx.AsyncBaseTransport):
         limits = httpx.Limits(
             max_connections=self._at_most, max_keepalive_connections=self._at_most, keepalive_expiry=IDLE_S
         )
-        return httpx.AsyncClient(http2=self._is_https, limits=limits, timeout=None, follow_redirects=False)  # noqa: S113 - each request brings its own
+        return httpx.AsyncClient(
+            http2=self._is_https,
+            limits=limits,
+            timeout=None,  # noqa: S113 - each request brings its own
+            follow_redirects=False,
+            verify=self._verify,
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,6 +39,10 @@ class Failure:
     retry_after_s: float | None = None
 
 
+UNTRUSTED = "CERTIFICATE_VERIFY_FAILED"
+"""OpenSSL's word for a certificate of an authority that is not trusted here."""
+
+
 def failed_answer(
     request: Request,
     response: httpx.Response,
@@ -80,6 +84,8 @@ def failed_exchange(request: Request, error: Exception) -> Failure:
             return Failure(ConnectionFailedError("no connection in time", path=request.path), retryable=True)
         case TimeoutError() | httpx.TimeoutException():
             return Failure(DeadlineExceededError("no whole answer in time", path=request.path))
+        case httpx.ConnectError() if UNTRUSTED in str(error):
+            return Failure(ConnectionFailedError("its certificate is not trusted", path=request.path))
         case httpx.ConnectError():
             return Failure(ConnectionFailedError("no connection", path=request.path), retryable=True)
         case httpx.DecodingError():

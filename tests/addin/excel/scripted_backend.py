@@ -114,6 +114,8 @@ class Stage:
             Route("/functions.js", self._played("scripts")),
             Route("/refresh.js", self._played("scripts")),
             Route("/functions/call", self._played("call"), methods=["POST"]),
+            Route("/functions/drop", self._played("told"), methods=["POST"]),
+            Route("/functions/consent", self._played("told"), methods=["POST"]),
             Route("/status", self._played("told")),
             Route("/refresh", self._played("told"), methods=["POST"]),
         ]

@@ -115,7 +115,7 @@ def test_slow_cells_say_that_they_load_and_can_be_stopped(chromium, service, tmp
     service.running.latency_s = 30
     with empty_sheet(chromium, service, tmp_path) as page:
         page.put({"A1": '=DS.SIGNAL("us-cpi")', "A2": "=A1+1"})
-        page.sees("Loading: 0 of 1 formula")
+        page.sees("Loading: 0 of 1")
         shown = page.tab.evaluate("""() => ["A1", "A2"].map((xc) => sheet.book.model.getters.getEvaluatedCell({
           sheetId: "Sheet1", ...o_spreadsheet.helpers.toCartesian(xc) }).value)""")
         assert shown == ["Loading…", "Loading…"]

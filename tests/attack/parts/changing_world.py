@@ -84,16 +84,14 @@ class Series:
         known = np.flatnonzero(~np.isnan(self.told))
         live = int(known[-LIVE]) if len(known) > LIVE else 0
         recent = self.asked_at[max(first, live) : last + 1]
-        is_forced = np.any(self.asked_at[wanted] < not_before)  # then each part that was pulled apart is checked
-        parts = int(np.sum(self.pulled_at[wanted][1:] != self.pulled_at[wanted][:-1])) if is_forced else 0
         is_trusted = bool(np.all(now - self.pulled_at[wanted] < FULL_PULL_S))
         if not is_trusted:
             gaps = np.diff(np.append(0, now - self.pulled_at[wanted] >= FULL_PULL_S).astype(int))
-            return pages(rows) + int(np.sum(gaps == 1)) + 1 + parts
+            return pages(rows) + int(np.sum(gaps == 1)) + 1
         is_fresh = bool(np.all(recent > now - TTL_S) and np.all(self.asked_at[wanted] >= not_before))
         if is_fresh:
             return 0
-        return pages(int(np.sum(~np.isnan(self.values[live:])))) + parts
+        return pages(int(np.sum(~np.isnan(self.values[live:]))))
 
     def whole(self) -> int:
         """The requests that all its observations take."""

@@ -20,7 +20,7 @@ from dataservice.client import (
     Source,
     WireResource,
 )
-from dataservice.errors import NotFoundError, TierError
+from dataservice.errors import DataServiceError, NotFoundError, TierError
 
 
 class Caller:
@@ -208,3 +208,12 @@ async def test_answers_are_short_in_a_console_and_a_short_table_in_a_notebook(ca
     assert repr(whole).startswith(f"Observations({len(whole)} from {whole.first_day} to {whole.last_day}, the last ")
     assert repr(whole[:0]) == "Observations(none)"
     assert repr(indices).startswith(f"Indices({len(indices)} indices: {indices[0].slug}, ")
+
+
+async def test_an_answer_shows_its_value_as_a_short_table_and_says_when_it_arrived(service):
+    async with AsyncClient(service.url, service.key, clock=lambda: 1_786_000_000.0) as client:
+        answer = await client.read(SignalResource("us-cpi"))
+        stale = answer.stale(DataServiceError("the <service> is down"))
+    assert answer._repr_html_().startswith(answer.value._repr_html_())
+    assert "arrived 2026-08-06 07:06:40 UTC, from the network" in answer._repr_html_()
+    assert "the last known value: the &lt;service&gt; is down" in stale._repr_html_()

@@ -1,5 +1,5 @@
 /// <reference path="../types.d.ts" />
-// Calls made within a moment are sent to the backend together.
+// Calls made within a moment are sent to the backend together, and again for those that are still pending.
 
 /** Excel makes the calls of a recalculation in one go; a pause this long means that it has made them all. */
 const QUIET_MS = 3;
@@ -14,11 +14,12 @@ const ENVELOPE_BYTES = 16;
 /**
  * @typedef {object} PendingCall
  * @property {string} text the call as JSON
+ * @property {boolean} [dropped] nobody wants it any more: it is not sent again, and what comes is not for it
  * @property {(answer: Answer) => void} answered
  * @property {(reason: Error) => void} failed
  */
 
-/** Collects calls and posts them; every call passed to `add` ends in `answered` or `failed`. */
+/** Collects calls and posts them; every call passed to `add` ends in `answered` or `failed`, unless it was dropped. */
 class Batches {
   /**
    * @param {object} options
@@ -91,21 +92,49 @@ class Batches {
     return batches;
   }
 
+  /**
+   * The bodies of posts that hold these calls.
+   * @param {PendingCall[]} calls
+   */
+  bodies(calls) {
+    return this.#split(calls).map(bodyOf);
+  }
+
   /** @param {PendingCall[]} batch */
   async #send(batch) {
     this.sent += 1;
+    let open = batch;
     try {
-      const reply = await this.post(`{"calls":[${batch.map(({ text }) => text).join(",")}]}`);
-      if (!Array.isArray(reply?.answers) || reply.answers.length !== batch.length) {
-        throw new Error("the add-in's backend answered another number of calls; press Refresh to ask again");
-      }
-      this.replied(reply);
-      batch.forEach((call, index) => call.answered(/** @type {Answer} */ (reply.answers[index])));
+      while ((open = open.filter((call) => !call.dropped)).length > 0) open = await this.#post(open);
     } catch (error) {
       this.unanswered += 1;
-      for (const call of batch) call.failed(error instanceof Error ? error : new Error(String(error)));
+      const reason = error instanceof Error ? error : new Error(String(error));
+      for (const call of open) if (!call.dropped) call.failed(reason);
     }
   }
+
+  /**
+   * @param {PendingCall[]} calls
+   * @returns {Promise<PendingCall[]>} those that are to be posted again; the backend waits until some are answered
+   */
+  async #post(calls) {
+    const reply = await this.post(bodyOf(calls));
+    if (!Array.isArray(reply?.answers) || reply.answers.length !== calls.length) {
+      throw new Error("the add-in's backend answered another number of calls; press Refresh to ask again");
+    }
+    this.replied(reply);
+    return calls.filter((call, index) => {
+      const answer = /** @type {Answer} */ (reply.answers[index]);
+      if (answer?.pending === true) return true;
+      if (!call.dropped) call.answered(answer);
+      return false;
+    });
+  }
+}
+
+/** @param {PendingCall[]} calls */
+function bodyOf(calls) {
+  return `{"calls":[${calls.map(({ text }) => text).join(",")}]}`;
 }
 
 /** @param {string} text */

@@ -18,6 +18,19 @@ const totals = { calls: 0, remembered: 0 };
 let requestsSpent = 0;
 /** @type {Set<(reply: Reply) => void>} */
 const listeners = new Set();
+/** @type {Set<() => void>} */
+const loadingListeners = new Set();
+/** @type {Set<() => void>} */
+const answerListeners = new Set();
+const loading = new Loading(() => tell(loadingListeners));
+/** Calls on their way that nobody wants any more, which the backend is told at the end of this turn. @type {Set<string>} */
+const unwanted = new Set();
+const dropSoon = turns(dropUnwanted);
+
+/** How often a page with a question looks whether it was answered elsewhere; that costs no request. */
+const QUESTION_EVERY_MS = 3_000;
+/** @type {ReturnType<typeof setTimeout> | null} */
+let looking = null;
 /** @type {string | null} */
 let userKey = null;
 let generation = -1;
@@ -27,7 +40,7 @@ let stopping = new AbortController();
 const NO_PREVIEW = "not loaded yet; press Enter to see the value (a preview sends no request)";
 
 const batches = new Batches({
-  post: (body) => request("functions/call", body),
+  post: (body) => request("functions/call?pending=yes&asks=yes", body),
   replied,
   clock: () => performance.now(),
   maxCalls: CONFIGURATION.maxCalls,
@@ -65,9 +78,28 @@ function resultOfCall(id, values) {
   if (isValuePreview(values)) return previewOf(key);
   totals.calls += 1;
   const cached = cache.get(key);
-  if (cached === undefined) return whenArrived(send(key));
+  if (cached === undefined) return whenWanted(send(key), values);
   totals.remembered += 1;
-  return hasArrived(cached) ? delivered(cached) : whenArrived(cached);
+  return hasArrived(cached) ? delivered(cached) : whenWanted(cached, values);
+}
+
+/**
+ * A result that is on its way, unless every cell that waits for it is deleted or recalculated before it is there.
+ * @param {CachedResult} entry
+ * @param {unknown[]} values what Excel passed, its invocation object last
+ */
+function whenWanted(entry, values) {
+  const invocation = values[values.length - 1];
+  let counts = true;
+  entry.wanted += 1;
+  if (isInvocation(invocation)) {
+    /** @type {any} */ (invocation).onCanceled = () => {
+      if (counts) entry.wanted -= 1;
+      counts = false;
+      if (entry.wanted === 0 && !hasArrived(entry)) entry.cancel();
+    };
+  }
+  return whenArrived(entry);
 }
 
 /**
@@ -105,27 +137,82 @@ function delivered(entry) {
  */
 function send(key) {
   waiting += 1;
+  loading.begin();
   // Freshness counts from when the call is made, so that no answer is kept longer than the backend allows.
   const askedMs = cache.clock();
   /** @type {CachedResult} */
   let entry;
+  /** @type {(reason: unknown) => void} */
+  let end;
+  /** @type {PendingCall} */
+  let call;
   const result = new Promise((resolve, reject) => {
-    batches.add({
+    end = reject;
+    call = {
       text: key,
       answered(answer) {
         waiting -= 1;
         const size = settled(answer, resolve, reject);
         cache.arrived(key, entry, { askedMs, freshMs: size === 0 ? 0 : 1000 * answer.fresh_s, size });
+        loading.end();
       },
       failed(reason) {
         waiting -= 1;
         cache.arrived(key, entry, { askedMs, freshMs: 0, size: 0 });
         reject(cellError("#N/A", reason.message));
+        loading.end();
       },
-    });
+    };
+    batches.add(call);
   });
-  entry = cache.expect(key, result);
+  entry = cache.expect(key, result, () => {
+    if (call.dropped) return;
+    call.dropped = true;
+    waiting -= 1;
+    end(cellError("#N/A", "not wanted any more"));
+    unwanted.add(key);
+    dropSoon();
+    loading.cancel();
+  });
   return entry;
+}
+
+/** Let the backend fetch nothing more for calls that no cell made again in the meantime. */
+function dropUnwanted() {
+  const keys = [...unwanted].filter((key) => cache.get(key) === undefined);
+  unwanted.clear();
+  const calls = keys.map((text) => /** @type {PendingCall} */ ({ text }));
+  for (const body of batches.bodies(calls)) void request("functions/drop", body).catch(() => undefined);
+}
+
+/** Whether the open question was answered elsewhere, as in another window. */
+async function lookAtQuestion() {
+  looking = null;
+  const asked = loading.question;
+  if (asked === null) return;
+  const { question } = await request("status", null).catch(() => ({ question: asked }));
+  if (loading.question !== asked) return watchQuestion();
+  if (question?.id === asked.id) return watchQuestion();
+  loading.question = question ?? null;
+  tell(loadingListeners);
+  tell(answerListeners);
+}
+
+/** Look again in a while, as long as a question is open. */
+function watchQuestion() {
+  if (loading.question !== null) looking ??= setTimeout(() => void lookAtQuestion(), QUESTION_EVERY_MS);
+}
+
+/** @param {Set<() => void>} told */
+function tell(told) {
+  for (const listener of told) {
+    try {
+      listener();
+    } catch (error) {
+      // A fault in the task pane must not cost a cell its value.
+      console.error(error);
+    }
+  }
 }
 
 /**
@@ -153,6 +240,10 @@ function settled(answer, resolve, reject) {
 /** @param {Reply} reply */
 function replied(reply) {
   requestsSpent += Number(reply.requests) || 0;
+  const asked = loading.question;
+  loading.replied(reply);
+  if (asked !== null && loading.question?.id !== asked.id) tell(answerListeners);
+  watchQuestion();
   if (typeof reply.generation === "number" && reply.generation !== generation) {
     // Someone pressed Refresh elsewhere: the backend would not give the cached answers any more.
     if (generation >= 0) cache.clearArrived();
@@ -183,6 +274,23 @@ const addin = {
     return { requests: requestsSpent, unanswered: batches.unanswered };
   },
   calls: () => Array.from(cache.entries.keys(), (key) => JSON.parse(key)),
+  get loading() {
+    return loading.state;
+  },
+  onLoading(listener) {
+    loadingListeners.add(listener);
+    return () => void loadingListeners.delete(listener);
+  },
+  onAnswered(listener) {
+    answerListeners.add(listener);
+    return () => void answerListeners.delete(listener);
+  },
+  async answerQuestion(id, load) {
+    await request("functions/consent", JSON.stringify({ question: id, load }));
+    loading.question = null;
+    tell(loadingListeners);
+    tell(answerListeners);
+  },
   forget: () => cache.clear(),
   stop() {
     stopping.abort();

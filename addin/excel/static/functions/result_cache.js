@@ -6,6 +6,8 @@
  * @property {Promise<Result>} result
  * @property {number} freshUntilMs Infinity while the answer is on its way
  * @property {number} size characters of the result
+ * @property {number} wanted cells that wait for it
+ * @property {() => void} cancel end it while it is on its way; it is forgotten
  */
 
 /** Promises of results by call; when it is full, the oldest are dropped. */
@@ -46,11 +48,16 @@ class ResultCache {
    * Add the promise of an answer that is on its way.
    * @param {string} key
    * @param {Promise<Result>} result
+   * @param {() => void} cancelled called when nobody waits for it any more
    * @returns {CachedResult} to be passed to `arrived`
    */
-  expect(key, result) {
+  expect(key, result, cancelled) {
     this.#drop(key);
-    const entry = { result, freshUntilMs: Infinity, size: 0 };
+    const cancel = () => {
+      if (this.entries.get(key) === entry) this.#drop(key);
+      cancelled();
+    };
+    const entry = { result, freshUntilMs: Infinity, size: 0, wanted: 0, cancel };
     this.entries.set(key, entry);
     return entry;
   }

@@ -194,6 +194,9 @@ function published(outcome) {
   return outcome;
 }
 
+// A question was answered: cells that waited for that say so, and only what is not fresh is asked for.
+DataServiceAddin.onAnswered(() => void recalculated("workbook").catch((error) => console.warn(error)));
+
 globalThis.DataServiceRefresh = {
   isOurs,
   run: refresh,

@@ -8,6 +8,7 @@ import { StatusMonitor } from "./data/status.js";
 import { badge, quotaTone } from "./ui/components.js";
 import { fill, h } from "./ui/elements.js";
 import { generalProblem, problemNotice } from "./ui/notices.js";
+import { watchLoading } from "./ui/loading_bar.js";
 import { Tabs } from "./ui/tabs.js";
 import { Account } from "./views/account.js";
 import { Refreshing } from "./views/refresh.js";
@@ -112,6 +113,7 @@ async function start() {
     },
   };
   watchHeader(pane, { state: place("state"), banner: place("banner") });
+  watchLoading(pane, place("loading"));
   const wizard = new Wizard(pane, place("panel-insert"));
   const views = {
     search: new Search(pane, place("panel-search")),

@@ -46,6 +46,8 @@ interface Status {
   key: KeyState;
   quota: Quota | null;
   budget: { reserve?: number; monthly?: number | null } | null;
+  /** Whether so many requests may be sent; null while nothing is asked. */
+  question: Question | null;
   resources: ResourceReport[];
   generation: number;
   requests_total: number;

@@ -196,6 +196,22 @@ def test_a_forced_refresh_checks_also_what_was_settled_but_pulls_no_more_than_th
     assert reader.pulls == [Window(date(2012, 12, 1), date(2012, 12, 31))]
 
 
+def test_a_forced_refresh_asks_once_however_many_windows_of_a_history_were_pulled():
+    reader = Reader(LONG)
+    for start in (date(2022, 1, 1), date(2018, 1, 1), date(2014, 1, 1)):
+        reader.now += 1
+        reader.ask(start, date(start.year + 1, 6, 30))
+    reader.now += 1
+    reader.ask(date(2010, 1, 1))
+    assert len(reader.history.spans) == 7
+    reader.now += 60
+    rules = Freshness(900.0, not_before=reader.now)
+    reader.ask(date(2010, 1, 1), rules=rules)
+    assert reader.pulls == [Window(LONG[-1 - OVERLAP :].first_day, date.max)]
+    reader.ask(date(2022, 3, 1), rules=rules)
+    assert reader.pulls == []
+
+
 def test_the_end_today_and_an_open_end_are_the_same_question():
     assert window_of(None, TODAY, TODAY) == window_of(None, None, TODAY) == Window()
 

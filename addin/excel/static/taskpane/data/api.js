@@ -37,6 +37,15 @@ export class BackendClient {
     return this.#post("functions/cost", { calls });
   }
 
+  /**
+   * Answer the question whether so many requests may be sent.
+   * @param {number} question
+   * @param {boolean} load
+   */
+  answerQuestion(question, load) {
+    return this.#post("functions/consent", { question, load });
+  }
+
   /** @returns {Promise<Status>} */
   status() {
     return this.#request("status");

@@ -42,15 +42,16 @@ export function entriesOf(answer) {
 }
 
 /**
- * The signals that match every word of the query, the best match first; without a word, all of them by name.
- * @param {SignalEntry[]} entries
+ * The entries that match every word of the query, the best match first; without a word, all of them by name.
+ * @template {SignalEntry} Entry
+ * @param {Entry[]} entries
  * @param {string} query
  * @param {string} [category]
  */
 export function found(entries, query, category = "") {
   const listed = category ? entries.filter((entry) => entry.category === category) : entries;
   const words = wordsOf(query);
-  const byName = (/** @type {SignalEntry} */ a, /** @type {SignalEntry} */ b) => a.name.localeCompare(b.name);
+  const byName = (/** @type {Entry} */ a, /** @type {Entry} */ b) => a.name.localeCompare(b.name);
   if (words.length === 0) return [...listed].sort(byName);
   return listed
     .map((entry) => ({ entry, score: scoreOf(entry, words) }))

@@ -24,6 +24,11 @@ const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
  */
 
 /**
+ * A formula to insert: what it is called, the function, and its arguments after the name.
+ * @typedef {[string, string, string[]]} Offer
+ */
+
+/**
  * The formula that calls a function; arguments left out at the end are not written.
  * @param {string} namespace
  * @param {string} id

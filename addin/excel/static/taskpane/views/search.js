@@ -1,15 +1,19 @@
 /// <reference path="../types.d.ts" />
-// The tab Search: the catalogue, searched while the user types, and the card of a signal.
+// The tab Search: the catalogue and what else is cached, searched while the user types, and the card of what was opened.
 
-import { CATALOGUE_CALL, categoriesOf, entriesOf, found, marked, wordsOf } from "../data/catalogue.js";
+import { CATALOGUE_CALL, categoriesOf, entriesOf, found, wordsOf } from "../data/catalogue.js";
 import { isFree, requestsIn } from "../data/cost.js";
 import { RequestError } from "../data/exchange.js";
+import { OtherResults } from "./other_results.js";
+import { recordCard } from "./record_card.js";
+import { keyOf, KIND, ResultLines } from "./result_lines.js";
 import { Card } from "./signal_card.js";
-import { badge, button, loading, notice } from "../ui/components.js";
+import { button, loading, notice } from "../ui/components.js";
 import { fill, h, icon, onEscape } from "../ui/elements.js";
 import { showFailure } from "../ui/notices.js";
 
 /** @typedef {import("../data/catalogue.js").SignalEntry} SignalEntry */
+/** @typedef {import("../data/records.js").RecordEntry} RecordEntry */
 
 /** Signals shown at a time; a long list is slow to build and nobody reads it. */
 const PAGE = 60;
@@ -31,13 +35,18 @@ export class Search {
     this.scrolledTo = 0;
     /** @type {Promise<void> | null} */
     this.loading = null;
+    const failed = (/** @type {unknown} */ error, /** @type {() => void} */ retry) =>
+      void showFailure(pane, this.list, error, retry);
+    const redraw = () => this.#redraw();
+    this.lines = new ResultLines(pane, { open: (entry) => void this.show(entry), redraw, failed });
+    this.others = new OtherResults(pane, { changed: redraw, failed });
     const typed = () => this.#typed();
     this.query = h("input", {
       id: "search-query",
       type: "search",
       autocomplete: "off",
       spellcheck: "false",
-      placeholder: "Name, slug or shortcode",
+      placeholder: "Name, slug, shortcode or headline",
       input: typed,
       keydown: (/** @type {KeyboardEvent} */ event) => this.#keyed(event),
     });
@@ -49,6 +58,7 @@ export class Search {
     this.close = () => {};
     this.card = h("div.search-card", { keydown: onEscape(() => this.close()) });
     this.#build();
+    pane.status.watch(() => void this.lines.showValues(this.list));
   }
 
   #build() {
@@ -63,7 +73,9 @@ export class Search {
   /** @param {string[]} categories */
   #offer(categories) {
     const options = categories.map((name) => h("option", { value: name }, name.slice(0, SHOWN_NAME)));
-    fill(this.category, h("option", { value: "" }, "All categories"), ...options);
+    const kinds = this.others.allowed().map(({ kind, title }) => h("option", { value: KIND + kind }, title));
+    const others = h("optgroup", { label: "Other than signals" }, ...kinds);
+    fill(this.category, h("option", { value: "" }, "All categories"), ...options, others);
   }
 
   /** Show the catalogue where it is already cached, else offer to load it: opening the pane spends nothing. */
@@ -98,6 +110,7 @@ export class Search {
       this.#offer(categoriesOf(this.pane.catalogue));
       if (this.filters) this.filters.hidden = false;
       this.#draw();
+      void this.others.look();
     } catch (error) {
       void showFailure(this.pane, this.list, error, () => void this.load());
     }
@@ -129,13 +142,54 @@ export class Search {
     else void this.load();
   }
 
+  #redraw() {
+    if (this.pane.catalogue) this.#draw();
+  }
+
   #draw() {
-    const entries = found(this.pane.catalogue ?? [], this.query.value, this.category.value);
-    const words = wordsOf(this.query.value);
+    const chosen = this.category.value;
+    if (chosen.startsWith(KIND)) this.#drawKind(chosen.slice(KIND.length));
+    else this.#drawSignals(chosen);
+    void this.lines.showValues(this.list);
+  }
+
+  /** @param {string} category */
+  #drawSignals(category) {
+    const query = this.query.value;
+    const entries = found(this.pane.catalogue ?? [], query, category);
+    const searching = wordsOf(query).length > 0;
     fill(this.count, this.pane.format.counted(entries.length, "signal"));
-    const items = entries.slice(0, this.shown).map((entry) => h("li", this.#item(entry, words)));
+    const marked = searching || category ? [] : entries.filter((entry) => this.lines.isFavourite(entry));
+    const rest = marked.length ? entries.filter((entry) => !marked.includes(entry)) : entries;
+    const others = searching && !category ? this.#others(query) : [];
+    const more = rest.length > this.shown ? button("Show more", () => this.#more()) : null;
+    const list = rest.length ? h("ul.list", ...rest.slice(0, this.shown).map((entry) => this.lines.listed(entry, wordsOf(query)))) : null;
+    const empty = entries.length || others.some((each) => each?.querySelector("li")) ? null : this.#nothing();
+    fill(this.list, this.lines.favouritesFirst(marked), marked.length ? h("h2.list-head", "All signals") : null, list, empty, more, ...others);
+  }
+
+  /** @param {string} query */
+  #others(query) {
+    const all = (/** @type {string} */ kind) => {
+      this.category.value = KIND + kind;
+      this.#typed();
+    };
+    return this.others.sections(query, (entry) => this.lines.item(entry, wordsOf(query)), all);
+  }
+
+  /** The list of one kind beside signals, or the button that loads it. @param {string} kind */
+  #drawKind(kind) {
+    const about = this.others.allowed().find((each) => each.kind === kind);
+    const entries = this.others.matches(kind, this.query.value);
+    if (!about || !entries) {
+      fill(this.count);
+      return fill(this.list, h("div.empty", icon("search"), h("p", "Not loaded yet."), this.others.loader(kind)));
+    }
+    fill(this.count, this.pane.format.counted(entries.length, about.one, about.many));
+    const words = wordsOf(this.query.value);
+    const items = entries.slice(0, this.shown).map((entry) => h("li", this.lines.item(entry, words)));
     const more = entries.length > this.shown ? button("Show more", () => this.#more()) : null;
-    fill(this.list, entries.length ? h("ul.list", ...items) : this.#nothing(), more);
+    fill(this.list, items.length ? h("ul.list", ...items) : this.#nothing(), more);
   }
 
   #more() {
@@ -149,55 +203,38 @@ export class Search {
       this.#draw();
       this.query.focus();
     };
-    const words = `No signal has “${this.query.value}” in its name, slug, source or description.`;
+    const what = this.category.value.startsWith(KIND) ? "Nothing here" : "No signal";
+    const words = `${what} has “${this.query.value}” in its name, slug, source or description.`;
     return h("div.empty", h("h2", "Nothing found"), h("p", words), button("Clear the search", clear));
   }
 
   /**
-   * @param {SignalEntry} entry
-   * @param {string[]} words
-   */
-  #item(entry, words) {
-    const text = (/** @type {string} */ value) =>
-      marked(value, words).map(([piece, hit]) => (hit ? h("mark", piece) : piece));
-    const unit = entry.unit ? h("span", entry.unit) : null;
-    return h(
-      "button",
-      { type: "button", class: "list-item", "data-slug": entry.slug, click: () => void this.show(entry) },
-      h(
-        "span.list-body",
-        h("span.list-title", h("span", ...text(entry.name)), entry.premium ? badge("Premium", "accent") : null),
-        h("span.meta", h("span.mono", ...text(entry.slug)), unit),
-      ),
-      icon("next"),
-    );
-  }
-
-  /**
-   * Open the card of a signal.
-   * @param {SignalEntry} entry
+   * Open the card of a signal, or of another record.
+   * @param {SignalEntry | RecordEntry} entry
    */
   async show(entry) {
     for (const item of this.list.querySelectorAll("[data-slug]"))
-      item.toggleAttribute("data-open", item.getAttribute("data-slug") === entry.slug);
+      item.toggleAttribute("data-open", item.getAttribute("data-slug") === keyOf(entry));
     const covered = !this.panel.classList.contains("has-card");
     if (covered) this.scrolledTo = window.scrollY;
     this.panel.classList.add("has-card");
     // A narrow pane shows the card in the list's place, from its top.
     if (covered && this.list.offsetParent === null) window.scrollTo(0, 0);
-    const card = new Card(this.pane, entry);
+    const card = "kind" in entry ? null : new Card(this.pane, entry);
+    const element = card?.element ?? recordCard(this.pane, /** @type {RecordEntry} */ (entry));
     this.close = () => this.#close(entry);
-    const back = button("Signals", this.close, { look: "quiet", sign: "back" });
-    fill(this.card, back, card.element);
-    card.element.querySelector("h2")?.focus();
-    await card.open();
+    const back = button("kind" in entry ? "Back" : "Signals", this.close, { look: "quiet", sign: "back" });
+    fill(this.card, h("div.row.spread.card-top", back, "kind" in entry ? null : this.lines.star(entry)), element);
+    element.querySelector("h2")?.focus();
+    await card?.open();
   }
 
-  /** @param {SignalEntry} entry */
+  /** @param {SignalEntry | RecordEntry} entry */
   #close(entry) {
     this.panel.classList.remove("has-card");
+    this.#redraw();
     const item = [...this.list.querySelectorAll("[data-slug]")].find(
-      (each) => each.getAttribute("data-slug") === entry.slug,
+      (each) => each.getAttribute("data-slug") === keyOf(entry),
     );
     window.scrollTo(0, this.scrolledTo);
     if (item instanceof HTMLElement) item.focus({ preventScroll: true });

@@ -5,29 +5,32 @@ import { cellOf, numberIn, seriesOf } from "../data/answers.js";
 import { isFree, requestsIn } from "../data/cost.js";
 import { RequestError } from "../data/exchange.js";
 import { span } from "../data/format.js";
-import { asTyped, callOf, formulaOf } from "../data/formula.js";
+import { asTyped } from "../data/formula.js";
 import { asksFirst } from "../data/host.js";
-import { costWords, insert } from "./insert.js";
+import { formulaOffers } from "./formula_offers.js";
+import { costWords } from "./insert.js";
 import { chart } from "../ui/chart.js";
 import { revisionNote } from "../ui/revision_note.js";
-import { badge, button, factRows, formulaCode, loading, notice, staleness } from "../ui/components.js";
+import { badge, button, factRows, loading, notice, staleness } from "../ui/components.js";
 import { fill, h, icon } from "../ui/elements.js";
 import { showFailure } from "../ui/notices.js";
 
-/** The windows of the chart; the first needs no request beyond that for the value. @type {[string, string][]} */
+/**
+ * The windows of the chart; the first shows the last year of what comes with the value, so it needs no further request.
+ * @type {[string, string][]}
+ */
 const WINDOWS = [
-  ["Recent", "N250"],
-  ["1Y", "-1Y"],
+  ["Recent", "N365"],
   ["5Y", "-5Y"],
+  ["10Y", "-10Y"],
   ["Max", "MAX"],
 ];
 
+const RECENT_DAYS = 366;
+
 const FIELDS = ["value", "observed_at", "change", "pct_change", "age"];
 
-/**
- * What a card offers to insert: what it is called, the function, and its arguments after the slug.
- * @type {[string, string, string[]][]}
- */
+/** @type {import("../data/formula.js").Offer[]} */
 const FORMULAS = [
   ["Latest value", "SIGNAL", []],
   ["Date of the value", "SIGNAL", ["observed_at"]],
@@ -37,8 +40,6 @@ const FORMULAS = [
   ["What was revised", "REVISIONS", []],
   ["Where it comes from", "EXPLAIN", []],
 ];
-
-const TEXTS = [{ type: "string" }, { type: "string" }];
 
 /** One signal, opened. */
 export class Card {
@@ -191,7 +192,8 @@ export class Card {
   /** @param {Answer} answer */
   #draw(answer) {
     if (answer.error) return fill(this.history, this.windows, notice("warning", answer.error, answer.message ?? ""));
-    const points = seriesOf(answer);
+    const all = seriesOf(answer);
+    const points = this.window === WINDOWS[0]?.[1] ? lastYear(all) : all;
     const { name, unit } = this.entry;
     const picture =
       points.length > 1
@@ -226,22 +228,17 @@ export class Card {
     const more = button("All arguments…", () => this.pane.openFunction("SIGNAL_HISTORY", { slug: asTyped(this.entry.slug) }), {
       look: "quiet",
     });
-    const items = FORMULAS.map(([words, id, rest]) => h("li", this.#formula(words, id, rest)));
-    return h("section.formulas", h("div.row.spread", h("h3", "Formulas"), more), h("ul.list", ...items));
+    const offers = formulaOffers(this.pane, this.entry.slug, FORMULAS);
+    return h("section.formulas", h("div.row.spread", h("h3", "Formulas"), more), offers);
   }
+}
 
-  /**
-   * @param {string} words
-   * @param {string} id
-   * @param {string[]} rest
-   */
-  #formula(words, id, rest) {
-    const typed = [{ text: this.entry.slug }, ...rest];
-    const formula = formulaOf(this.pane.status.namespace, id, typed, TEXTS);
-    const put = button("Insert", () => void insert(this.pane, formula, callOf(id, typed, TEXTS)), {
-      label: `Insert ${words}: ${formula}`,
-    });
-    const shown = h("div.small", formulaCode(formula));
-    return h("div.formula-item", h("span", words), put, shown);
-  }
+/**
+ * The last year of a series; all of it where it has no two values in that time.
+ * @param {import("../data/answers.js").Point[]} points
+ */
+function lastYear(points) {
+  const last = points.at(-1)?.day ?? 0;
+  const recent = points.filter(({ day }) => day > last - RECENT_DAYS);
+  return recent.length > 1 ? recent : points;
 }

@@ -4,8 +4,9 @@
 import { faultOf } from "../data/faults.js";
 import { asTyped, callOf, formulaOf, isReference } from "../data/formula.js";
 import { insert, Preview } from "./insert.js";
+import { lockedFor } from "../data/problems.js";
 import { parameterField } from "../ui/argument_inputs.js";
-import { button, copyable, loading } from "../ui/components.js";
+import { badge, button, copyable, loading } from "../ui/components.js";
 import { fill, freshId, h, icon, onEscape } from "../ui/elements.js";
 import { showFailure } from "../ui/notices.js";
 
@@ -73,10 +74,15 @@ export class Wizard {
 
   /** @param {FunctionHelp} about */
   #entry(about) {
+    const locked = lockedFor(about.id, this.pane.status.latest);
     return h(
       "button",
       { type: "button", class: "list-item", "data-function": about.id, click: () => this.#form(about) },
-      h("span.list-body", h("span.list-title.mono", about.id), h("span.muted.small.clamp", about.summary)),
+      h(
+        "span.list-body",
+        h("span.list-title.mono", h("span", about.id), locked ? badge("Needs Pro", "calm") : null),
+        h("span.muted.small.clamp", about.summary),
+      ),
       icon("next"),
     );
   }
@@ -201,7 +207,9 @@ class Form {
 
   /** Only a formula without a known error can be inserted; what is wrong stands beside the button. */
   #allow() {
-    this.insert.disabled = this.missing !== "" || this.fault !== null;
+    const locked = lockedFor(this.about.id, this.pane.status.latest);
+    this.insert.disabled = this.missing !== "" || this.fault !== null || locked !== null;
+    if (locked) return fill(this.why, `${locked.title}: the key’s tier cannot have ${this.about.id}.`);
     fill(this.why, this.fault && (this.fault.argument ? `Correct ${this.fault.argument} to insert.` : this.fault.message));
   }
 

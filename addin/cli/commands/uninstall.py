@@ -1,0 +1,125 @@
+"""`addin uninstall`: remove what the add-in put on this machine."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from addin.errors import AddinError
+from dataservice.cli.printing import echo
+
+if TYPE_CHECKING:
+    from addin.cli.uninstall.trace import Part, Trace
+    from addin.config.settings import Settings
+
+
+def uninstall(
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show the list.")] = False,
+    keep_cache: Annotated[bool, typer.Option("--keep-cache", help="Keep the cache and the archive.")] = False,
+    keep_settings: Annotated[bool, typer.Option("--keep-settings", help="Keep the settings and the API key.")] = False,
+    keep_data: Annotated[bool, typer.Option("--keep-data", help="Keep the database of your own service.")] = False,
+) -> None:
+    """Remove everything that the add-in put on this machine, after a list.
+
+    It shows what there is and where, asks, removes it, and says what it could not remove. At the end it tells the
+    command that removes the program itself. The exit code is 1 if something is left.
+
+    \b
+    Examples:
+      addin uninstall --dry-run
+      addin uninstall --keep-cache
+      addin uninstall --yes
+    """
+    from addin.cli.uninstall.trace import Part
+    from addin.cli.uninstall.traces import traces
+
+    settings = _settings()
+    kept = {
+        part
+        for part, wanted in ((Part.CACHE, keep_cache), (Part.SETTINGS, keep_settings), (Part.DATA, keep_data))
+        if wanted
+    }
+    found = traces(settings, Path.home())
+    _print(found, kept)
+    wanted = [trace for trace in found if trace.part not in kept]
+    if not found:
+        return
+    if wanted and not dry_run and (yes or _confirmed()):
+        failed = _remove(wanted)
+        _print_the_rest(settings)
+        if failed:
+            raise typer.Exit(1)
+    elif dry_run or not wanted:
+        _print_the_rest(settings)
+
+
+def _settings() -> Settings:
+    """The settings, or where they are damaged the defaults: they are to be removed, not to be used."""
+    from addin.config.settings import Settings, load_settings
+
+    try:
+        return load_settings()
+    except AddinError as error:
+        echo(f"Settings are ignored: {error}", err=True)
+        return Settings()
+
+
+def _print(found: Sequence[Trace], kept: set[Part]) -> None:
+    from rich.console import Console
+    from rich.text import Text
+
+    from addin.cli.output import plain_table
+    from dataservice.cli.printing import printable
+
+    if not found:
+        echo("There is nothing of the add-in on this machine.")
+        return
+    table = plain_table()
+    for trace in found:
+        stays = trace.part in kept
+        note = f"\n{trace.note}" if trace.note and not stays else ""
+        word = Text("kept" if stays else "remove", style="green" if stays else "red")
+        table.add_row(word, Text(printable(trace.what + note)), Text(printable(trace.where), overflow="fold"))
+    Console().print(table)
+
+
+def _confirmed() -> bool:
+    """Whether a person says yes; without a terminal nobody can be asked."""
+    if not sys.stdin.isatty():
+        raise AddinError("nobody can be asked here: add --yes")
+    if typer.confirm("Remove all of this?"):
+        return True
+    echo("Nothing is removed.")
+    raise typer.Exit(1)
+
+
+def _remove(found: Sequence[Trace]) -> bool:
+    """Remove each trace and say so; whether something is left."""
+    from addin.cli.uninstall.traces import tidy
+
+    failed = False
+    for trace in found:
+        try:
+            trace.remove()
+        except Exception as error:  # noqa: BLE001 - keychains and LibreOffice have errors of their own; the rest goes on
+            failed = True
+            echo(f"Could not remove {trace.what} ({trace.where}): {error or type(error).__name__}", err=True)
+        else:
+            echo(f"Removed {trace.what}.")
+    tidy()
+    return failed
+
+
+def _print_the_rest(settings: Settings) -> None:
+    """What a program cannot remove from here."""
+    from dataservice.extras import this_environment
+
+    if settings.redis_url:
+        echo("Answers in Redis are shared, and stay; before this, `addin cache clear --all-keys` deletes them.")
+    echo("From Excel on the web you remove the add-in by hand: Home, Add-ins, More Add-ins, My Add-ins.")
+    echo(f"The program itself: {this_environment().uninstall()}")

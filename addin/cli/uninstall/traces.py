@@ -1,0 +1,122 @@
+"""Every trace of the add-in on this machine, in the order in which it is removed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import platformdirs
+
+from addin.autostart.log_file import log_file
+from addin.autostart.record import record_file
+from addin.cli.autostart.removal import entries_here, remove_autostart
+from addin.cli.autostart.status import wait_for_end
+from addin.cli.uninstall.completion import completion_traces
+from addin.cli.uninstall.office import calc_traces, excel_traces
+from addin.cli.uninstall.trace import Part, Trace, files_trace, remove_if_empty
+from addin.config.api_key import KeyStore, stored_addresses, system_keychain
+from addin.config.settings import APP, Settings, config_dir
+from addin.errors import AddinError
+from addin.sheet.component import FOLDER as SHEET_FOLDER
+from addin.tls.certificates import AUTHORITY_NAME, certificates
+from addin.tls.trust import distrust, platform, run, untrust_steps
+from dataservice.stores import default_sqlite_path
+
+ENDS_WITHIN_S = 10.0
+"""A backend looks for its record every few seconds."""
+
+ARCHIVE_NOTE = "with the archive of what was known when, which nobody can give again"
+SIGNING_NOTE = "with the key that signs numbers, if you have one"
+
+
+def traces(settings: Settings, home: Path) -> list[Trace]:
+    """What is there now; nothing is changed."""
+    return [
+        *_autostart(settings),
+        *excel_traces(home),
+        *calc_traces(home),
+        *_trust(home),
+        *_keys(settings),
+        *files_trace("the certificate for localhost", [certificates().folder]),
+        *_cache(settings),
+        *files_trace("the log of the backend", sorted(log_file().parent.glob(f"{log_file().name}*"))),
+        *files_trace("the sheet's component", [SHEET_FOLDER]),
+        *completion_traces(home),
+        *_settings(),
+        *_own_service(),
+    ]
+
+
+def folders_of_ours() -> list[Path]:
+    """The folders that are deleted when nothing is left in them, inner ones first."""
+    log, data = log_file().parent, platformdirs.user_data_path("dataservice", appauthor=False)
+    return [log, log.parent, default_sqlite_path().parent, config_dir(), data]
+
+
+def tidy() -> None:
+    """Delete the folders of ours that are empty."""
+    for folder in folders_of_ours():
+        if folder.name in (APP, "dataservice", "log", "Logs"):
+            remove_if_empty(folder)
+
+
+def _autostart(settings: Settings) -> Iterator[Trace]:
+    places = [entry.place for entry in entries_here()] or [str(record_file())]
+    if not (entries_here() or record_file().exists()):
+        return
+
+    def remove() -> None:
+        remove_autostart()
+        for http in (False, True):  # it holds its log and its cache open until it ends
+            wait_for_end(settings, http=http, within_s=ENDS_WITHIN_S)
+
+    yield Trace("the backend that starts at login", ", ".join(places), remove)
+
+
+def _trust(home: Path) -> Iterator[Trace]:
+    own = certificates()
+    fingerprint = own.fingerprint()
+    if fingerprint is None or distrust(own) is not None:
+        return
+    steps = untrust_steps(platform(), fingerprint, home=home)
+
+    def forget() -> None:
+        if (wrong := run(steps)) is not None:
+            raise AddinError(wrong)
+
+    yield Trace("the system's trust in the certificate", AUTHORITY_NAME, forget)
+
+
+def _keys(settings: Settings) -> Iterator[Trace]:
+    """The stored key of every service, in the keychain or in the file."""
+    for address in sorted({settings.url.rstrip("/"), *stored_addresses()}):
+        store = KeyStore("" if address == "default" else address, open_keychain=system_keychain)
+        if (key := store.load()) is not None:
+            place = "the system's keychain" if key.source == "keychain" else str(store.file)
+            yield Trace(f"the API key ending in {key.id}", place, store.forget, Part.SETTINGS)
+
+
+def _cache(settings: Settings) -> Iterator[Trace]:
+    """The cache file, what SQLite keeps beside it, and damaged ones that were moved aside."""
+    name = default_sqlite_path().name
+    folders = {default_sqlite_path().parent, *([settings.cache_dir] if settings.cache_dir else [])}
+    files = [path for folder in sorted(folders) for path in sorted(folder.glob(f"{name}*"))]
+    yield from files_trace("the cache", files, Part.CACHE, ARCHIVE_NOTE)
+
+
+def _settings() -> Iterator[Trace]:
+    """Whatever else is in our own folder: it is only ours."""
+    apart = {certificates().folder, record_file(), config_dir() / "manifest.xml", config_dir() / "keys.json"}
+    files = [path for path in sorted(config_dir().glob("*")) if path not in apart]
+    yield from files_trace("settings", files, Part.SETTINGS, SIGNING_NOTE if _signs(files) else "")
+
+
+def _signs(files: list[Path]) -> bool:
+    return any(path.name.startswith("signing") for path in files)
+
+
+def _own_service() -> Iterator[Trace]:
+    """The database of `dataservice serve`, where it is unless another was named."""
+    folder = platformdirs.user_data_path("dataservice", appauthor=False)
+    files = sorted(folder.glob("dataservice.db*"))
+    yield from files_trace("the database of your own service", files, Part.DATA, "with the data you imported")

@@ -1,0 +1,40 @@
+// The names that a user has marked, kept in this browser; where nothing can be stored, for as long as the page is open.
+
+const KEY = "dataservice.favourites";
+
+/** A bound for what is stored; nobody keeps as many. */
+const MOST = 200;
+
+export class Favourites {
+  constructor() {
+    this.names = new Set(stored());
+  }
+
+  /** @param {string} name such as `signal us-cpi` */
+  has(name) {
+    return this.names.has(name);
+  }
+
+  /**
+   * Mark a name, or take its mark away.
+   * @param {string} name
+   */
+  toggle(name) {
+    if (!this.names.delete(name)) this.names.add(name);
+    try {
+      localStorage.setItem(KEY, JSON.stringify([...this.names].slice(-MOST)));
+    } catch {
+      // They last as long as the page.
+    }
+  }
+}
+
+/** @returns {string[]} */
+function stored() {
+  try {
+    const names = JSON.parse(localStorage.getItem(KEY) ?? "[]");
+    return Array.isArray(names) ? names.filter((name) => typeof name === "string").slice(-MOST) : [];
+  } catch {
+    return [];
+  }
+}

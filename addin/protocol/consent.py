@@ -1,0 +1,135 @@
+"""Whether a recalculation may spend what it needs, or the user is asked first: decided before its first request.
+
+One question at a time stands for all that wait: calls that come in a few batches are one recalculation. A yes allows
+what was asked for; a no holds until the next refresh. Nothing here waits or sends.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Any
+
+from dataservice.client import Resource
+from dataservice.errors import UnconfirmedError
+
+RECALCULATION_S = 3.0
+"""Batches that begin so soon after each other belong to one recalculation."""
+
+ALLOWED_S = 900.0
+"""How long a yes holds after it was last made use of: as long as an answer stays fresh."""
+
+_numbers = count(1 + secrets.randbelow(2**32))
+"""Processes that share a port must not mean different questions by one number."""
+
+
+@dataclass(slots=True)
+class Question:
+    """What the user is asked: whether to send so many requests; `left` is what the month has, None if not known."""
+
+    number: int
+    left: int | None
+    limit: int
+    grown_at: float
+    resources: set[Resource[Any]] = field(default_factory=set)
+
+    @property
+    def requests(self) -> int:
+        """The requests that it takes at least."""
+        return len(self.resources)
+
+    @property
+    def text(self) -> str:
+        """One sentence for the user."""
+        needs = f"This needs {_requests(self.requests)}"
+        if self.left is not None and self.requests > self.left:
+            return f"{needs}, and only {self.left:,} are left this month."
+        left = "" if self.left is None else f" of the {self.left:,} left this month"
+        return f"{needs}{left}; more than {self.limit:,} are sent only after a yes."
+
+    def members(self) -> dict[str, Any]:
+        """The question as hosts get it."""
+        return {"id": self.number, "requests": self.requests, "left": self.left, "text": self.text}
+
+
+class Consent:
+    """What one key's recalculations may spend without a question, and the answer to the one that is open.
+
+    Up to `ask_above` requests are sent without asking. `spendable` tells how many are left, `timer` counts seconds.
+    """
+
+    def __init__(self, ask_above: int, spendable: Callable[[], int | None], *, timer: Callable[[], float]) -> None:
+        self._ask_above = ask_above
+        self._spendable = spendable
+        self._timer = timer
+        self.question: Question | None = None
+        """The question that waits for an answer."""
+        self._declined = False
+        self._allowed = 0
+        self._used_at = float("-inf")
+        self._unasked: set[Resource[Any]] = set()
+        """What the recalculation of this moment may fetch without a question."""
+        self._unasked_at = float("-inf")
+
+    def refusal(self, resources: Collection[Resource[Any]], place: str) -> UnconfirmedError | None:
+        """Why these may not be fetched now, None if they may; `place` is where the user can answer."""
+        now = self._timer()
+        if self._is_allowed(len(resources), now):
+            return None
+        left = self._spendable()
+        if left == 0:
+            return None  # nothing can be sent, and the cells say why
+        limit = self._ask_above if left is None else min(self._ask_above, left)
+        if now - self._unasked_at > RECALCULATION_S:
+            self._unasked.clear()
+        together = self._unasked.union(resources)
+        question = self.question
+        if len(together) <= limit and (question is None or now - question.grown_at > RECALCULATION_S):
+            self._unasked, self._unasked_at = together, now
+            return None
+        if self._declined:
+            return UnconfirmedError(f"{_requests(len(resources))} were not wanted; Refresh asks again")
+        if question is None:
+            question = self.question = Question(next(_numbers), left, self._ask_above, now)
+        if not question.resources.issuperset(resources):
+            question.grown_at = now
+        question.left = left
+        question.resources.update(resources)
+        return UnconfirmedError(f"this needs {_requests(question.requests)}; {place}")
+
+    def answer(self, number: int, *, yes: bool) -> int | None:
+        """Take the user's answer to a question; for how many requests it was, None if it is not open any more."""
+        question = self.question
+        if question is None or question.number != number:
+            return None
+        self.learn(question.requests, yes=yes)
+        return question.requests
+
+    def learn(self, requests: int, *, yes: bool) -> None:
+        """Take the user's answer for so many requests; it may have been given to another process."""
+        self.question = None
+        self._declined = not yes
+        if yes:
+            self._allowed = requests + self._ask_above
+            self._used_at = self._timer()
+
+    def reset(self) -> None:
+        """Ask again from now on, after a no; a yes stays."""
+        self._declined = False
+        self.question = None
+        self._unasked.clear()
+
+    def _is_allowed(self, requests: int, now: float) -> bool:
+        if requests == 0:
+            return True
+        if requests > self._allowed or now - self._used_at > ALLOWED_S:
+            return False
+        self._allowed -= requests
+        self._used_at = now
+        return True
+
+
+def _requests(number: int) -> str:
+    return f"{number:,} {'request' if number == 1 else 'requests'}"

@@ -1,0 +1,166 @@
+"""One load: calls that are evaluated together in the background, each settled as soon as it has its answer."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol, TypeVar
+
+from addin.protocol.consent import Consent, Question
+from addin.protocol.deadline import WithinDeadline
+from addin.protocol.encoding import encode
+from addin.protocol.response_cache import Ready
+from dataservice.client import Answer, Doubt, Meter, Miss, Resource
+from dataservice.errors import UnconfirmedError
+from udfs.engine.session import Call, Outcome
+
+T = TypeVar("T")
+
+
+class Post(Protocol):
+    """Who waits for calls."""
+
+    def count_settled(self) -> None:
+        """One of its calls was answered or given up."""
+
+
+@dataclass(eq=False, slots=True)
+class Wanted:
+    """A call that is being answered, and until when somebody wants it."""
+
+    load: Load
+    until: float
+    ready: Ready | None = None
+    is_given_up: bool = False
+    is_refused: bool = False
+    """Whether its answer is so because the load may fetch nothing more."""
+    posts: list[Post] = field(default_factory=list)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it is neither answered nor given up."""
+        return self.ready is None and not self.is_given_up
+
+    def settle(self, ready: Ready | None) -> None:
+        """Take its answer, None to give it up; whoever waits learns of it."""
+        if not self.is_open:
+            return
+        self.ready, self.is_given_up = ready, ready is None
+        for post in self.posts:
+            post.count_settled()
+        self.posts.clear()
+
+    def take_back(self) -> bool:
+        """Give it up where its answer asks a question that has been answered since; whether that is so."""
+        if self.is_refused and self.load.is_answered:
+            self.ready, self.is_given_up, self.is_refused = None, True, False
+            return True
+        return False
+
+
+class Load:
+    """What one evaluation may fetch, what it has spent, and what nobody was told of that."""
+
+    def __init__(self, consent: Consent, where: str) -> None:
+        self._consent = consent
+        self._where = where
+        self._allowed: set[Resource[Any]] = set()
+        self.refused: UnconfirmedError | None = None
+        """Why it fetches nothing more."""
+        self._question: Question | None = None
+        self.untold = Meter()
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether it was refused for a question that is not open any more."""
+        return self._question is not None and self._consent.question is not self._question
+
+    async def gate(self, resources: Sequence[Resource[Any]]) -> None:
+        """Find out whether what is to be fetched next may be fetched."""
+        new = set(resources).difference(self._allowed)
+        if new and self.refused is None:
+            self.refused = self._consent.refusal(new, self._where)
+            self._question = self._consent.question if self.refused is not None else None
+        if self.refused is None:
+            self._allowed |= new
+
+
+class GuardedReader:
+    """Reads through another reader what a load may fetch, and counts what that spends as soon as it is known.
+
+    What may not be fetched is answered with the last known value.
+    """
+
+    def __init__(self, reader: WithinDeadline, load: Load) -> None:
+        self._reader = reader
+        self._load = load
+        self.peek = reader.peek
+        self.last_known = reader.last_known
+
+    async def doubts(self, names: int) -> Doubt:
+        """Whether so many names are to be looked up first; not where nothing may be fetched."""
+        return Doubt.NONE if self._load.refused else await self._reader.doubts(names)
+
+    async def read(
+        self,
+        resource: Resource[T],
+        *,
+        known_miss: Miss[T] | None = None,
+        meter: Meter | None = None,
+    ) -> Answer[T]:
+        """The answer; `UnconfirmedError` where nothing may be fetched and nothing is known."""
+        if self._load.refused is not None:
+            known = self._reader.peek(resource, max_age_s=math.inf) or (
+                known_miss.last_known if known_miss else await self._reader.last_known(resource)
+            )
+            if known is None:
+                raise self._load.refused.afresh()
+            return known.stale(self._load.refused.afresh())
+        spent = Meter()
+        try:
+            return await self._reader.read(resource, known_miss=known_miss, meter=spent)
+        finally:
+            requests = spent.take()
+            self._load.untold.add(requests)
+            if meter is not None:
+                meter.add(requests)
+
+
+class Evaluation:
+    """Settles the calls of one load as a session answers them; `settled` is called after each."""
+
+    def __init__(
+        self,
+        wanted: Sequence[tuple[bytes, Call, Wanted]],
+        places: asyncio.Semaphore,
+        settled: Callable[[bytes, Wanted], None],
+        *,
+        clock: Callable[[], float],
+        timer: Callable[[], float],
+    ) -> None:
+        self._wanted = wanted
+        self._settled = settled
+        self._clock = clock
+        self._timer = timer
+        self.places = places
+
+    def wants(self, place: int) -> bool:
+        """Whether a post of the last seconds holds the call."""
+        wanted = self._wanted[place][2]
+        return wanted.is_open and wanted.until > self._timer()
+
+    def answered(self, place: int, outcome: Outcome) -> None:
+        """Take the answer."""
+        text, call, wanted = self._wanted[place]
+        fresh_s = outcome.fresh_for_s if outcome.stale is None else 0.0
+        wanted.is_refused = wanted.load.refused is not None and fresh_s == 0
+        wanted.settle(Ready(encode(outcome, call.function_id), self._clock() + fresh_s))
+        self._settled(text, wanted)
+
+    def given_up(self, place: int) -> None:
+        """Let go of the call."""
+        text, _, wanted = self._wanted[place]
+        wanted.settle(None)
+        self._settled(text, wanted)

@@ -1,0 +1,266 @@
+"""Calls that load: a post is answered within about two seconds with what is there, and made again for the rest.
+
+A call that was posted is answered in the background, once for all posts that hold it. A call that nobody posts any
+more is given up after some seconds: then nothing more is fetched for it. Requests are told once, as soon as they are
+known, to a post that holds a call of the same load.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from addin.protocol.batch import CALLS_READ_TOGETHER, INVALID_CALL_TTL_S, NO_ROOM, Answers, joined, read_calls
+from addin.protocol.consent import Consent
+from addin.protocol.deadline import Progress, WithinDeadline
+from addin.protocol.encoding import encode_error
+from addin.protocol.limits import BatchLimits
+from addin.protocol.load import Evaluation, GuardedReader, Load, Wanted
+from addin.protocol.pace import Pace
+from addin.protocol.response_cache import Ready, ResponseCache
+from dataservice.client import Meter
+from udfs.engine.session import Call, Session
+from udfs.engine.turns import in_turns
+from udfs.errors import CellError, error_cell
+
+EARLY_S = 1.0
+"""A post is answered after so long if some of its calls are: first values are seen soon, and posts stay few."""
+
+HOLD_S = 2.0
+"""A post is answered after so long in any case."""
+
+INTEREST_S = 6.0
+"""How long after its last post a call is still wanted: a page posts again at once, but it may be busy."""
+
+LOOK_S = 1.0
+"""How often answers that nobody comes for are looked for."""
+
+FETCHED_AT_A_TIME = 32
+"""Twice what the client sends at a time: no connection waits for work, and little is under way when a page goes."""
+
+PENDING = Ready(b'{"pending":true,"fresh_s":', 0.0)
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """What a post gets: its answers, how many of them are still to come, and how far all loads of the key are."""
+
+    answers: Answers
+    pending: int
+    done: int
+    of: int
+    left_s: float | None
+
+
+class Loads:
+    """The calls of one key that are being answered.
+
+    `late` counts what is told to any post; `clock` tells the time of day, `timer` counts seconds; `early_s` and
+    `hold_s` are how long a post waits for more when some of its calls are answered, and when none is.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        cache: ResponseCache,
+        consent: Consent,
+        *,
+        deadline_s: float,
+        late: Meter,
+        limits: BatchLimits,
+        clock: Callable[[], float] = time.time,
+        timer: Callable[[], float] = time.monotonic,
+        early_s: float = EARLY_S,
+        hold_s: float = HOLD_S,
+    ) -> None:
+        self._early_s = early_s
+        self._hold_s = hold_s
+        self._session = session
+        self._cache = cache
+        self._consent = consent
+        self._deadline_s = deadline_s
+        self._late = late
+        self._limits = limits
+        self._clock = clock
+        self._timer = timer
+        self._wanted: dict[bytes, Wanted] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._progress = Progress()
+        self._places = asyncio.Semaphore(FETCHED_AT_A_TIME)
+        self._pace = Pace()
+        self._held_bytes = 0
+        """Of answers that no post has taken yet."""
+        self._looked_at = float("-inf")
+
+    async def answer(self, calls: Sequence[bytes], where: str) -> Loaded:
+        """What is known of `calls` within `HOLD_S`, in their order; `where` tells how to answer a question."""
+        self._forget_unwanted()
+        found = self._cache.all_fresh(calls, self._clock())
+        held = self._held([call for call, ready in zip(calls, found, strict=True) if ready is None], where)
+        waiting = [wanted for wanted in held.values() if wanted.is_open]
+        if waiting:
+            post = _Post(len(waiting))
+            for wanted in waiting:
+                wanted.posts.append(post)
+            await post.wait(self._early_s, self._hold_s)
+        for call, wanted in held.items():
+            ready = wanted.ready
+            if ready and wanted.take_back() and self._wanted.get(call) is wanted:
+                self._let_go(call, ready)
+        answers = [ready or held[call].ready or PENDING for call, ready in zip(calls, found, strict=True)]
+        pending = self._deliver(held)
+        requests = sum(load.untold.take() for load in {wanted.load for wanted in held.values()}) + self._late.take()
+        text = await joined(answers, self._clock(), self._limits.answer_bytes)
+        pace = self._pace
+        return Loaded(Answers(text, requests), pending, pace.done, pace.of, pace.left_s(self._timer()))
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether anything is being answered."""
+        return bool(self._tasks)
+
+    def drop(self, calls: Iterable[bytes]) -> None:
+        """Let nothing more be fetched for `calls`, unless another post comes for them."""
+        for call in calls:
+            if call in self._wanted:
+                self._wanted[call].until = float("-inf")
+
+    def forget(self) -> None:
+        """Answer every call again from now on: what is under way may predate a refresh."""
+        wanted, self._wanted = self._wanted, {}
+        self._pace, self._held_bytes = Pace(), 0
+        for each in wanted.values():
+            each.settle(None)
+            self._late.add(each.load.untold.take())
+
+    async def aclose(self) -> None:
+        """End what is under way."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def _held(self, calls: Iterable[bytes], where: str) -> Mapping[bytes, Wanted]:
+        """Each call as it is being answered; those that are not begin together."""
+        until = self._timer() + self._hold_s + INTEREST_S
+        load, new, held = Load(self._consent, where), dict[bytes, Wanted](), dict[bytes, Wanted]()
+        for call in calls:
+            wanted = self._wanted.get(call)
+            if wanted is None:
+                wanted = self._wanted[call] = new[call] = Wanted(load, until)
+            wanted.until = until
+            held[call] = wanted
+        if new:
+            self._pace.begin(len(new), self._timer())
+            task = asyncio.ensure_future(self._evaluate(load, new))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+        return held
+
+    def _deliver(self, held: Mapping[bytes, Wanted]) -> int:
+        """Let go of what a post takes with it; how much is still to come."""
+        for call, wanted in held.items():
+            if wanted.ready is not None and self._wanted.get(call) is wanted:
+                self._let_go(call, wanted.ready)
+        return sum(wanted.ready is None for wanted in held.values())
+
+    def _forget_unwanted(self) -> None:
+        """Let go of answers that nobody has come for."""
+        now = self._timer()
+        if now - self._looked_at < LOOK_S:
+            return
+        self._looked_at = now
+        for call, wanted in list(self._wanted.items()):
+            if wanted.until <= now and wanted.ready is not None:
+                self._let_go(call, wanted.ready)
+                self._late.add(wanted.load.untold.take())
+
+    def _let_go(self, call: bytes, ready: Ready) -> None:
+        del self._wanted[call]
+        self._held_bytes -= len(ready.head)
+
+    async def _evaluate(self, load: Load, wanted: dict[bytes, Wanted]) -> None:
+        try:
+            await self._answer(load, wanted)
+        except Exception as error:  # noqa: BLE001 - whatever it is, every cell ends
+            _log.exception("a load failed")
+            failed = Ready(encode_error(error_cell(error, "This")), 0.0)
+            for text, each in wanted.items():
+                if each.is_open:
+                    each.settle(failed)
+                    self._settled(text, each)
+        finally:
+            load.untold.pass_to(self._late)  # reads that go on for nobody
+            if not any(each.ready and self._wanted.get(text) is each for text, each in wanted.items()):
+                self._late.add(load.untold.take())
+            asyncio.get_running_loop().call_later(HOLD_S + INTEREST_S + LOOK_S, self._forget_unwanted)
+
+    async def _answer(self, load: Load, wanted: dict[bytes, Wanted]) -> None:
+        valid: list[tuple[bytes, Call, Wanted]] = []
+        async for part in in_turns(list(wanted.items()), CALLS_READ_TOGETHER):
+            for (text, each), call in zip(part, read_calls([text for text, _ in part], self._limits), strict=True):
+                if isinstance(call, CellError):
+                    each.settle(Ready(encode_error(call), self._clock() + INVALID_CALL_TTL_S))
+                    self._settled(text, each)
+                else:
+                    valid.append((text, call, each))
+        within = WithinDeadline(
+            self._session.client, deadline_s=self._deadline_s, late=self._late, progress=self._progress
+        )
+        evaluation = Evaluation(valid, self._places, self._settled, clock=self._clock, timer=self._timer)
+        calls = [call for _, call, _ in valid]
+        await self._session.follow(calls, evaluation, reader=GuardedReader(within, load), gate=load.gate)
+
+    def _settled(self, text: bytes, wanted: Wanted) -> None:
+        """Count a call that was settled, and cache its answer unless it may predate a refresh."""
+        if self._wanted.get(text) is not wanted:
+            return
+        if wanted.ready is None:
+            self._pace.give_up()
+            del self._wanted[text]
+            return
+        self._pace.end()
+        self._held_bytes += len(wanted.ready.head)
+        if self._held_bytes > self._limits.answer_bytes:
+            self._held_bytes -= len(wanted.ready.head) - len(NO_ROOM.head)
+            wanted.ready = NO_ROOM
+        now = self._clock()
+        if wanted.ready.fresh_until > now:
+            self._cache.put(text, wanted.ready, now)
+
+
+class _Post:
+    """A post that waits for its calls to settle."""
+
+    def __init__(self, calls: int) -> None:
+        self._open = calls
+        self._some = False
+        self._enough = asyncio.Event()
+        self._is_late = False
+
+    def count_settled(self) -> None:
+        """One more has settled."""
+        self._open -= 1
+        self._some = True
+        if not self._open or self._is_late:
+            self._enough.set()
+
+    async def wait(self, early_s: float, hold_s: float) -> None:
+        """Wait until all have settled; after `early_s` until some have, after `hold_s` no longer."""
+        if await self._is_enough_within(early_s):
+            return
+        self._is_late = True
+        if not self._some:
+            await self._is_enough_within(hold_s - early_s)
+
+    async def _is_enough_within(self, seconds: float) -> bool:
+        try:
+            async with asyncio.timeout(seconds):
+                await self._enough.wait()
+        except TimeoutError:
+            return False
+        return True

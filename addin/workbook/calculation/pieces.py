@@ -1,0 +1,61 @@
+"""Pieces of a formula for the engine, put together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from addin.workbook.calculation.lexer import Token
+from addin.workbook.calculation.shapes import Piece
+
+
+def compared(left: list[Piece], operator: str, right: list[Piece]) -> list[Piece]:
+    """A comparison that counts numbers with the same 15 digits as equal."""
+    if any(len(side) == 1 and isinstance(side[0], str) and _is_no_number(side[0]) for side in (left, right)):
+        return [*left, operator, *right]
+    if len(right) <= len(left):
+        return ["DSSNAP(", *left, ",", *right, ")", operator, *right]
+    return [*left, operator, "DSSNAP(", *right, ",", *left, ")"]
+
+
+def _is_no_number(text: str) -> bool:
+    return text.startswith('"') or text.upper() in ("TRUE", "FALSE")
+
+
+def array(read: Sequence[Token], at: int) -> tuple[list[Piece], int]:
+    """An array constant as it is written, and the place behind it."""
+    end = next(place for place in range(at + 1, len(read)) if read[place].text == "}")
+    return ["".join(token.text for token in read[at : end + 1])], end + 1
+
+
+def constants(arguments: Sequence[Sequence[Piece]]) -> tuple[Any, ...] | None:
+    """The values of arguments that are written into a formula, None for one left out; None if one is something else."""
+    found: list[Any] = []
+    for argument in arguments:
+        match list(argument):
+            case []:
+                found.append(None)
+            case [str(text)] if text.startswith('"'):
+                found.append(text[1:-1].replace('""', '"'))
+            case [str(text)] if text.upper() in ("TRUE", "FALSE"):
+                found.append(text.upper() == "TRUE")
+            case [str(text)] if text.replace(".", "", 1).isdigit():
+                found.append(float(text))
+            case _:
+                return None
+    return tuple(found)
+
+
+def merged(pieces: Sequence[Piece]) -> Iterator[Piece]:
+    """The pieces with neighbouring texts joined."""
+    text = ""
+    for piece in pieces:
+        if isinstance(piece, str):
+            text += piece
+            continue
+        if text:
+            yield text
+        text = ""
+        yield piece
+    if text:
+        yield text

@@ -1,0 +1,147 @@
+"""Posts that may be pending: answered within about two seconds, counted once, given up when nobody wants them."""
+
+import time
+
+import httpx
+import pytest
+
+from tests.addin.backends import backend_of
+
+SLUGS = ["us-cpi", "us-10y", "wb.gold", "btc-usd", "sp-500", "fx.eur-usd", "cboe.vix", "eth-usd"]
+CALLS = [["SIGNAL", slug] for slug in SLUGS]
+
+
+def post(backend, calls=CALLS, path="/functions/call?pending=yes&asks=yes"):
+    response = backend.http.post(path, json={"calls": calls})
+    assert response.status_code == 200, response.text
+    return response.json()
+
+
+def loaded(backend, calls=CALLS):
+    """Post until nothing is pending: the answers, and the requests told by each post."""
+    found, told = {}, []
+    while calls:
+        reply = post(backend, calls)
+        told.append(reply["requests"])
+        found |= {
+            call[1]: answer for call, answer in zip(calls, reply["answers"], strict=True) if "pending" not in answer
+        }
+        calls = [call for call in calls if call[1] not in found]
+    return found, told
+
+
+def test_a_post_ends_within_about_two_seconds_and_the_rest_is_posted_again(backend, service):
+    service.running.latency_s = 1.3
+    began = time.monotonic()
+    reply = post(backend)
+    assert time.monotonic() - began < 10, "the bound of a busy machine"
+    pending = [call for call, answer in zip(CALLS, reply["answers"], strict=True) if answer.get("pending")]
+    assert pending
+    assert reply["progress"]["of"] == len(CALLS)
+    assert reply["progress"]["done"] == len(CALLS) - len(pending)
+    service.running.latency_s = 0
+    found, _ = loaded(backend)
+    assert all(found[slug]["value"] for slug in SLUGS)
+
+
+def test_what_all_posts_are_told_is_what_was_spent_and_nothing_is_fetched_twice(backend, service):
+    service.running.latency_s = 0.4
+    _, told = loaded(backend)
+    assert sum(told) == service.running.request_count == len(SLUGS)
+    assert len(told) > 1
+
+
+def test_a_caller_that_does_not_know_of_pending_calls_waits_for_all(backend, service):
+    service.running.latency_s = 1.2
+    reply = post(backend, CALLS[:2], "/functions/call")
+    assert all(answer["value"] for answer in reply["answers"])
+    assert {"progress", "question"}.isdisjoint(reply)
+
+
+def test_two_pages_that_want_the_same_share_one_load(backend, service):
+    service.running.latency_s = 0.3
+    post(backend)
+    found, _ = loaded(backend)
+    assert found.keys() == set(SLUGS)
+    assert service.running.request_count == len(SLUGS)
+
+
+@pytest.mark.parametrize("way", ["drop", "disconnect"])
+def test_nothing_more_is_fetched_for_what_nobody_wants(backend, service, way):
+    service.running.latency_s = 2.5  # the first name is tried alone, so only one request is under way
+    if way == "drop":
+        post(backend)
+        post(backend, path="/functions/drop")
+    else:
+        with pytest.raises(httpx.ReadTimeout):
+            backend.http.post("/functions/call?pending=yes", json={"calls": CALLS}, timeout=0.5)
+    service.running.latency_s = 0
+    for slug in (SLUGS[0], SLUGS[-1]):  # the last one would be the last to be fetched
+        loaded(backend, [["SIGNAL", slug]])
+    assert service.running.requests == [f"/v1/signals/{slug}?history=365" for slug in (SLUGS[0], SLUGS[-1])]
+
+
+def test_a_refresh_in_between_starts_again_and_every_call_ends(backend, service):
+    service.running.latency_s = 1.1
+    post(backend)
+    backend.refresh("force")
+    service.running.latency_s = 0
+    found, _ = loaded(backend)
+    assert all(found[slug]["value"] for slug in SLUGS)
+
+
+def test_a_service_that_hangs_ends_every_call_after_the_deadline_without_progress(service, tmp_path):
+    service.running.latency_s = 60
+    with backend_of(service, tmp_path, deadline_s=1) as backend:
+        found, _ = loaded(backend)
+    assert {answer["kind"] for answer in found.values()} == {"offline"}
+
+
+def test_more_than_ask_above_is_asked_for_before_the_first_request(service, tmp_path):
+    with backend_of(service, tmp_path, ask_above=5) as backend:
+        reply = post(backend)
+        question = reply["question"]
+        assert {answer["kind"] for answer in reply["answers"]} == {"unconfirmed"}
+        assert question["requests"] == len(SLUGS)
+        assert backend.http.get("/status").json()["question"] == question
+        assert service.running.request_count == 0
+        taken = backend.http.post("/functions/consent", json={"question": question["id"], "load": True}).json()
+        assert taken == {"taken": True}
+        found, told = loaded(backend)
+        assert all("value" in answer for answer in found.values())
+        assert sum(told) == service.running.request_count == len(SLUGS)
+
+
+def test_a_no_is_told_in_the_cells_until_a_refresh(service, tmp_path):
+    with backend_of(service, tmp_path, ask_above=5) as backend:
+        number = post(backend)["question"]["id"]
+        backend.http.post("/functions/consent", json={"question": number, "load": False})
+        reply = post(backend)
+        assert "were not wanted; Refresh asks again" in reply["answers"][0]["message"]
+        assert "question" not in reply
+        backend.refresh()
+        assert post(backend)["question"]["requests"] == len(SLUGS)
+        assert service.running.request_count == 0
+
+
+def test_values_that_were_known_stay_while_the_question_is_open(service, tmp_path):
+    with backend_of(service, tmp_path, ask_above=8) as backend:
+        found, _ = loaded(backend)
+    with backend_of(service, tmp_path, ask_above=5, ttl_s=0.001) as backend:
+        reply = post(backend)
+        assert [answer["value"] for answer in reply["answers"]] == [found[slug]["value"] for slug in SLUGS]
+        assert "not loaded" in reply["answers"][0]["stale"]["reason"]
+        assert service.running.request_count == len(SLUGS)
+
+
+def test_a_host_without_a_pane_is_told_where_to_say_yes(service, tmp_path):
+    with backend_of(service, tmp_path, ask_above=5) as backend:
+        for path in ("/functions/call", "/functions/call?pending=yes"):
+            message = post(backend, CALLS, path)["answers"][0]["message"]
+            assert f"more than ask_above (5): say yes at {backend.url}/taskpane.html" in message
+        assert service.running.request_count == 0
+
+
+@pytest.mark.parametrize("body", [{}, {"question": "1", "load": True}, {"question": 1}, {"question": 1, "load": "yes"}])
+def test_what_is_no_answer_is_refused(backend, body):
+    assert backend.http.post("/functions/consent", json=body).status_code == 400

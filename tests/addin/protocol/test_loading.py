@@ -1,0 +1,51 @@
+"""A load fetches for those who still want it, and for nobody else."""
+
+import asyncio
+
+from tests.attack.loads.world import ASK_ABOVE, SLUGS, Page, World
+
+
+async def tasks_done(world):
+    for _ in range(1_000):
+        if not world.loads.is_busy:
+            return
+        await asyncio.sleep(0)
+    raise AssertionError("it goes on")
+
+
+async def test_calls_that_are_not_posted_again_are_given_up():
+    world = World(1)
+    page = Page(set(SLUGS[:ASK_ABOVE]))
+    world.pages.append(page)
+    await world.post(page)
+    world.go_away(page)
+    world.service.is_open.set()
+    await tasks_done(world)
+    assert world.service.count == 1, "the one that was under way"
+    await world.end()
+    assert world.told == world.service.count == 1, "its answer serves the next page"
+
+
+async def test_a_page_that_keeps_posting_gets_all():
+    world = World(1)
+    page = Page(set(SLUGS[:ASK_ABOVE]))
+    world.pages.append(page)
+    await world.post(page)
+    world.service.is_open.set()
+    while page.open:
+        await world.post(page)
+    assert world.told == world.service.count == ASK_ABOVE
+    await world.end()
+
+
+async def test_a_drop_harms_no_other_page_that_wants_the_same():
+    world = World(1)
+    pages = [Page({SLUGS[0]}), Page({SLUGS[0]})]
+    world.pages += pages
+    await asyncio.gather(*map(world.post, pages))
+    world.loads.drop([b'["SIGNAL","s.0"]'])
+    world.service.is_open.set()
+    while any(page.open for page in pages):
+        await asyncio.gather(*map(world.post, pages))
+    assert world.service.count == 1
+    await world.end()

@@ -1,0 +1,1 @@
+"""The program installed in every documented way, and used from there."""

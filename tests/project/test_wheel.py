@@ -1,0 +1,65 @@
+"""The wheel that one command builds holds everything, and runs where nothing of the checkout is."""
+
+import os
+import subprocess
+import sys
+import sysconfig
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from tests.project.files import PROJECT, project_files
+
+PACKAGES = {"addin", "dataservice", "udfs"}
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory) -> Path:
+    """The folder with the source archive, and the wheel that is built from that and not from the checkout."""
+    folder = tmp_path_factory.mktemp("dist")
+    command = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(folder), str(PROJECT)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+@pytest.fixture(scope="module")
+def wheel(built) -> zipfile.ZipFile:
+    (path,) = built.glob("*.whl")
+    with zipfile.ZipFile(path) as opened:
+        yield opened
+
+
+def test_the_wheel_holds_every_file_of_the_packages_and_no_test(wheel):
+    own = {path.as_posix() for path in project_files() if path.parts[0] in PACKAGES}
+    names = {name for name in wheel.namelist() if ".dist-info/" not in name}
+    signpost = {"addin/calc/dataservice_addin_libreoffice.pth"}
+    assert own - names == signpost  # it stands at the top, where Python looks for it
+    fetched = {name for name in names if name.startswith("addin/sheet/component/")}
+    assert names - own - fetched == {"dataservice_addin_libreoffice.pth"}
+
+
+def test_the_source_archive_holds_the_change_log_and_the_licence(built):
+    (path,) = built.glob("*.tar.gz")
+    with tarfile.open(path) as opened:
+        names = {name.partition("/")[2] for name in opened.getnames()}
+    assert {"CHANGELOG.md", "LICENSE", "README.md", "pyproject.toml"} <= names
+
+
+def test_the_wheel_runs_in_an_environment_without_the_checkout(wheel, tmp_path):
+    """The packages it needs are those of this environment; `tests.attack.installed` downloads them."""
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(tmp_path / "env")], check=True)
+    python = tmp_path / "env" / ("Scripts" if os.name == "nt" else "bin") / "python"
+    ask = "import sysconfig; print(sysconfig.get_path('purelib'))"
+    own = Path(subprocess.run([str(python), "-c", ask], capture_output=True, text=True, check=True).stdout.strip())
+    wheel.extractall(own)
+    # Added at the end, and without its .pth files: one of them leads to the checkout.
+    (own / "others.pth").write_text(f"{sysconfig.get_path('purelib')}\n", encoding="utf-8")
+    where = "import addin, udfs, dataservice; print(addin.__file__, udfs.__file__, dataservice.__file__)"
+    for command in (["-c", where], ["-m", "addin", "template", "-o", "first.xlsx"]):
+        done = subprocess.run([str(python), *command], cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        assert str(PROJECT) not in done.stdout
+    assert (tmp_path / "first.xlsx").stat().st_size > 10_000

@@ -1,0 +1,102 @@
+"""Following a batch while it runs: who wants its results, what may be fetched, and each result once it is there."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Container, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+
+from dataservice.client import Resource
+from udfs.engine.effects import Question
+from udfs.engine.run import Run
+
+if TYPE_CHECKING:
+    from udfs.engine.session import Outcome
+
+Gate: TypeAlias = Callable[[Sequence[Resource[Any]]], Awaitable[None]]
+"""Called before each round that fetches, with all that it may fetch; what it learns there, its reader can refuse."""
+
+
+class Follower(Protocol):
+    """Gets the functions of a batch one by one as they end."""
+
+    @property
+    def places(self) -> asyncio.Semaphore:
+        """As many may be fetched at a time; what waits for a place is not fetched if nobody wants it by then."""
+
+    def wants(self, run: Run) -> bool:
+        """Whether somebody waits for the result of `run`. If nobody does, it is given up and fetches nothing more."""
+
+    def ended(self, run: Run) -> None:
+        """`run` ended after it had to wait; it was given up if `run.given_up` says so."""
+
+
+class Askers:
+    """Which functions of a round wait for which question, and which of them lack no reply any more."""
+
+    def __init__(self, runs: Iterable[Run], missing: Container[Question]) -> None:
+        self._by_question: dict[Question, list[Run]] = {}
+        self._lacking: dict[int, int] = {}
+        for run in runs:
+            asked = {question for question in run.questions if question in missing}
+            self._lacking[id(run)] = len(asked)
+            for question in asked:
+                self._by_question.setdefault(question, []).append(run)
+
+    def of(self, question: Question) -> Sequence[Run]:
+        """The functions that wait for a question."""
+        return self._by_question.get(question, ())
+
+    def replied(self, question: Question) -> list[Run]:
+        """The functions that have all their replies now that this question has its own."""
+        complete = []
+        for run in self.of(question):
+            self._lacking[id(run)] -= 1
+            if not self._lacking[id(run)]:
+                complete.append(run)
+        return complete
+
+
+class Listener(Protocol):
+    """Gets the outcomes of a list of calls one by one; each call is known by its place in the list."""
+
+    @property
+    def places(self) -> asyncio.Semaphore:
+        """As for a `Follower`."""
+
+    def wants(self, place: int) -> bool:
+        """Whether somebody waits for the outcome of this call; if nobody does, nothing more is fetched for it."""
+
+    def answered(self, place: int, outcome: Outcome) -> None:
+        """The outcome of this call is there."""
+
+    def given_up(self, place: int) -> None:
+        """This call ended without an outcome, because nobody wanted it."""
+
+
+class Reporter:
+    """A follower that tells a listener; `outcome_of` makes the outcome of the call at a place from its run."""
+
+    def __init__(self, listener: Listener, outcome_of: Callable[[int, Run], Outcome]) -> None:
+        self._listener = listener
+        self._outcome_of = outcome_of
+        self._place_of: dict[int, int] = {}
+        self.places = listener.places
+
+    def begun(self, place: int, run: Run) -> None:
+        """The call at this place has begun as `run`, which may have ended already."""
+        self._place_of[id(run)] = place
+        if run.asking is None:
+            self.ended(run)
+
+    def wants(self, run: Run) -> bool:
+        """Whether the listener wants it."""
+        return self._listener.wants(self._place_of[id(run)])
+
+    def ended(self, run: Run) -> None:
+        """Tell the listener."""
+        place = self._place_of.pop(id(run))
+        if run.given_up:
+            self._listener.given_up(place)
+        else:
+            self._listener.answered(place, self._outcome_of(place, run))
