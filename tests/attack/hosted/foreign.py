@@ -23,6 +23,7 @@ from addin.backend.tenants import Tenant, UserTenants
 from addin.config.settings import Settings
 from dataservice.client import AsyncClient
 from dataservice.stores import MemoryStore
+from tests.attack.parts.told import Told, conclude
 from tests.dataservice.client.scripted import quota, signal
 
 URL = "https://data.example"
@@ -142,7 +143,7 @@ def main() -> None:
     given = parser.parse_args()
     report = asyncio.run(attack(given.calls, given.seed))
     print(json.dumps(asdict(report) | {"first": report.first[:10]}, indent=1))  # noqa: T201
-    raise SystemExit(not report.is_clean)
+    conclude(Told(report.calls, wrong=report.wrong, lost=report.lost, leaked=report.foreign))
 
 
 if __name__ == "__main__":
