@@ -1,10 +1,16 @@
-"""Run all benchmarks, or those named: `python -m benchmarks [batch startup …]`."""
+"""Run all benchmarks, or those named: `python -m benchmarks [batch startup …] [--json] [--docs]`."""
 
 from __future__ import annotations
 
+import argparse
+import contextlib
 import importlib
 import sys
+import time
+from collections.abc import Sequence
 from pathlib import Path
+
+from benchmarks.figures.results import print_json, write_page
 
 HERE = Path(__file__).parent
 NO_BENCHMARKS = {"__init__", "__main__", "measuring", "served"}
@@ -16,13 +22,24 @@ def names() -> list[str]:
     return sorted(name for name in modules if name not in NO_BENCHMARKS)
 
 
-def main(chosen: list[str]) -> None:
+def main(arguments: Sequence[str]) -> None:
     """Run the chosen ones, all when none is named."""
-    unknown = set(chosen) - set(names())
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Measure, each figure beside its floor.")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(names())}; default: all")
+    parser.add_argument("--json", action="store_true", help="print the tables as JSON")
+    parser.add_argument("--docs", action="store_true", help="put the tables into docs/performance.md")
+    given = parser.parse_args(arguments)
+    unknown = set(given.names) - set(names())
     if unknown:
         sys.exit(f"there is no benchmark {', '.join(sorted(unknown))}; there are {', '.join(names())}")
-    for name in chosen or names():
-        importlib.import_module(f"benchmarks.{name}").main()
+    begun = time.perf_counter()
+    with contextlib.redirect_stdout(sys.stderr) if given.json else contextlib.nullcontext():
+        for name in given.names or names():
+            importlib.import_module(f"benchmarks.{name}").main()
+    if given.json:
+        print_json()
+    if given.docs:
+        write_page(time.perf_counter() - begun)
 
 
 if __name__ == "__main__":

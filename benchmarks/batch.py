@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import asyncio
 import json
+from bisect import bisect_left
 from collections.abc import Callable
 from contextlib import closing
 from datetime import UTC, datetime
 
 import httpx
+import numpy as np
 import orjson
 
 from addin.config.connect import open_client, open_store
 from addin.protocol.batch import Batches, ResponseCache
+from benchmarks.figures.results import run_alone
 from benchmarks.measuring import REPEATS, Row, alternating, report
 from benchmarks.served import LONG_ROWS, LONG_SLUG, backend, bare_server, connection_to, service_settings
+from dataservice.client import AsyncClient
 from udfs.cells import serial
 from udfs.engine.session import Session
 
 SIZES = (100, 1_000, 10_000, 100_000)
+GROWTH = (1_000, 10_000, 100_000, 1_000_000)
 SLUGS = (
     b"us-10y",
     b"eia.wti.spot",
@@ -68,6 +73,38 @@ def main() -> None:
             "One batch of different cached formulas, over HTTP", [row for size in SIZES for row in _rows(ours, size)]
         )
     report(f"A table of {LONG_ROWS:,} rows (date, number), in the process", _table_rows())
+    report("Tables of ever more observations, from memory to JSON", [_growth_row(rows) for rows in GROWTH])
+
+
+def _growth_row(rows: int) -> Row:
+    """A table of so many hourly observations, beside the JSON of its ready columns."""
+    texts = np.datetime_as_string(np.datetime64("2026-01-01", "h") - np.arange(rows)[::-1], "s")
+    history = [{"observed_at": f"{text}Z", "value": n * 0.37 % 91} for n, text in enumerate(texts.tolist())]
+    days = [row["observed_at"][:10] for row in history]
+
+    def page(request: httpx.Request) -> httpx.Response:
+        first = bisect_left(days, request.url.params.get("start", ""))
+        return httpx.Response(200, content=orjson.dumps({"data": history[first : first + 1_000]}))
+
+    loop = asyncio.new_event_loop()
+    client = AsyncClient(
+        "https://data.example", "ds_" + 40 * "0", transport=httpx.MockTransport(page), max_pages=2_000, deadline_s=600
+    )
+    batches = Batches(Session(client), ResponseCache(2**27), deadline_s=600)
+    call = b'["SIGNAL_HISTORY","x","MAX"]'
+
+    def table() -> bytes:
+        batches.forget()
+        return loop.run_until_complete(batches.answer([call])).text
+
+    columns = orjson.loads(table())[0]["columns"]
+    assert len(columns[0]["values"]) == rows
+    times = alternating({"table": table, "orjson": lambda: orjson.dumps(columns)}, repeats=3)
+    held = client.held_bytes / rows
+    loop.run_until_complete(client.aclose())
+    loop.close()
+    note = f"floor: ready columns by orjson; {held:.0f} bytes each in memory"
+    return Row(f"{rows:,} observations", times["table"], times["orjson"], note=note)
 
 
 def _rows(ours: httpx.Client, size: int) -> list[Row]:
@@ -129,4 +166,4 @@ def _each(seconds: float, size: int) -> str:
 
 
 if __name__ == "__main__":
-    main()
+    run_alone(main)

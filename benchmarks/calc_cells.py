@@ -27,6 +27,7 @@ from addin.calc.extension import Extension
 from addin.calc.soffice import convert
 from addin.config.api_key import ConfiguredKey, KeySource, KeyStore, no_keychain
 from addin.config.settings import Settings
+from benchmarks.figures.results import run_alone
 from benchmarks.measuring import Row, report
 from dataservice.server import Store, import_directory
 
@@ -169,7 +170,7 @@ def _service(folder: Path) -> Iterator[Service]:
 @contextmanager
 def _backend(service: Service, cache: Path) -> Iterator[tuple[str, Counted]]:
     keys = KeyStore(service.url, open_keychain=no_keychain, file=cache / "keys.json")
-    settings = Settings(url=service.url, cache_dir=cache)
+    settings = Settings(url=service.url, cache_dir=cache, ask_above=SLUGS)
     counted = Counted(create_app(settings, keys=keys, key=ConfiguredKey(service.key, KeySource.CONFIG)))
     with running(counted, listen("127.0.0.1", 0)) as url:
         yield url, counted
@@ -191,4 +192,4 @@ def _write_data(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_alone(main)

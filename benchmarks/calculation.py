@@ -14,19 +14,62 @@ from xlsxwriter import Workbook
 
 import addin.workbook.refresh.worked_out as glue
 from addin.workbook.calculation.engine import FormualizerEngine
+from addin.workbook.many.run import books_cost, refresh_books
 from addin.workbook.refresh.refresh import refresh_book
 from addin.workbook.template.build import example_session
+from benchmarks.figures.results import run_alone
 from benchmarks.measuring import Row, alternating, report
 from udfs import Session
 
 OUR_CELLS, OTHER_CELLS = 1_000, 49_000
 SLUGS = ("us-cpi", "us-10y", "eia.wti.spot", "wb.gold", "btc-usd")
 TIMES_ENGINE, MORE_S = 3.0, 2.0
+BOOKS = 50
+TIMES_ONE = 2.5
+"""Each book is read twice: for the cost of all, and to be refreshed."""
 
 
 def main() -> None:
     """Print the table."""
     report(f"{OUR_CELLS:,} calls of ours among {OTHER_CELLS:,} formulas that rest on them", asyncio.run(_measure()))
+    report(f"{BOOKS:,} books that share {len(SLUGS)} signals", asyncio.run(_measure_books()))
+
+
+async def _measure_books() -> list[Row]:
+    """One book after the other as one task, and the same book as often for itself."""
+    with tempfile.TemporaryDirectory() as folder:
+        books = [_small_book(Path(folder) / f"book-{number}.xlsx", number) for number in range(BOOKS)]
+        targets = [book.with_name(f"out-{book.name}") for book in books]
+        async with example_session() as session:
+            loop = asyncio.get_running_loop()
+
+            async def together() -> None:
+                await books_cost(session, books)
+                async for done in refresh_books(books, targets, partial(refresh_book, session, force=True)):
+                    assert done.report is not None, done.error
+
+            def many() -> None:
+                asyncio.run_coroutine_threadsafe(together(), loop).result()
+
+            def one() -> None:
+                asyncio.run_coroutine_threadsafe(refresh_book(session, books[0], targets[0], force=True), loop).result()
+
+            times = await asyncio.to_thread(alternating, {"many": many, "one": one}, repeats=3)
+    note = "cost of all, then each"
+    return [
+        Row(f"{BOOKS:,} books", times["many"], times["one"] * BOOKS, reach=TIMES_ONE, note=note),
+        Row("one book", times["one"]),
+    ]
+
+
+def _small_book(path: Path, number: int) -> Path:
+    with Workbook(path) as book:
+        sheet = book.add_worksheet("Sheet1")
+        for row in range(10):
+            slug = SLUGS[(number + row) % len(SLUGS)]
+            sheet.write_formula(row, 0, f'=_xldudf_DS_SIGNAL("{slug}")', None, 100)
+            sheet.write_formula(row, 1, f"=A{row + 1}*2", None, 200)
+    return path
 
 
 async def _measure() -> list[Row]:
@@ -128,4 +171,4 @@ def _peak_mb(process: int) -> float:
 
 
 if __name__ == "__main__":
-    main()
+    run_alone(main)

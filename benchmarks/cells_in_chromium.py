@@ -12,6 +12,7 @@ import orjson
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from benchmarks.batch import FIELDS, SLUGS
+from benchmarks.figures.results import run_alone
 from benchmarks.measuring import REPEATS, Row, report
 from benchmarks.served import backend, bare_server, connection_to
 from tests.addin.excel.chromium import Chromium, Tab, executable
@@ -157,4 +158,4 @@ def _heap_bytes(tab: Tab) -> int:
 
 
 if __name__ == "__main__":
-    main()
+    run_alone(main)

@@ -42,15 +42,35 @@ class Row:
         """What is to be reached."""
         return f"≤ {self.reach:g}×" if self.reach is not None else f"≤ {self.reach_s:g} s" if self.reach_s else ""
 
+    def cells(self) -> tuple[str, ...]:
+        """The line as texts."""
+        floor = "" if self.floor_s is None else _shown(self.floor_s)
+        ratio = "" if self.ratio is None else f"{self.ratio:.2f}×"
+        return self.what, _shown(self.seconds), floor, ratio, self.goal, self.note
+
+
+@dataclass(frozen=True, slots=True)
+class Reported:
+    """A table of this run."""
+
+    title: str
+    rows: tuple[Row, ...]
+
+
+REPORTED: list[Reported] = []
+"""All tables of this run, in their order."""
+
 
 def median_s(work: Callable[[], object], *, repeats: int = REPEATS) -> float:
     """The median seconds of one run of `work`, after one that is not counted."""
     return alternating({"work": work}, repeats=repeats)["work"]
 
 
-def alternating(works: Mapping[str, Callable[[], object]], *, repeats: int = REPEATS) -> dict[str, float]:
+def alternating(
+    works: Mapping[str, Callable[[], object]], *, repeats: int = REPEATS, warm_up: bool = True
+) -> dict[str, float]:
     """The median seconds of several works, measured in turns, so that a busy moment hits all of them alike."""
-    for work in works.values():
+    for work in works.values() if warm_up else ():
         work()
     times: dict[str, list[float]] = {name: [] for name in works}
     for _ in range(repeats):
@@ -69,15 +89,8 @@ def report(title: str, rows: Sequence[Row]) -> None:
         table.add_column(name, justify="left" if not name else "right")
     table.add_column("", style="dim")
     for row in rows:
-        table.add_row(
-            row.what,
-            _shown(row.seconds),
-            "" if row.floor_s is None else _shown(row.floor_s),
-            "" if row.ratio is None else f"{row.ratio:.1f}×",
-            row.goal,
-            row.note,
-            style="bold red" if row.missed else "",
-        )
+        table.add_row(*row.cells(), style="bold red" if row.missed else "")
+    REPORTED.append(Reported(title, tuple(rows)))
     Console().print(table)
 
 

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -15,6 +16,7 @@ from tempfile import TemporaryDirectory
 import httpx
 import orjson
 
+from benchmarks.figures.results import run_alone
 from benchmarks.measuring import Row, alternating, report
 from dataservice.client import AsyncClient, SignalResource
 from dataservice.client.network.transport import CONNECTIONS
@@ -23,7 +25,8 @@ from dataservice.stores import SqliteStore, Store
 SERIES = 200
 LATENCY_S = 0.05
 BOUND_S = LATENCY_S * SERIES / CONNECTIONS
-REACH = 1.2
+REACH = 1.1
+GROWTH = (10, 100, 1_000, 10_000)
 
 KEY = "ds_" + 40 * "0"
 HEADERS = "X-Service-Tier: pro\r\nX-Service-RateLimit-Cap: 50000\r\nX-Service-RateLimit-Remaining: 40000\r\n"
@@ -47,16 +50,39 @@ def main() -> None:
         ),
     ]
     report(f"{SERIES} series from a service that answers in {LATENCY_S * 1000:g} ms", rows)
+    with _slow_service(0.0) as url, TemporaryDirectory() as folder:
+        report("New signals from a service that answers at once", _growth(url, Path(folder)))
 
 
-async def _ours(url: str, store: Store | None) -> None:
-    async with AsyncClient(url, KEY, store=store) as client:
-        await asyncio.gather(*(client.read(SignalResource(f"s{number}")) for number in range(SERIES)))
+def _growth(url: str, folder: Path) -> list[Row]:
+    """The time of ever more new signals, beside that of bare httpx for as many."""
+    rows = []
+    for count_ in GROWTH:
+        repeats = max(1, min(5, 2_000 // count_))
+        stores = (folder / f"{count_}-{number}.sqlite" for number in count())
+        works: dict[str, Callable[[], object]] = {
+            "bare": lambda number=count_: asyncio.run(_bare(url, number)),  # type: ignore[misc]
+            "memory": lambda number=count_: asyncio.run(_ours(url, None, number)),  # type: ignore[misc]
+            "store": lambda number=count_, stores=stores: asyncio.run(  # type: ignore[misc]
+                _ours(url, SqliteStore(next(stores)), number)
+            ),
+        }
+        times = alternating(works, repeats=repeats, warm_up=count_ <= 1_000)
+        for kind in ("memory", "store"):
+            more_ms = (times[kind] - times["bare"]) / count_ * 1_000
+            note = f"{more_ms:+.2f} ms a request over bare httpx, the floor"
+            rows.append(Row(f"{count_:,} new signals, {kind}", times[kind], times["bare"], note=note))
+    return rows
+
+
+async def _ours(url: str, store: Store | None, series: int = SERIES) -> None:
+    async with AsyncClient(url, KEY, store=store, deadline_s=600) as client:
+        await asyncio.gather(*(client.read(SignalResource(f"s{number}")) for number in range(series)))
     if store is not None:
         await store.aclose()
 
 
-async def _bare(url: str) -> None:
+async def _bare(url: str, series: int = SERIES) -> None:
     places = asyncio.Semaphore(CONNECTIONS)
 
     async def get(number: int) -> bytes:
@@ -64,14 +90,14 @@ async def _bare(url: str) -> None:
             return (await http.get(f"{url}/v1/signals/s{number}")).content
 
     async with httpx.AsyncClient(limits=httpx.Limits(max_connections=CONNECTIONS), trust_env=False) as http:
-        await asyncio.gather(*(get(number) for number in range(SERIES)))
+        await asyncio.gather(*(get(number) for number in range(series)))
 
 
 @contextmanager
-def _slow_service() -> Iterator[str]:
+def _slow_service(latency_s: float = LATENCY_S) -> Iterator[str]:
     """The address of the least service that can answer so late, in a process of its own."""
     with socket.create_server(("127.0.0.1", 0), backlog=128) as listener:
-        command = [sys.executable, "-m", "benchmarks.series", str(listener.fileno())]
+        command = [sys.executable, "-m", "benchmarks.series", "--serve", str(listener.fileno()), str(latency_s)]
         process = subprocess.Popen(command, pass_fds=[listener.fileno()])
         try:
             yield f"http://127.0.0.1:{listener.getsockname()[1]}"
@@ -80,17 +106,17 @@ def _slow_service() -> Iterator[str]:
             process.wait()
 
 
-async def _serve(listener: socket.socket) -> None:
-    server = await asyncio.start_server(_converse, sock=listener)
+async def _serve(listener: socket.socket, latency_s: float) -> None:
+    server = await asyncio.start_server(partial(_converse, latency_s=latency_s), sock=listener)
     await server.serve_forever()
 
 
-async def _converse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+async def _converse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, *, latency_s: float) -> None:
     """Answer every request on one connection with a year of daily values."""
     history = [{"observed_at": f"2025-{n // 28 % 12 + 1:02}-{n % 28 + 1:02}T00:00:00Z", "value": n} for n in range(336)]
     while head := await _head(reader):
         slug = head.split(b" ")[1].partition(b"?")[0].rpartition(b"/")[2].decode()
-        await asyncio.sleep(LATENCY_S)
+        await asyncio.sleep(latency_s)
         body = orjson.dumps({"data": {"slug": slug, "latest": history[-1], "history": history}})
         writer.write(f"HTTP/1.1 200 OK\r\n{HEADERS}Content-Length: {len(body)}\r\n\r\n".encode() + body)
         await writer.drain()
@@ -105,7 +131,7 @@ async def _head(reader: asyncio.StreamReader) -> bytes:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:]:
-        asyncio.run(_serve(socket.socket(fileno=int(sys.argv[1]))))
+    if sys.argv[1:2] == ["--serve"]:
+        asyncio.run(_serve(socket.socket(fileno=int(sys.argv[2])), float(sys.argv[3])))
     else:
-        main()
+        run_alone(main)

@@ -17,6 +17,7 @@ from addin.config.settings import Settings
 from addin.sheet.component import ADVICE, is_here
 from addin.sheet.routes import routes
 from benchmarks.cells_in_chromium import OUR_PAGE, TIMED, different_calls
+from benchmarks.figures.results import run_alone
 from benchmarks.measuring import Row, report
 from benchmarks.served import service_settings
 from dataservice.server import Store, import_directory
@@ -52,7 +53,7 @@ PASTE = """async () => {
   const seconds = (performance.now() - begun) / 1000;
   const cells = model.getters.getEvaluatedCellsInZone("Sheet1", zone);
   if (cells.some(({ type }) => type === "error" || type === "empty")) throw new Error("a cell has no value");
-  if (DataServiceAddin.totals.batches !== before + 1) throw new Error("more than one post");
+  if (DataServiceAddin.totals.batches !== before + 1) throw new Error("more than one batch");
   return seconds;
 }"""
 
@@ -88,27 +89,28 @@ def _new_signals(chromium: Chromium) -> tuple[float, float]:
     calls = [["SIGNAL", f"s{number}"] for number in range(CELLS)]
     seconds = []
     for which, timed in ((0, PASTE), (1, TIMED)):
-        with _many_signals() as (settings, key), _pages(chromium, settings, key) as pages:
+        with many_signals() as (settings, key), _pages(chromium, settings, key) as pages:
             pages[which].evaluate("(given) => { globalThis.calls = given; }", calls)
             seconds.append(pages[which].evaluate(timed))
     return seconds[0], seconds[1]
 
 
 @contextmanager
-def _many_signals() -> Iterator[tuple[Settings, str]]:
+def many_signals(count: int = CELLS) -> Iterator[tuple[Settings, str]]:
+    """A service of its own with so many signals, s0, s1 …, and a key: nothing is known of them yet."""
     with TemporaryDirectory(prefix="dataservice-benchmark-") as name:
         folder = Path(name)
-        _write_signals(folder / "data")
+        _write_signals(folder / "data", count)
         with Store(folder / "service.db") as store:
             import_directory(store, folder / "data")
             with running_service(store, latency_s=LATENCY_S) as service:
-                yield Settings(url=service.url, cache_dir=folder / "cache", deadline_s=120), store.create_key("pro")
+                yield Settings(url=service.url, cache_dir=folder / "cache", ask_above=count), store.create_key("pro")
 
 
-def _write_signals(folder: Path) -> None:
+def _write_signals(folder: Path, count: int) -> None:
     (folder / "observations").mkdir(parents=True)
     lines = ["slug,name,unit,category,signal_type,source,is_premium"]
-    for number in range(CELLS):
+    for number in range(count):
         lines.append(f"s{number},Signal {number},points,macro,index,Made-up data,false")
         rows = "".join(f"2026-0{month}-01T00:00:00Z,{number + month}\n" for month in range(1, 9))
         (folder / "observations" / f"s{number}.csv").write_text(f"observed_at,value\n{rows}", encoding="utf-8")
@@ -139,4 +141,4 @@ def _pages(chromium: Chromium, settings: Settings, key: str) -> Iterator[tuple[T
 
 
 if __name__ == "__main__":
-    main()
+    run_alone(main)

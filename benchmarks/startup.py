@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 
 import httpx
 
+from benchmarks.figures.results import run_alone
 from benchmarks.measuring import Row, alternating, report
 from benchmarks.served import service_settings
 
@@ -79,4 +80,4 @@ def _environment(more: dict[str, str]) -> dict[str, str]:
 
 
 if __name__ == "__main__":
-    main()
+    run_alone(main)

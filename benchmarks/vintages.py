@@ -15,6 +15,7 @@ import numpy as np
 import orjson
 from rich.console import Console
 
+from benchmarks.figures.results import run_alone
 from benchmarks.measuring import Row, alternating, report
 from dataservice.client import AsyncClient, HistoryResource, Vintages
 from dataservice.client.archive.archive import Archive
@@ -164,4 +165,4 @@ def _observations(values: np.ndarray) -> Observations:
 if __name__ == "__main__":
     import sys
 
-    main(sys.argv[1:])
+    run_alone(lambda: main(sys.argv[1:]))

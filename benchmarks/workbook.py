@@ -15,6 +15,7 @@ from xlsxwriter import Workbook
 
 from addin.workbook.refresh.refresh import refresh_book
 from addin.workbook.template.build import example_session
+from benchmarks.figures.results import run_alone
 from benchmarks.measuring import Row, alternating, report
 from udfs import Session
 
@@ -132,4 +133,4 @@ def _peak_mb(book: Path) -> float:
 
 
 if __name__ == "__main__":
-    main()
+    run_alone(main)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import lru_cache
 
 from dataservice.errors import (
     AuthenticationError,
@@ -96,7 +97,12 @@ def error_kind(error: Exception) -> ErrorKind:
     >>> str(error_kind(TierError("the tier is too low")))
     'tier'
     """
-    return next((kind for cause, kind in _KINDS.items() if isinstance(error, cause)), ErrorKind.INTERNAL)
+    return _kind_of(type(error))  # type: ignore[arg-type]  # a class has a hash
+
+
+@lru_cache(maxsize=256)
+def _kind_of(error: type[Exception]) -> ErrorKind:
+    return next((kind for cause, kind in _KINDS.items() if issubclass(error, cause)), ErrorKind.INTERNAL)
 
 
 _KINDS: dict[type[Exception], ErrorKind] = {

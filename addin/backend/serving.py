@@ -33,8 +33,9 @@ RECEIVE_TIMEOUT_S = 30.0
 ACCEPTED_TOGETHER = 8
 """Connections accepted in one go: few, so that the limit is met in time and several workers get their share."""
 
-GC_THRESHOLDS = (20_000, 20, 50)
-"""Objects before a collection of the youngest; how many of these before the next older ones are collected."""
+GC_THRESHOLDS = (10_000, 2, 1_000)
+"""Objects before a collection of the youngest; how many of these before the next older ones are collected, and how many
+of those before all are. The second takes a few hundredths of a second, and nobody may have to wait for longer."""
 
 SAME_WARNINGS = 10
 """Of equal warnings only so many a minute are logged: whoever sends nonsense must not fill the disk."""

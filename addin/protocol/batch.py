@@ -17,7 +17,8 @@ import msgspec
 
 from addin.protocol.consent import Consent
 from addin.protocol.deadline import WithinDeadline
-from addin.protocol.encoding import encode, encode_error, finish
+from addin.protocol.encoding import encode, encode_error, is_large
+from addin.protocol.joining import CALLS_A_TURN, NO_ROOM, joined
 from addin.protocol.limits import (
     CELL_CHARACTERS,
     LENIENT_BYTES,
@@ -35,8 +36,8 @@ from udfs.errors import CellError, ErrorCode
 INVALID_CALL_TTL_S = 60.0
 """How long hosts may cache the answer to something that is not a call."""
 
-CALLS_A_TURN = 20_000
-"""Calls looked up in one go: a hundredth of a second."""
+BYTES_AT_ONCE = 2**17
+"""Bytes of calls decoded in one go; more, as ranges take, are decoded in another thread, so that the loop goes on."""
 
 CALLS_READ_TOGETHER = 256
 """Calls decoded in one go; should one of them be no call, all of them are decoded one by one."""
@@ -140,6 +141,13 @@ def read_calls(texts: Sequence[bytes], limits: BatchLimits = _DEFAULT_LIMITS) ->
     return [read_call(text, limits) for text in texts]
 
 
+async def read_together(texts: Sequence[bytes], limits: BatchLimits) -> list[Call | CellError]:
+    """As `read_calls`; what takes long is read by another thread, so that the loop goes on."""
+    if sum([len(text) for text in texts]) > BYTES_AT_ONCE:
+        return await asyncio.to_thread(read_calls, texts, limits)
+    return read_calls(texts, limits)
+
+
 def valid_calls(texts: Iterable[bytes], limits: BatchLimits = _DEFAULT_LIMITS) -> list[Call]:
     """The calls in `texts`, without those that cannot be read."""
     return [call for call in read_calls(list(texts), limits) if isinstance(call, Call)]
@@ -191,7 +199,9 @@ class Batches:
         missing = dict.fromkeys(call for call, found in zip(calls, ready, strict=True) if found is None)
         requests = 0
         if missing:
+            await asyncio.sleep(0)
             evaluated, requests = await self._evaluate(list(missing), where)
+            await asyncio.sleep(0)
             ready = [evaluated[call] if found is None else found for call, found in zip(calls, ready, strict=True)]
             now = self._clock()
         text = await joined(ready, now, self._limits.answer_bytes)  # type: ignore[arg-type]  # none is missing any more
@@ -206,9 +216,11 @@ class Batches:
         refreshes = self._refreshes
         read: list[Call | CellError] = []
         async for part in in_turns(texts, CALLS_READ_TOGETHER):
-            read += read_calls(part, self._limits)
+            read += await read_together(part, self._limits)
+        await asyncio.sleep(0)
         valid = {text: call for text, call in zip(texts, read, strict=True) if isinstance(call, Call)}
         outcomes, requests = await self._outcomes(list(valid.values()), where)
+        await asyncio.sleep(0)
         now = self._clock()
         invalid_until = now + INVALID_CALL_TTL_S
         ready = {
@@ -217,6 +229,7 @@ class Batches:
             if isinstance(error, CellError)
         }
         ready.update(await self._encoded(valid, outcomes, now))
+        await asyncio.sleep(0)
         if refreshes == self._refreshes:  # else these answers predate a refresh
             self._cache.put_all({text: each for text, each in ready.items() if each.fresh_until > now}, now)
         return ready, requests
@@ -242,53 +255,10 @@ class Batches:
                 if room <= 0:
                     ready[text] = NO_ROOM
                     continue
-                head = encode(outcome, call.function_id)
+                if is_large(outcome):  # another thread encodes it, so that the loop goes on
+                    head = await asyncio.to_thread(encode, outcome, call.function_id)
+                else:
+                    head = encode(outcome, call.function_id)
                 ready[text] = Ready(head, now + (outcome.fresh_for_s if outcome.stale is None else 0.0))
                 room -= len(head)
         return ready
-
-
-NO_ROOM = Ready(
-    encode_error(
-        CellError(
-            ErrorCode.NA,
-            "the answers of this batch are larger than the setting max_batch_bytes allows; ask for shorter tables",
-        )
-    ),
-    0.0,
-)
-
-
-async def joined(answers: Sequence[Ready], now: float, max_bytes: int) -> bytes:
-    """The answers as the text of a JSON list; those that leave no room become errors."""
-    tails = _Tails(now)
-    parts: list[bytes] = []
-    room = max_bytes
-    async for part in in_turns(answers, CALLS_A_TURN):
-        room -= sum([len(answer.head) for answer in part])
-        if room < 0:  # equal calls share one answer in memory, but each is sent
-            room += sum([len(answer.head) for answer in part])
-            part, room = _within(part, room)
-        parts += [answer.head + tails[answer.fresh_until] for answer in part]
-    return b"[%b]" % b",".join(parts)
-
-
-class _Tails(dict[float, bytes]):
-    """The ends of answers by the time until which they are fresh: most of a batch share a few."""
-
-    def __init__(self, now: float) -> None:
-        super().__init__()
-        self._now = now
-
-    def __missing__(self, fresh_until: float) -> bytes:
-        tail = self[fresh_until] = finish(b"", fresh_until - self._now)
-        return tail
-
-
-def _within(answers: Sequence[Ready], room: int) -> tuple[list[Ready], int]:
-    """The answers up to the first that leaves no room, and an error in place of all others."""
-    sent: list[Ready] = []
-    for answer in answers:
-        room -= len(answer.head)
-        sent.append(answer if room >= 0 else NO_ROOM)
-    return sent, room

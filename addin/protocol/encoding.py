@@ -21,6 +21,18 @@ _FRESH_S = b',"fresh_s":'
 _OPTIONS = orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_DATACLASS
 
 
+CELLS_AT_ONCE = 5_000
+"""Cells encoded in one go: a hundredth of a second."""
+
+
+def is_large(outcome: Outcome) -> bool:
+    """Whether encoding takes so long that others would have to wait for it."""
+    result = outcome.result
+    if isinstance(result, list):
+        return len(result) * len(result[0] if result else ()) > CELLS_AT_ONCE
+    return hasattr(result, "columns") and result.size > CELLS_AT_ONCE
+
+
 def encode(outcome: Outcome, function_id: str) -> bytes:
     """The JSON object of an outcome up to the value of its last member, `fresh_s`.
 

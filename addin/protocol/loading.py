@@ -13,10 +13,11 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from addin.protocol.batch import CALLS_READ_TOGETHER, INVALID_CALL_TTL_S, NO_ROOM, Answers, joined, read_calls
+from addin.protocol.batch import CALLS_READ_TOGETHER, INVALID_CALL_TTL_S, Answers, read_together
 from addin.protocol.consent import Consent
 from addin.protocol.deadline import Progress, WithinDeadline
 from addin.protocol.encoding import encode_error
+from addin.protocol.joining import NO_ROOM, joined
 from addin.protocol.limits import BatchLimits
 from addin.protocol.load import Evaluation, GuardedReader, Load, Wanted
 from addin.protocol.pace import Pace
@@ -202,7 +203,8 @@ class Loads:
     async def _answer(self, load: Load, wanted: dict[bytes, Wanted]) -> None:
         valid: list[tuple[bytes, Call, Wanted]] = []
         async for part in in_turns(list(wanted.items()), CALLS_READ_TOGETHER):
-            for (text, each), call in zip(part, read_calls([text for text, _ in part], self._limits), strict=True):
+            read = await read_together([text for text, _ in part], self._limits)
+            for (text, each), call in zip(part, read, strict=True):
                 if isinstance(call, CellError):
                     each.settle(Ready(encode_error(call), self._clock() + INVALID_CALL_TTL_S))
                     self._settled(text, each)

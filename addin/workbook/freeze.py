@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,7 +16,7 @@ from typing import Any
 
 import msgspec
 
-from addin.formulas import MAX_ROW, Area, Unworkable, mentions
+from addin.formulas import MAX_ROW, Area, Unworkable, mentions, parse
 from addin.workbook.calculation.book_formulas import BookFormula
 from addin.workbook.calculation.engine import is_installed
 from addin.workbook.ooxml.book import Book
@@ -59,6 +59,8 @@ class Frozen:
     """Formulas of ours that became values."""
     stale: list[CellNote] = field(default_factory=list)
     """Formulas whose old values were kept and marked, because nothing shows that they are right."""
+    unchecked: list[CellNote] = field(default_factory=list)
+    """Formulas that calculate with ours and were frozen as the book shows them, without the calculation engine."""
 
 
 def freeze_book(path: Path, target: Path, *, namespace: str = "DS", allow_stale: bool = False) -> int:
@@ -85,18 +87,28 @@ async def freeze(
         if stale and not allow_stale:
             raise StaleValuesError(_not_proven(stale), stale)
         ours = [
-            (sheet, spot)
+            (sheet, spot, formula.text)
             for sheet in book.sheets_with_calls(namespace)
             for spot, formula in sheet.formulas()
             if mentions(formula.text, namespace)
         ]
         _refuse_without_values(ours, path)
-        for sheet, spot in ours:
+        unchecked = [] if is_installed() else list(_calculating(ours, namespace))
+        for sheet, spot, _ in ours:
             sheet.freeze(spot)
         _clear_live_parts(book)
         removed = webextension_parts_in(package) + (calculation_chain(package) if ours else [])
         package.write(place, {**book.changed_parts(), **without_parts(package, removed)}, removed)
-        return Frozen(len(ours), stale)
+        return Frozen(len(ours), stale, unchecked)
+
+
+def _calculating(ours: Sequence[tuple[Sheet, Spot, str]], namespace: str) -> Iterator[CellNote]:
+    """The formulas that are more than one call of ours."""
+    for sheet, spot, text in ours:
+        try:
+            parse(text, namespace)
+        except Unworkable as error:
+            yield CellNote(str(Area(*spot, *spot, sheet=sheet.name)), text, str(error))
 
 
 async def _worked_out(book: Book, namespace: str, ask: Asking | None) -> list[CellNote]:
@@ -193,8 +205,8 @@ def refuse_itself(path: Path, target: Path) -> Target:
     return place
 
 
-def _refuse_without_values(ours: Sequence[tuple[Sheet, Spot]], path: Path) -> None:
-    missing = [str(Area(*spot, *spot, sheet=sheet.name)) for sheet, spot in ours if not _has_value(sheet, spot)]
+def _refuse_without_values(ours: Sequence[tuple[Sheet, Spot, str]], path: Path) -> None:
+    missing = [str(Area(*spot, *spot, sheet=sheet.name)) for sheet, spot, _ in ours if not _has_value(sheet, spot)]
     if missing:
         shown = ", ".join(missing[:SHOWN_CELLS]) + (" …" if len(missing) > SHOWN_CELLS else "")
         raise WorkbookError(

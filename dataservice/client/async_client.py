@@ -17,7 +17,6 @@ from dataservice.client.archive.archive import Archive
 from dataservice.client.archive.vintages import Vintages
 from dataservice.client.cache.answer import DEFAULT_TTL_S, Answer, Miss
 from dataservice.client.cache.answer_cache import AnswerCache
-from dataservice.client.cache.steady_clock import SteadyClock
 from dataservice.client.contract.dates import DateLike, days_of
 from dataservice.client.contract.paging import MAX_PAGES
 from dataservice.client.contract.quota import Quota
@@ -38,6 +37,7 @@ from dataservice.client.network.usage import UsageTracker
 from dataservice.client.reader import ResourceReader
 from dataservice.client.single_flight import FetchLock
 from dataservice.client.status import Overview, ResourceState
+from dataservice.client.steady_clock import SteadyClock
 from dataservice.client.unknown_names import Doubt, UnknownNames
 from dataservice.errors import UnavailableError
 from dataservice.models import Signal

@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar
 
 from dataservice.stores.base import Claim, Entry, EntrySize, Log, LogSize, Store, StoreAwayError
+from dataservice.stores.memory import MemoryStore
 
 T = TypeVar("T")
 
@@ -17,6 +18,9 @@ TIMEOUT_S = 5.0
 
 AT_A_TIME = 32
 """Operations under way on one store: ten thousand cells must not open as many connections, nor time out waiting."""
+
+LOOKS_AT_A_TIME = 16
+"""Of these, looks for entries: what was asked for first goes on to its request before others begin to be looked up."""
 
 PAUSE_S = 30.0
 """A store that failed is not used for half a minute: a dead Redis would otherwise cost every cell a time-out.
@@ -42,12 +46,14 @@ class ResilientStore:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._store = store
+        self._is_memory = isinstance(store, MemoryStore)  # which neither waits nor fails
         self._timeout_s = timeout_s
         self._hedge_s = hedge_s
         self._late: dict[str, asyncio.Task[None]] = {}
         """By name, the last of its writes that is still under way."""
         self._clock = clock
         self._slots = asyncio.Semaphore(AT_A_TIME)
+        self._looks = asyncio.Semaphore(LOOKS_AT_A_TIME)
         self._paused_until = float("-inf")
         self._writing_paused_until = float("-inf")
         self._warned = False
@@ -69,7 +75,8 @@ class ResilientStore:
     async def get(self, name: str) -> Entry | None:
         """The entry, or None."""
         await self._settled(name)
-        return await self._tried(lambda: self._store.get(name), None)
+        async with self._looks:
+            return await self._tried(lambda: self._store.get(name), None)
 
     async def put(self, name: str, entry: Entry) -> None:
         """Keep the entry if that is possible; a slow store does so after this returned."""
@@ -159,6 +166,8 @@ class ResilientStore:
             del self._late[name]
 
     async def _tried(self, operation: Callable[[], Awaitable[T]], otherwise: T, *, writes: bool = False) -> T:
+        if self._is_memory:
+            return await operation()
         async with self._slots:
             if self._clock() < (self._writing_paused_until if writes else self._paused_until):
                 return otherwise

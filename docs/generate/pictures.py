@@ -20,7 +20,7 @@ PAGE = "2"
 """The dashboard's page."""
 
 DPI = 116
-LEFT, TOP, WIDTH, HEIGHT = 30, 40, 1290, 850
+LEFT, TOP, WIDTH, HEIGHT = 30, 40, 1290, 660
 """The part of the page that is not margin, in pixels."""
 
 

@@ -149,7 +149,8 @@ def _further(random: Random, cells: list[Cell], number: int) -> Cell:
 
 
 def _rounded(value: float) -> float:
-    return math.copysign(math.floor(float(f"{abs(value) * 10:.12f}") + 0.5) / 10, value)
+    """Rounded by the 15 digits that spreadsheets see."""
+    return math.copysign(math.floor(float(f"{abs(value) * 10:.15g}") + 0.5) / 10, value)
 
 
 def _caught(value: Value, instead: Value) -> Value:

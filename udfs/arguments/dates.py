@@ -48,7 +48,7 @@ class Day(Kind):
 
     def read(self, raw: Any, name: str, today: date) -> date:
         """The day; relative text counts back from `today`."""
-        if type(raw) is float:  # a cell's own form of a date
+        if type(raw) is float or type(raw) is int:  # a cell's own form of a date
             return _from_serial(raw, name)
         value = _read(self._one(raw, name), name, FORMS)
         if isinstance(value, Last | Max):

@@ -73,7 +73,7 @@ class Parameter:
         return self._read(raw, today)
 
     def _read(self, raw: Any, today: date) -> Any:
-        if type(raw) is float:  # neither blank nor an error
+        if type(raw) is float or type(raw) is int:  # neither blank nor an error
             return self.kind.read(raw, self.name, today)
         if not is_blank(raw):
             refuse_error(raw, self.name)

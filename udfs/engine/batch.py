@@ -16,7 +16,7 @@ from udfs.engine.following import Askers, Follower, Gate
 from udfs.engine.run import Learned, Run
 from udfs.engine.side_by_side import side_by_side
 from udfs.engine.turns import cooperative
-from udfs.engine.widest_first import widest_first
+from udfs.engine.widest_first import in_order
 
 T = TypeVar("T")
 
@@ -91,7 +91,7 @@ class Batch:
                 await self._gate(wanted)
             if self._follower is not None:
                 self._askers = Askers(asking, missing)
-            for part in widest_first(question for question in missing if question.instead_of is None):
+            for part in await in_order([question for question in missing if question.instead_of is None]):
                 await side_by_side(self._ask, part)
             await self._decide([question for question in missing if question.instead_of is not None])
             await asyncio.sleep(0)  # other tasks go first before each turn of a function with much to do

@@ -9,7 +9,7 @@ same code as the answer.
 
 from __future__ import annotations
 
-from collections.abc import Coroutine, Generator, Sequence
+from collections.abc import Coroutine, Generator, Iterable, Sequence
 from functools import lru_cache
 from types import coroutine
 from typing import Any, TypeAlias, TypeVar, cast
@@ -103,31 +103,35 @@ async def have_instead(resource: Resource[T], of: Resource[Any], *, max_age_s: f
     return (await ask((_question(resource, max_age_s, of),)))[0]  # type: ignore[return-value]  # never an exception
 
 
-async def gather(askings: Sequence[Asking[T]]) -> list[T | Exception]:
-    """The results of several functions whose questions are asked together, an exception in place of each failure."""
-    results: list[T | Exception | None] = [None] * len(askings)
-    waiting: list[tuple[int, Sequence[Question]]] = []
+async def gather(askings: Iterable[Asking[T]]) -> list[T | Exception]:
+    """The results of several functions whose questions are asked together, an exception in place of each failure.
 
-    def step(index: int, replies: Sequence[Reply] | None) -> None:
+    Each is taken from `askings` when it is its turn to begin.
+    """
+    results: list[T | Exception | None] = []
+    waiting: list[tuple[int, Asking[T], Sequence[Question]]] = []
+
+    def step(index: int, asking: Asking[T], replies: Sequence[Reply] | None) -> None:
         try:
-            waiting.append((index, askings[index].send(cast("Sequence[Reply]", replies))))
+            waiting.append((index, asking, asking.send(cast("Sequence[Reply]", replies))))
         except StopIteration as end:
             results[index] = end.value
         except Exception as error:  # noqa: BLE001 - one failed item must not harm its neighbours
             results[index] = error
 
-    for index in range(len(askings)):
-        step(index, None)
+    for index, asking in enumerate(askings):
+        results.append(None)
+        step(index, asking, None)
         if index % STEPS_A_TURN == STEPS_A_TURN - 1:
             await ask(PAUSE)
     while waiting:
         asked, waiting = waiting, []
-        questions = [question for _, own in asked if own is not PAUSE for question in own]
+        questions = [question for _, _, own in asked if own is not PAUSE for question in own]
         replies = await ask(questions or PAUSE)
         start = 0
-        for steps, (index, own) in enumerate(asked, 1):
+        for steps, (index, asking, own) in enumerate(asked, 1):
             count = 0 if own is PAUSE else len(own)
-            step(index, replies[start : start + count])
+            step(index, asking, replies[start : start + count])
             start += count
             if steps % STEPS_A_TURN == 0:
                 await ask(PAUSE)

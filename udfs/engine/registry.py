@@ -8,7 +8,7 @@ A range in place of a single value is broadcast: each of its cells is a call, an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from typing import Any, Literal, TypeAlias
@@ -16,12 +16,16 @@ from typing import Any, Literal, TypeAlias
 from udfs.arguments.kinds import is_blank, matrix_of
 from udfs.arguments.options import Options
 from udfs.arguments.parameters import Parameter
-from udfs.engine.effects import Asking, gather
+from udfs.engine.effects import PAUSE, Asking, ask, gather
 from udfs.errors import ArgumentError, error_cell
 
 Body: TypeAlias = Callable[..., Coroutine[Any, Any, Any]]
 Shape: TypeAlias = Literal["value", "table", "either"]
 """What a call of scalars gives: one value, a table, or which of them depends on the arguments."""
+
+
+CELLS_A_TURN = 500
+"""Results of a range that become cells in one go, which takes a few thousandths of a second."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,19 +71,35 @@ class Udf:
         for place, parameter in enumerate(self.parameters):
             if place not in ranges:
                 parameter.read(raw[place], today)  # what all cells share is wrong once, not in every cell
-        return self._broadcast(combinations(raw, ranges), today, extra)
+        return self._broadcast(raw, ranges, today, extra)
 
     def _read(self, raw: Sequence[Any], today: date) -> list[Any]:
         return [parameter.read(value, today) for parameter, value in zip(self.parameters, raw, strict=True)]
 
-    async def _broadcast(self, rows: Sequence[Sequence[Any]], today: date, extra: Mapping[str, Any]) -> list[list[Any]]:
-        """The results of every cell's call; a failed one is a `CellError` in its place."""
+    async def _broadcast(
+        self, raw: Sequence[Any], ranges: Sequence[int], today: date, extra: Mapping[str, Any]
+    ) -> list[list[Any]]:
+        """The results of every cell's call; a failed one is a `CellError` in its place. Others have turns meanwhile."""
+        given: list[list[bool]] = []
 
-        async def called(raw: Sequence[Any]) -> Any:
-            return await self.body(*self._read(raw, today), **extra)  # a wrong argument fails in its own cell only
+        async def called(args: Sequence[Any]) -> Any:
+            return await self.body(*self._read(args, today), **extra)  # a wrong argument fails in its own cell only
 
-        results = iter(await gather([called(raw) for row in rows for raw in row if raw is not None]))
-        return [[None if raw is None else _one_cell(next(results), self.id) for raw in row] for row in rows]
+        def calls() -> Iterator[Asking[Any]]:
+            for row in combinations(raw, ranges):
+                given.append([])
+                for args in row:
+                    given[-1].append(args is not None)
+                    if args is not None:
+                        yield called(args)
+
+        cells: list[Any] = []
+        for result in await gather(calls()):
+            cells.append(_one_cell(result, self.id))
+            if len(cells) % CELLS_A_TURN == 0:
+                await ask(PAUSE)
+        shown = iter(cells)
+        return [[next(shown) if is_given else None for is_given in row] for row in given]
 
 
 REGISTRY: dict[str, Udf] = {}
@@ -111,22 +131,24 @@ def single(raw: Any) -> Any:
     return rows[0][0] if len(rows) == 1 and len(rows[0]) == 1 else raw
 
 
-def combinations(raw: Sequence[Any], ranges: Sequence[int]) -> list[list[list[Any] | None]]:
+def combinations(raw: Sequence[Any], ranges: Sequence[int]) -> Iterator[Iterator[list[Any] | None]]:
     """The arguments of every cell of the result, row by row; None where a blank cell of a range leaves one blank.
+
+    Each is made when it is asked for: a range may have fifty thousand cells.
 
     `ranges` are the places of one or two ranges in `raw`: one spills in its own shape; of two, each one row or one
     column, the first goes down and the second across, unless they lie the other way round in the sheet.
     """
     first = matrix_of(raw[ranges[0]]) or []
     if len(ranges) == 1:
-        return [[_with(raw, {ranges[0]: item}) for item in row] for row in first]
+        return ((_with(raw, {ranges[0]: item}) for item in row) for row in first)
     second = matrix_of(raw[ranges[1]]) or []
     if len(ranges) > 2 or not (_is_line(first) and _is_line(second)):
         raise ArgumentError("at most two arguments can be ranges here, each one row or one column")
     down, across = (ranges[0], _flat(first)), (ranges[1], _flat(second))
     if len(first) == 1 and len(second) > 1:
         down, across = across, down
-    return [[_with(raw, {down[0]: d, across[0]: a}) for a in across[1]] for d in down[1]]
+    return ((_with(raw, {down[0]: d, across[0]: a}) for a in across[1]) for d in down[1])
 
 
 def _with(raw: Sequence[Any], items: Mapping[int, Any]) -> list[Any] | None:

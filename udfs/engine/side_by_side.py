@@ -12,8 +12,9 @@ from udfs.engine.turns import YIELD_AFTER_S
 T = TypeVar("T")
 R = TypeVar("R")
 
-AT_A_TIME = 256
-"""Questions asked at the same time: enough for every connection and store; a hundred thousand tasks would take 1 GB."""
+AT_A_TIME = 64
+"""Questions asked at the same time: enough for every connection and store. More would hold the loop for longer when
+their answers arrive together, and a hundred thousand tasks would take 1 GB."""
 
 
 async def side_by_side(
@@ -38,9 +39,11 @@ async def side_by_side(
         nonlocal slice_ends
         for place, question in waiting:  # all workers take from one iterator
             answers[place] = await ask(question)
-            if timer() > slice_ends:
+            while timer() > (ended := slice_ends):
                 await asyncio.sleep(0)
-                slice_ends = timer() + YIELD_AFTER_S
+                if slice_ends == ended:  # the first that comes back begins the next slice; the others share it
+                    slice_ends = timer() + YIELD_AFTER_S
+                    break
 
     await asyncio.gather(*(work() for _ in range(min(at_a_time, len(questions)))))
     return [answers[place] for place in range(len(questions))]

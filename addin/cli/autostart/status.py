@@ -16,7 +16,7 @@ from addin.autostart import machine
 from addin.autostart.log_file import log_file
 from addin.autostart.record import Record, read_record, record_file
 from addin.cli.autostart.removal import entries_here
-from addin.config.api_key import KeySource, find_key
+from addin.config.api_key import find_key
 from addin.config.connect import key_store
 from addin.config.settings import Settings, load_settings
 from addin.errors import AddinError
@@ -57,10 +57,14 @@ def autostart_link(settings: Settings) -> Finding:
     made = machine.entry_here(entries[0].form, record.command)
     if machine.found(made) != made.text:
         return Finding("autostart", State.WARNING, f"{made.place} was changed by hand", f"for our own: {INSTALL}")
-    key = find_key(key_store(settings))
-    if key is None or key.source is KeySource.ENVIRONMENT:
+    if not has_key_at_login(settings):
         return Finding("autostart", State.WARNING, "at login it finds no API key", "keep one with: addin key set")
     return Finding("autostart", State.GOOD, f"the backend starts at login: {made.place}")
+
+
+def has_key_at_login(settings: Settings) -> bool:
+    """Whether a key is stored: one in this terminal's environment is gone at the next login."""
+    return find_key(key_store(settings), environ={}) is not None
 
 
 def answering(settings: Settings, *, http: bool) -> Answering | None:

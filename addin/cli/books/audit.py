@@ -72,7 +72,8 @@ def replay(
     """Build refreshed workbooks again from their signed lines, without a request.
 
     The formulas come from the book as it is now, the values from the lines. The exit code is 0 if every value is in
-    its cell again, 3 if a formula is another one now, 1 if nothing could be done.
+    its cell again, 3 if a formula is another one now, 1 if nothing could be done. Frozen copies are not built again:
+    replay the book that the copy was made of, and freeze it.
 
     \b
     Examples:

@@ -23,7 +23,7 @@ SHOWN_CELLS = 3
 def print_report(report: Refreshed, target: Path) -> None:
     """Print what a refresh did."""
     spent = requests_text(report.requests)
-    echo(f"{target}: {counted(report.cells, 'formula')}, {len(report.written):,} changed, {spent} spent")
+    echo(f"{target}: {counted(report.formulas, 'formula')}, {len(report.written):,} changed, {spent} spent")
     print_notes([("", report)])
     _print_calculated(report)
     if report.mended:
@@ -88,6 +88,7 @@ def report_as_json(report: Refreshed, target: Path) -> dict[str, Any]:
         "entered_anew": len(report.mended),
         "requests": report.requests,
         "recalculates_on_opening": report.recalculates,
+        "calculates": is_installed(),
         "worked_out": sum(not cell.unproven for cell in report.calculated),
         "not_compared": sum(not cell.unproven and not cell.compared for cell in report.calculated),
         **{name.partition(",")[0].replace(" ", "_"): _as_json(items) for name, items in _groups(report).items()},
@@ -120,6 +121,8 @@ def print_cost(cost: BookCost, book: Path) -> None:
         style="not bold",
     )
     console.print(total)
+    if cost.skipped and not is_installed():
+        echo(f"Calls inside of longer formulas are not counted; to work them out here, {how_to_install()}")
     for item in cost.skipped:
         console.print(Text.assemble(("left as it is", "yellow"), f" {printable(item.where)}: {printable(item.why)}"))
 

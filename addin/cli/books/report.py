@@ -41,7 +41,9 @@ def line_of(book: BookDone) -> str:
     if book.report is None:
         return f"{book.book}: left as it was ({book.error})"
     report = book.report
-    return f"{book.target}: {counted(report.cells, 'formula')}, {len(report.written):,} changed{_state(report, ', ')}"
+    return (
+        f"{book.target}: {counted(report.formulas, 'formula')}, {len(report.written):,} changed{_state(report, ', ')}"
+    )
 
 
 def print_cost(cost: BooksCost, *, as_json: bool) -> None:
@@ -94,7 +96,7 @@ def _print_table(done: Sequence[BookDone]) -> None:
         if report is None:
             table.add_row(name, *[""] * 6, Text("failed", style="red"))
             continue
-        numbers = (report.cells, len(report.written), unproven(report), len(report.kept), len(report.errors))
+        numbers = (report.formulas, len(report.written), unproven(report), len(report.kept), len(report.errors))
         state = "written" if report.is_saved else "up to date"
         table.add_row(name, *(f"{number:,}" if number else "-" for number in (*numbers, report.requests)), state)
     Console().print(table)

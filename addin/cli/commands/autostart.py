@@ -134,14 +134,12 @@ def _print(made: Entry) -> None:
 
 
 def _say_what_is_there(made: Entry, environ: Mapping[str, str]) -> None:
-    from addin.config.api_key import KeySource, find_key
-    from addin.config.connect import key_store
+    from addin.cli.autostart.status import has_key_at_login
 
     echo(f"The backend starts at login: {made.place}")
     if environ:
         echo(f"It keeps from this terminal: {', '.join(environ)}")
-    key = find_key(key_store(load_settings()))
-    if key is None or key.source is KeySource.ENVIRONMENT:
+    if not has_key_at_login(load_settings()):
         echo("At login it finds no API key; keep one with: addin key set", err=True)
 
 

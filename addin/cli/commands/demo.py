@@ -71,6 +71,7 @@ def _keep_serving(demo: Demo, console: Console, *, browser: bool) -> None:
 [bold]Service[/bold]     {demo.service_url}, for another terminal:
   [cyan]export DATA_SERVICE_URL={demo.service_url} DATA_SERVICE_API_KEY={demo.key}[/cyan]
   [cyan]addin eval '=DS.EXPLAIN("us-cpi")'[/cyan]
+  [cyan]addin eval '=ROUND(DS.SIGNAL("us-cpi")/DS.SIGNAL("us-10y"), 1)'[/cyan]
 
 Ctrl-C ends it and removes everything.""",
         highlight=False,

@@ -67,6 +67,8 @@ def freeze(
     if frozen.stale:
         echo(f"  {counted(len(frozen.stale), 'formula')} may show an old value; the cells are marked:", err=True)
         _print_stale(frozen.stale)
+    if frozen.unchecked:
+        _print_unchecked(frozen.unchecked)
     if unknown:
         named = ", ".join(unknown[:SHOWN_CELLS]) + (" …" if len(unknown) > SHOWN_CELLS else "")
         advice = f"refresh the book first: addin refresh {book} --audit {audit}"
@@ -87,6 +89,18 @@ def _signed(book: Path, frozen: Path, output: Path, audit: Path, namespace: str)
 def _print_stale(cells: Sequence[CellNote]) -> None:
     for note in cells:
         echo(f"  {note.where}: {note.why}", err=True)
+
+
+def _print_unchecked(cells: Sequence[CellNote]) -> None:
+    from addin.cli.output import counted
+    from addin.workbook.calculation.engine import how_to_install
+
+    named = ", ".join(note.where for note in cells[:SHOWN_CELLS]) + (" …" if len(cells) > SHOWN_CELLS else "")
+    echo(
+        f"  not checked: {counted(len(cells), 'formula')} ({named}) became what the book shows, and what rests on our "
+        f"values may be old; to work them out first, {how_to_install()}",
+        err=True,
+    )
 
 
 async def _freeze(book: Path, output: Path, namespace: str, *, allow_stale: bool) -> Frozen:

@@ -24,7 +24,8 @@ from addin.excel.sideload import DEVELOPER_KEY, MAC_FOLDER, into_registry
 
 TIMEOUT_S = 120
 
-_IDENTIFIER = re.compile(r"<identifier value=\"([^\"]+)\"")
+_IDENTIFIER = re.compile(re.escape(Names("").identifier.encode()) + rb"[a-z0-9]+")
+"""Our extension under any prefix of functions."""
 
 
 def excel_traces(home: Path) -> Iterator[Trace]:
@@ -43,15 +44,9 @@ def calc_traces(home: Path) -> Iterator[Trace]:
 
 
 def _extensions(home: Path) -> set[str]:
-    """Our extensions in the user's LibreOffice, found in its own folder: starting it would take seconds."""
-    ours = Names("x").identifier.removesuffix("x")
-    texts = (
-        path.read_text(encoding="utf-8", errors="replace")
-        for folder in _profiles(home)
-        for path in folder.glob("user/uno_packages/cache/uno_packages/*/*/description.xml")
-    )
-    found = {match[1] for text in texts if (match := _IDENTIFIER.search(text))}
-    return {identifier for identifier in found if identifier.startswith(ours)}
+    """Our extensions in LibreOffice's own list of what the user installed: asking it would take seconds."""
+    lists = (folder / "user/uno_packages/cache/uno_packages.pmap" for folder in _profiles(home))
+    return {found.decode() for file in lists if file.is_file() for found in _IDENTIFIER.findall(file.read_bytes())}
 
 
 def _profiles(home: Path) -> Iterator[Path]:
@@ -74,5 +69,5 @@ def _remove(identifier: str) -> None:
         env=clean_environment(os.environ), capture_output=True, text=True, check=False, timeout=TIMEOUT_S,
     )  # fmt: skip
     if done.returncode != 0:
-        said = (done.stderr or done.stdout).strip().splitlines()
-        raise AddinError(f"{said[-1] if said else 'unopkg failed'}; close LibreOffice and try again")
+        said = " ".join((done.stderr or done.stdout).split())
+        raise AddinError(f"{said[:300] or 'unopkg failed'}; close LibreOffice and try again")

@@ -20,6 +20,7 @@ from addin.errors import AddinError
 from addin.sheet.component import FOLDER as SHEET_FOLDER
 from addin.tls.certificates import AUTHORITY_NAME, certificates
 from addin.tls.trust import distrust, platform, run, untrust_steps
+from dataservice.extras import this_environment
 from dataservice.stores import default_sqlite_path
 
 ENDS_WITHIN_S = 10.0
@@ -40,7 +41,7 @@ def traces(settings: Settings, home: Path) -> list[Trace]:
         *files_trace("the certificate for localhost", [certificates().folder]),
         *_cache(settings),
         *files_trace("the log of the backend", sorted(log_file().parent.glob(f"{log_file().name}*"))),
-        *files_trace("the sheet's component", [SHEET_FOLDER]),
+        *_sheet(),
         *completion_traces(home),
         *_settings(),
         *_own_service(),
@@ -102,6 +103,12 @@ def _cache(settings: Settings) -> Iterator[Trace]:
     folders = {default_sqlite_path().parent, *([settings.cache_dir] if settings.cache_dir else [])}
     files = [path for folder in sorted(folders) for path in sorted(folder.glob(f"{name}*"))]
     yield from files_trace("the cache", files, Part.CACHE, ARCHIVE_NOTE)
+
+
+def _sheet() -> Iterator[Trace]:
+    """What was downloaded into the installed program; a checkout is deleted as a whole."""
+    if not this_environment().is_editable:
+        yield from files_trace("the sheet's component", [SHEET_FOLDER])
 
 
 def _settings() -> Iterator[Trace]:

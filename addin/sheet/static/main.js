@@ -4,6 +4,7 @@ import { Book } from "./book.js";
 import { Calls } from "./calls.js";
 import { addLinksWithinBook, keepPastedTextText, splitPlace } from "./component.js";
 import { addFunctions } from "./library.js";
+import { addNames } from "./names.js";
 import { watchQuestion } from "./question.js";
 import { element, StatusLine } from "./status_line.js";
 import { TextView } from "./text_view.js";
@@ -38,6 +39,7 @@ async function start() {
   ]);
   templates = xml;
   addFunctions(described, DataServiceAddin.configuration.namespace, calls, (...place) => book.valueInFile(...place));
+  addNames(described, DataServiceAddin.configuration.namespace, () => performance.now());
   addLinksWithinBook(pressed);
   keepPastedTextText();
   DataServiceAddin.onReply((reply) => line.showQuota(reply.quota));

@@ -11,7 +11,7 @@ from addin.formulas import ParsedCall, Unworkable, stored_form
 from addin.workbook.audit.chain import Block
 from addin.workbook.audit.file import AuditError, read_audit
 from addin.workbook.audit.numbers import holds, place_of, read_back, rows_of, typed_form
-from addin.workbook.audit.verify import REFRESH, Difference, is_same_formula
+from addin.workbook.audit.verify import FREEZE, REFRESH, Difference, is_same_formula
 from addin.workbook.ooxml.book import Book
 from addin.workbook.ooxml.cellformulas import Formula
 from addin.workbook.ooxml.errors import any_failure_explained
@@ -47,13 +47,22 @@ class ToReplay:
 def books_to_replay(audit: Path, *, only: str | None = None) -> list[ToReplay]:
     """The refreshed books that an audit file tells about, each with its last lines; `only` names one of them.
 
-    Raises `AuditError` for lines that were altered, and for a book that is not there any more.
+    Raises `AuditError` for lines that were altered, for a frozen copy, and for a book that is not there any more.
     """
-    chain = read_audit(audit, lambda begin: begin.get("by") == REFRESH and only in (None, begin.get("book")))
+    copies: dict[str, str] = {}
+
+    def is_wanted(begin: Mapping[str, Any]) -> bool:
+        if only not in (None, begin.get("book")):
+            return False
+        if begin.get("by") == FREEZE:
+            copies[str(begin["book"])] = str(begin.get("source"))
+        return begin.get("by") == REFRESH
+
+    chain = read_audit(audit, is_wanted)
     if chain.problems:
         raise AuditError(f"{audit} is not as it was signed ({chain.problems[0]}); nothing was written")
     if not chain.blocks:
-        raise AuditError(f"{audit} tells of no refreshed book{f' named {only}' if only else ''}")
+        raise AuditError(_nothing_to_replay(audit, only, copies))
     folder = audit.absolute().parent
     return [_located(block, folder) for block in {block.begin["book"]: block for block in chain.blocks}.values()]
 
@@ -94,6 +103,16 @@ def _located(block: Block, folder: Path) -> ToReplay:
         if path.is_file():
             return ToReplay(block, path, target)
     raise AuditError(f"neither {source} nor {target} is there; put the book back with any of its former values")
+
+
+def _nothing_to_replay(audit: Path, only: str | None, copies: Mapping[str, str]) -> str:
+    """Why none of the lines can be replayed, and what to do."""
+    for copy, source in copies.items():
+        return (
+            f"{audit} tells of the frozen copy {copy}, which is not built again: its other cells are not signed. "
+            f"Replay the book that it was made of, and freeze that: addin freeze {source} -o {copy}"
+        )
+    return f"{audit} tells of no refreshed book{f' named {only}' if only else ''}"
 
 
 def _written(

@@ -8,11 +8,12 @@ until nothing new is asked, and the rest is read.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
 from addin.workbook.calculation.book_formulas import BookFormula, resting_on
-from addin.workbook.calculation.engine import Engine
+from addin.workbook.calculation.engine import Engine, Evaluated
 from addin.workbook.calculation.engine_book import EngineBook, cells_of_formula
 from addin.workbook.calculation.influence import Place, by_sheet
 from addin.workbook.calculation.results import doubt_about, is_reproduced, is_same, to_cell, to_engine
@@ -77,14 +78,18 @@ class BookCalculation:
                 self._unproven[place] = why
         begin = [formula for formula in self._formulas.values() if self._is_tried_first(formula)]
         self._cells.load(begin)
-        self._evaluate({})
+        compared = [each for each in begin if each.place in self._compared and each.place not in self._unproven]
+        with ThreadPoolExecutor(1) as other:  # the engine works while the file is read
+            evaluated = other.submit(self._engine.evaluate, {})
+            old = [[[to_engine(value) for value in row] for row in self._old_rows(each)] for each in compared]
+            self._take(evaluated.result())
         self._before = dict(self._chosen)
         found = self._cells.values(begin)
-        for formula in begin:
+        for formula, rows in zip(compared, old, strict=True):
             place = formula.place
-            if place in self._compared and place not in self._unproven:
+            if place not in self._unproven:
                 self._reproduced[place] = found[place]
-                if not self._is_reproduced(formula, found[place]):
+                if not is_reproduced(rows, found[place]):
                     self._unproven[place] = NOT_REPRODUCED
         begun = set(found)
         self._cells.put_values(self._formulas[place] for place in begun & self._unproven.keys())
@@ -160,16 +165,15 @@ class BookCalculation:
         return formula.place in self._compared or not formula.formula.is_calculated
 
     def _evaluate(self, answers: Mapping[str, Any]) -> Mapping[str, list[Any]]:
-        found = self._engine.evaluate(answers)
+        return self._take(self._engine.evaluate(answers))
+
+    def _take(self, found: Evaluated) -> Mapping[str, list[Any]]:
+        """Note what an evaluation came to; the calls that are asked."""
         self.used.update(found.used)
         self._chosen.update(found.chosen)
         self._doubts.update(found.doubts)
         self._unproven.update({place: why for place, why in self._cells.unreadable.items() if place in self._formulas})
         return found.asked
-
-    def _is_reproduced(self, formula: BookFormula, rows: list[list[Any]]) -> bool:
-        old = [[to_engine(value) for value in row] for row in self._old_rows(formula)]
-        return is_reproduced(old, rows)
 
     def _old_rows(self, formula: BookFormula) -> list[list[Scalar]]:
         sheet = self._book.sheet(formula.place[0])

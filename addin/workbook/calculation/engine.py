@@ -95,7 +95,7 @@ class FormualizerEngine:
     ) -> None:
         self._time_limit_s = time_limit_s
         self._process = _IDLE.pop() if _IDLE else _started()
-        self._is_sound = False
+        self._is_sound = self._has_failed = False
         options = {"now": now, "offset_s": offset_s, "dates_from_1904": dates_from_1904}
         self._ask("open", time_limit_s=time_limit_s, **options)
 
@@ -150,9 +150,10 @@ class FormualizerEngine:
             raise EngineFailedError("the calculation engine stopped (out of memory, or a fault in it)") from None
         finally:
             watch.cancel()
-        self._is_sound = "failed" not in answer
         if "failed" in answer:
+            self._has_failed = True  # whatever it says later, no other book gets this process
             raise EngineFailedError(f"the calculation engine failed ({answer['failed']})")
+        self._is_sound = not self._has_failed
         return answer["result"]
 
     def _read_length(self) -> int:

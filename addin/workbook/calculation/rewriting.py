@@ -31,6 +31,8 @@ from addin.workbook.calculation.shapes import (
 _CHOOSING = {"IF": "first", "CHOOSE": "first", "SWITCH": "first", "IFS": "even"}
 _ERRORS = {"ISERROR": "any", "ISERR": "err", "ISNA": "na"}
 _CAUGHT = {"IFERROR": "any", "IFNA": "na"}
+_EXACT_IF = {"VLOOKUP": 3, "HLOOKUP": 3, "MATCH": 2, "LOOKUP": None}
+"""The argument with which a lookup finds nothing but the value itself."""
 _LAZY = frozenset({*_CHOOSING, *_CAUGHT})
 """Functions that work out their later arguments only if they need them."""
 _LOCAL_PREFIX = "_xlpm."
@@ -208,6 +210,9 @@ class _Writer:
         if name.casefold() in self._locals:
             raise _Refusal("it calls a LAMBDA by a name")
         self.shape.functions.add(name)
+        if _takes_nearest(name, arguments):
+            # Where the values are not sorted, what is found depends on the program.
+            self.shape.functions.add(f"{name} for the nearest value")
         self.shape.may_be_table = self.shape.may_be_table or name in TABLES
         return self._function(name, arguments), at
 
@@ -271,3 +276,11 @@ class _Writer:
     def _site(self) -> int:
         self._sites += 1
         return self._sites - 1
+
+
+def _takes_nearest(name: str, arguments: Sequence[Sequence[Piece]]) -> bool:
+    """Whether a lookup may find another value than the one that is looked up."""
+    if name not in _EXACT_IF:
+        return False
+    at = _EXACT_IF[name]
+    return at is None or len(arguments) <= at or list(arguments[at]) not in (["0"], ["FALSE"], ["false"])

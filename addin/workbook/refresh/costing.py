@@ -99,6 +99,8 @@ async def _add_formulas(
 ) -> None:
     """Add the calls inside of formulas that are not one call of the plan."""
     used = await work.preview(free_answers(session))
+    if not any(formula.shape.calls_ours for formula in work.formulas):
+        return
     waiting = await work.unanswered()
     by_place: dict[Place, list[Call]] = {}
     for place, call in used:

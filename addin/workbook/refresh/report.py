@@ -105,6 +105,11 @@ class Refreshed:
     """Whether the file was written; a book in which nothing changed is left alone."""
 
     @property
+    def formulas(self) -> int:
+        """The formulas of ours that were computed, and the others that rest on them."""
+        return self.cells + len(self.calculated)
+
+    @property
     def unproven(self) -> list[CalculatedCell]:
         """The formulas that keep an old value, because nothing shows that another one would be right."""
         return [cell for cell in self.calculated if cell.unproven]

@@ -15,8 +15,8 @@ from addin.workbook.template.theme import ACCENT, DATE, HEADING_POINTS, MUTED, R
 _SIGNALS_ROW, _SIGNALS = 6, 10
 _CHART_ROW = _SIGNALS_ROW + _SIGNALS + 2
 _POINTS = 340
-_WINDOW = "-11M"
-"""The longest window of whole months that costs no request beyond that for the signal's latest value."""
+_WINDOW = "-330D"
+"""A window that costs no request beyond that for the signal's latest value, which comes with 365 observations."""
 
 CHART_SHEET = "Chart data"
 """The hidden sheet with the values behind the dashboard's chart."""
@@ -68,14 +68,14 @@ def _write_dashboard_chart(sheet: Worksheet, theme: Theme) -> None:
     source = f"=Catalogue!$B${CATALOGUE_ROW}:$B${CATALOGUE_ROW + 199}"
     hint = {"input_title": "Chart of", "input_message": "Choose a slug from the list, or type one."}
     sheet.data_validation(f"C{row}", {"validate": "list", "source": source, "error_type": "information", **hint})
-    sheet.write(f"D{row}", "change since eleven months ago, in the unit of the signal", theme.note)
+    sheet.write(f"D{row}", "change over the last 330 days, in the unit of the signal", theme.note)
     chart = _line_chart(theme, {"width": 1165, "height": 340}, "+#,##0.##;-#,##0.##;0", major_unit=1)
     chart.set_legend({"none": True})
     first, last = 2, _POINTS
     dates, values = (f"'{CHART_SHEET}'!${column}${first}:${column}${last}" for column in "AB")
     _add_line(chart, f"Dashboard!$C${row}", dates, values)
     chart.set_title({"none": True})
-    words = "How the chosen signal moved in the last eleven months"
+    words = "How the chosen signal moved in the last 330 days"
     sheet.insert_chart(f"B{row + 1}", chart, {"y_offset": 6, "description": words})
 
 

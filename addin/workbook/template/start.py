@@ -24,7 +24,7 @@ _SHEETS = (
 
 _STEPS = (
     ("1  Install once", "addin sideload", "addin calc-extension dataservice.oxt --http, then open it"),
-    ("2  Start the add-in", "addin serve", "addin serve --http"),
+    ("2  Start it at every login", "addin autostart install", "addin autostart install --http"),
     ("3  Give it your key", "In the task pane, under Account", "addin key set"),
     ("4  Refresh", "The button above, or Refresh in the ribbon", "Menu Data Service ▸ Refresh"),
 )

@@ -53,12 +53,16 @@ def gaps(history: History, wanted: Window, now: float) -> list[Window]:
 
 def pulls_needed(history: History, wanted: Window, now: float, rules: Freshness) -> list[Window]:
     """The windows to pull before `wanted` can be answered afresh: its gaps, and live parts that need a check."""
-    newest = Newest.of(history, wanted)
+    return _pulls(history, wanted, now, rules, Newest.of(history, wanted))
+
+
+def _pulls(history: History, wanted: Window, now: float, rules: Freshness, newest: Newest | None) -> list[Window]:
     near = [span for span in history.spans if _is_trusted(span, now) and span.window.meets(wanted)]
     live = [span for span in near if _is_live(history, span, wanted, newest)]
     due = [span for span in live if not rules.is_fresh(span.checked_at, now)]
     checks = [Window(check_from(history, span, newest), span.window.end) for span in due]
-    checks += _forced_checks(history, near, rules)
+    forced = [span for span in near if span.checked_at < rules.not_before]
+    checks += _forced_checks(history, near, forced) if forced else []
     if unknown := gaps(history, wanted, now):
         return joined([*unknown, *checks])
     return fewest(joined(checks), lambda window: len(history.inside(window)))
@@ -80,7 +84,7 @@ def findings(history: History, wanted: Window, now: float, rules: Freshness) -> 
     fetched_at = min(span.checked_at for span in live) if live else min(span.pulled_at for span in spans)
     fetched_at = min([fetched_at, *(span.checked_at for span in spans if not _is_trusted(span, now))])
     fresh_until = fetched_at
-    if not pulls_needed(history, wanted, now, rules):
+    if not _pulls(history, wanted, now, rules, newest):
         oldest_pull = min(span.pulled_at for span in spans)
         fresh_until = min((fetched_at if live else now) + rules.ttl_s, oldest_pull + FULL_PULL_S)
     return Findings(history.inside(wanted), fetched_at, fresh_until)
@@ -148,10 +152,10 @@ def _is_trusted(span: Span, now: float) -> bool:
     return not span.revised and now < span.pulled_at + FULL_PULL_S
 
 
-def _forced_checks(history: History, spans: Sequence[Span], rules: Freshness) -> list[Window]:
-    """What a forced refresh asks again: the last observations of all that is known without a hole."""
+def _forced_checks(history: History, spans: Sequence[Span], forced: Sequence[Span]) -> list[Window]:
+    """What a forced refresh asks again: of all `spans` without a hole the last observations, in the `forced` ones."""
     ends = [overlap_of(history, run) for run in joined(span.window for span in spans)]
-    return [span.window.within(end) for span in spans if span.checked_at < rules.not_before for end in ends]
+    return [span.window.within(end) for span in forced for end in ends]
 
 
 def _is_live(history: History, span: Span, wanted: Window, newest: Newest | None) -> bool:

@@ -8,7 +8,7 @@ from datetime import date
 import numpy as np
 
 from dataservice.client.cache.answer import CLOCK_SKEW_S
-from dataservice.client.contract.windows import Window, day_after, joined, utc_day
+from dataservice.client.contract.windows import Window, day_after, day_before, utc_day
 from dataservice.observations import Observations
 
 OVERLAP = 30
@@ -92,10 +92,17 @@ class Newest:
     @classmethod
     def of(cls, history: History, wanted: Window) -> Newest | None:
         """The newest days as they are once `wanted` is pulled; None where its end, and all that is known, has a day."""
-        runs = joined([*(span.window for span in history.spans), wanted])
-        if not runs or runs[-1].end != date.max:
+        spans = history.spans
+        if wanted.end != date.max and not (spans and spans[-1].is_open):
             return None
-        return cls(runs[-1].start, overlap_of(history, runs[-1]).start)
+        known_from = date.max
+        for window in (*(span.window for span in reversed(spans)), wanted):
+            if wanted.end >= day_before(known_from):
+                known_from = min(known_from, wanted.start)
+            if window.end < day_before(known_from):
+                break
+            known_from = min(known_from, window.start)
+        return cls(known_from, overlap_of(history, Window(known_from)).start)
 
 
 def live_from(history: History, span: Span, newest: Newest | None) -> date:

@@ -26,6 +26,11 @@ class Budget:
         if self.monthly is not None and self.monthly < 0:
             raise ValueError(f"monthly must be 0 or more requests, not {self.monthly}")
 
+    @property
+    def is_unlimited(self) -> bool:
+        """Whether nothing is ever refused."""
+        return not self.reserve and self.monthly is None
+
     def refusal(self, quota: Quota | None, *, used_here: int, under_way: int, now: float) -> BudgetError | None:
         """Why one more request must not be sent now, or None.
 

@@ -15,8 +15,9 @@ from dataservice.client.network.breaker import CircuitBreaker
 from dataservice.client.network.error_mapping import Failure, month_spent
 from dataservice.client.network.limiter import PriorityLimiter
 from dataservice.client.network.meter import Meter
+from dataservice.client.network.ticket import Ticket
 from dataservice.client.network.transport import CONNECTIONS, Exchange, Transport
-from dataservice.client.network.usage import Ticket, UsageTracker
+from dataservice.client.network.usage import UsageTracker
 from dataservice.errors import DataServiceError, DeadlineExceededError, MalformedAnswerError
 
 T = TypeVar("T")
@@ -104,9 +105,7 @@ class RequestSender:
 
     def check(self, request: Request, context: CallContext) -> None:
         """Raise at once what `fetch` would raise before it sent anything."""
-        refusal = self._refusal(request, context, self._clock())
-        if refusal is not None:
-            raise refusal
+        self._raise_refusal(request, context)
 
     def refused(self, error: DataServiceError, request: Request, context: CallContext) -> DataServiceError:
         """The same error, remembered for the resource: asking again would end the same way."""
@@ -132,15 +131,42 @@ class RequestSender:
         if context.before_request is not None:
             await context.before_request()
         self._limit_to_quota()
-        async with self._limiter.pass_through(request.priority):
-            refusal = self._refusal(request, context, self._clock())
-            if refusal is not None:
-                raise refusal
-            async with self._usage.admitted(until=context.began_at + context.deadline_s) as ticket:
-                exchange = await self._exchange(request, context, ticket)
-                self._record(exchange, request, context, ticket)  # before the limiter lets the next one pass
+        if self._usage.is_unlimited:
+            exchange = await self._counted(request, context)
+        else:
+            exchange = await self._admitted(request, context)
         await asyncio.sleep(0)  # the next request is sent first; this answer is worked on while that one is under way
         await self._usage.save()
+        return exchange
+
+    async def _admitted(self, request: Request, context: CallContext) -> Exchange:
+        """The exchange, counted when it is its turn: the budget is asked as late as can be."""
+        async with self._limiter.pass_through(request.priority):
+            self._raise_refusal(request, context)
+            async with self._usage.admitted(until=context.began_at + context.deadline_s) as ticket:
+                return await self._recorded(request, context, ticket)
+
+    async def _counted(self, request: Request, context: CallContext) -> Exchange:
+        """The exchange, counted while it waits for its turn: no place stays empty while the store counts."""
+        ticket = await self._usage.counted()
+        has_begun = False
+        try:
+            async with self._limiter.pass_through(request.priority):
+                self._raise_refusal(request, context)
+                has_begun = True
+                return await self._recorded(request, context, ticket)
+        finally:
+            if not has_begun:
+                self._usage.give_back(ticket)
+
+    def _raise_refusal(self, request: Request, context: CallContext) -> None:
+        refusal = self._refusal(request, context, self._clock())
+        if refusal is not None:
+            raise refusal
+
+    async def _recorded(self, request: Request, context: CallContext, ticket: Ticket) -> Exchange:
+        exchange = await self._exchange(request, context, ticket)
+        self._record(exchange, request, context, ticket)  # before the limiter lets the next one pass
         return exchange
 
     async def _exchange(self, request: Request, context: CallContext, ticket: Ticket) -> Exchange:

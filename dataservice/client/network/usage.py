@@ -15,7 +15,7 @@ import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 from uuid import uuid4
 
@@ -24,6 +24,7 @@ import msgspec
 from dataservice.client.contract.quota import Quota, month_of, newer
 from dataservice.client.contract.windows import utc_day
 from dataservice.client.network.budget import Budget
+from dataservice.client.network.ticket import Seen, Ticket, unpacked
 from dataservice.errors import BudgetError, DeadlineExceededError
 from dataservice.stores import Entry, ResilientStore
 
@@ -31,27 +32,6 @@ CLOSE = 64
 """From so many requests above the reserve on they go one at a time: the places of four busy processes."""
 
 POLL_S = 0.05  # between two looks whether another process has ended its request: short beside a request
-
-
-@dataclass(frozen=True, slots=True)
-class Ticket:
-    """The right to send one request: its number in the month, and how many were under way, itself included."""
-
-    number: int
-    month: str
-    under_way: int = 0
-    """0 where no reserve is kept: then nobody counts."""
-    day: str = ""
-    is_probe: bool = False
-    """Whether it is today's one request that may find out what is left."""
-
-
-class Seen(msgspec.Struct, frozen=True):
-    """What an answer told of the quota, and the last ticket of its month that leaves 0 or more requests."""
-
-    quota: Quota
-    month: str = ""
-    last_ticket: int | None = None
 
 
 class UsageTracker:
@@ -97,7 +77,7 @@ class UsageTracker:
         if self._scope is None:
             return
         kept = await self._store.get(f"{self._scope}/quota")
-        seen = None if kept is None else _unpacked(kept.payload)
+        seen = None if kept is None else unpacked(kept.payload)
         if seen is not None and (self._seen is None or seen.quota.seen_at > self._seen.quota.seen_at):
             self._seen = seen
         await self._add(_used(month_of(self._clock())), 0)
@@ -118,6 +98,17 @@ class UsageTracker:
             return self._too_few(now)
         # Who is under way has taken a ticket: the count holds them.
         return self._budget.refusal(self.quota(now), used_here=self.used_here(now), under_way=0, now=now)
+
+    @property
+    def is_unlimited(self) -> bool:
+        """Whether there is no budget: then a request may be counted while it waits for its turn."""
+        return self._budget.is_unlimited
+
+    async def counted(self) -> Ticket:
+        """The right to send one request where there is no budget; whoever does not send it gives it back."""
+        ticket = await self._ticket()
+        self.sent += 1
+        return ticket
 
     @asynccontextmanager
     async def admitted(self, *, until: float) -> AsyncIterator[Ticket]:
@@ -285,14 +276,3 @@ def _under_way(day: str) -> str:
 
 def _probes(day: str) -> str:
     return f"probes/{day}"
-
-
-def _unpacked(payload: bytes) -> Seen | None:
-    try:
-        return msgspec.json.decode(payload, type=Seen)
-    except msgspec.MsgspecError:
-        pass
-    try:  # an earlier version kept the quota alone
-        return Seen(msgspec.json.decode(payload, type=Quota))
-    except msgspec.MsgspecError:
-        return None

@@ -96,6 +96,14 @@ usage = sa.Table(
 DATA_TABLES = (signals, observations, indices, currents, posts, wire_items, wire_tickers)
 """What an import replaces. Keys and their usage are not among them: they are kept."""
 
+data_state = sa.Table(
+    "data_state",
+    metadata,
+    sa.Column("id", sa.Integer, primary_key=True),
+    sa.Column("version", sa.BigInteger, nullable=False),
+)
+"""One row, another version after each import: what was answered before it is not answered again."""
+
 BUSY_TIMEOUT_S = 30.0
 """How long a writer waits for another process: an import of a million observations holds the lock for seconds."""
 

@@ -9,8 +9,8 @@ from enum import StrEnum
 from typing import Any
 
 from sqlalchemy import Row, bindparam, func, insert, select, update
-from sqlalchemy.dialects import postgresql, sqlite
 
+from dataservice.server.db.counting import Counted, RequestCounter
 from dataservice.server.db.database import Database, api_keys, usage
 from dataservice.server.timestamps import Clock, instant, microseconds, month_of, utc_now
 
@@ -75,6 +75,7 @@ class Keys:
     def __init__(self, database: Database, *, clock: Clock = utc_now) -> None:
         self._database = database
         self._clock = clock
+        self._counter = RequestCounter(database)
 
     def create(self, tier: Tier | str = Tier.FREE, *, cap: int | None = None, label: str = "") -> str:
         """A new key, shown this once; `cap` replaces the tier's monthly cap."""
@@ -116,20 +117,21 @@ class Keys:
             connection.execute(change.values(revoked_at_us=microseconds(self._clock())))
 
     def spend(self, record: KeyRecord) -> int | None:
-        """The requests left after spending one, or None when the month's cap was already reached.
+        """The requests left after spending one, or None when the month's cap was already reached."""
+        counted = self.count(record)
+        return None if counted is None else record.cap - counted.used
 
-        One statement decides and counts, so callers in several processes never get more than the cap between them.
-        """
-        insert_or_update = sqlite.insert if self._database.is_sqlite else postgresql.insert
-        first = insert_or_update(usage).values(key_hash=record.key_hash, month=month_of(self._clock()), used=1)
-        statement = first.on_conflict_do_update(
-            index_elements=[usage.c.key_hash, usage.c.month],
-            set_={"used": usage.c.used + 1},
-            where=usage.c.used < record.cap,
-        ).returning(usage.c.used)
-        with self._database.writing() as connection:
-            used = connection.execute(statement).scalar()
-        return None if used is None else record.cap - used
+    def count(self, record: KeyRecord) -> Counted | None:
+        """What one more request makes; None when the month's cap was reached, or the key is no longer valid."""
+        return self._counter.count(record.key_hash, month_of(self._clock()), record.cap)
+
+    def count_at_once(self, record: KeyRecord) -> Counted | None:
+        """As `count`, without waiting; raises `BusyError` where that is not possible."""
+        return self._counter.count_at_once(record.key_hash, month_of(self._clock()), record.cap)
+
+    def close(self) -> None:
+        """Close the connection that counts."""
+        self._counter.close()
 
 
 _KEYS = select(api_keys, func.coalesce(usage.c.used, 0).label("used")).select_from(

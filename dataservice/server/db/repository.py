@@ -1,10 +1,12 @@
 """The store of the embedded service: data, keys and usage in one database."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Generic, Self, TypeVar
 
+import numpy as np
 import orjson
 from sqlalchemy import ColumnElement, Connection, Select, Table, exists, func, select
 
@@ -19,7 +21,7 @@ from dataservice.server.db.database import (
     wire_tickers,
 )
 from dataservice.server.db.keys import Keys, Tier
-from dataservice.server.timestamps import Clock, instant, microseconds, utc_now
+from dataservice.server.timestamps import Clock, microseconds, utc_now
 
 Record = orjson.Fragment
 """A stored record: JSON text that goes into an answer as it is."""
@@ -70,6 +72,7 @@ class Store:
 
     def close(self) -> None:
         """Close the connections to the database."""
+        self.keys.close()
         self.database.close()
 
     def create_key(self, tier: Tier | str = Tier.FREE, *, cap: int | None = None, label: str = "") -> str:
@@ -106,7 +109,7 @@ class Store:
                 .order_by(observations.c.observed_at_us.desc())
                 .limit(max(history, 1))  # the newest is the latest, also when no history is asked for
             )
-            rows = [_observation(row) for row in connection.execute(newest)]
+            rows = _observations(connection.execute(newest).all())
         latest = rows[0] if rows else None
         return StoredSignal(orjson.loads(found.record), latest, rows[:history][::-1])
 
@@ -124,7 +127,7 @@ class Store:
             window += [] if before is None else [at < microseconds(before)]
             total = connection.execute(select(func.count()).select_from(observations).where(*window)).scalar_one()
             page = select(at, observations.c.value).where(*window).order_by(at).limit(limit).offset(offset)
-            return Page([_observation(row) for row in connection.execute(page)], total)
+            return Page(_observations(connection.execute(page).all()), total)
 
     def indices(self) -> list[Record]:
         """Every index, in the order of their slugs."""
@@ -193,6 +196,8 @@ def _records(connection: Connection, query: Select[tuple[str]]) -> list[Record]:
     return [Record(text) for text in connection.execute(query).scalars()]
 
 
-def _observation(row: Any) -> Observation:
-    observed_at_us, value = row
-    return {"observed_at": instant(observed_at_us), "value": value}
+def _observations(rows: Sequence[Any]) -> list[Observation]:
+    moments = np.array([row[0] for row in rows], "datetime64[us]").tolist()  # a tenth of the time of a call a row
+    return [
+        {"observed_at": moment.replace(tzinfo=UTC), "value": row[1]} for moment, row in zip(moments, rows, strict=True)
+    ]

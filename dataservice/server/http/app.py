@@ -11,6 +11,7 @@ from starlette.middleware.gzip import GZipMiddleware
 
 from dataservice.server.db.repository import Store
 from dataservice.server.http.auth_middleware import CAP_HEADER, REMAINING_HEADER, TIER_HEADER, AuthMiddleware
+from dataservice.server.http.ready_answers import ReadyAnswersMiddleware
 from dataservice.server.http.responses import json_answer, on_http_error, on_invalid_parameters
 from dataservice.server.http.routes import router
 from dataservice.server.records import ErrorBody
@@ -65,6 +66,7 @@ def create_app(store: Store) -> FastAPI:
     app.add_exception_handler(HTTPException, on_http_error)
     app.add_exception_handler(RequestValidationError, on_invalid_parameters)
     app.add_middleware(GZipMiddleware, minimum_size=GZIP_FROM_BYTES, compresslevel=GZIP_LEVEL)
+    app.add_middleware(ReadyAnswersMiddleware)
     app.add_middleware(AuthMiddleware, store=store)
     return app
 

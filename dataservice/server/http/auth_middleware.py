@@ -4,11 +4,13 @@ import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from cachetools import TTLCache
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from dataservice.server.db.keys import KeyRecord
+from dataservice.server.db.counting import BusyError, Counted
+from dataservice.server.db.keys import KeyRecord, hash_key
 from dataservice.server.db.repository import Store
 from dataservice.server.http.responses import error_answer
 
@@ -21,6 +23,11 @@ REMAINING_HEADER = "X-Service-RateLimit-Remaining"
 NO_KEY = "an API key is needed: send the header Authorization: Bearer <API_KEY>"
 UNKNOWN_KEY = "the API key is not valid"
 
+KNOWN_S = 5.0
+"""For so long a key's tier and cap are not read again."""
+
+MAX_KNOWN = 10_000
+
 OPEN_PATHS = frozenset({"/openapi.json", "/.well-known/ai-plugin.json"})
 """Descriptions of the service, readable without a key."""
 
@@ -31,6 +38,7 @@ class Admission:
 
     caller: KeyRecord | None = None
     remaining: int = 0
+    data_version: int | None = None
     refusal: tuple[int, str] | None = None
 
     @property
@@ -49,6 +57,8 @@ class AuthMiddleware:
     def __init__(self, app: ASGIApp, *, store: Store) -> None:
         self._app = app
         self._store = store
+        self._known: TTLCache[str, KeyRecord] = TTLCache(MAX_KNOWN, KNOWN_S)
+        """By hash, the tier and cap of keys; whether they are still valid is told by the statement that counts."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Refuse a request, or pass it on."""
@@ -67,8 +77,8 @@ class AuthMiddleware:
             await send(message)
 
         try:
-            admission = await run_in_threadpool(self._admit, scope["path"], Headers(scope=scope))
-            scope["caller"] = admission.caller
+            admission = await self._admit(scope["path"], Headers(scope=scope))
+            scope["caller"], scope["data_version"] = admission.caller, admission.data_version
             app = self._app if admission.refusal is None else error_answer(*admission.refusal)
             # HEAD is GET without the body, which the HTTP server leaves out by itself.
             method = "GET" if scope["method"] == "HEAD" else scope["method"]
@@ -80,19 +90,38 @@ class AuthMiddleware:
             failed = error_answer(500, "the service failed to answer; its log says why")
             await failed(scope, receive, send_with_headers)
 
-    def _admit(self, path: str, headers: Mapping[str, str]) -> Admission:
+    async def _admit(self, path: str, headers: Mapping[str, str]) -> Admission:
         key = _bearer_token(headers.get("authorization", ""))
-        caller = self._store.keys.find(key)
         if path in OPEN_PATHS:
+            caller = await self._found(key)
             return Admission(caller, max(caller.cap - caller.used, 0) if caller else 0)
+        caller = self._known.get(key_hash := hash_key(key)) or await self._found(key)
         if caller is None:
-            return Admission(refusal=(401, UNKNOWN_KEY if key else NO_KEY))
-        remaining = self._store.keys.spend(caller)
-        if remaining is None:
-            requests = "one request is" if caller.cap == 1 else f"{caller.cap:,} requests are"
-            spent = f"this month's {requests} used up; the next begins on the first, 00:00 UTC"
-            return Admission(caller, 0, (429, spent))
-        return Admission(caller, remaining)
+            return _refused(key)
+        self._known[key_hash] = caller
+        counted = await self._counted(caller)
+        if counted is not None:
+            return Admission(caller, caller.cap - counted.used, counted.data_version)
+        if await self._found(key) is None:  # it was revoked a moment ago
+            self._known.pop(key_hash, None)
+            return _refused(key)
+        requests = "one request is" if caller.cap == 1 else f"{caller.cap:,} requests are"
+        spent = f"this month's {requests} used up; the next begins on the first, 00:00 UTC"
+        return Admission(caller, 0, refusal=(429, spent))
+
+    async def _found(self, key: str) -> KeyRecord | None:
+        return await run_in_threadpool(self._store.keys.find, key)
+
+    async def _counted(self, caller: KeyRecord) -> Counted | None:
+        """The count; what has to wait for the database does so in a thread."""
+        try:
+            return self._store.keys.count_at_once(caller)
+        except BusyError:
+            return await run_in_threadpool(self._store.keys.count, caller)
+
+
+def _refused(key: str) -> Admission:
+    return Admission(refusal=(401, UNKNOWN_KEY if key else NO_KEY))
 
 
 def _bearer_token(authorization: str) -> str:

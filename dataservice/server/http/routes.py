@@ -1,16 +1,20 @@
 """The endpoints of the contract: each asks the store and shapes the answer."""
 
+from collections.abc import Callable
 from datetime import date, datetime, timedelta
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 from fastapi import APIRouter, Depends, HTTPException, Path, Query, Request, Response
 from pydantic import BaseModel, BeforeValidator, Field, WithJsonSchema
+from starlette.concurrency import run_in_threadpool
 
 from dataservice.server import records
 from dataservice.server.db.repository import Store
 from dataservice.server.http.responses import json_answer
 from dataservice.server.records import StoryType, WireKind
 from dataservice.server.timestamps import midnight, parse_date, parse_instant
+
+T = TypeVar("T")
 
 SIGNALS_LIMIT, SIGNALS_LIMIT_MAX = 100, 500
 HISTORY, HISTORY_MAX = 30, 365
@@ -110,33 +114,38 @@ async def _needs_pro(request: Request) -> None:
 StoreOfApp = Annotated[Store, Depends(_store)]
 
 
+async def _read(store: Store, work: Callable[[], T]) -> T:
+    """What `work` reads; a file answers at once, and only for another machine's answer a thread waits."""
+    return work() if store.database.is_sqlite else await run_in_threadpool(work)
+
+
 @router.get("/signals", response_model=SignalList)
-def list_signals(
+async def list_signals(
     store: StoreOfApp,
     limit: Annotated[int, Query(ge=1, le=SIGNALS_LIMIT_MAX)] = SIGNALS_LIMIT,
     offset: Offset = 0,
     category: Annotated[str | None, Query(description="only signals of this category")] = None,
 ) -> Response:
     """The signals catalogue."""
-    page = store.signals(limit=limit, offset=offset, category=category)
+    page = await _read(store, lambda: store.signals(limit=limit, offset=offset, category=category))
     return json_answer({"data": page.items, "pagination": {"limit": limit, "offset": offset, "total": page.total}})
 
 
 @router.get("/signals/{slug}", response_model=SignalAnswer)
-def get_signal(
+async def get_signal(
     store: StoreOfApp,
     slug: SlugParameter,
     history: Annotated[int, Query(ge=0, le=HISTORY_MAX, description="how many of the newest observations")] = HISTORY,
 ) -> Response:
     """A signal definition, its latest observation and recent history."""
-    detail = store.signal(slug, history=history)
+    detail = await _read(store, lambda: store.signal(slug, history=history))
     if detail is None:
         raise _no_signal(slug)
     return json_answer({"data": {**detail.record, "latest": detail.latest, "history": detail.history}})
 
 
 @router.get("/signals/{slug}/observations", response_model=ObservationList)
-def list_observations(
+async def list_observations(
     store: StoreOfApp,
     slug: SlugParameter,
     start: Annotated[Day | None, Query(description="the first day of the window, in UTC")] = None,
@@ -144,12 +153,9 @@ def list_observations(
     offset: Offset = 0,
 ) -> Response:
     """A signal's observations over a date window, oldest first, in pages of 1,000."""
-    page = store.observations(
-        slug,
-        start=None if start is None else midnight(start),
-        before=_after(end),
-        limit=OBSERVATIONS_PAGE,
-        offset=offset,
+    first, before = None if start is None else midnight(start), _after(end)
+    page = await _read(
+        store, lambda: store.observations(slug, start=first, before=before, limit=OBSERVATIONS_PAGE, offset=offset)
     )
     if page is None:
         raise _no_signal(slug)
@@ -158,19 +164,19 @@ def list_observations(
 
 
 @router.get("/indices", response_model=IndexList)
-def list_indices(store: StoreOfApp) -> Response:
+async def list_indices(store: StoreOfApp) -> Response:
     """The custom indices with methodology, components and current readings."""
-    return json_answer({"data": store.indices()})
+    return json_answer({"data": await _read(store, store.indices)})
 
 
 @router.get("/currents", response_model=CurrentList)
-def list_currents(store: StoreOfApp) -> Response:
+async def list_currents(store: StoreOfApp) -> Response:
     """The currents with momentum, belief and maturity reads."""
-    return json_answer({"data": store.currents()})
+    return json_answer({"data": await _read(store, store.currents)})
 
 
 @router.get("/codex", response_model=PostList)
-def list_posts(
+async def list_posts(
     store: StoreOfApp,
     limit: Annotated[int, Query(ge=1, le=POSTS_LIMIT_MAX)] = POSTS_LIMIT,
     since: Since = None,
@@ -178,11 +184,12 @@ def list_posts(
     story_type: StoryTypeFilter = None,
 ) -> Response:
     """Published research posts with bylines and citations, newest first."""
-    return json_answer({"data": store.posts(limit=limit, since=since, handle=handle, story_type=story_type)})
+    found = await _read(store, lambda: store.posts(limit=limit, since=since, handle=handle, story_type=story_type))
+    return json_answer({"data": found})
 
 
 @router.get("/almanac", response_model=PostList)
-def list_almanac(
+async def list_almanac(
     store: StoreOfApp,
     limit: Annotated[int, Query(ge=1, le=POSTS_LIMIT_MAX)] = POSTS_LIMIT,
     since: SinceDay = None,
@@ -191,12 +198,14 @@ def list_almanac(
     story_type: StoryTypeFilter = None,
 ) -> Response:
     """The posts of the codex, which can also be filtered by their author's beat."""
-    posts = store.posts(limit=limit, since=since, handle=handle, beat=beat, story_type=story_type)
-    return json_answer({"data": posts})
+    found = await _read(
+        store, lambda: store.posts(limit=limit, since=since, handle=handle, beat=beat, story_type=story_type)
+    )
+    return json_answer({"data": found})
 
 
 @router.get("/wire", response_model=WireList, dependencies=[Depends(_needs_pro)])
-def list_wire(
+async def list_wire(
     store: StoreOfApp,
     limit: Annotated[int, Query(ge=1, le=WIRE_LIMIT_MAX)] = WIRE_LIMIT,
     since: Since = None,
@@ -207,10 +216,9 @@ def list_wire(
     source: Annotated[str | None, Query(description="only items of this upstream feed")] = None,
 ) -> Response:
     """Wire items, newest first (Pro tier and above)."""
-    items = store.wire(
-        limit=limit, since=since, min_importance=min_importance, kind=kind, beat=beat, ticker=ticker, source=source
-    )
-    return json_answer({"data": items})
+    filters = {"kind": kind, "beat": beat, "ticker": ticker, "source": source}
+    found = await _read(store, lambda: store.wire(limit=limit, since=since, min_importance=min_importance, **filters))
+    return json_answer({"data": found})
 
 
 def _after(end: date | None) -> datetime | None:

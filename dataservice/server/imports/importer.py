@@ -1,5 +1,6 @@
 """Importing a directory: the data of the store are replaced by it, in one transaction, or not at all."""
 
+import secrets
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -80,8 +81,9 @@ def _size(files: list[Path]) -> int:
 
 
 def _replace(connection: Connection, dataset: DataSet, on_progress: OnProgress) -> None:
-    for table in reversed(db.DATA_TABLES):
+    for table in (*reversed(db.DATA_TABLES), db.data_state):
         connection.execute(delete(table))
+    connection.execute(insert(db.data_state).values(id=1, version=secrets.randbits(62)))
     total = dataset.observation_count
     written = 0
     for table, rows in _tables(dataset):

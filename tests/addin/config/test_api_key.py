@@ -4,7 +4,15 @@ import stat
 
 import pytest
 
-from addin.config.api_key import ConfiguredKey, KeySource, KeyStore, checked_key, find_key, no_keychain
+from addin.config.api_key import (
+    ConfiguredKey,
+    KeySource,
+    KeyStore,
+    checked_key,
+    find_key,
+    no_keychain,
+    stored_addresses,
+)
 from addin.errors import SettingsError
 
 KEY = "ds_" + "0123456789abcdef" * 2 + "01234567"
@@ -137,3 +145,20 @@ def test_a_key_in_the_environment_opens_no_keychain(file):
     store = KeyStore(URL, open_keychain=lambda: opened.append(1), file=file)
     find_key(store, {"DATA_SERVICE_API_KEY": KEY})
     assert opened == []
+
+
+def test_the_services_whose_keys_are_stored_are_known_until_each_is_forgotten(file):
+    keychain = MemoryKeychain()
+    stores = [
+        KeyStore(URL, open_keychain=lambda: keychain, file=file),
+        KeyStore("https://other.example/", open_keychain=no_keychain, file=file),
+        KeyStore("", open_keychain=lambda: keychain, file=file),
+    ]
+    for store in stores:
+        store.save(KEY)
+    assert stored_addresses(file.parent) == {URL, "https://other.example", "default"}
+    assert KEY not in (file.parent / "keychain.json").read_text()
+    for store in stores:
+        assert store.forget()
+    assert stored_addresses(file.parent) == set()
+    assert list(file.parent.iterdir()) == []

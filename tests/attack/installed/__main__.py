@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 import tempfile
 import time
+import warnings
 from pathlib import Path
 
 import openpyxl
@@ -70,5 +71,6 @@ def _errors_in(book: Path) -> list[str]:
 
 
 if __name__ == "__main__":
+    warnings.filterwarnings("ignore", module="openpyxl")  # of what it would lose if it wrote the books
     assert Path(UV).exists(), "uv is missing: run `make test` once"
     main(sys.argv[1:] or [sys.executable])

@@ -1,10 +1,12 @@
-"""The same service on PostgreSQL, where one is at hand: DATA_SERVICE_TEST_POSTGRESQL=postgresql+psycopg://…
+"""The same service on PostgreSQL: on a server of our own, or the one that DATA_SERVICE_TEST_POSTGRESQL names.
 
 Everything happens in a schema of its own, which is dropped at the end.
 """
 
 import os
 import secrets
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import httpx
@@ -13,6 +15,7 @@ from sqlalchemy import create_engine, text
 from sqlalchemy.engine import make_url
 
 from dataservice.server import Store, import_directory, running
+from tests.postgresql import postgresql_server
 
 PATHS = [
     "/v1/signals",
@@ -39,10 +42,17 @@ PATHS = [
 
 
 @pytest.fixture(scope="module")
-def url():
-    given = os.environ.get("DATA_SERVICE_TEST_POSTGRESQL")
-    if not given:
-        pytest.skip("no PostgreSQL was named: DATA_SERVICE_TEST_POSTGRESQL")
+def server():
+    if given := os.environ.get("DATA_SERVICE_TEST_POSTGRESQL"):
+        yield given
+        return
+    with postgresql_server() as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def url(server):
+    given = server
     schema = f"dataservice_{secrets.token_hex(4)}"
     engine = create_engine(given)
     with engine.begin() as connection:
@@ -80,6 +90,31 @@ def test_fifty_callers_get_no_more_than_the_cap(store, service):
         answers = list(pool.map(client.get, [f"{service.url}/v1/indices"] * 50))
     assert sorted(answer.status_code for answer in answers) == [200] * 3 + [429] * 47
     assert store.usage(key) == 3
+
+
+def test_processes_that_share_the_database_give_no_more_than_the_cap_between_them(store, url):
+    key = store.create_key(cap=40)
+    command = [sys.executable, "-m", "dataservice", "serve", "--db", url, "--port", "0", "--workers", "2"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as serving:
+        try:
+            address = next(word for word in serving.stdout.readline().split() if word.startswith("http://"))
+            path = f"{address.rstrip(',')}/v1/signals/us-cpi"
+            client = httpx.Client(headers={"Authorization": f"Bearer {key}"}, timeout=60)
+            with client, ThreadPoolExecutor(20) as pool:
+                answers = list(pool.map(client.get, [path] * 60))
+        finally:
+            serving.terminate()
+            serving.wait()
+    assert sorted(answer.status_code for answer in answers) == [200] * 40 + [429] * 20
+    assert store.usage(key) == 40
+
+
+def test_after_an_import_the_new_data_are_shown(store, service, sample_data):
+    headers = {"Authorization": f"Bearer {store.create_key('pro')}"}
+    with httpx.Client(headers=headers) as client:
+        first = client.get(f"{service.url}/v1/signals/us-cpi")
+        import_directory(store, sample_data)
+        assert client.get(f"{service.url}/v1/signals/us-cpi").content == first.content
 
 
 def test_importing_again_replaces_while_readers_see_one_state(store, service, sample_data):

@@ -4,8 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from udfs.engine.registry import combinations, single
+from udfs.engine import registry
+from udfs.engine.registry import single
 from udfs.errors import ArgumentError
+
+
+def combinations(raw, ranges):
+    return [list(row) for row in registry.combinations(raw, ranges)]
+
 
 items = st.integers(0, 99)
 shapes = st.tuples(st.integers(1, 4), st.integers(1, 4))

@@ -139,3 +139,38 @@ def test_values_that_arrive_do_not_end_the_typing_in_a_cell(office, service, dis
     press("type", " done")
     press("key", "Return")
     assert office.wait_for_text("half done")
+
+
+def test_cells_fill_in_as_their_values_arrive(office, service):
+    slugs = ["us-cpi", "us-10y", "wb.gold", "btc-usd", "sp-500", "fx.eur-usd", "cboe.vix", "eth-usd"]
+    service.running.latency_s = 0.6
+    office.load_visible("private:factory/scalc")
+    office.put_formulas("A1", [f'=DS.SIGNAL("{slug}")' for slug in slugs])
+    assert office.wait_until_shown("A1", "#N/A") > 0
+    assert "#N/A" in [row[0] for row in office.show("A2:A8")], "the others were still on their way"
+    assert office.wait_for_values() == {}
+    assert service.running.request_count == len(slugs)
+
+
+def test_what_loads_can_be_stopped_and_refresh_loads_it(office, service):
+    service.running.latency_s = 5
+    office.load_visible("private:factory/scalc")
+    office.put("A1", '=DS.SIGNAL("us-cpi")')
+    while not service.running.request_count:
+        office.show("A1")
+    assert office.dispatch(COMMAND + "stop") == "Stopped. Refresh loads the rest."
+    service.running.latency_s = 0
+    assert office.dispatch(COMMAND + "refresh").startswith("Refreshed: ")
+    assert office.wait_until_shown("A1", "#N/A") > 0
+
+
+def test_more_requests_than_may_be_sent_unasked_are_refused_with_what_to_do(service, tmp_path, display):
+    with (
+        counted_backend(service, tmp_path, ask_above=1) as backend,
+        running_office(Extension(url=backend.url), display=display) as office,
+    ):
+        office.load_visible("private:factory/scalc")
+        office.put_formulas("A1", ['=DS.SIGNAL("us-cpi")', '=DS.SIGNAL("wb.gold")', '=DS.SIGNAL("sp-500")'])
+        report = office.dispatch(COMMAND + "refresh")
+        assert f"more than ask_above (1): say yes at {backend.url}/taskpane.html and refresh" in report
+        assert service.running.request_count <= 1, "a cell that was typed alone"

@@ -188,6 +188,16 @@ async def test_a_frozen_copy_lists_its_sources_and_holds_what_was_signed(service
     assert [d.where for d in verify_book(copy).differences] == ["Sheet1!C3", "Sources!C6"]
 
 
+async def test_a_frozen_copy_is_not_built_again_and_the_error_says_what_to_do(service: EmbeddedService, tmp_path: Path):
+    book, audit, copy = make_book(tmp_path / "book.xlsx", CELLS), tmp_path / "numbers.jsonl", tmp_path / "copy.xlsx"
+    await signed(service, book, book, audit)
+    freeze_book(book, tmp_path / "frozen.xlsx")
+    sign_copy(book, tmp_path / "frozen.xlsx", copy, BookSigner(audit))
+    assert [task.target for task in books_to_replay(audit)] == [book.resolve()]
+    with pytest.raises(WorkbookError, match=r"frozen copy copy\.xlsx.*addin freeze book\.xlsx -o copy\.xlsx"):
+        books_to_replay(audit, only="copy.xlsx")
+
+
 async def test_a_copy_of_numbers_that_nobody_signed_names_them(service: EmbeddedService, tmp_path: Path):
     book, audit = make_book(tmp_path / "book.xlsx", CELLS), tmp_path / "numbers.jsonl"
     async with AsyncClient(service.url, service.key) as client:

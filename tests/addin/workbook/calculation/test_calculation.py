@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from xlsxwriter import Workbook
 
+from addin.workbook.many.run import books_cost
 from addin.workbook.refresh.refresh import book_cost, refresh_book
 from addin.workbook.refresh.report import Refreshed
 from dataservice.client import AsyncClient
@@ -107,6 +108,7 @@ async def test_a_branch_that_was_not_taken_before_is_unproven(service: EmbeddedS
         ("=MMULT(A1,{1})", "MMULT is not worked out"),
         ("=RAND()+A1", "random"),
         ("=NOSUCH(A1)", "NOSUCH is not known"),
+        ("=MATCH(A1,{1,300})", "MATCH for the nearest value is not known"),
         ("=A1:A3*2", "one cell of a range"),
         ("=[1]Sheet1!A1+A1", "not"),
         ("=(A1+", "cannot be read"),
@@ -163,6 +165,36 @@ async def test_the_cost_counts_calls_inside_longer_formulas_and_sends_nothing(se
         assert service.running.request_count == 0
         report = await refresh_book(Session(client), book, book)
     assert (cost.requests, report.requests, cost.skipped) == (2, 2, [])
+
+
+@pytest.mark.parametrize(
+    ("formula", "told"),
+    [
+        (f'=IF({CALL}>1000,_xldudf_DS_SIGNAL("us-10y"),0)', "1 to 2 requests"),
+        ('=IF(B1>100,_xldudf_DS_SIGNAL("us-10y"),0)', "1 to 2 requests"),
+        ('=_xldudf_DS_SIGNAL("us-10y")*B1', "2 requests"),
+        ('=_xldudf_DS_SIGNAL(IF(B1>100,"us-10y","wb.gold"))', "at least 1 request"),
+    ],
+)
+async def test_the_cost_is_a_range_where_an_answer_decides_what_is_asked(
+    service: EmbeddedService, tmp_path: Path, formula: str, told: str
+):
+    book = _stored(tmp_path / "book.xlsx", {"A1": (formula, 0), "B1": (f"={CALL}", 1)})
+    async with AsyncClient(service.url, service.key) as client:
+        cost = await book_cost(Session(client), book)
+        many = await books_cost(Session(client), [book])
+        report = await refresh_book(Session(client), book, book)
+    assert str(cost.cost) == str(many.cost) == told
+    assert report.requests == service.running.request_count >= cost.cost.at_least
+    assert cost.cost.at_most is None or report.requests <= cost.cost.at_most
+
+
+async def test_days_that_spreadsheets_do_not_have_are_errors(service: EmbeddedService, tmp_path: Path):
+    cells = {"A1": "=DATE(10000,1,1)", "A2": "=DATE(1900,1,-1)", "A3": "=DATE(9999,12,31)", "A4": "=DATE(1900,1,1)"}
+    book = make_book(tmp_path / "book.xlsx", {**cells, "B1": f"={CALL}"})
+    await _refresh(service, book)
+    early, late, *days = values(book, "Sheet1", "A1", "A2", "A3", "A4")
+    assert (early.message, late.message, days) == ("#NUM!", "#NUM!", [2_958_465, 1])
 
 
 async def test_what_the_service_cannot_answer_leaves_the_old_value(service: EmbeddedService, tmp_path: Path):

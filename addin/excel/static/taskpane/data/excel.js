@@ -37,6 +37,9 @@ export const excel = {
 
   freeze: (scope, isOurs) =>
     Excel.run(async (context) => {
+      // An Excel that calculates only on request (F9) may show old values; any other has nothing left to do here.
+      context.application.calculate("Recalculate");
+      await context.sync();
       const ranges = await filledRanges(context, scope, isOurs);
       const withJson = Office.context.requirements.isSetSupported("ExcelApi", "1.16");
       const wanted = ["values", "valueTypes", "numberFormat", ...(withJson ? ["valuesAsJson"] : [])];

@@ -131,7 +131,14 @@
   const events = { add() {} };
   const context = {
     sync: async () => {},
-    application: { calculate: () => dirty.splice(0).forEach(([sheet, address]) => void calculate(sheet, address)) },
+    application: {
+      calculate() {
+        dirty.splice(0).forEach(([sheet, address]) => void calculate(sheet, address));
+        // `due` is what a cell shows once it is calculated, in an Excel that does so only on request.
+        for (const cell of [...sheets.values()].flatMap((cells) => [...cells.values()]))
+          if ("due" in cell) cell.value = cell.due;
+      },
+    },
     workbook: {
       getActiveCell: selected,
       getSelectedRange: selected,

@@ -140,6 +140,12 @@ def test_freezing_replaces_our_formulas_and_no_others(pane):
     assert cell(pane, "A1", "Sheet2")["formula"] == ""
 
 
+def test_freezing_calculates_first_what_excel_calculates_only_on_request(pane):
+    put(pane, "B2", formula=f"{CPI}*2", value=300, due=326.244, type="Double")
+    freeze(pane, "sheet")
+    assert (cell(pane, "B2")["formula"], cell(pane, "B2")["value"]) == ("", 326.244)
+
+
 def test_freezing_keeps_what_a_formula_spilled_dates_with_their_format(pane):
     day = {"type": "FormattedNumber", "basicValue": 46265, "numberFormat": "yyyy-mm-dd"}
     put(pane, "B2", formula='=DS.SIGNAL_HISTORY("us-cpi")', value=46265, type="Double", json=day, spill="B2:C2")

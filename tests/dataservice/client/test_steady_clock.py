@@ -2,7 +2,7 @@
 
 import time
 
-from dataservice.client.cache.steady_clock import SteadyClock
+from dataservice.client.steady_clock import SteadyClock
 
 
 def test_a_clock_that_is_set_back_is_noticed():

@@ -1,0 +1,1 @@
+"""What a run measured, for machines and for the pages."""

@@ -1,0 +1,96 @@
+"""New signals in one page load, each a request: the first value, and the last beside bare httpx asking for the same.
+
+`python -m benchmarks.loading [10000]` loads so many.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import time
+from pathlib import Path
+
+import httpx
+
+from addin.backend import create_app
+from addin.backend.serving import listen, running
+from addin.config.api_key import ConfiguredKey, KeySource, KeyStore, no_keychain
+from addin.config.settings import Settings
+from benchmarks.cells_in_chromium import OUR_PAGE
+from benchmarks.measuring import Row, report
+from benchmarks.sheet_cells import LATENCY_S, many_signals
+from tests.addin.excel import chromium
+from tests.addin.excel.chromium import Chromium, executable
+from tests.addin.excel.scripted_backend import HOST
+
+SIGNALS = 2_000
+CONNECTIONS = 16
+"""As many as the client has."""
+
+FIRST_REACH_S = 2.0
+REACH = 1.1
+
+LOAD = """async (count) => {
+  const begun = performance.now();
+  const at = [];
+  const failed = [];
+  const note = () => at.push((performance.now() - begun) / 1000);
+  const call = (number) => ask(["SIGNAL", `s${number}`]).then(note, (error) => failed.push(error.message));
+  await Promise.all(Array.from({ length: count }, (_, number) => call(number)));
+  if (failed.length > 0) throw new Error(`${failed.length} cells failed: ${failed[0]}`);
+  return [at[0], at[count - 1], DataServiceAddin.spent.requests];
+}"""
+
+
+def main(count: int = SIGNALS) -> None:
+    """Print the table."""
+    program = executable()
+    if program is None:
+        sys.exit("there is no Chromium here")
+    chromium.LONGEST_STEP_S = 600
+    browser = Chromium(program)
+    try:
+        with many_signals(count) as (settings, key):
+            floor_s = asyncio.run(_bare(settings.url, key, count))
+        with many_signals(count) as (settings, key):
+            first_s, last_s = _loaded(browser, settings, key, count)
+    finally:
+        browser.close()
+    note = f"a request each, {1000 * LATENCY_S:g} ms"
+    rows = [
+        Row("the first value", first_s, reach_s=FIRST_REACH_S),
+        Row("the last value, beside bare httpx", last_s, floor_s, REACH, note),
+    ]
+    report(f"{count:,} new signals in one page load", rows)
+
+
+async def _bare(url: str, key: str, count: int) -> float:
+    """The seconds that bare httpx takes for the same requests."""
+    left = iter(range(count))
+    limits = httpx.Limits(max_connections=CONNECTIONS)
+    async with httpx.AsyncClient(base_url=url, headers={"authorization": f"Bearer {key}"}, limits=limits) as client:
+
+        async def work() -> None:
+            for number in left:
+                (await client.get(f"/v1/signals/s{number}", params={"history": 365})).raise_for_status()
+
+        begun = time.perf_counter()
+        await asyncio.gather(*(work() for _ in range(CONNECTIONS)))
+        return time.perf_counter() - begun
+
+
+def _loaded(browser: Chromium, settings: Settings, key: str, count: int) -> tuple[float, float]:
+    """The seconds from the page's calls to the first and to the last value."""
+    keys = KeyStore(settings.url, open_keychain=no_keychain, file=Path(f"{settings.cache_dir}-keys.json"))
+    app = create_app(settings, keys=keys, key=ConfiguredKey(key, KeySource.CONFIG))
+    with running(app, listen("127.0.0.1", 0)) as url, browser.page(f"{url}/help") as page:
+        page.evaluate(f"() => {{ {HOST} }}")
+        page.add_script(url=f"{url}/functions.js")
+        page.evaluate(OUR_PAGE)
+        first_s, last_s, requests = page.evaluate(LOAD, count)
+    assert requests == count, f"{requests} requests were told, {count} were needed"
+    return first_s, last_s
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:2]))

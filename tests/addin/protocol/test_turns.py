@@ -1,0 +1,45 @@
+"""Large batches are worked on in turns: other tasks of the loop go on meanwhile, counted by the turns they had."""
+
+from __future__ import annotations
+
+import asyncio
+
+import orjson
+import pytest
+
+from addin.protocol.batch import Batches, calls_in_turns
+from addin.protocol.limits import BatchLimits
+from addin.protocol.response_cache import ResponseCache
+from tests.udfs.asking import session_on
+
+CELLS = 10_000
+LEAST = {
+    "different days": (CELLS // 500, [["SIGNAL", "btc-usd", "value", 40_000 + n] for n in range(CELLS)]),
+    "a range of days": (CELLS // 50, [["SIGNAL", "btc-usd", "value", [[40_000 + n] for n in range(CELLS)]]]),
+    "a range of one name": (CELLS // 50, [["SIGNAL", [["us-cpi"]] * CELLS]]),
+    "a wide range": (CELLS // 50, [["SIGNAL", [["us-cpi"] * CELLS]]]),
+    "a range of what is wrong": (CELLS // 50, [["SIGNAL", "us-cpi", "value", [["no day"]] * CELLS]]),
+    "several ranges": (4 * CELLS // 50, [["SIGNAL", [["us-cpi", name]] * CELLS] for name in ("WTI", "GOLD")]),
+}
+"""Turns that others have at least, and the calls: the work between two of them is what so many cells take."""
+
+
+@pytest.mark.parametrize("name", LEAST)
+async def test_a_large_batch_lets_others_have_their_turns(service, name):
+    turns = 0
+
+    async def other() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    least, calls = LEAST[name]
+    async with session_on(service) as session:
+        batches = Batches(session, ResponseCache(2**26), deadline_s=60)
+        await batches.answer([b'["SIGNALS"]', b'["SIGNAL","us-cpi"]'])
+        task = asyncio.ensure_future(other())
+        answers = await batches.answer(await calls_in_turns(orjson.dumps({"calls": calls}), BatchLimits()))
+        task.cancel()
+    assert len(orjson.loads(answers.text)) == len(calls)
+    assert turns >= least

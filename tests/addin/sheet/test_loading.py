@@ -1,0 +1,63 @@
+"""Cells of the sheet that load: the question before many requests, and cells that nobody needs any more."""
+
+import pytest
+
+from tests.addin.sheet.pages import opened_sheet, sheet_server
+
+pytestmark = pytest.mark.usefixtures("component")
+
+SLUGS = ["us-cpi", "us-10y", "wb.gold", "btc-usd", "sp-500", "fx.eur-usd", "cboe.vix", "eth-usd"]
+CELLS = {f"A{row}": f'=DS.SIGNAL("{slug}")' for row, slug in enumerate(SLUGS, 1)}
+
+
+def test_the_sheet_asks_before_many_requests_and_a_yes_loads_the_cells(chromium, service, tmp_path):
+    with sheet_server(service, tmp_path, ask_above=5) as url, opened_sheet(chromium, url) as page:
+        page.put(CELLS)
+        page.sees("This needs 8 requests")
+        assert page.values(*CELLS) == ["#N/A"] * len(CELLS)
+        assert "not loaded: this needs 8 requests" in page.cell("A1")["message"]
+        assert service.running.request_count == 0
+        page.press("Load", exact=True)
+        page.until(
+            "typeof sheet.book.model.getters.getEvaluatedCell({sheetId: 'Sheet1', col: 0, row: 7}).value === 'number'"
+        )
+        assert all(value > 0 for value in page.values(*CELLS))
+        assert service.running.request_count == len(CELLS)
+
+
+def test_after_a_no_the_cells_say_so_until_a_refresh(chromium, service, tmp_path):
+    with sheet_server(service, tmp_path, ask_above=5) as url, opened_sheet(chromium, url) as page:
+        page.put(CELLS)
+        page.press("Not now")
+        page.until("DataServiceAddin.loading.question === null")
+        page.until("DataServiceAddin.totals.batches === 2")
+        assert "were not wanted; Refresh asks again" in page.cell("A1")["message"]
+        page.press("Refresh")
+        page.sees("This needs 8 requests")
+        assert service.running.request_count == 0
+
+
+@pytest.mark.parametrize("edit", ["delete", "other formula", "constant"])
+def test_a_cell_that_is_changed_while_it_loads_is_not_waited_for(chromium, service, tmp_path, edit):
+    service.running.latency_s = 30
+    with sheet_server(service, tmp_path) as url, opened_sheet(chromium, url) as page:
+        page.put({"A1": '=DS.SIGNAL("us-cpi")'})
+        page.sees("Loading: 0 of 1")
+        if edit == "delete":
+            zone = "{ left: 0, right: 0, top: 0, bottom: 0 }"
+            page.tab.evaluate(f"sheet.book.model.dispatch('DELETE_CONTENT', {{ sheetId: 'Sheet1', target: [{zone}] }})")
+        else:
+            page.put({"A1": "5" if edit == "constant" else "=1+1"})
+        page.until("sheet.calls.waiting === 0 && DataServiceAddin.waiting === 0")
+        service.running.latency_s = 0
+
+
+def test_a_cell_whose_argument_changes_while_it_loads_shows_the_new_one(chromium, service, tmp_path):
+    service.running.latency_s = 2
+    with sheet_server(service, tmp_path) as url, opened_sheet(chromium, url) as page:
+        page.put({"A1": "us-cpi", "B1": '=DS.SIGNAL(A1,"name")'})
+        page.sees("Loading: 0 of 1")
+        service.running.latency_s = 0
+        page.put({"A1": "wb.gold"})
+        assert "Gold" in page.cell("B1")["value"]
+        assert page.tab.evaluate("sheet.calls.waiting") == 0

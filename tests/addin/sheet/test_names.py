@@ -1,0 +1,61 @@
+"""Completing the names of signals, indices and currents while a formula is typed."""
+
+import pytest
+
+from tests.addin.sheet.pages import SheetPage, opened_sheet, sheet_server
+
+pytestmark = pytest.mark.usefixtures("component")
+
+PROPOSALS = ".o-autocomplete-value"
+K3 = "{ sheetId: 'Sheet1', col: 10, row: 2 }"
+FORMULA = f"sheet.book.model.getters.getCellText({K3}, {{ showFormula: true }})"
+
+
+def typed(page: SheetPage, text: str) -> list[str]:
+    """What is offered after the text was typed into the active cell."""
+    page.run(lambda browser: browser.keyboard.type(text, delay=5))
+    return page.texts(PROPOSALS)
+
+
+@pytest.mark.parametrize(
+    ("call", "begun", "expected", "formula"),
+    [
+        ('=DS.SIGNALS(,,"slug")', '=DS.SIGNAL("us-c', '"us-cpi"', '=DS.SIGNAL("us-cpi")'),
+        ('=DS.SIGNALS(,,"slug")', '=DS.SPARK("gold', '"wb.gold"', '=DS.SPARK("wb.gold")'),
+        ("=DS.INDICES()", '=DS.INDEX("risk', '"risk-dial"', '=DS.INDEX("risk-dial")'),
+        ("=DS.CURRENTS()", '=DS.CURRENT("cal', '"calm-or-storm"', '=DS.CURRENT("calm-or-storm")'),
+    ],
+)
+def test_names_at_hand_are_offered_inside_the_quotes(chromium, service, tmp_path, call, begun, expected, formula):
+    with sheet_server(service, tmp_path) as url, opened_sheet(chromium, url) as page:
+        page.put({"A1": call})
+        assert page.cell("A1")["value"]
+        spent = service.running.request_count
+        page.select("K3")
+        typed(page, begun[:-1])
+        page.settle()
+        assert typed(page, begun[-1])[0] == expected
+        page.keys("Tab")
+        page.until(f"document.querySelector('.o-composer').textContent === '{formula[:-1]}'")
+        page.keys(")")
+        page.until(f"document.querySelector('.o-composer').textContent === '{formula}'")
+        page.keys("Enter")
+        page.until(f"{FORMULA} === '{formula}'")
+        page.cell("K3")
+        assert service.running.request_count <= spent + 1
+
+
+def test_without_a_catalogue_nothing_is_offered_and_nothing_is_spent(chromium, service, tmp_path):
+    with sheet_server(service, tmp_path) as url, opened_sheet(chromium, url) as page:
+        page.select("K3")
+        assert typed(page, '=DS.SIGNAL("us-c') == []
+        page.settle()
+        assert typed(page, "p") == []
+    assert service.running.request_count == 0
+
+
+def test_choices_of_other_arguments_are_offered_as_before(chromium, service, tmp_path):
+    with sheet_server(service, tmp_path) as url, opened_sheet(chromium, url) as page:
+        page.select("K3")
+        page.put({"A1": '=DS.SIGNALS(,,"slug")'})
+        assert '"observed_at"' in typed(page, '=DS.SIGNAL("us-cpi", "obs')

@@ -1,0 +1,51 @@
+"""A PostgreSQL server of our own for tests and benchmarks, from the programs that this machine has."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+
+OPTIONS = "-c listen_addresses='' -c fsync=off -c max_connections=200 -c unix_socket_directories='{folder}'"
+
+
+@contextmanager
+def postgresql_server() -> Iterator[str]:
+    """The URL of an empty database, served over a socket in a folder that is removed afterwards."""
+    programs = _programs()
+    if programs is None:
+        pytest.skip("no PostgreSQL server on this machine")
+    # The server refuses to run as root, and whom it runs as must be able to reach its folder.
+    is_root = os.geteuid() == 0
+    with TemporaryDirectory(prefix="dataservice-postgresql-", dir="/tmp" if is_root else None) as name:
+        folder = Path(name)
+        who: dict[str, Any] = {"user": "postgres", "group": "postgres", "extra_groups": []} if is_root else {}
+        if is_root:
+            shutil.chown(folder, "postgres", "postgres")
+
+        def run(program: str, *options: str) -> None:
+            command = [str(programs / program), "-D", str(folder / "data"), *options]
+            subprocess.run(command, check=True, cwd=folder, stdout=subprocess.DEVNULL, **who)
+
+        run("initdb", "--username=service", "--auth=trust", "--no-sync", "--encoding=UTF8", "--locale=C")
+        run("pg_ctl", "-w", "-l", str(folder / "log"), "-o", OPTIONS.format(folder=folder), "start")
+        try:
+            yield f"postgresql+psycopg://service@/postgres?host={folder}"
+        finally:
+            run("pg_ctl", "-w", "-m", "immediate", "stop")
+
+
+def _programs() -> Path | None:
+    """The folder of the server's programs: Debian has one for each version, outside of PATH."""
+    found = shutil.which("initdb")
+    if found is not None:
+        return Path(found).resolve().parent
+    versions = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: int(path.parts[4]))
+    return versions[-1].parent if versions else None
