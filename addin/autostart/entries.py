@@ -9,9 +9,9 @@ import plistlib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path, PureWindowsPath
 
+from addin.autostart.form import Form
 from addin.config.windows_registry import CURRENT_USER
 from addin.errors import AddinError
 from addin.tls.trust import Step
@@ -30,15 +30,6 @@ RUN_MAX = 260
 
 RESTART_S = 10
 """The pause before a backend that failed is started again, so that one that cannot start costs nothing."""
-
-
-class Form(StrEnum):
-    """How a system starts something at login."""
-
-    WINDOWS = "windows"
-    MAC = "mac"
-    SYSTEMD = "systemd"
-    XDG = "xdg"
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from addin.autostart.entries import LABEL, RUN_KEY, Entry, Form, entry, without_window
+from addin.autostart.entries import LABEL, RUN_KEY, Entry, entry, without_window
+from addin.autostart.form import Form
 from addin.config.windows_registry import WindowsRegistry
 from addin.errors import AddinError
 from addin.tls.trust import Platform, platform, run

@@ -32,6 +32,9 @@ from dataservice.errors import DataServiceError
 from udfs import REGISTRY
 from udfs.errors import error_kind, reason
 
+VERSION = version("dataservice-addin")
+"""The version that runs: after an update the one on the disk is another."""
+
 BAD_MODE = 'mode is "stale" or "force"'
 
 IN_THE_PANE = "say yes or no in the task pane; in the sheet, above the cells"
@@ -150,7 +153,7 @@ async def status(request: Request) -> Response:
         told = await told_by_all(backend, tenant)
         return JsonResponse(
             {
-                "version": version("dataservice-addin"),
+                "version": VERSION,
                 "service": settings.url,
                 "namespace": settings.namespace,
                 "ttl_s": settings.ttl_s,

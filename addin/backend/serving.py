@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 import uvicorn
 from starlette.types import ASGIApp
 
+from addin.autostart.looked_after import looked_after
 from addin.backend.connections import LimitedSocket, handles_allowed, protocol_with_timeout
-from addin.backend.looked_after import looked_after
 from addin.backend.operation.request_log import SparingFilter
 from addin.errors import AddinError
 

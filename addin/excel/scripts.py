@@ -21,6 +21,7 @@ FUNCTIONS_PARTS = (
     "taskpane/data/exchange",
     "functions/batches",
     "functions/loading",
+    "functions/question",
     "functions/rate_limiter",
     "functions/functions",
 )

@@ -19,9 +19,6 @@ TIMEOUT_S = 5.0
 AT_A_TIME = 32
 """Operations under way on one store: ten thousand cells must not open as many connections, nor time out waiting."""
 
-LOOKS_AT_A_TIME = 16
-"""Of these, looks for entries: what was asked for first goes on to its request before others begin to be looked up."""
-
 PAUSE_S = 30.0
 """A store that failed is not used for half a minute: a dead Redis would otherwise cost every cell a time-out.
 
@@ -46,14 +43,13 @@ class ResilientStore:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._store = store
-        self._is_memory = isinstance(store, MemoryStore)  # which neither waits nor fails
+        self._is_memory = type(store) is MemoryStore  # which neither waits nor fails, unlike what may extend it
         self._timeout_s = timeout_s
         self._hedge_s = hedge_s
         self._late: dict[str, asyncio.Task[None]] = {}
         """By name, the last of its writes that is still under way."""
         self._clock = clock
         self._slots = asyncio.Semaphore(AT_A_TIME)
-        self._looks = asyncio.Semaphore(LOOKS_AT_A_TIME)
         self._paused_until = float("-inf")
         self._writing_paused_until = float("-inf")
         self._warned = False
@@ -75,8 +71,7 @@ class ResilientStore:
     async def get(self, name: str) -> Entry | None:
         """The entry, or None."""
         await self._settled(name)
-        async with self._looks:
-            return await self._tried(lambda: self._store.get(name), None)
+        return await self._tried(lambda: self._store.get(name), None)
 
     async def put(self, name: str, entry: Entry) -> None:
         """Keep the entry if that is possible; a slow store does so after this returned."""

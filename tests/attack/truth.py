@@ -2,8 +2,10 @@
 
     python -m tests.attack.truth --steps 100000 --store sqlite
 
-The run is a row of worlds. In every other one the clocks of all processes, or of one of them, are set forward and back;
-in those it is not checked how many requests were needed, because nobody knows then how old an answer is.
+The run is a row of worlds. In every other one the clocks of all processes, or of one of them, are set forward and back.
+Nobody knows then how old an answer is, so that a set clock may cost what is known once more, and no more than that: a
+read of a detail one request, a read of a history at most all its pages and one request for each part of it that was
+pulled at another time.
 """
 
 from __future__ import annotations
@@ -181,7 +183,7 @@ class Attack:
         most = series.most_requests(
             resource, self.clock.now, self.world.today(), self._not_before.get((key, number), NEVER)
         )
-        doubts = series.doubts
+        doubts, most_from_nothing = series.doubts, series.most_from_nothing(resource)
         try:
             answer = await client.read(resource)
         except DataServiceError:
@@ -189,11 +191,12 @@ class Attack:
                 check.wrong("lost", f"{resource} in mode {self.world.mode}")
             return
         finally:
-            if not self._moves_clocks:
-                if series.doubts > doubts:
-                    check.figures["after a revision"] += 1
-                    most += series.whole() + 1
-                self._count(resource, self.world.requests - before, most)
+            if self._moves_clocks:
+                most = most_from_nothing
+            if series.doubts > doubts:
+                check.figures["after a revision"] += 1
+                most += series.whole() + 1
+            self._count(resource, self.world.requests - before, most)
         if fixed:
             self._shown.add((key, resource))
         if answer.fresh_until - clock() > 900.001 and answer.stale_because is None:

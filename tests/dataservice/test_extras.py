@@ -10,7 +10,7 @@ import pytest
 
 from dataservice.extras import Environment, install_command
 
-WHEEL = "/home/me/my wheels/dataservice_addin-0.1.0-py3-none-any.whl"
+WHEEL = "/opt/me/my wheels/dataservice_addin-0.1.0-py3-none-any.whl"
 
 RECEIPT = """[tool]
 requirements = [
@@ -19,7 +19,7 @@ requirements = [
     {{ name = "rich" }},
 ]
 python = "3.11"
-entrypoints = [{{ name = "addin", install-path = "/home/me/.local/bin/addin", from = "dataservice-addin" }}]
+entrypoints = [{{ name = "addin", install-path = "/opt/me/.local/bin/addin", from = "dataservice-addin" }}]
 """
 
 
@@ -59,8 +59,8 @@ def test_an_environment_of_pipx_is_told_to_use_pipx_with_its_own_name(tmp_path):
     ("own", "source"),
     [
         (f'path = "{WHEEL}"', [WHEEL]),
-        ('directory = "/home/me/addin"', ["/home/me/addin"]),
-        ('editable = "/home/me/addin"', ["--editable", "/home/me/addin"]),
+        ('directory = "/opt/me/addin"', ["/opt/me/addin"]),
+        ('editable = "/opt/me/addin"', ["--editable", "/opt/me/addin"]),
         ('git = "https://git.example/addin?rev=main"', ["https://git.example/addin?rev=main"]),
     ],
 )

@@ -14,6 +14,9 @@ from .values import NA, Answer, Value, value_of
 BATCH = 20_000
 """Calls in one request: each answer has a few MB at most."""
 
+STOP_S = 5.0
+"""A post that is under way ends sooner."""
+
 STOPPED = "stopped; press Refresh to load it"
 
 
@@ -30,6 +33,7 @@ class Engine:
         self.is_loading = False
         """Whether something that `fetch_some` was asked for is pending."""
         self._is_stopped = False
+        self._ended = threading.Event()
 
     def fresh(self, call: Call) -> CachedAnswer | None:
         """The cached answer of a call, while it is fresh."""
@@ -78,20 +82,29 @@ class Engine:
         After `stop` none is: what was not there says that it was stopped.
         """
         self.is_loading = True
+        self._ended.clear()
         pending: list[Call] = []
         for start in range(0, len(calls), BATCH):
             pending += self._keep(calls[start : start + BATCH], self.backend.answers_so_far)
         if pending and self._is_stopped:
             self._keep(pending, self._stopped)
             pending = []
-        self.is_loading = bool(pending)
-        self._is_stopped = self._is_stopped and self.is_loading
+        if not pending:
+            self.end_loading()
         return pending
 
+    def end_loading(self) -> None:
+        """Nothing is pending any more, or no cell needs it."""
+        self.is_loading = self._is_stopped = False
+        self._ended.set()
+
     def stop(self) -> bool:
-        """Let what is loading not be fetched; False if nothing is."""
-        self._is_stopped = self.is_loading
-        return self.is_loading
+        """Let what is loading not be fetched, and wait until that is so; False if nothing is."""
+        if not self.is_loading:
+            return False
+        self._is_stopped = True
+        self._ended.wait(STOP_S)
+        return True
 
     def _stopped(self, calls: Sequence[Call]) -> list[dict[str, Any]]:
         with suppress(BackendError):  # then it gives up by itself

@@ -105,6 +105,7 @@ class Screen:
     def _finish(self) -> None:
         """Calculate what is not in sight, and draw the charts: Calc does neither when a cell gets a later result."""
         self._show_progress(is_loading=False)
+        self._engine.end_loading()
         documents, self._waiting = self._waiting, {}
         for identifier, document in documents.items():
             with suppress(RuntimeException):  # it was closed meanwhile

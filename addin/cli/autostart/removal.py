@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from addin.autostart import machine
-from addin.autostart.entries import Entry, Form
+from addin.autostart.entries import Entry
+from addin.autostart.form import Form
 from addin.autostart.record import record_file
 from addin.tls.trust import platform
 from addin.tls.trust import run as run_steps

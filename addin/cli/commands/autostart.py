@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from addin.autostart.entries import Form
+from addin.autostart.form import Form
 from addin.config.settings import PREFIX, load_settings
 from dataservice.cli.command_group import new_group
 from dataservice.cli.printing import echo

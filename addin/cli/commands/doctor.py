@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from addin.config.settings import Settings, load_settings
+from dataservice.cli.printing import echo
 
 if TYPE_CHECKING:
     from addin.excel.doctor import Finding
@@ -58,7 +59,7 @@ def _write(path: Path, findings: Sequence[Finding], settings: Settings, now: dt.
         path.write_text(support_report.report(findings, settings, os.environ, now), encoding="utf-8")
     except OSError as error:
         raise AddinError(f"{path} cannot be written ({error.strerror}); name another file") from error
-    typer.echo(f"the report is in {path}; read it before you send it: it names addresses, but holds no key", err=True)
+    echo(f"the report is in {path}; read it before you send it: it names addresses, but holds no key", err=True)
 
 
 def _libreoffice() -> list[Finding]:

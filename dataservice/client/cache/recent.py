@@ -60,7 +60,7 @@ def with_detail(history: History, detail: SignalDetail, at: float) -> History:
     if any(span.revised for span in later):
         return history  # the detail is older than the doubt
     if not later:
-        return after_pull(history, window, found, at)
+        return _with_answer(history, window, found, at)
     return _replayed(history, later, window, found, at)
 
 
@@ -105,6 +105,14 @@ def window_of_detail(detail: SignalDetail) -> Window:
     return Window(history.first_day + timedelta(days=first_day_may_be_cut), date.max)
 
 
+def _with_answer(history: History, window: Window, found: Observations, at: float) -> History:
+    """The history after a detail of the time `at`; one from before a revision became doubtful with it."""
+    result = after_pull(history, window, found, at)
+    if history.revised_at is None or at >= history.revised_at:
+        return result
+    return replace(result, spans=tuple(replace(s, revised=s.revised or s.pulled_at == at) for s in result.spans))
+
+
 def _replayed(history: History, later: list[Span], window: Window, found: Observations, at: float) -> History:
     """The history after all pulls in the order of their times: those before `at`, the one at `at`, those after it."""
     steps: list[tuple[float, Window]] = []
@@ -126,7 +134,7 @@ def _replayed(history: History, later: list[Span], window: Window, found: Observ
         for rest in rests:
             was_end = span.was_end and rest.end == span.window.end
             spans.append(replace(span, window=rest, checked_at=checked_at, was_end=was_end))
-    result = after_pull(History(history.observations, tuple(spans), history.revised_at), window, found, at)
+    result = _with_answer(History(history.observations, tuple(spans), history.revised_at), window, found, at)
     for time, days in sorted(steps):
         result = after_pull(result, days, history.inside(days), time)
     ends = {span.window.end for span in history.spans if span.was_end}

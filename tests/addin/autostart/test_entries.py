@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 
 from addin.autostart.entries import (
     LABEL,
-    Form,
     desktop_entry,
     entry,
     launch_agent,
@@ -23,9 +22,10 @@ from addin.autostart.entries import (
     systemd_unit,
     without_window,
 )
+from addin.autostart.form import Form
 from addin.errors import AddinError
 
-ODD = ["/opt/the add-in/bin/python", '/home/zoë/50% off/$HOME/it\'s "here"/py\\thon', "`id`", "$(id)", "%h %%"]
+ODD = ["/opt/the add-in/bin/python", '/opt/zoë/50% off/$HOME/it\'s "here"/py\\thon', "`id`", "$(id)", "%h %%"]
 ODD += ["C:\\Program Files\\Ünï\\pythonw.exe", "C:\\ends with\\", "", "a=b", 'C:\\a\\\\"b']
 WORDS = st.text(st.characters(exclude_categories=["C", "Zl", "Zp"]), min_size=1, max_size=20) | st.sampled_from(ODD)
 COMMANDS = st.lists(WORDS, min_size=1, max_size=4).map(lambda words: [words[0] or "/bin/python", *words[1:]])
@@ -117,17 +117,15 @@ def test_a_line_break_in_a_path_is_refused_and_never_another_line(form):
         assert plistlib.loads(launch_agent(command).encode())["ProgramArguments"] == command
         return
     with pytest.raises(AddinError, match="control character"):
-        entry(form, command, home=Path("/home/x"), config=Path("/home/x/.config"), uid=1)
+        entry(form, command, home=Path("/opt/x"), config=Path("/opt/x/.config"), uid=1)
 
 
 def test_each_form_has_its_place_and_the_commands_that_start_and_end_it():
-    made = {
-        form: entry(form, ["python"], home=Path("/home/x"), config=Path("/home/x/.config"), uid=501) for form in Form
-    }
+    made = {form: entry(form, ["python"], home=Path("/opt/x"), config=Path("/opt/x/.config"), uid=501) for form in Form}
     assert made[Form.WINDOWS].place == r"HKEY_CURRENT_USER\Software\Microsoft\Windows\CurrentVersion\Run"
     assert made[Form.MAC].start[0].command[:3] == ("launchctl", "bootstrap", "gui/501")
     assert made[Form.SYSTEMD].end[0].command == ("systemctl", "--user", "disable", "--now", f"{LABEL}.service")
-    assert Path(made[Form.XDG].place) == Path(f"/home/x/.config/autostart/{LABEL}.desktop")
+    assert Path(made[Form.XDG].place) == Path(f"/opt/x/.config/autostart/{LABEL}.desktop")
 
 
 def test_windows_opens_no_console_window():

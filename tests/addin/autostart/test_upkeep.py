@@ -10,11 +10,11 @@ import uvicorn
 from starlette.applications import Starlette
 
 from addin.autostart.log_file import log_into
+from addin.autostart.looked_after import looked_after
 from addin.autostart.new_version import NewVersion, can_be_started, code_now
 from addin.autostart.record import Record, kept_variables, read_record, write_record
 from addin.autostart.upkeep import LOOK_FOR_UPDATES_EVERY, RENEW_EVERY, Ending, Upkeep
 from addin.backend import serving
-from addin.backend.looked_after import looked_after
 from addin.errors import AddinError
 from addin.tls.certificates import Certificates
 

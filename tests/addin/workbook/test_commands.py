@@ -84,7 +84,7 @@ def test_names_in_brackets_are_printed_as_they_are(service: EmbeddedService, tmp
     for arguments in (["cost", str(book)], ["refresh", str(book), "--dry-run"]):
         done = addin(*arguments, environ=environ)
         assert (done.returncode, done.stderr) == (0, "")
-        assert "[bold] book.xlsx: 4 requests" in done.stdout
+        assert "[bold] book.xlsx: at least 3 requests" in done.stdout  # an argument waits for an answer
     done = addin("refresh", str(book), environ=environ)
     assert done.returncode == 3
     assert "Sheet1!B3: the table reference Sig[slug] is not read" in done.stderr

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import orjson
 
-from tests.attack.loads.world import ASK_ABOVE, SLUGS, Page, World, value_of
+from tests.attack.loads.world import ASK_ABOVE, SLUGS, Page, World, turns, value_of
 
 STEPS = 40
 
@@ -88,7 +88,7 @@ async def _event(world: World, under_way: set[asyncio.Task[None]]) -> None:
     elif name in ("refresh", "force"):
         await world.refresh(force=name == "force")
     elif name == "wait":
-        await asyncio.sleep(0.002)
+        await turns(20)
     elif world.pages:
         task = asyncio.ensure_future(world.post(world.chance.choice(world.pages)))
         under_way.add(task)

@@ -29,6 +29,12 @@ def value_of(slug: str) -> float:
     return float(SLUGS.index(slug) + 1)
 
 
+async def turns(count: int) -> None:
+    """Let all other tasks go first, so many times."""
+    for _ in range(count):
+        await asyncio.sleep(0)
+
+
 @dataclass
 class Service:
     """Answers as many requests as it was let, and fails while it is told to."""
@@ -134,16 +140,16 @@ class World:
         self.service.fails = False
         for _ in range(2_000):
             self.answer_question(yes=True)
-            if not any(page.open for page in self.pages):
+            if any(found.get("kind") == "unconfirmed" for page in self.pages for found in page.shown.values()):
+                await self.refresh(force=False)  # after a no, the next refresh asks again
+            elif not any(page.open for page in self.pages):
                 break
             await asyncio.gather(*(self.post(page) for page in self.pages))
 
     async def end(self) -> None:
         """Wait for what goes on for nobody, and learn what it has spent."""
-        for _ in range(500):
-            if not self.loads.is_busy:
-                break
-            await asyncio.sleep(0.001)
+        while self.loads.is_busy:
+            await turns(1)
         self.now += INTEREST_S + 10
         last = Page({SLUGS[0]})
         self.pages.append(last)

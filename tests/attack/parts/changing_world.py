@@ -93,6 +93,13 @@ class Series:
             return 0
         return pages(int(np.sum(~np.isnan(self.values[live:]))))
 
+    def most_from_nothing(self, resource: Any) -> int:
+        """The most requests if nothing that is known counts: of a history all pages, and one for each part of it."""
+        if isinstance(resource, SignalResource):
+            return 1
+        parts = int(np.sum(self.asked_at[1:] != self.asked_at[:-1]))
+        return self.whole() + parts + 1
+
     def whole(self) -> int:
         """The requests that all its observations take."""
         return pages(len(self.days))

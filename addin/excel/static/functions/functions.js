@@ -26,11 +26,6 @@ const loading = new Loading(() => tell(loadingListeners));
 /** Calls on their way that nobody wants any more, which the backend is told at the end of this turn. @type {Set<string>} */
 const unwanted = new Set();
 const dropSoon = turns(dropUnwanted);
-
-/** How often a page with a question looks whether it was answered elsewhere; that costs no request. */
-const QUESTION_EVERY_MS = 3_000;
-/** @type {ReturnType<typeof setTimeout> | null} */
-let looking = null;
 /** @type {string | null} */
 let userKey = null;
 let generation = -1;
@@ -183,24 +178,6 @@ function dropUnwanted() {
   unwanted.clear();
   const calls = keys.map((text) => /** @type {PendingCall} */ ({ text }));
   for (const body of batches.bodies(calls)) void request("functions/drop", body).catch(() => undefined);
-}
-
-/** Whether the open question was answered elsewhere, as in another window. */
-async function lookAtQuestion() {
-  looking = null;
-  const asked = loading.question;
-  if (asked === null) return;
-  const { question } = await request("status", null).catch(() => ({ question: asked }));
-  if (loading.question !== asked) return watchQuestion();
-  if (question?.id === asked.id) return watchQuestion();
-  loading.question = question ?? null;
-  tell(loadingListeners);
-  tell(answerListeners);
-}
-
-/** Look again in a while, as long as a question is open. */
-function watchQuestion() {
-  if (loading.question !== null) looking ??= setTimeout(() => void lookAtQuestion(), QUESTION_EVERY_MS);
 }
 
 /** @param {Set<() => void>} told */

@@ -22,7 +22,7 @@ def test_thousands_of_cells_are_a_few_batches_and_a_request_for_each_signal(serv
     cells |= {f"C{i}": f'=DS.SIGNAL("us-"&"cpi",,{40_000 + i})' for i in range(1, 3001)}
     with counted_backend(service, tmp_path) as backend:
         rows = calculated(tmp_path, {"S": cells}, backend.url)["S"]
-        assert backend.batches == 1
+        assert backend.batches <= 20, "one, and again each second for what is pending"
     assert service.running.request_count <= len(SLUGS) + 2, "the signals' detail, and one longer history in pages"
     assert all(isinstance(row[1], float) for row in rows)
     assert len({row[1] for row in rows}) == len(SLUGS)

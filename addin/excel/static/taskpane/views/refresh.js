@@ -100,7 +100,9 @@ export class Refreshing {
     const cost = await DataServiceRefresh.cost(mode);
     if (!cost.allowed && cost.reason) return cost.reason;
     const fresh = `${format.counted(cost.fresh_calls, "formula")} already fresh`;
-    const words = requestsIn(cost, format);
+    // The page knows its formulas, but not which of them lie in the sheet or the selection: it may be none, or all.
+    const isWhole = this.scope.value() === "workbook";
+    const words = requestsIn(isWhole ? cost : { ...cost, at_least: 0 }, format);
     const spent = `${words.charAt(0).toUpperCase()}${words.slice(1)}${this.#left(cost.quota)}`;
     return mode === "force" ? spent : `${spent}, ${fresh}`;
   }
