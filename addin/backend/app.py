@@ -13,10 +13,12 @@ from starlette.routing import BaseRoute
 
 from addin.backend.background_refresh import background_refresh
 from addin.backend.http import error_response
-from addin.backend.request_log import RequestLog
+from addin.backend.operation.request_log import RequestLog
 from addin.backend.routes import ROUTES
 from addin.backend.security import SecurityMiddleware
 from addin.backend.state import BackendState
+from addin.backend.workers.place import WorkersPlace
+from addin.backend.workers.status import answering_others
 from addin.config.api_key import ConfiguredKey, KeyStore, find_key
 from addin.config.connect import key_store
 from addin.config.settings import Settings
@@ -34,20 +36,21 @@ def create_app(
     keys: KeyStore | None = None,
     key: ConfiguredKey | None = None,
     pages_beside: Sequence[BaseRoute] = (),
+    place: WorkersPlace | None = None,
 ) -> Starlette:
     """The application that answers formulas and serves Excel's pages.
 
     `keys` is where the key is stored (this machine's keychain if None); `key` is used instead of one found there, in
-    the environment or in the config file; `pages_beside` are served too, under the same rules. Raises `SettingsError`
-    if the settings are not sufficient.
+    the environment or in the config file; `pages_beside` are served too, under the same rules; `place` is where it
+    meets the other workers of its port. Raises `SettingsError` if the settings are not sufficient.
     """
     keys = keys or key_store(settings)
     # Made here, not when the application starts, so that the caller learns about insufficient settings.
-    backend = BackendState(settings, keys, key or find_key(keys))
+    backend = BackendState(settings, keys, key or _first_key(keys, place), place)
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
-        async with background_refresh(backend):
+        async with background_refresh(backend), answering_others(backend):
             yield
         await backend.aclose()
 
@@ -55,10 +58,15 @@ def create_app(
         lifespan=lifespan,
         routes=[*ROUTES, *pages.routes(settings), *pages_beside],
         middleware=[
-            *([Middleware(RequestLog)] if settings.log_requests else []),
+            Middleware(RequestLog, backend.metrics, is_on=settings.log_requests),
             Middleware(SecurityMiddleware, settings),
         ],
         exception_handlers=dict.fromkeys(HANDLED, error_response),
     )
     app.state.backend = backend
     return app
+
+
+def _first_key(keys: KeyStore, place: WorkersPlace | None) -> ConfiguredKey | None:
+    """The key to begin with: the stored one if another worker has stored it, whatever the environment says."""
+    return find_key(keys) if place is None or place.key_version == 0 else keys.load()

@@ -12,11 +12,15 @@ import os
 import socket
 import sys
 from contextlib import suppress
-from typing import Any, ClassVar
+from functools import partial
+from typing import Any, cast
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 NO_HANDLE = frozenset({errno.EMFILE, errno.ENFILE})
+
+MAX_WAITING = 128
+"""Connections that the system holds for us until they are accepted."""
 
 _REASON = b'{"error":"the backend has too many connections (setting max_connections)"}'
 REFUSAL = (
@@ -58,6 +62,16 @@ class LimitedSocket(socket.socket):
         self._open += 1
         return _Connection(connection, self), address
 
+    def listen(self, backlog: int = MAX_WAITING, /) -> None:
+        """Listen; callers wait for their turn, however few are accepted in one go."""
+        super().listen(max(backlog, MAX_WAITING))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """How a process that is being started gets it: the same socket, with a count of its own."""
+        from multiprocessing.reduction import DupFd
+
+        return _received, (DupFd(self.fileno()), self.family, self.type, self.proto, self._most)
+
     def closed_one(self) -> None:
         """One of its connections was closed."""
         self._open -= 1
@@ -79,6 +93,11 @@ class LimitedSocket(socket.socket):
         finally:
             self._spare = os.open(os.devnull, os.O_RDONLY)
         raise ConnectionAbortedError
+
+
+def _received(handle: Any, family: int, kind: int, protocol: int, max_connections: int) -> LimitedSocket:
+    bound = socket.socket(family, kind, protocol, fileno=handle.detach())
+    return LimitedSocket(bound, max_connections)
 
 
 class _Connection(socket.socket):
@@ -109,10 +128,9 @@ class TimedProtocol(H11Protocol):
     The body has a limit of its own (`addin.backend.http.read_body`), because only there a refusal can say why.
     """
 
-    receive_timeout_s: ClassVar[float]
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, receive_timeout_s: float, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.receive_timeout_s = receive_timeout_s
         self._timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
@@ -150,4 +168,4 @@ class TimedProtocol(H11Protocol):
 
 def protocol_with_timeout(receive_timeout_s: float) -> type[H11Protocol]:
     """The protocol for a server on which a request has to arrive within so many seconds."""
-    return type("TimedProtocol", (TimedProtocol,), {"receive_timeout_s": receive_timeout_s})
+    return cast("type[H11Protocol]", partial(TimedProtocol, receive_timeout_s=receive_timeout_s))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import time
 from collections.abc import Sequence
 from functools import cache
@@ -16,18 +17,20 @@ from starlette.routing import Route
 
 from addin.backend.admission import admitted_batch, admitted_tenant, owned_backend
 from addin.backend.http import JsonResponse, read_members
+from addin.backend.operation.metrics import MEDIA_TYPE
 from addin.backend.state import BackendState, quota_shortfall
 from addin.backend.tenants import Tenant, limits_of
+from addin.backend.workers.consent import answer_of_all
+from addin.backend.workers.status import told_by_all
 from addin.config.api_key import checked_key
 from addin.config.connect import open_client
 from addin.protocol.batch import valid_calls
 from addin.protocol.describe import describe
 from addin.protocol.loading import Loaded
-from dataservice.client import Refresh, ResourceState
+from dataservice.client import Refresh
 from dataservice.errors import DataServiceError
 from udfs import REGISTRY
 from udfs.errors import error_kind, reason
-from udfs.functions.status import label
 
 VERSION = version("dataservice-addin")
 """The version that runs: after an update the one on the disk is another."""
@@ -49,9 +52,12 @@ async def answer_calls(request: Request) -> Response:
         if backend.settings.background_refresh and tenant is backend.own:
             backend.recent_calls.add(calls, time.time())
         where = IN_THE_PANE if asks else _elsewhere(request, backend)
-        loaded = await _loaded(request, tenant, calls, where) if may_be_pending else None
-        answers = loaded.answers if loaded else await tenant.batches.answer(calls, where)
+        async with tenant.turn():
+            with backend.metrics.batch(len(calls)):
+                loaded = await _loaded(request, tenant, calls, where) if may_be_pending else None
+                answers = loaded.answers if loaded else await tenant.batches.answer(calls, where)
         backend.requests_total += answers.requests
+        backend.metrics.requests.inc(answers.requests)
         return JsonResponse(
             b'{"answers":%b,"requests":%d,"quota":%b,"generation":%d%b}'
             % (
@@ -98,7 +104,7 @@ async def answer_question(request: Request) -> Response:
     if not isinstance(number, int) or not isinstance(yes, bool):
         raise HTTPException(400, 'send {"question": 1, "load": true}')
     async with admitted_tenant(request, backend) as tenant:
-        return JsonResponse({"taken": tenant.consent.answer(number, yes=yes)})
+        return JsonResponse({"taken": await answer_of_all(backend, tenant, number, yes=yes)})
 
 
 async def preview_cost(request: Request) -> Response:
@@ -143,7 +149,8 @@ async def status(request: Request) -> Response:
     backend = BackendState.of(request)
     settings = backend.settings
     async with admitted_tenant(request, backend) as tenant:
-        now = time.time()
+        await tenant.client.look_up_quota()
+        told = await told_by_all(backend, tenant)
         return JsonResponse(
             {
                 "version": VERSION,
@@ -154,10 +161,10 @@ async def status(request: Request) -> Response:
                 "key": backend.key_members(),
                 "quota": tenant.quota_members(),
                 "budget": {"reserve": settings.reserve, "monthly": settings.monthly_budget},
-                "question": tenant.consent.question.members() if tenant.consent.question else None,
-                "resources": [_resource(state, now) for state in tenant.client.states()],
+                "question": told.question,
+                "resources": told.resources,
                 "generation": tenant.generation,
-                "requests_total": backend.requests_total,
+                "requests_total": told.requests_total,
                 "started_at": backend.started_at,
             }
         )
@@ -168,7 +175,7 @@ async def set_key(request: Request) -> Response:
     backend = owned_backend(request)
     given = (await read_members(request, backend.settings)).get("key")
     await backend.use_key(backend.keys.save(_key_text(given)))
-    return _key_response(backend)
+    return await _key_response(backend)
 
 
 async def forget_key(request: Request) -> Response:
@@ -176,7 +183,7 @@ async def forget_key(request: Request) -> Response:
     backend = owned_backend(request)
     backend.keys.forget()
     await backend.use_key(None)
-    return _key_response(backend)
+    return await _key_response(backend)
 
 
 async def test_key(request: Request) -> Response:
@@ -200,9 +207,15 @@ async def registry(_: Request) -> Response:
     return JsonResponse(_registry())
 
 
-async def health(_: Request) -> Response:
-    """GET /health: whether the backend answers at all."""
-    return JsonResponse({"ok": True})
+async def health(request: Request) -> Response:
+    """GET /health: that the backend answers at all, and where it has several processes, which one does."""
+    worker = {} if BackendState.of(request).place is None else {"worker": os.getpid()}
+    return JsonResponse({"ok": True, **worker})
+
+
+async def metrics(request: Request) -> Response:
+    """GET /metrics: what is counted and measured, as Prometheus reads it."""
+    return Response(BackendState.of(request).metrics_text(), media_type=MEDIA_TYPE)
 
 
 async def ready(request: Request) -> Response:
@@ -224,6 +237,7 @@ ROUTES = (
     Route("/registry.json", registry),
     Route("/health", health),
     Route("/ready", ready),
+    Route("/metrics", metrics),
 )
 
 
@@ -257,19 +271,9 @@ def _key_text(given: object) -> str:
     return given
 
 
-def _key_response(backend: BackendState) -> Response:
-    return JsonResponse({"key": backend.key_members(), "generation": backend.own.generation})
-
-
-def _resource(state: ResourceState, now: float) -> dict[str, object]:
-    return {
-        "resource": label(state.resource),
-        "state": str(state.state),
-        "age_s": None if state.fetched_at is None else round(max(0.0, now - state.fetched_at), 1),
-        "source": None if state.source is None else str(state.source),
-        "last_error": None if state.last_error is None else reason(state.last_error, "This"),
-        "last_error_kind": None if state.last_error is None else error_kind(state.last_error),
-    }
+async def _key_response(backend: BackendState) -> Response:
+    async with backend.tenant() as tenant:
+        return JsonResponse({"key": backend.key_members(), "generation": tenant.generation})
 
 
 @cache

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib import import_module
+from math import ceil
 from typing import TYPE_CHECKING
 
 import uvicorn
@@ -17,20 +18,20 @@ from starlette.types import ASGIApp
 
 from addin.autostart.looked_after import looked_after
 from addin.backend.connections import LimitedSocket, handles_allowed, protocol_with_timeout
-from addin.backend.request_log import SparingFilter
+from addin.backend.operation.request_log import SparingFilter
 from addin.errors import AddinError
 
 if TYPE_CHECKING:
     from addin.tls.certificates import Certificate  # cryptography takes long to load: only with a certificate
 
-GRACE_S = 2
+GRACE_S = 2.0
 """How long requests under way may take after the signal to stop, in seconds."""
 
 MAX_CONNECTIONS = 500
 RECEIVE_TIMEOUT_S = 30.0
 
-BACKLOG = 64
-"""Connections accepted in one go: few beside the handles that are left, so that the limit is met in time."""
+ACCEPTED_TOGETHER = 8
+"""Connections accepted in one go: few, so that the limit is met in time and several workers get their share."""
 
 GC_THRESHOLDS = (10_000, 2, 1_000)
 """Objects before a collection of the youngest; how many of these before the next older ones are collected, and how many
@@ -84,18 +85,26 @@ def listen(
     return Listener(limited, certificate, receive_timeout_s)
 
 
-def serve(app: ASGIApp, listener: Listener, *, goes_on: Callable[[], bool] = lambda: True) -> None:
+def serve(
+    app: ASGIApp, listener: Listener, *, goes_on: Callable[[], bool] = lambda: True, grace_s: float = GRACE_S
+) -> None:
     """Answer requests until Ctrl-C or SIGTERM, or until `goes_on` says no; then finish those under way and close.
 
     `goes_on` is called every few seconds in a thread. It may renew the certificate: new connections get the new one.
+    Requests under way may take `grace_s` seconds more.
     """
+    prepare_process()
+    server = uvicorn.Server(config_of(app, listener, grace_s=grace_s))
+    with looked_after(server, listener.certificate, goes_on), suppress(KeyboardInterrupt):
+        server.run(sockets=[listener.socket])
+
+
+def prepare_process() -> None:
+    """Load in the background what the first table needs, and keep the log small."""
     # This takes half a second, for which the first table would have to wait.
     threading.Thread(target=_load_and_freeze, name="load pandas", daemon=True).start()
     for name in ("uvicorn.error", "asyncio"):
         logging.getLogger(name).addFilter(SparingFilter(SAME_WARNINGS))
-    server = uvicorn.Server(_config(app, listener))
-    with looked_after(server, listener.certificate, goes_on), suppress(KeyboardInterrupt):
-        server.run(sockets=[listener.socket])
 
 
 def _load_and_freeze() -> None:
@@ -111,7 +120,7 @@ def _load_and_freeze() -> None:
 @contextmanager
 def running(app: ASGIApp, listener: Listener) -> Iterator[str]:
     """Run a backend in a thread inside the block, and yield its address."""
-    server = _Server(_config(app, listener))
+    server = _Server(config_of(app, listener))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener.socket]}, daemon=True)
     thread.start()
     server.ready.wait()
@@ -135,7 +144,8 @@ class _Server(uvicorn.Server):
         self.ready.set()
 
 
-def _config(app: ASGIApp, listener: Listener) -> uvicorn.Config:
+def config_of(app: ASGIApp | Callable[[], ASGIApp], listener: Listener, *, grace_s: float = GRACE_S) -> uvicorn.Config:
+    """How uvicorn serves `app`, or the application that it makes."""
     certificate = listener.certificate
     return uvicorn.Config(
         app,
@@ -146,8 +156,8 @@ def _config(app: ASGIApp, listener: Listener) -> uvicorn.Config:
         server_header=False,
         loop="asyncio",
         http=protocol_with_timeout(listener.receive_timeout_s),
-        backlog=BACKLOG,
-        timeout_graceful_shutdown=GRACE_S,
+        backlog=ACCEPTED_TOGETHER,
+        timeout_graceful_shutdown=ceil(grace_s),
         ssl_certfile=certificate.certificate if certificate else None,
         ssl_keyfile=certificate.private_key if certificate else None,
     )

@@ -1,7 +1,12 @@
-"""What all requests of one backend share: its tenants, its own key, and the calls that hosts made recently."""
+"""What all requests of one backend share: its tenants, its own key, and the calls that hosts made recently.
+
+Where several processes share a port or a Redis, they are one backend to their users: the last refresh of a key is kept
+in the store, and a change of the stored key is told to the other workers of the port.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
@@ -10,16 +15,20 @@ from typing import Any, cast
 
 from starlette.requests import Request
 
-from addin.backend.readiness import ReadinessCheck
+from addin.backend.operation.metrics import Metrics
+from addin.backend.operation.readiness import ReadinessCheck
 from addin.backend.room import Room
 from addin.backend.service_connections import ServiceConnections
 from addin.backend.tenants import USER_SHARE, Tenant, UserTenants
+from addin.backend.workers.place import WorkersPlace
+from addin.backend.workers.refreshes import SharedRefreshes
 from addin.config.api_key import ConfiguredKey, KeyStore
 from addin.config.authorities import trusted
 from addin.config.connect import open_client, open_store
 from addin.config.settings import Settings
 from dataservice.client import Cost, Quota
 from dataservice.client.async_client import MEMORY_BYTES
+from dataservice.stores import ResilientStore
 
 RECENT_S = 3_600.0
 """A workbook that has asked for nothing in an hour is closed or forgotten: nothing more is spent on it."""
@@ -64,22 +73,30 @@ class RecentCalls:
 class BackendState:
     """The settings, the backend's own key, the tenants, and the room that all requests share.
 
-    `keys` is where the backend's own key is stored; `key` is the one to begin with. Raises `SettingsError` if the
-    settings are not sufficient.
+    `keys` is where the backend's own key is stored; `key` is the one to begin with; `place` is where the workers of the
+    port meet, if there are several. Raises `SettingsError` if the settings are not sufficient.
     """
 
-    def __init__(self, settings: Settings, keys: KeyStore, key: ConfiguredKey | None) -> None:
+    def __init__(
+        self, settings: Settings, keys: KeyStore, key: ConfiguredKey | None, place: WorkersPlace | None = None
+    ) -> None:
         self.settings = settings
         self.keys = keys
         self.key = key
-        self.started_at = time.time()
+        self.place = place
+        self._key_version = place.key_version if place else 0
+        self._changing_key = asyncio.Lock()
+        self.started_at = place.started_at if place else time.time()
         self.requests_total = 0
         """Requests spent on formulas since the start."""
+        self.metrics = Metrics()
         self.recent_calls = RecentCalls()
         """The calls made with the backend's own key, for the background refresh."""
         self.body_bytes = Room(AT_A_TIME * settings.max_body_bytes, "bytes")
         self.values = Room(AT_A_TIME * settings.max_values, "values")
         self.store = open_store(settings)
+        is_shared = place is not None or settings.redis_url is not None
+        self._refreshes = SharedRefreshes(ResilientStore(self.store)) if is_shared else None
         self._connections = ServiceConnections(
             settings.url, settings.max_service_connections, verify=trusted(settings.ca_file)
         )
@@ -101,10 +118,13 @@ class BackendState:
         Where users have keys of their own and the backend has none, a request without a key has a tenant of its own,
         so that nobody learns what others without a key asked for.
         """
+        await self._look_up_key()
         if user_key is not None:
             async with self._users.tenant(user_key, address) as user:
+                await self._join(user)
                 yield user
         elif self.settings.per_user_keys and self.key is None:
+            await self._join(self.own)
             guest = self._open(None, share=GUEST_SHARE)
             guest.generation = self.own.generation
             try:
@@ -114,6 +134,7 @@ class BackendState:
         else:
             own = self.own
             async with own.in_use():
+                await self._join(own)
                 yield own
 
     def trusts(self, tenant: Tenant) -> bool:
@@ -121,21 +142,65 @@ class BackendState:
         return tenant is self.own or tenant.proven
 
     async def use_key(self, key: ConfiguredKey | None) -> None:
-        """Use `key` as the backend's own from now on."""
-        self.key = key
-        before, self.own = self.own, self._open(key.value if key else None)
-        await before.retire()
+        """Use `key` as the backend's own from now on, in all workers: it has just been stored, or forgotten."""
+        if self.place is not None:
+            self.place.tell_key_changed()
+            self._key_version = self.place.key_version
+        await self._begin_with(key)
 
     async def refresh(self, tenant: Tenant, *, force: bool) -> None:
         """Let `tenant` send requests again after errors; `force`: nothing counts as fresh. No value is lost."""
-        await tenant.refresh(force=force)
-        tenant.generation = next(self._generations)
+        began_at = await tenant.refresh(force=force)
+        if self._refreshes is None:
+            tenant.generation = next(self._generations)
+        else:
+            tenant.join(await self._refreshes.add(tenant.scope, began_at, force=force))
+
+    def tenant_of(self, scope: str | None) -> Tenant | None:
+        """The tenant whose key the store names `scope`, if one is open here."""
+        return next((each for each in (self.own, *self._users) if each.scope == scope), None)
+
+    async def _join(self, tenant: Tenant) -> None:
+        """Take part in refreshes that began in another process."""
+        if self._refreshes is None:
+            return
+        tenant.scope = await tenant.client.scope()
+        latest = await self._refreshes.latest(tenant.scope, tenant.refreshed)
+        before = tenant.refreshed
+        if not tenant.join(latest):
+            return  # a batch beside this one has joined
+        is_forced = latest.forced_at is not None and latest.forced_at != (before.forced_at if before else None)
+        if before is not None or is_forced:
+            began_at = latest.forced_at if is_forced and latest.forced_at is not None else latest.began_at
+            await tenant.join_refresh(began_at, force=is_forced)
+
+    async def _look_up_key(self) -> None:
+        """Use the stored key if another worker has changed it."""
+        if self.place is None or self.place.key_version == self._key_version:
+            return
+        async with self._changing_key:
+            version = self.place.key_version
+            if version != self._key_version:
+                await self._begin_with(await asyncio.to_thread(self.keys.load))
+                self._key_version = version
+
+    async def _begin_with(self, key: ConfiguredKey | None) -> None:
+        self.key = key
+        before, self.own = self.own, self._open(key.value if key else None)
+        await before.retire()
 
     def key_members(self) -> dict[str, Any]:
         """What may be shown of the key: whether there is one, where it comes from, and its last four characters."""
         if self.key is None:
             return {"set": False, "source": "none", "id": None}
         return {"set": True, "source": str(self.key.source), "id": self.key.id}
+
+    def metrics_text(self) -> bytes:
+        """What is counted and measured, as Prometheus reads it."""
+        tenants = [self.own, *self._users]
+        return self.metrics.text(
+            users=sum(each.proven for each in self._users), users_bytes=sum(each.held_bytes for each in tenants)
+        )
 
     async def aclose(self) -> None:
         """Close every client and the store."""

@@ -6,9 +6,10 @@ whoever makes keys up evicts no user: only an accepted key gets a place among th
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import asdict
 from math import ceil
@@ -17,6 +18,8 @@ from typing import Any
 from starlette.exceptions import HTTPException
 
 from addin.backend.new_keys import NewKeys
+from addin.backend.room import RETRY_AFTER_S
+from addin.backend.workers.refreshes import Refreshed
 from addin.config.consent import consent_for
 from addin.config.settings import Settings
 from addin.protocol.batch import Batches
@@ -34,6 +37,9 @@ USER_SHARE = 16
 
 MAX_UNPROVEN = 128
 """Keys that wait for their first accepted answer, which takes a second: an office that opens its books at nine."""
+
+MAX_WAITING = 1_000
+"""Batches of one key that wait for their turn: what a workbook sends cell by cell, on a slow connection."""
 
 IDLE_S = 3_600.0
 """A user who has asked for nothing in an hour is closed; the answers stay in the store."""
@@ -54,6 +60,12 @@ class Tenant:
         )
         self.generation = generation
         """A different number means that every earlier answer may be different now."""
+        self.refreshed: Refreshed | None = None
+        """The last refresh that this tenant took part in, where several processes share refreshes."""
+        self.scope: str | None = None
+        """The hash that names the key in the store, once it was looked up."""
+        self._turns = asyncio.Semaphore(settings.max_user_batches)
+        self._waiting = 0
         self.users = 0
         self.used_at = 0.0
         self.retired = False
@@ -75,9 +87,47 @@ class Tenant:
             return None
         return {name: value for name, value in asdict(quota).items() if name != "seen_at"}
 
-    async def refresh(self, *, force: bool) -> None:
-        """Let requests be sent again after errors and after a no; `force`: nothing counts as fresh."""
-        await self.client.refresh(force=force)
+    @asynccontextmanager
+    async def turn(self) -> AsyncIterator[None]:
+        """Wait until few enough of this key's batches are worked on; raises `HTTPException` 429 for too many.
+
+        All batches that are worked on get equal parts of the time. So nobody gets more than the others by sending many.
+        """
+        if self._waiting >= MAX_WAITING:
+            raise HTTPException(
+                429,
+                "too many batches of this key wait; try again in a few seconds (setting max_user_batches)",
+                headers={"retry-after": str(RETRY_AFTER_S)},
+            )
+        self._waiting += 1
+        try:
+            await self._turns.acquire()
+        finally:
+            self._waiting -= 1
+        try:
+            yield
+        finally:
+            self._turns.release()
+
+    def join(self, refreshed: Refreshed) -> bool:
+        """Take a refresh that all processes know for this tenant's last one; whether it is a later one."""
+        if self.refreshed is not None and refreshed.generation <= self.refreshed.generation:
+            return False
+        self.refreshed, self.generation = refreshed, refreshed.generation
+        return True
+
+    async def refresh(self, *, force: bool) -> float:
+        """Let requests be sent again after errors and after a no; `force`: nothing counts as fresh. When it began."""
+        began_at = await self.client.refresh(force=force)
+        self._forget()
+        return began_at
+
+    async def join_refresh(self, began_at: float, *, force: bool) -> None:
+        """The same for a refresh that began in another process: what arrived since is fresh."""
+        await self.client.join_refresh(began_at, force=force)
+        self._forget()
+
+    def _forget(self) -> None:
         self.batches.forget()
         self.loads.forget()
         self.consent.reset()
@@ -127,6 +177,9 @@ class UserTenants:
 
     def __len__(self) -> int:
         return len(self._proven) + len(self._unproven)
+
+    def __iter__(self) -> Iterator[Tenant]:
+        return iter((*self._proven.values(), *self._unproven.values()))
 
     @asynccontextmanager
     async def tenant(self, key: str, address: str) -> AsyncIterator[Tenant]:

@@ -6,6 +6,7 @@ import datetime as dt
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
+from math import ceil
 from typing import TYPE_CHECKING
 
 from starlette.applications import Starlette
@@ -30,10 +31,10 @@ class ReadyBackend:
 
 
 def new_backend(
-    settings: Settings, *, host: str | None = None, port: int | None = None, http: bool = False
+    settings: Settings, *, host: str | None = None, port: int | None = None, http: bool = False, workers: int = 1
 ) -> ReadyBackend:
-    """Bind the port of the settings, or the one given; raises `AddinError` if one of both cannot be used."""
-    app = create_app(settings, pages_beside=_shared_sheet(settings))
+    """Bind the port of the settings or the one given, for so many workers; raises `AddinError` if that cannot be."""
+    app = create_app(settings, pages_beside=shared_sheet(settings))
     renew, certificate = None, None
     if not http:
         from addin.tls.certificates import certificates  # cryptography takes long to load
@@ -44,13 +45,13 @@ def new_backend(
         host or settings.host,
         settings.port if port is None else port,
         certificate,
-        max_connections=settings.max_connections,
+        max_connections=ceil(settings.max_connections / workers),
         receive_timeout_s=settings.receive_timeout_s,
     )
     return ReadyBackend(app, listener, version("dataservice-addin"), renew)
 
 
-def _shared_sheet(settings: Settings) -> Sequence[BaseRoute]:
+def shared_sheet(settings: Settings) -> Sequence[BaseRoute]:
     """The sheet, where a setting says that this backend serves it; raises `SettingsError` if it is not here."""
     if not settings.serve_sheet:
         return ()

@@ -68,6 +68,10 @@ COMMANDS = {
         "addin.cli.commands.certs:app",
         "Make, show or remove the certificate that Excel needs to reach the backend on this machine.",
     ),
+    "loadtest": CommandEntry(
+        "addin.cli.commands.loadtest:loadtest",
+        "Simulate many users who recalculate at once, and show how long they wait.",
+    ),
     "autostart": CommandEntry(
         "addin.cli.commands.autostart:app",
         "Start the backend with your session, so that Excel and Calc find it every morning.",

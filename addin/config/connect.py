@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 import httpx
 
@@ -16,12 +17,15 @@ from dataservice.client.async_client import MEMORY_BYTES
 from dataservice.client.network.connections import Connections
 from dataservice.client.network.credentials import service_url
 from dataservice.client.network.transport import CONNECTIONS
-from dataservice.stores import SqliteStore, Store, default_sqlite_path
+from dataservice.stores import SqliteStore, Store, StoreWithNearCopy, default_sqlite_path
 from udfs.engine.session import Session
+
+COPY_NAME = "redis-copy-1.sqlite"
+"""What Redis holds, as far as this machine has used it: it stands in while Redis is away."""
 
 
 def open_store(settings: Settings) -> Store:
-    """Where answers survive a restart: Redis if it is set, else a file in the cache folder.
+    """Where answers survive a restart: a file in the cache folder, or Redis with such a file as its copy.
 
     Raises `SettingsError` if Redis is set and cannot be used from here.
     """
@@ -29,11 +33,16 @@ def open_store(settings: Settings) -> Store:
         try:
             from dataservice.stores.redis import RedisStore
 
-            return RedisStore.from_url(settings.redis_url, max_archive_bytes=settings.archive_bytes)
+            far = RedisStore.from_url(settings.redis_url, max_archive_bytes=settings.archive_bytes)
+            return StoreWithNearCopy(far, SqliteStore(_cache_file(settings).with_name(COPY_NAME)))
         except (ImportError, ValueError) as error:
             raise SettingsError(f"redis_url cannot be used: {error}") from None
-    path = settings.cache_dir / default_sqlite_path().name if settings.cache_dir else None
-    return SqliteStore(path, max_archive_bytes=settings.archive_bytes)
+    return SqliteStore(_cache_file(settings), max_archive_bytes=settings.archive_bytes)
+
+
+def _cache_file(settings: Settings) -> Path:
+    default = default_sqlite_path()
+    return settings.cache_dir / default.name if settings.cache_dir else default
 
 
 def open_client(

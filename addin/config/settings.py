@@ -80,6 +80,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """The address the backend listens on."""
     port: Annotated[int, msgspec.Meta(ge=0, le=65_535)] = 8765
     """The port the backend listens on; 0 picks a free one."""
+    workers: _AtLeastOne = 1
+    """The number of processes that answer on the port, each on a processor of its own; 1 is enough for one user."""
+    stop_timeout_s: _Positive = 2.0
+    """How long batches under way may take after the signal to stop, in seconds."""
     public_url: str | None = None
     """The https address of a shared deployment, as users reach it."""
     allowed_hosts: tuple[str, ...] = ()
@@ -96,6 +100,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """Memory for the answers of all users together; the least recently active user is closed first."""
     max_new_keys: _AtLeastOne = 60
     """The maximum number of unknown keys per minute from one address."""
+    max_user_batches: _AtLeastOne = 8
+    """The maximum number of batches of one key that are worked on at a time; others wait for their turn."""
     max_calls: _AtLeastOne = 100_000
     """The maximum number of formulas in one batch."""
     max_values: _AtLeastOne = 500_000
@@ -116,6 +122,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """How long a request may take to arrive, in seconds."""
     serve_sheet: bool = False
     """Whether `addin serve` also serves the sheet in the browser; its page needs the policy 'unsafe-eval'."""
+    log_json: bool = False
+    """Whether the backend writes its log as JSON, one object per line, with the id of the request."""
     log_requests: bool = False
     """Whether the backend writes one line per request to its log; never a key, a formula or an argument."""
 

@@ -6,6 +6,7 @@ what was asked for; a no holds until the next refresh. Nothing here waits or sen
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from itertools import count
@@ -20,7 +21,8 @@ RECALCULATION_S = 3.0
 ALLOWED_S = 900.0
 """How long a yes holds after it was last made use of: as long as an answer stays fresh."""
 
-_numbers = count(1)
+_numbers = count(1 + secrets.randbelow(2**32))
+"""Processes that share a port must not mean different questions by one number."""
 
 
 @dataclass(slots=True)
@@ -97,17 +99,21 @@ class Consent:
         question.resources.update(resources)
         return UnconfirmedError(f"this needs {_requests(question.requests)}; {place}")
 
-    def answer(self, number: int, *, yes: bool) -> bool:
-        """Take the user's answer to a question; False if that is not open any more."""
+    def answer(self, number: int, *, yes: bool) -> int | None:
+        """Take the user's answer to a question; for how many requests it was, None if it is not open any more."""
         question = self.question
         if question is None or question.number != number:
-            return False
+            return None
+        self.learn(question.requests, yes=yes)
+        return question.requests
+
+    def learn(self, requests: int, *, yes: bool) -> None:
+        """Take the user's answer for so many requests; it may have been given to another process."""
         self.question = None
         self._declined = not yes
         if yes:
-            self._allowed = question.requests + self._ask_above
+            self._allowed = requests + self._ask_above
             self._used_at = self._timer()
-        return True
 
     def reset(self) -> None:
         """Ask again from now on, after a no; a yes stays."""

@@ -29,7 +29,7 @@ from dataservice.client.fetch import pages_of_catalogue, pages_of_window
 from dataservice.client.network.body import MAX_ANSWER_BYTES
 from dataservice.client.network.breaker import NEGATIVE_TTL_S, CircuitBreaker
 from dataservice.client.network.budget import Budget
-from dataservice.client.network.credentials import configured_key, configured_url, key_id
+from dataservice.client.network.credentials import check_limits, configured_key, configured_url, key_id
 from dataservice.client.network.meter import Meter
 from dataservice.client.network.sender import RequestSender
 from dataservice.client.network.transport import Transport
@@ -90,11 +90,7 @@ class AsyncClient(Endpoints):
         sleep: Callable[[float], Awaitable[Any]] = asyncio.sleep,
         jitter: Callable[[], float] = random.random,
     ) -> None:
-        if not deadline_s > 0:
-            raise ValueError(f"deadline_s must be more than 0 seconds, not {deadline_s!r}")
-        for name, limit in (("max_pages", max_pages), ("max_answer_bytes", max_answer_bytes)):
-            if limit < 1:
-                raise ValueError(f"{name} must be 1 or more, not {limit!r}")
+        check_limits(deadline_s, max_pages=max_pages, max_answer_bytes=max_answer_bytes)
         self.base_url = configured_url(base_url, allow_plain_http=allow_plain_http)
         self._key = configured_key(api_key)
         clock = self._clock = SteadyClock(clock, self._set_back)
@@ -109,7 +105,7 @@ class AsyncClient(Endpoints):
         self._sender = RequestSender(
             self._transport, self._usage, self._breaker, clock=clock, sleep=sleep, jitter=jitter
         )
-        fetch_lock = FetchLock(self._cache, self._store, clock=clock, sleep=sleep)
+        fetch_lock = FetchLock(self._cache, self._store, clock=clock, sleep=sleep, chance=jitter)
         names = self._unknown_names = UnknownNames(self._cache, self._store, clock=clock)
         self._reader = ResourceReader(
             self._cache, self._sender, fetch_lock, names, deadline_s=deadline_s, clock=clock, max_pages=max_pages
@@ -148,9 +144,8 @@ class AsyncClient(Endpoints):
             return None
         await self._open()
         now = self._clock()
-        if isinstance(resource, HistoryResource) and self._cache.lacks(resource, now):
-            return None
-        return await self._cache.last_known(resource, now)
+        is_lacking = isinstance(resource, HistoryResource) and self._cache.lacks(resource, now)
+        return None if is_lacking else await self._cache.last_known(resource, now)
 
     async def vintages(self, slug: str) -> Vintages:
         """What was known of a signal, and when, as earlier answers showed it; never a request."""
@@ -183,9 +178,8 @@ class AsyncClient(Endpoints):
         """The answer: fresh from a cache, else from the service, else the last known one with `stale_because`.
 
         Callers that read the same resource at the same time share one request, and its result or its error. With
-        `known_miss`, what `last_known` has just found, the store is not looked into again. `meter` counts the requests
-        that this call spends, while it spends them. Raises `DataServiceError` where the service gives no answer and
-        there is not even an old one.
+        `known_miss`, what `last_known` has just found, the store is not looked into again. `meter` counts what this
+        call spends, while it spends it. Raises `DataServiceError` where there is no answer, not even an old one.
         """
         if (answer := self.peek(resource)) is not None:
             return answer
@@ -224,8 +218,7 @@ class AsyncClient(Endpoints):
     async def cost(self, resources: Iterable[Resource[Any]]) -> int:
         """How many requests reading all of `resources` now would likely spend; sends none. For bounds see `cost_of`.
 
-        A series of unknown beginning is assumed to begin in 1985, or in 1830 where its values are monthly or rarer; one
-        of which nothing is known, to have an observation every working day.
+        A series of unknown beginning counts from 1985, or 1830 if monthly or rarer; an unknown one has daily values.
         """
         await self._open()
         return await self._overview.cost(resources)
@@ -235,17 +228,29 @@ class AsyncClient(Endpoints):
         await self._open()
         return await self._overview.cost_of(resource, after)
 
-    async def refresh(self, *, force: bool = False) -> None:
+    async def refresh(self, *, force: bool = False) -> float:
         """Begin a new generation: refusals and outages are forgotten, so that the service is asked again.
 
-        With `force`, nothing known counts as fresh any more; it stays the last known value all the same.
+        With `force`, nothing known counts as fresh any more; it stays the last known value. Returns when it began.
         """
+        began_at = self._clock()
+        await self.join_refresh(began_at, force=force, is_own=True)
+        return began_at
+
+    async def join_refresh(self, began_at: float, *, force: bool, is_own: bool = False) -> None:
+        """Take part in a refresh that another process began, which shares the store: what arrived since is fresh."""
         self._breaker.reset()
-        self._cache.missing.ask_again(self._clock())
+        self._cache.missing.ask_again(began_at)
         if force:
-            self._cache.expire(self._clock())
+            self._cache.expire(began_at, is_joined=not is_own)
         await self._usage.look_up()
-        await self._usage.allow_probe()
+        await self._usage.allow_probe(is_joined=not is_own)
+
+    async def look_up_quota(self) -> Quota | None:
+        """The quota as all processes that share the store have last seen it; no request."""
+        await self._open()
+        await self._usage.look_up()
+        return self.quota_now
 
     async def forget(self) -> int:
         """Forget all answers kept for this key at this service; returns the number of entries. The archive stays."""
@@ -273,9 +278,7 @@ class AsyncClient(Endpoints):
 
     async def quota(self) -> Quota:
         """The quota last seen; only if none was ever seen, one request for the indices, which are then cached."""
-        await self._open()
-        await self._usage.look_up()
-        if self.quota_now is None:
+        if await self.look_up_quota() is None:
             await self.read(IndicesResource())
         if (seen := self.quota_now) is None:
             raise UnavailableError("its answers hold no quota headers")

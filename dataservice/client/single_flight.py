@@ -12,13 +12,21 @@ from weakref import WeakValueDictionary
 from dataservice.client.cache.answer import Answer
 from dataservice.client.cache.answer_cache import AnswerCache
 from dataservice.client.contract.resources import HistoryResource, Resource
+from dataservice.client.network.limiter import PriorityLimiter
 from dataservice.client.network.sender import CallContext
+from dataservice.client.network.transport import CONNECTIONS
 from dataservice.errors import DeadlineExceededError
 from dataservice.stores import Claim, ResilientStore
 
 T = TypeVar("T")
 
 LEASE_POLL_S = 0.05  # between two looks for what another process is fetching: short beside a request
+
+LONGEST_POLL_S = 0.5  # each look finds less to see: whoever waits longer waits for a process that died
+
+LEASES_AT_A_TIME = 2 * CONNECTIONS
+"""Answers that this process fetches, or waits for while another one does. The more each process takes for itself, the
+less is left for the others to share; and what waits here asks no store."""
 
 LEASE_S = 8.0
 """How long a process that died holds the others back; a holder that is slower without renewing is bypassed."""
@@ -92,7 +100,10 @@ class FetchLock:
         *,
         clock: Callable[[], float],
         sleep: Callable[[float], Awaitable[Any]],
+        chance: Callable[[], float],
     ) -> None:
+        # In another order than other processes: so each of them fetches a part of what all of them need.
+        self._places = PriorityLimiter(LEASES_AT_A_TIME, chance=chance)
         self._cache = cache
         self._store = store
         self._clock = clock
@@ -125,19 +136,37 @@ class FetchLock:
         if not self._store.shared or self._cache.scope is None:
             yield False
             return
-        lease, waited = Lease(self._store, self._cache.name(resource), clock=self._clock), False
-        while not (claim := await lease.acquire()).granted:
-            waited = True
-            await self._sleep(LEASE_POLL_S)
-            now = self._clock()
-            found = await self._cache.last_known(resource, now)
-            if found is not None and found.is_fresh(now):
-                yield True  # no lease is needed to read it
+        async with self._places.pass_through(resource.priority):
+            lease = Lease(self._store, self._cache.name(resource), clock=self._clock)
+            claim, waited = await self._claimed(lease, resource, context, known)
+            if not claim.granted:
+                yield True  # no lease is needed to read what has arrived
                 return
-            if context.left_s(now) <= 0:
+            context.before_request = lease.renew
+            try:
+                yield waited or self._cache.replaced_since(resource, known, claim.fetched_at)
+            finally:
+                await lease.release()
+
+    async def _claimed(
+        self, lease: Lease, resource: Resource[Any], context: CallContext, known: Answer[Any] | None
+    ) -> tuple[Claim, bool]:
+        """The lease, or what its holder has kept meanwhile; and whether it had to be waited for."""
+        poll_s, waited = LEASE_POLL_S, False
+        while not (claim := await lease.acquire()).granted:
+            if waited and await self._has_arrived(resource, known, claim):
+                break
+            if context.left_s(self._clock()) <= 0:
                 raise DeadlineExceededError("another process has been asking for too long")
-        context.before_request = lease.renew
-        try:
-            yield waited or self._cache.replaced_since(resource, known, claim.fetched_at)
-        finally:
-            await lease.release()
+            waited = True
+            await self._sleep(poll_s)
+            poll_s = min(LONGEST_POLL_S, 1.5 * poll_s)
+        return claim, waited
+
+    async def _has_arrived(self, resource: Resource[Any], known: Answer[Any] | None, claim: Claim) -> bool:
+        """Whether the entry has been replaced since, by something that is fresh."""
+        if not self._cache.replaced_since(resource, known, claim.fetched_at):
+            return False
+        now = self._clock()
+        found = await self._cache.last_known(resource, now)
+        return found is not None and found.is_fresh(now)

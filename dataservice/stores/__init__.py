@@ -3,8 +3,19 @@
 `RedisStore` needs the extra `redis` and is imported by its own name: `from dataservice.stores.redis import RedisStore`.
 """
 
-from dataservice.stores.base import DEFAULT_ARCHIVE_BYTES, Claim, Entry, EntrySize, Log, LogSize, Part, Store
+from dataservice.stores.base import (
+    DEFAULT_ARCHIVE_BYTES,
+    Claim,
+    Entry,
+    EntrySize,
+    Log,
+    LogSize,
+    Part,
+    Store,
+    StoreAwayError,
+)
 from dataservice.stores.memory import MemoryStore
+from dataservice.stores.near_copy import StoreWithNearCopy
 from dataservice.stores.resilient import ResilientStore
 from dataservice.stores.sqlite import SqliteStore, default_sqlite_path
 
@@ -20,5 +31,7 @@ __all__ = [
     "ResilientStore",
     "SqliteStore",
     "Store",
+    "StoreAwayError",
+    "StoreWithNearCopy",
     "default_sqlite_path",
 ]

@@ -10,6 +10,10 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 
+class StoreAwayError(Exception):
+    """A store that looks after its own outages cannot do this now; there is nothing to wait for, nor to log."""
+
+
 @dataclass(frozen=True, slots=True)
 class Entry:
     """Bytes, and when the service gave them (seconds since the epoch)."""
@@ -77,8 +81,8 @@ class Store(Protocol):
     def shared(self) -> bool:
         """Whether other processes use it too, so that leases are worth asking for."""
 
-    async def salt(self) -> bytes:
-        """16 random bytes, made once for this cache: they key the hashes that name API keys in it."""
+    async def salt(self, proposed: bytes | None = None) -> bytes:
+        """16 random bytes, made once for this cache (or `proposed`): they key the hashes that name API keys in it."""
 
     async def get(self, name: str) -> Entry | None:
         """The entry kept as `name`, however old; None where there is none."""

@@ -48,7 +48,7 @@ class MemoryStore:
         self._appended = 0
         self._archive_bytes = 0
 
-    async def salt(self) -> bytes:
+    async def salt(self, proposed: bytes | None = None) -> bytes:  # noqa: ARG002 - there is one from the beginning
         """16 random bytes, made with this object."""
         return self._salt
 

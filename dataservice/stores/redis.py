@@ -150,10 +150,10 @@ class RedisStore:
         )
         return cls(client, prefix=prefix, max_archive_bytes=max_archive_bytes)
 
-    async def salt(self) -> bytes:
+    async def salt(self, proposed: bytes | None = None) -> bytes:
         """The salt of this prefix, made by its first user."""
         name = f"{self._prefix}salt"
-        await self._redis.set(name, secrets.token_bytes(16), nx=True)
+        await self._redis.set(name, proposed or secrets.token_bytes(16), nx=True)
         return bytes(await self._redis.get(name))
 
     async def get(self, name: str) -> Entry | None:

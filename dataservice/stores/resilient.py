@@ -8,7 +8,7 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar
 
-from dataservice.stores.base import Claim, Entry, EntrySize, Log, LogSize, Store
+from dataservice.stores.base import Claim, Entry, EntrySize, Log, LogSize, Store, StoreAwayError
 from dataservice.stores.memory import MemoryStore
 
 T = TypeVar("T")
@@ -169,6 +169,8 @@ class ResilientStore:
             try:
                 async with asyncio.timeout(self._timeout_s):
                     result = await operation()
+            except StoreAwayError:
+                return otherwise
             except Exception as error:  # noqa: BLE001 - whatever a store raises, no cell may fail for it
                 self._failed(error, writes=writes)
                 return otherwise

@@ -101,13 +101,13 @@ class SqliteStore:
         self._writes = 0
         self._appends = 0
 
-    async def salt(self) -> bytes:
+    async def salt(self, proposed: bytes | None = None) -> bytes:
         """The salt in the file, made by whoever opened it first."""
 
         def work(db: sqlite3.Connection) -> bytes:
             found = db.execute("SELECT bytes FROM salt").fetchone()
             if found is None:  # only then is anything written: a file on a full disk can still be read
-                db.execute("INSERT OR IGNORE INTO salt VALUES (1, ?)", (secrets.token_bytes(16),))
+                db.execute("INSERT OR IGNORE INTO salt VALUES (1, ?)", (proposed or secrets.token_bytes(16),))
                 found = db.execute("SELECT bytes FROM salt").fetchone()
             return bytes(found[0])
 

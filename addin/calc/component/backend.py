@@ -16,6 +16,9 @@ CONNECT_S = 2.0
 ANSWER_S = 60.0
 """Longer than the backend's own deadline for a batch, so that its last known values still arrive."""
 
+ATTEMPTS = 2
+"""How often a request is sent whose connection breaks."""
+
 DOWN_S = 5.0
 """The pause after a backend could not be reached: ten thousand cells must not try one after the other."""
 
@@ -132,7 +135,11 @@ class BackendClient:
         return reply
 
     def _exchange(self, method: str, path: str, body: dict[str, Any] | None) -> Any:
-        """The status and the content; an idle connection that the backend has closed is replaced."""
+        """The status and the content; an idle connection that the backend has closed is replaced.
+
+        If a connection breaks, the request is sent once more: where one of several workers has died, another answers.
+        """
+        attempts = 0
         content = None if body is None else json.dumps(body, allow_nan=False).encode("ascii")
         headers = {"Accept": "application/json"} if content is None else {"Content-Type": "application/json"}
         while True:
@@ -143,7 +150,8 @@ class BackendClient:
                 answer = response.status, response.read()
             except (OSError, http.client.HTTPException) as error:
                 connection.close()
-                if not is_reused or not isinstance(error, ConnectionError):
+                attempts += not is_reused
+                if attempts == ATTEMPTS or not isinstance(error, (ConnectionError, http.client.IncompleteRead)):
                     raise
             else:
                 self._idle.append(connection)

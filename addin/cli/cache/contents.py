@@ -27,7 +27,7 @@ from dataservice.client.archive.archive import Archive
 from dataservice.client.cache.inventory import Amount, KeyShare, key_shares
 from dataservice.client.contract.dates import moment_of
 from dataservice.client.contract.windows import utc_day_of
-from dataservice.stores import SqliteStore, Store
+from dataservice.stores import SqliteStore, Store, StoreAwayError
 
 SUFFIX = 6
 """So many characters of a key's hash tell keys apart; the hash tells nothing of the key."""
@@ -201,9 +201,7 @@ def _told(place: str) -> Iterator[None]:
         raise AddinError(f"the cache {place} is in use or cannot be written ({error}); try again") from error
     except (sqlite3.Error, OSError) as error:
         raise AddinError(f"the cache {place} cannot be used: {error}") from error
-    except Exception as error:
-        if type(error).__module__.partition(".")[0] != "redis":
-            raise
+    except StoreAwayError as error:
         raise AddinError(f"{place} cannot be used: {error}") from error
 
 

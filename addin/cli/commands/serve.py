@@ -22,28 +22,42 @@ def serve(
     port: Annotated[int | None, typer.Option(min=0, max=65_535, help="The port; 0 takes a free one.")] = None,
     host: Annotated[str | None, typer.Option(help="The address to listen on.")] = None,
     http: Annotated[bool, typer.Option("--http", help="Plain HTTP, enough for Calc; Excel needs HTTPS.")] = False,
+    workers: Annotated[
+        int | None, typer.Option(min=1, max=64, help="Processes that share the port and the work.")
+    ] = None,
 ) -> None:
     """Answer the formulas of Excel and Calc until Ctrl-C.
+
+    Several workers share one cache, one quota and one refresh; one that dies is replaced.
 
     \b
     Examples:
       addin serve
       addin serve --port 8766
-      addin serve --http
+      addin serve --http --workers 4
     """
     from addin.backend import serving
-    from addin.cli.backend import new_backend
+    from addin.cli.backend import new_backend, shared_sheet
+    from addin.config.json_log import log_as_json
 
     settings = load_settings()
-    backend = new_backend(settings, host=host, port=port, http=http)
+    if settings.log_json:
+        log_as_json()
+    processes = workers or settings.workers
+    backend = new_backend(settings, host=host, port=port, http=http, workers=processes)
     app, listener = backend.app, backend.listener
     echo(f"Answering {settings.namespace} functions at {listener.url} from {settings.base_url}")
     for line in deployment(settings):
         echo(line)
     if app.state.backend.key is None and not settings.per_user_keys:
         echo("No API key is set yet: cells will say so. Keep one with: addin key set", err=True)
-    echo("Ctrl-C ends it.")
-    serving.serve(app, listener, goes_on=_upkeep(backend))
+    echo("Ctrl-C ends it." if processes == 1 else f"{processes} workers answer. Ctrl-C ends them.")
+    if processes == 1:
+        serving.serve(app, listener, goes_on=_upkeep(backend), grace_s=settings.stop_timeout_s)
+    else:
+        from addin.backend.workers.supervisor import serve_workers
+
+        serve_workers(settings, listener, processes, shared_sheet)
     echo("Stopped.")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from math import inf
 from typing import Any, TypeVar, cast
 
 from dataservice.client.cache.answer import Answer, Source
@@ -25,10 +26,13 @@ class AnswerCache(SignalAnswers):
         """About how much memory the answers take."""
         return self.memory.held_bytes + self._histories.held_bytes + self.archive.held_bytes
 
-    def expire(self, now: float) -> None:
-        """Let nothing that is known count as fresh any more; nothing is lost."""
+    def expire(self, now: float, *, is_joined: bool = False) -> None:
+        """Let nothing that is known count as fresh any more; nothing is lost.
+
+        `is_joined`: another process did so at `now`, and what has arrived since is fresh.
+        """
         self.rules = self.rules.forced(now)
-        self.memory.expire(now)
+        self.memory.expire(now, arrived_by=now if is_joined else inf)
 
     async def forget(self) -> int:
         """Forget all answers that are kept for this key; how many entries the store held. The archive stays."""

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
 from itertools import islice
+from math import inf
 from typing import Any
 
 from cachetools import LRUCache
@@ -79,10 +80,12 @@ class MemoryCache:
                 del self._by_age[member]
                 self._evicted(member)
 
-    def expire(self, now: float) -> None:
-        """Let no answer be fresh any more; none is lost."""
+    def expire(self, now: float, *, arrived_by: float = inf) -> None:
+        """Let no answer that arrived up to `arrived_by` be fresh any more; none is lost."""
         with self._lock:
             for resource, sized in list(self._by_age.items()):
+                if sized.answer.fetched_at > arrived_by:
+                    continue
                 answer = replace(sized.answer, fresh_until=min(sized.answer.fresh_until, now))
                 self._answers[resource] = answer
                 self._by_age[resource] = replace(sized, answer=answer)

@@ -1,4 +1,4 @@
-"""Where the service is and with which key: checked once, when the client is made, and never shown."""
+"""What a client is made with, checked once: where the service is, with which key (never shown), and its limits."""
 
 from __future__ import annotations
 
@@ -73,6 +73,15 @@ def configured_url(given: str | None, *, allow_plain_http: bool = False) -> str:
         return service_url(text, allow_plain_http=allow_plain_http)
     except ClearTextError as error:
         raise ClearTextError(f"{error}, or allow_plain_http=True where the network is protected otherwise") from None
+
+
+def check_limits(deadline_s: float, **limits: int) -> None:
+    """Raise `ValueError` for a deadline that is not in the future, and for a limit below 1."""
+    if not deadline_s > 0:
+        raise ValueError(f"deadline_s must be more than 0 seconds, not {deadline_s!r}")
+    for name, limit in limits.items():
+        if limit < 1:
+            raise ValueError(f"{name} must be 1 or more, not {limit!r}")
 
 
 def service_url(text: str, *, allow_plain_http: bool = False) -> str:

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import heapq
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from itertools import count
 
 
 class PriorityLimiter:
-    """Lets at most `places` callers pass at a time; lower `priority` passes first."""
+    """Lets at most `places` callers pass at a time; lower `priority` passes first.
 
-    def __init__(self, places: int) -> None:
+    `chance` (uniform in [0, 1)) decides among equals that wait, in the place of their arrival.
+    """
+
+    def __init__(self, places: int, *, chance: Callable[[], float] | None = None) -> None:
         self._arrivals = count()
+        self._chance = chance or (lambda: 0.0)
         self._under_way = 0
-        self._waiting: list[tuple[int, int, asyncio.Future[None]]] = []
+        self._waiting: list[tuple[int, float, int, asyncio.Future[None]]] = []
         self.resize(places)
 
     @property
@@ -44,7 +48,7 @@ class PriorityLimiter:
 
     async def _wait(self, priority: int) -> None:
         place = asyncio.get_running_loop().create_future()
-        heapq.heappush(self._waiting, (priority, next(self._arrivals), place))
+        heapq.heappush(self._waiting, (priority, self._chance(), next(self._arrivals), place))
         try:
             await place
         except asyncio.CancelledError:
@@ -58,7 +62,7 @@ class PriorityLimiter:
 
     def _let_pass(self) -> None:
         while self._waiting and self._under_way < self._places:
-            _, _, place = heapq.heappop(self._waiting)
+            _, _, _, place = heapq.heappop(self._waiting)
             if not place.done():
                 self._under_way += 1
                 place.set_result(None)

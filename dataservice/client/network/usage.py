@@ -82,10 +82,13 @@ class UsageTracker:
             self._seen = seen
         await self._add(_used(month_of(self._clock())), 0)
 
-    async def allow_probe(self) -> None:
-        """Let one request find out again what is left, though one of today found out nothing."""
+    async def allow_probe(self, *, is_joined: bool = False) -> None:
+        """Let one request find out again what is left, though one of today found out nothing.
+
+        `is_joined`: another process has allowed that one; this one may try to be it.
+        """
         self._probed_on = ""
-        if self._budget.reserve:
+        if self._budget.reserve and not is_joined:
             counter = _probes(str(utc_day(self._clock())))
             await self._add(counter, -await self._add(counter, 0))
 

@@ -2,8 +2,8 @@
 
 import logging
 
-from addin.backend.readiness import CHECKED_FOR_S, ReadinessCheck
-from addin.backend.request_log import SparingFilter
+from addin.backend.operation.readiness import CHECKED_FOR_S, ReadinessCheck
+from addin.backend.operation.request_log import SparingFilter
 from addin.backend.service_connections import ServiceConnections
 from addin.cli.commands.serve import deployment
 from addin.config.settings import Settings

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from dataservice.stores import MemoryStore, SqliteStore, Store
+from dataservice.stores import MemoryStore, SqliteStore, Store, StoreWithNearCopy
 from dataservice.stores.redis import RedisStore
 
 
@@ -43,7 +43,7 @@ def redis_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield url
 
 
-@pytest.fixture(params=["memory", "shelf", "redis"])
+@pytest.fixture(params=["memory", "shelf", "redis", "redis with a copy"])
 async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Store]:
     """One tier after another."""
     opened: Store
@@ -54,5 +54,7 @@ async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator
             opened = SqliteStore(tmp_path / "shelf.sqlite")
         case _:
             opened = RedisStore.from_url(request.getfixturevalue("redis_url"), prefix=f"{tmp_path}:")
+            if request.param != "redis":
+                opened = StoreWithNearCopy(opened, SqliteStore(tmp_path / "copy.sqlite"))
     yield opened
     await opened.aclose()

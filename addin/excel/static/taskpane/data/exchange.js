@@ -2,6 +2,12 @@
 // One exchange of JSON with the backend, which ends in an answer or in a reason a user can read. `functions.js`
 // contains it, too. The pane cannot use that copy, which waits for Microsoft's office.js; it may be slow or out of reach.
 
+/**
+ * Pauses before a request is sent again whose connection broke. Where a worker of the backend has died, another one
+ * answers at once, and what the first one fetched is in their cache.
+ */
+const PAUSES_MS = [50, 200];
+
 /** Why a request has no answer. */
 export class RequestError extends Error {
   /**
@@ -15,6 +21,9 @@ export class RequestError extends Error {
     this.reason = reason;
   }
 }
+
+/** The connection broke: the same request may well be answered by another worker. */
+class BrokenError extends RequestError {}
 
 /**
  * Send a request; the promise settles within `deadlineMs`, whatever happens, and rejects with a `RequestError`.
@@ -60,23 +69,63 @@ export async function exchange(address, options) {
  * @param {RequestInit} request
  */
 async function answerTo(address, request) {
+  const text = await textOf(address, request);
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw noWholeAnswer(error);
+  }
+}
+
+/**
+ * @param {URL} address
+ * @param {RequestInit} request
+ */
+async function textOf(address, request) {
+  for (const pauseMs of PAUSES_MS) {
+    try {
+      return await receivedText(address, request);
+    } catch (error) {
+      if (!(error instanceof BrokenError) || request.signal?.aborted) throw error;
+    }
+    await new Promise((go) => setTimeout(go, pauseMs));
+  }
+  return receivedText(address, request);
+}
+
+/**
+ * @param {URL} address
+ * @param {RequestInit} request
+ */
+async function receivedText(address, request) {
   let response;
   try {
     response = await fetch(address, request);
   } catch (error) {
-    throw noAnswer(`is not there (${messageOf(error)}); start it with: addin serve`);
+    throw noAnswer(`is not there (${messageOf(error)}); start it with: addin serve`, BrokenError);
   }
   if (!response.ok) throw await refusalOf(response);
   try {
-    return JSON.parse(await response.text());
+    return await response.text();
   } catch (error) {
-    throw noAnswer(`gave no whole answer (${messageOf(error)}); press Refresh to ask again`);
+    throw noWholeAnswer(error, BrokenError);
   }
 }
 
-/** @param {string} what */
-function noAnswer(what) {
-  return new RequestError(`the add-in's backend ${what}`, "backend");
+/**
+ * @param {unknown} error
+ * @param {typeof RequestError} [Kind]
+ */
+function noWholeAnswer(error, Kind) {
+  return noAnswer(`gave no whole answer (${messageOf(error)}); press Refresh to ask again`, Kind);
+}
+
+/**
+ * @param {string} what
+ * @param {typeof RequestError} [Kind]
+ */
+function noAnswer(what, Kind = RequestError) {
+  return new Kind(`the add-in's backend ${what}`, "backend");
 }
 
 /** @param {Response} response */

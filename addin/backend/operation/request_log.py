@@ -1,44 +1,68 @@
-"""The log of requests: off by default, one line each, without keys or formulas; and a filter that keeps logs small."""
+"""Each request has an id and is counted; the log has one line for each if it shall, without keys or formulas.
+
+A filter keeps the log small, whatever is sent.
+"""
 
 from __future__ import annotations
 
 import logging
+import re
+import secrets
 import time
 from collections.abc import Callable
 
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from addin.backend.http import address_of
+from addin.backend.operation.metrics import Metrics
 from addin.config.api_key import redacted
+from addin.config.json_log import FIELDS, REQUEST_ID
 
 MINUTE_S = 60.0
 
 MAX_KINDS = 1_000
 """Kinds of warnings that are counted apart."""
 
+ID_HEADER = "x-request-id"
+
+_ID = re.compile(r"[A-Za-z0-9._-]{1,64}", re.ASCII)
+
 _logger = logging.getLogger("addin.requests")
 
 
 class RequestLog:
-    """Logs method, path, status, duration and size of every request, under the name `addin.requests`."""
+    """Gives every request an id, which its response tells (`X-Request-ID`), and counts the responses.
 
-    def __init__(self, app: ASGIApp, *, timer: Callable[[], float] = time.perf_counter) -> None:
+    The id is the one that a proxy sent, if it has the form of one. With `is_on`, every request is logged under the name
+    `addin.requests`: address, method, path, status, duration, size.
+    """
+
+    def __init__(
+        self, app: ASGIApp, metrics: Metrics, *, is_on: bool, timer: Callable[[], float] = time.perf_counter
+    ) -> None:
         self._app = app
+        self._metrics = metrics
+        self._is_on = is_on
         self._timer = timer
-        _logger.setLevel(logging.INFO)
+        if is_on:
+            _logger.setLevel(logging.INFO)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one request and log it."""
+        """Serve one request."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        request_id = request_id_of(Headers(scope=scope))
+        REQUEST_ID.set(request_id)  # each request runs in a context of its own
         began, status, sent_bytes = self._timer(), 0, 0
 
         async def noting(message: Message) -> None:
             nonlocal status, sent_bytes
             if message["type"] == "http.response.start":
                 status = message["status"]
+                MutableHeaders(scope=message)[ID_HEADER] = request_id
             elif message["type"] == "http.response.body":
                 sent_bytes += len(message.get("body", b""))
             await send(message)
@@ -46,16 +70,31 @@ class RequestLog:
         try:
             await self._app(scope, receive, noting)
         finally:
-            took_ms = 1000 * (self._timer() - began)
-            _logger.info(
-                "%s %s %s %d %.0f ms %d bytes",
-                address_of(Request(scope)),
-                scope["method"],
-                shown_path(scope["path"]),
-                status,
-                took_ms,
-                sent_bytes,
-            )
+            self._metrics.responses.labels(str(status)).inc()
+            if self._is_on:
+                _log(scope, status, 1000 * (self._timer() - began), sent_bytes)
+
+
+def request_id_of(headers: Headers) -> str:
+    """The id that a proxy gave the request, or a new one.
+
+    >>> request_id_of(Headers({"x-request-id": "a1-b2"}))
+    'a1-b2'
+    """
+    sent = headers.get(ID_HEADER, "")
+    return sent if _ID.fullmatch(sent) else secrets.token_hex(8)
+
+
+def _log(scope: Scope, status: int, took_ms: float, sent_bytes: int) -> None:
+    address, method, path = address_of(Request(scope)), scope["method"], shown_path(scope["path"])
+    fields = {"address": address, "method": method, "path": path, "status": status}
+    _logger.info(
+        "%s %s %s %d %.0f ms %d bytes",
+        *fields.values(),
+        took_ms,
+        sent_bytes,
+        extra={FIELDS: {**fields, "ms": round(took_ms, 1), "bytes": sent_bytes}},
+    )
 
 
 def shown_path(path: str) -> str:

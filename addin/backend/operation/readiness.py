@@ -66,7 +66,7 @@ class ReadinessCheck:
             return self._last
 
     async def _ask_store(self) -> None:
-        await self._store.get("ready")
+        await self._store.add("ready", 0)  # of counters no copy stands in for the store itself
 
     async def _ask_service(self) -> None:
         # Without a key the service refuses (401) at no cost, which proves that it is there.
@@ -83,5 +83,5 @@ async def _outcome(ask: Callable[[], Awaitable[None]]) -> str:
     except TimeoutError:
         return f"no answer within {CHECK_S:g} s"
     except Exception as error:  # noqa: BLE001 - each store fails in its own way; only the kind of error is told
-        return f"failing ({type(error).__name__})"
+        return f"failing ({type(error.__cause__ or error).__name__})"
     return OK

@@ -1,0 +1,1 @@
+"""Running a backend for many: whether it is ready, its log of requests, its metrics."""

@@ -1,0 +1,1 @@
+"""Several processes on one port: who starts them, and what they know of each other."""

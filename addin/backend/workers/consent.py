@@ -1,0 +1,35 @@
+"""The user's yes or no to many requests, taken by whichever worker holds the question, and known to all of them."""
+
+from __future__ import annotations
+
+import msgspec
+
+from addin.backend.state import BackendState
+from addin.backend.tenants import Tenant
+from addin.backend.workers.messages import Asked, Taken
+
+
+async def answer_of_all(backend: BackendState, tenant: Tenant, number: int, *, yes: bool) -> bool:
+    """Take the user's answer to a question that this worker holds or another one; False if no one has it open."""
+    requests = tenant.consent.answer(number, yes=yes)
+    if backend.place is None:
+        return requests is not None
+    answer = Asked(tenant.scope, question=number, load=yes)
+    if requests is None:
+        told = await backend.place.ask_others(answer.text())
+        taken = (msgspec.json.decode(each, type=Taken).requests for each in told)
+        requests = next((each for each in taken if each is not None), None)
+        if requests is None:
+            return False
+    tenant.consent.learn(requests, yes=yes)
+    await backend.place.ask_others(Asked(tenant.scope, granted=requests, load=yes).text())
+    return True
+
+
+def take(tenant: Tenant, asked: Asked) -> Taken:
+    """Take an answer that came to another worker."""
+    if asked.question is not None:
+        return Taken(tenant.consent.answer(asked.question, yes=asked.load))
+    if asked.granted is not None:
+        tenant.consent.learn(asked.granted, yes=asked.load)
+    return Taken(asked.granted)

@@ -1,0 +1,38 @@
+"""What the workers of a port say to each other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+
+class Asked(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What one worker asks the others about the key that the store names `scope`, None without a key.
+
+    With `question`: the user's answer to it, should the other hold it; with `granted`: so many requests were allowed,
+    or declined. With neither: what the other knows.
+    """
+
+    scope: str | None
+    question: int | None = None
+    granted: int | None = None
+    load: bool = False
+
+    def text(self) -> str:
+        """On one line."""
+        return msgspec.json.encode(self).decode()
+
+
+class Told(msgspec.Struct, frozen=True):
+    """What a worker knows of one key's resources, its requests for formulas so far, and the question that is open."""
+
+    resources: list[dict[str, Any]]
+    requests_total: int
+    question: dict[str, Any] | None = None
+
+
+class Taken(msgspec.Struct, frozen=True):
+    """For how many requests the answer was, where it was taken."""
+
+    requests: int | None

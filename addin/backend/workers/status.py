@@ -1,0 +1,92 @@
+"""What all workers of a port know together, so that whichever is asked gives the same status."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+from math import inf
+from typing import Any
+
+import msgspec
+
+from addin.backend.state import BackendState
+from addin.backend.tenants import Tenant
+from addin.backend.workers.consent import take
+from addin.backend.workers.messages import Asked, Taken, Told
+from dataservice.client import ResourceState
+from udfs.errors import error_kind, reason
+from udfs.functions.status import label
+
+
+@asynccontextmanager
+async def answering_others(backend: BackendState) -> AsyncIterator[None]:
+    """Inside the block, tell the other workers of the port what this one knows of a key, and hear what users said."""
+    if backend.place is None:
+        yield
+        return
+
+    async def tell(text: str) -> bytes:
+        asked = msgspec.json.decode(text, type=Asked)
+        backend.own.scope = backend.own.scope or await backend.own.client.scope()
+        tenant = backend.tenant_of(asked.scope)
+        if asked.question is not None or asked.granted is not None:
+            return msgspec.json.encode(Taken(None) if tenant is None else take(tenant, asked))
+        return msgspec.json.encode(_told_here(backend, tenant))
+
+    async with backend.place.answering(tell):
+        yield
+
+
+async def told_by_all(backend: BackendState, tenant: Tenant) -> Told:
+    """What this worker and the others of the port know of the tenant's key."""
+    here = _told_here(backend, tenant)
+    if backend.place is None:
+        return here
+    answers = await backend.place.ask_others(Asked(tenant.scope).text())
+    told = [here, *(msgspec.json.decode(answer, type=Told) for answer in answers)]
+    question = next((each.question for each in told if each.question), None)
+    return Told(merged(each.resources for each in told), sum(each.requests_total for each in told), question)
+
+
+def _told_here(backend: BackendState, tenant: Tenant | None) -> Told:
+    if tenant is None:
+        return Told([], backend.requests_total)
+    question = tenant.consent.question
+    return Told(shown_resources(tenant), backend.requests_total, question.members() if question else None)
+
+
+def merged(tables: Iterable[list[dict[str, Any]]]) -> list[dict[str, Any]]:
+    """One row for each resource: of the youngest answer, and of equally old ones the one with an error.
+
+    >>> merged([[{"resource": "us-cpi", "age_s": 9.0}], [{"resource": "us-cpi", "age_s": 2.0}]])
+    [{'resource': 'us-cpi', 'age_s': 2.0}]
+    """
+    best: dict[str, dict[str, Any]] = {}
+    for row in (row for table in tables for row in table):
+        known = best.get(row["resource"])
+        if known is None or _rank(row) < _rank(known):
+            best[row["resource"]] = row
+    return sorted(best.values(), key=lambda row: (row["age_s"] is None, row["resource"]))
+
+
+def shown_resources(tenant: Tenant) -> list[dict[str, Any]]:
+    """The state of every resource that was requested here, as JSON; those without a value come last."""
+    now = time.time()
+    return [_shown(state, now) for state in tenant.client.states()]
+
+
+def _shown(state: ResourceState, now: float) -> dict[str, Any]:
+    return {
+        "resource": label(state.resource),
+        "state": str(state.state),
+        "age_s": None if state.fetched_at is None else round(max(0.0, now - state.fetched_at), 1),
+        "source": None if state.source is None else str(state.source),
+        "last_error": None if state.last_error is None else reason(state.last_error, "This"),
+        "last_error_kind": None if state.last_error is None else error_kind(state.last_error),
+    }
+
+
+def _rank(row: dict[str, Any]) -> tuple[float, bool, str]:
+    age_s = row["age_s"]
+    return inf if age_s is None else round(age_s), row.get("last_error") is None, str(row.get("source"))

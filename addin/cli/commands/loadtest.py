@@ -1,0 +1,94 @@
+"""`addin loadtest`: many users at once before a hosted backend, and how long each of them waits."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from addin.errors import AddinError
+from dataservice.cli.printing import echo
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from addin.cli.load.report import LoadReport
+
+PERCENTILES = (50, 95, 99, 100)
+
+
+def loadtest(
+    url: Annotated[str | None, typer.Argument(help="A backend; without one, a made-up one is started.")] = None,
+    keys: Annotated[Path | None, typer.Option(help="A file with a key of each user, one a line.")] = None,
+    users: Annotated[int, typer.Option(min=1, max=10_000, help="Users who send a batch at the same time.")] = 50,
+    cells: Annotated[int, typer.Option(min=1, max=100_000, help="Cells in the batch of each of them.")] = 500,
+    large: Annotated[int, typer.Option(min=0, max=100_000, help="Cells of one more user, beside them.")] = 0,
+    rounds: Annotated[int, typer.Option(min=1, max=1_000, help="How often all of them send.")] = 3,
+    workers: Annotated[int, typer.Option(min=1, max=64, help="Workers of the made-up backend.")] = 1,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Simulate many users who recalculate at once, and show how long they wait.
+
+    Before the first round each user loads the same signals once, so that the rounds spend no request.
+
+    \b
+    Examples:
+      addin loadtest
+      addin loadtest --users 200 --large 100000
+      addin loadtest https://addin.example.com --keys keys.txt --users 50
+    """
+    from addin.cli.load.own_backend import own_backend
+    from addin.cli.load.report import LoadPlan, run
+    from addin.cli.output import print_json
+
+    address: str
+    given: Sequence[str | None]
+    with ExitStack() as stack:
+        if url is None:
+            echo("Starting a backend with made-up data …", err=True)
+            started = stack.enter_context(own_backend(users + 1, workers))
+            address, given = started.url, [*started.keys]
+        else:
+            address, given = url, _keys_in(keys, users + (large > 0))
+        plan = LoadPlan(address, given[:users], given[users : users + 1], cells, large, rounds)
+        report = asyncio.run(run(plan, lambda line: echo(line, err=True)))
+    if as_json:
+        print_json(report.members())
+        return
+    _print(report)
+
+
+def _keys_in(file: Path | None, needed: int) -> Sequence[str | None]:
+    """The keys in a file; without one, all users share the backend's own. Raises `AddinError` for too few."""
+    if file is None:
+        return [None] * needed
+    try:
+        keys = file.read_text(encoding="utf-8").split()
+    except (OSError, UnicodeDecodeError) as error:
+        raise AddinError(f"{file} cannot be read: {error}") from None
+    if len(keys) < needed:
+        raise AddinError(f"{file} holds {len(keys)} keys, but {needed} users need one each; use --users {len(keys)}")
+    return keys
+
+
+def _print(report: LoadReport) -> None:
+    from rich.console import Console
+
+    from addin.cli.output import plain_table
+
+    table = plain_table(show_header=True)
+    for heading in ("batches", "count", *(f"p{percent}" if percent < 100 else "longest" for percent in PERCENTILES)):
+        table.add_column(heading, justify="left" if heading == "batches" else "right")
+    for name, times in report.rounds.items():
+        shown = [f"{1000 * times.percentile(percent):,.0f} ms" for percent in PERCENTILES]
+        table.add_row(name, f"{len(times.seconds):,}", *shown)
+    Console(markup=False, highlight=False).print(table)
+    if report.ratio is not None:
+        echo(f"Beside the large batch, p99 is {report.ratio:.2f} times what it is without.")
+    if report.bytes_per_user is not None:
+        echo(f"Memory for each user: {report.bytes_per_user / 2**20:.1f} MiB.")
+    if report.errors:
+        echo(f"{report.errors:,} of {report.cells:,} cells show an error.", err=True)

@@ -1,0 +1,1 @@
+"""Many users before one backend, made up: what `addin loadtest` sends and measures."""

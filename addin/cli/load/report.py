@@ -1,0 +1,109 @@
+"""A load test: its plan, its rounds, and what they showed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+import httpx
+
+from addin.cli.load.users import TIMEOUT_S, Times, User, held_bytes, timed_round, user_of
+from addin.errors import AddinError
+
+SLUGS = ("us-cpi", "us-10y", "sp-500", "cboe.vix", "btc-usd", "eth-usd", "fx.eur-usd", "fx.usd-jpy", "wb.gold")
+"""Signals that the embedded service has as well as most others; others are `#N/A` cells, which take as long."""
+
+ALONE, BESIDE = "users alone", "beside the large one"
+
+
+@dataclass(frozen=True, slots=True)
+class LoadPlan:
+    """Which backend, the keys of its users and of the one with the large batch, cells of each, and how many rounds."""
+
+    url: str
+    keys: Sequence[str | None]
+    large_key: Sequence[str | None]
+    cells: int
+    large: int
+    rounds: int
+
+
+@dataclass(frozen=True, slots=True)
+class LoadReport:
+    """The times of the users' batches by kind of round, and the memory that each user takes."""
+
+    rounds: Mapping[str, Times]
+    bytes_per_user: float | None
+
+    @property
+    def ratio(self) -> float | None:
+        """How many times longer the slowest percent takes beside the large batch; None without one."""
+        if BESIDE not in self.rounds:
+            return None
+        return self.rounds[BESIDE].percentile(99) / self.rounds[ALONE].percentile(99)
+
+    @property
+    def cells(self) -> int:
+        """How many cells were asked for."""
+        return sum(times.cells for times in self.rounds.values())
+
+    @property
+    def errors(self) -> int:
+        """How many of them show an error."""
+        return sum(times.errors for times in self.rounds.values())
+
+    def members(self) -> dict[str, Any]:
+        """As JSON; times in seconds."""
+        rounds = {
+            name: {f"p{percent}_s": round(times.percentile(percent), 4) for percent in (50, 95, 99, 100)}
+            | {"batches": len(times.seconds), "cells": times.cells, "errors": times.errors}
+            for name, times in self.rounds.items()
+        }
+        return {"rounds": rounds, "p99_ratio": self.ratio, "bytes_per_user": self.bytes_per_user}
+
+
+async def run(plan: LoadPlan, say: Callable[[str], None]) -> LoadReport:
+    """Let all users load their signals, then send their batches in rounds: alone, and beside the large one in turn."""
+    today = datetime.now(UTC).date()
+    limits = httpx.Limits(max_connections=None, max_keepalive_connections=None)
+    async with httpx.AsyncClient(base_url=plan.url, timeout=TIMEOUT_S, limits=limits, trust_env=False) as http:
+        try:
+            before = await held_bytes(http)
+            users = [user_of(key, plan.cells, SLUGS, today) for key in plan.keys]
+            large = [user_of(key, plan.large, SLUGS, today) for key in plan.large_key] if plan.large else []
+            say(f"{len(users)} users load their signals …")
+            await _load(http, [*users, *large], today)
+            rounds = await _rounds(http, plan, users, large, say)
+            after = await held_bytes(http)
+        except httpx.HTTPError as error:
+            raise AddinError(f"{plan.url} does not answer ({type(error).__name__}: {error})") from error
+    per_user = None if before is None or after is None else max(0.0, after - before) / len(users)
+    return LoadReport(rounds, per_user)
+
+
+async def _load(http: httpx.AsyncClient, users: Sequence[User], today: Any) -> None:
+    """One user after another loads what all cells need: what is measured are cells, not the service."""
+    for user in users:
+        await timed_round(http, [user_of(user.key, len(SLUGS), SLUGS, today)])
+
+
+async def _rounds(
+    http: httpx.AsyncClient, plan: LoadPlan, users: Sequence[User], large: Sequence[User], say: Callable[[str], None]
+) -> dict[str, Times]:
+    """The rounds; each begins with a refresh, so that every cell is worked out again."""
+    none = Times((), 0, 0)
+    found = {ALONE: none} | ({BESIDE: none} if large else {})
+    for number in range(plan.rounds):
+        say(f"Round {number + 1} of {plan.rounds} …")
+        for name, beside in ((ALONE, []), (BESIDE, large)):
+            if name in found:
+                await _forget(http, [*users, *large])
+                found[name] = found[name].plus(await timed_round(http, users, beside))
+    return found
+
+
+async def _forget(http: httpx.AsyncClient, users: Sequence[User]) -> None:
+    for user in users:
+        await http.post("/refresh", json={"mode": "stale"}, headers=user.headers)

@@ -1,0 +1,72 @@
+"""What watches a backend from outside: metrics, ids of requests, a log for machines."""
+
+import io
+import logging
+
+import orjson
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from addin.config.json_log import FIELDS, REQUEST_ID, JsonFormatter
+from tests.addin.backends import backend_of
+
+
+def metrics_of(backend):
+    text = backend.http.get("/metrics").text
+    return {
+        (sample.name, *sample.labels.values()): sample.value
+        for family in text_string_to_metric_families(text)
+        for sample in family.samples
+    }
+
+
+def test_metrics_count_responses_cells_and_requests(service, tmp_path):
+    with backend_of(service, tmp_path) as backend:
+        backend.batch(["SIGNAL", "us-cpi"], ["SIGNAL", "us-cpi", "unit"], ["INDEX", "risk-dial"])
+        backend.batch(["SIGNAL", "us-cpi"])
+        backend.http.get("/nothing")
+        told = metrics_of(backend)
+        assert service.key not in backend.http.get("/metrics").text
+    assert told["addin_cells_total",] == 4
+    assert told["addin_service_requests_total",] == service.store.usage(service.key) == 2
+    assert told["addin_batch_seconds_count",] == 2
+    assert (told["addin_responses_total", "200"], told["addin_responses_total", "404"]) == (2, 1)
+    assert told["addin_batches_under_way",] == 0
+
+
+def test_metrics_tell_how_many_users_there_are(service, tmp_path):
+    with backend_of(service, tmp_path, key="", per_user_keys=True) as backend:
+        for key in (service.key, service.free_key):
+            backend.batch(["SIGNAL", "us-cpi"], **{"x-data-service-key": key, "x-forwarded-proto": "https"})
+        assert metrics_of(backend)["addin_users",] == 2
+
+
+@pytest.mark.parametrize("sent", ["", "a b", "x" * 65, 'a"b', "ä"])
+def test_a_request_without_a_proper_id_gets_a_new_one(sample_backend, sent):
+    ids = {
+        sample_backend.http.get("/health", headers={"x-request-id": sent.encode()}).headers["x-request-id"]
+        for _ in range(2)
+    }
+    assert len(ids) == 2
+    assert sent not in ids
+
+
+def test_the_id_that_a_proxy_sent_is_kept_also_where_a_request_is_refused(sample_backend):
+    for host in ("localhost", "evil.example"):
+        told = sample_backend.http.get("/health", headers={"x-request-id": "proxy-1", "host": host})
+        assert told.headers["x-request-id"] == "proxy-1"
+
+
+def test_a_log_line_is_json_with_its_request_and_without_any_key():
+    key = "ds_" + "0" * 40
+    stream = io.StringIO()
+    handler = logging.StreamHandler(stream)
+    handler.setFormatter(JsonFormatter())
+    record = logging.LogRecord("addin.requests", logging.INFO, "", 1, 'asked with Bearer "%s"', (key,), None)
+    setattr(record, FIELDS, {"status": 200})
+    token = REQUEST_ID.set("r-1")
+    handler.handle(record)
+    REQUEST_ID.reset(token)
+    line = orjson.loads(stream.getvalue())
+    assert (line["request_id"], line["status"], line["level"], line["logger"]) == ("r-1", 200, "info", "addin.requests")
+    assert key not in stream.getvalue()

@@ -1,0 +1,96 @@
+"""Several workers on one port are one backend: to users, to the quota, and to whoever stops them."""
+
+import os
+import signal
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from tests.addin.backend.workers.workers import PATIENCE_S, workers_of
+
+SLUGS = ("us-cpi", "cboe.vix", "btc-usd", "eia.wti.spot")
+CALLS = [["SIGNAL", slug] for slug in SLUGS]
+
+
+def ended(pids) -> bool:
+    """Whether all these processes end in time."""
+    ends = time.monotonic() + PATIENCE_S
+    while any(Path(f"/proc/{pid}/stat").exists() and "Z" not in _state(pid) for pid in pids):
+        if time.monotonic() > ends:
+            return False
+    return True
+
+
+def _state(pid) -> str:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
+    except OSError:
+        return "Z"
+
+
+def test_all_workers_have_one_cache_one_refresh_one_key_and_one_status(service, tmp_path):
+    with workers_of(service, tmp_path, 2, api_key="") as workers:
+        assert {worker["key"]["set"] for worker in statuses(workers)} == {False}
+        saved = workers.ask("POST", "/key", {"key": service.key})
+        assert {worker["key"]["id"] for worker in statuses(workers)} == {service.key[-4:]}
+
+        replies = workers.at_once(*[CALLS] * 8)
+        assert len({str([answer["value"] for answer in reply["answers"]]) for reply in replies}) == 1
+        assert {reply["generation"] for reply in replies} == {saved["generation"]}
+        assert sum(reply["requests"] for reply in replies) == service.store.usage(service.key) == len(SLUGS)
+
+        generation = workers.ask("POST", "/refresh", {"mode": "force"})["generation"]
+        replies = workers.at_once(*[CALLS] * 8)
+        assert {reply["generation"] for reply in replies} == {generation} != {saved["generation"]}
+        assert sum(reply["requests"] for reply in replies) == len(SLUGS)
+        assert service.store.usage(service.key) == 2 * len(SLUGS)
+
+        told = statuses(workers)
+        assert all(told[0] == each for each in told)
+        assert len(told[0]["resources"]) == len(SLUGS)
+        assert told[0]["quota"]["used_here"] == told[0]["requests_total"] == 2 * len(SLUGS)
+
+        workers.ask("DELETE", "/key")
+        assert {worker["key"]["set"] for worker in statuses(workers)} == {False}
+
+
+def statuses(workers):
+    """What /status tells to callers who come at once, without what changes while they ask."""
+    with ThreadPoolExecutor(8) as threads:
+        told = list(threads.map(lambda _: workers.ask("GET", "/status"), range(8)))
+    for each in told:
+        each["resources"] = [{**row, "age_s": None, "source": None} for row in each["resources"]]
+    return told
+
+
+def test_when_a_worker_is_killed_every_call_ends_and_another_takes_its_place(service, tmp_path):
+    with workers_of(service, tmp_path, 2) as workers:
+        service.running.latency_s = 0.5
+        doomed = min(workers.answering(2))
+        with ThreadPoolExecutor(8) as threads:
+            under_way = [threads.submit(workers.batch, *CALLS) for _ in range(8)]
+            while service.running.request_count == 0:  # the kill shall meet requests under way
+                assert not all(each.done() for each in under_way)
+            os.kill(doomed, signal.SIGKILL)
+            replies = [each.result() for each in under_way]
+        assert all("value" in answer for reply in replies for answer in reply["answers"])
+        assert service.store.usage(service.key) <= 2 * len(SLUGS)  # what the dead one had asked for is asked again
+        assert doomed not in workers.answering(2)
+
+
+def test_stopped_they_leave_no_process_and_no_file(service, tmp_path):
+    with workers_of(service, tmp_path, 2) as workers:
+        pids = workers.pids
+        workers.process.send_signal(signal.SIGINT)
+        printed, errors = workers.process.communicate(timeout=PATIENCE_S)
+    assert workers.process.returncode == 0
+    assert printed.endswith("Stopped.\n")
+    assert "Traceback" not in errors
+    assert ended(pids)
+
+
+def test_workers_end_by_themselves_when_the_process_that_watches_them_is_killed(service, tmp_path):
+    with workers_of(service, tmp_path, 2) as workers:
+        pids = workers.pids
+        workers.process.kill()
+        assert ended(pids)

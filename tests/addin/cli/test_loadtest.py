@@ -1,0 +1,37 @@
+"""`addin loadtest`: many users before a backend that is started for it, or before one that is named."""
+
+import json
+
+from tests.addin.backends import backend_of
+from tests.addin.commands import addin, environment
+
+
+def test_it_starts_a_backend_and_tells_how_long_its_users_wait(tmp_path):
+    arguments = ("--users", "3", "--cells", "20", "--large", "500", "--rounds", "1", "--json")
+    done = addin("loadtest", *arguments, environ=environment(tmp_path, ttl_s="no number"))  # the user's are not used
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert {name: row["batches"] for name, row in told["rounds"].items()} == {
+        "users alone": 3,
+        "beside the large one": 3,
+    }
+    assert all(0 < row["p50_s"] <= row["p99_s"] <= row["p100_s"] for row in told["rounds"].values())
+    assert told["p99_ratio"] > 0
+
+
+def test_before_a_backend_that_is_named_all_users_share_its_key_if_none_are_given(service, tmp_path):
+    with backend_of(service, tmp_path) as backend:
+        done = addin("loadtest", backend.url, "--users", "2", "--cells", "30", environ=environment(tmp_path))
+        assert done.returncode == 0, done.stderr
+        assert "users alone" in done.stdout
+        assert service.store.usage(service.key) < 12  # the signals, once
+
+
+def test_too_few_keys_and_a_wrong_address_are_told(tmp_path):
+    keys = tmp_path / "keys.txt"
+    keys.write_text("ds_" + "0" * 40)
+    environ = environment(tmp_path)
+    few = addin("loadtest", "http://127.0.0.1:9", "--keys", str(keys), "--users", "2", environ=environ)
+    assert (few.returncode, "holds 1 keys, but 2 users need one each" in few.stderr) == (1, True)
+    nobody = addin("loadtest", "http://127.0.0.1:9", "--users", "2", environ=environ)
+    assert (nobody.returncode, "does not answer" in nobody.stderr) == (1, True)

@@ -1,0 +1,1 @@
+"""Attacks on backends that many use."""
