@@ -14,7 +14,9 @@ from addin.workbook.ooxml.positions import Spot, area_of, spot_of, whole_number
 from addin.workbook.ooxml.stored import MAIN
 from addin.workbook.ooxml.xmlpart import parse_xml
 
-_C, _F, _V, _ROW = (f"{{{MAIN}}}{tag}" for tag in ("c", "f", "v", "row"))
+_C, _F, _V, _ROW, _DATA = (f"{{{MAIN}}}{tag}" for tag in ("c", "f", "v", "row", "sheetData"))
+_PARENTS = {_ROW: _DATA, _C: _ROW, _F: _C, _V: _C}
+"""Where each element counts; a damaged file may hold it elsewhere too."""
 _ANY_FORMULA = re.compile(rb"<(?:\w+:)?f[\s/>]")
 
 
@@ -98,6 +100,7 @@ class _Scan:
         self._reader = FormulaReader()
         self._found: list[tuple[Spot, Formula]] = []
         self._row = self._column = 0
+        self._parents: list[str] = [""]
         self._cell: Mapping[str, str] = {}
         self._formula: Mapping[str, str] | None = None
         self._text: list[str] | None = None
@@ -105,6 +108,10 @@ class _Scan:
         self._has_value = False
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
+        parent = self._parents[-1]
+        self._parents.append(tag)
+        if _PARENTS.get(tag) != parent:
+            return
         if tag == _C:
             reference = attributes.get("r")
             self._column = spot_of(reference, self._part)[1] if reference else self._column + 1
@@ -122,6 +129,9 @@ class _Scan:
             self._text.append(text)
 
     def end(self, tag: str) -> None:
+        self._parents.pop()
+        if _PARENTS.get(tag) != self._parents[-1]:
+            return
         if tag == _F:
             self._formula_text, self._text = "".join(self._text or ()), None
         elif tag == _V:

@@ -1,0 +1,21 @@
+"""Formulas found in a sheet's XML while it is read, also where the file is damaged."""
+
+import pytest
+
+from addin.workbook.ooxml.cellformulas import scanned_formulas
+from addin.workbook.ooxml.stored import MAIN
+
+
+def found(rows, rest=""):
+    content = f'<worksheet xmlns="{MAIN}">{rest}<sheetData>{rows}</sheetData></worksheet>'.encode()
+    return {spot: formula.text for spot, formula in scanned_formulas(content, "sheet1.xml")}
+
+
+def test_formulas_stand_where_rows_and_cells_say_or_after_the_one_before():
+    rows = '<row r="2"><c r="C2"><f>A1</f></c><c><f>A2</f></c></row><row><c><f>A3</f></c></row>'
+    assert found(rows) == {(2, 3): "A1", (2, 4): "A2", (3, 1): "A3"}
+
+
+@pytest.mark.parametrize("stray", ["<row/>", '<row r="9"/>', "<c/>", '<c r="Z9"><f>B9</f></c>', "<x><f>B9</f></x>"])
+def test_what_a_damaged_file_holds_inside_a_cell_moves_no_formula(stray):
+    assert found(f'<row r="2"><c r="A2"><f>A1</f><v>1</v>{stray}</c></row>', rest=stray) == {(2, 1): "A1"}
