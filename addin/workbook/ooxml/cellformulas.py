@@ -101,6 +101,7 @@ class _Scan:
         self._found: list[tuple[Spot, Formula]] = []
         self._row = self._column = 0
         self._parents: list[str] = [""]
+        """What the parser is inside of; empty for what does not count."""
         self._cell: Mapping[str, str] = {}
         self._formula: Mapping[str, str] | None = None
         self._text: list[str] | None = None
@@ -108,9 +109,9 @@ class _Scan:
         self._has_value = False
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
-        parent = self._parents[-1]
-        self._parents.append(tag)
-        if _PARENTS.get(tag) != parent:
+        counts = tag == _DATA or self._parents[-1] == _PARENTS.get(tag)
+        self._parents.append(tag if counts else "")
+        if not counts:
             return
         if tag == _C:
             reference = attributes.get("r")
@@ -129,8 +130,7 @@ class _Scan:
             self._text.append(text)
 
     def end(self, tag: str) -> None:
-        self._parents.pop()
-        if _PARENTS.get(tag) != self._parents[-1]:
+        if not self._parents.pop():
             return
         if tag == _F:
             self._formula_text, self._text = "".join(self._text or ()), None
