@@ -128,7 +128,7 @@ def after_pull(history: History, pulled: Window, found: Observations, now: float
     )
     kept = _with_end(kept, [_last_known_day(history, span) for span in met if span.is_open])
     spans = _joined_alike(sorted([*kept, united], key=_by_start))
-    return History(observations, spans, now if changed else history.revised_at)
+    return History(observations, spans, now if doubt else history.revised_at)
 
 
 def is_revision(history: History, span: Span, pulled: Window, found: Observations, newest: Newest | None) -> bool:

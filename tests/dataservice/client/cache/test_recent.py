@@ -1,0 +1,40 @@
+"""A detail beside a history: what an older one may say after a revision was noticed."""
+
+from dataclasses import replace
+from datetime import date
+
+from dataservice.client.cache.answer import Freshness
+from dataservice.client.cache.history import after_pull, gaps, pulls_needed
+from dataservice.client.cache.recent import with_detail
+from dataservice.client.cache.spans import History, Span
+from dataservice.client.contract.results import SignalDetail
+from dataservice.client.contract.windows import Window
+from dataservice.models import Signal
+from tests.dataservice.client.cache.test_history import LONG, NOW, revised
+
+CLOSED = Window(date(2010, 1, 1), date(2010, 6, 30))
+RECENT = Window(date(2026, 8, 1), date.max)
+DETAIL = SignalDetail(Signal(slug="x", name="x"), None, LONG[-365:])
+RULES = Freshness(900.0)
+
+
+def pulled(history: History, window: Window, series, at: float) -> History:
+    return after_pull(history, window, series.between(window.start, window.end), at)
+
+
+def test_a_detail_from_before_a_revision_was_noticed_is_as_doubtful_as_all_else():
+    known = pulled(History.nothing(), Window(date.min, date.max), LONG, NOW)
+    changed = revised(LONG, LONG.times.searchsorted(LONG.between(CLOSED.start).times[0]))
+    noticed = pulled(known, CLOSED, changed, NOW + 20)
+    assert noticed.revised_at == NOW + 20
+    joined = with_detail(noticed, DETAIL, NOW + 10)
+    assert gaps(joined, RECENT, NOW + 30) != []
+
+
+def test_days_that_were_doubtful_already_make_nothing_else_doubtful_when_they_have_changed():
+    doubtful = Span(Window(date.min, date(2025, 8, 13)), NOW - 9e6, NOW - 9e6, revised=True)
+    known = History(revised(LONG, 4_000), (doubtful,), NOW)
+    known = with_detail(replace(known, revised_at=NOW), DETAIL, NOW)
+    changed = pulled(known, CLOSED, revised(known.observations, 3_700), NOW + 20)
+    assert changed.revised_at == NOW
+    assert pulls_needed(with_detail(changed, DETAIL, NOW), RECENT, NOW + 30, RULES) == []
