@@ -83,7 +83,7 @@ def test_new_connections_get_a_renewed_certificate_without_a_restart(tmp_path):
     own = Certificates(tmp_path / "certificates")
     own.ensure(NOW)
     listener = serving.listen("127.0.0.1", 0, own.leaf)
-    server = serving._Server(serving._config(Starlette(), listener))
+    server = serving._Server(serving.config_of(Starlette(), listener))
     thread = serving.threading.Thread(target=server.run, kwargs={"sockets": [listener.socket]}, daemon=True)
     with looked_after(server, own.leaf, lambda: True, every_s=0.01):
         thread.start()
