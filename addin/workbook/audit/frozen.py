@@ -75,13 +75,15 @@ def _numbers(
     known: Mapping[tuple[str, str], Mapping[str, Any]],
     namespace: str,
 ) -> list[dict[str, Any]]:
-    """The lines about the formulas that have become values."""
+    """The lines about the formulas that have become values, and were not emptied."""
     numbers = []
     with any_failure_explained(book), Package(book) as source, Package(frozen) as copy:
-        values = Book(copy)
-        for sheet in Book(source).sheets_with_calls(namespace):
+        values, live = Book(copy), Book(source)
+        emptied = live.live_only()
+        for sheet in live.sheets_with_calls(namespace):
+            areas = [area for name, area in emptied if name == sheet.name]
             for spot, formula in sheet.formulas():
-                if mentions(formula.text, namespace):
+                if mentions(formula.text, namespace) and not any(area.contains(*spot) for area in areas):
                     area = sheet.array_at(spot) or Area(*spot, *spot)
                     rows = shown_rows(values.sheet(sheet.name), area)
                     unsigned = CellResult(formula.text, area, rows, Standing.KEPT, UNKNOWN)
