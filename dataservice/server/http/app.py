@@ -1,6 +1,7 @@
 """The ASGI application over one store, and what it says about itself (contract: Other addresses)."""
 
 import os
+from functools import cache
 from typing import Any
 
 from fastapi import FastAPI, Request, Response
@@ -19,6 +20,7 @@ from dataservice.server.records import ErrorBody
 DATABASE_VARIABLE = "DATA_SERVICE_DB"
 
 TITLE = "Data Service"
+VERSION = "1.0.0"
 SUMMARY = "Read-only data signals, composite indices, currents, research posts and the wire of primary sources."
 
 GZIP_FROM_BYTES = 4_096
@@ -53,15 +55,15 @@ def create_app(store: Store) -> FastAPI:
     """The whole contract over a store, as an ASGI application for uvicorn or any other server."""
     app = FastAPI(
         title=TITLE,
-        version="1.0.0",
+        version=VERSION,
         description=SUMMARY,
         openapi_url=None,
         docs_url=None,
         redoc_url=None,
-        generate_unique_id_function=lambda route: route.name,
+        # Not `include_router`, which works out every route again at the first request: see `_document`.
+        routes=router.routes,
     )
     app.state.store = store
-    app.include_router(router)
     _add_descriptions(app)
     app.add_exception_handler(HTTPException, on_http_error)
     app.add_exception_handler(RequestValidationError, on_invalid_parameters)
@@ -78,11 +80,10 @@ def app_from_environment() -> FastAPI:
 
 def _add_descriptions(app: FastAPI) -> None:
     """Serve the two descriptions, which need no key."""
+    document = _document()
 
     @app.get("/openapi.json", include_in_schema=False)
     async def openapi(request: Request) -> Response:
-        document = app.openapi_schema or _document(app)
-        app.openapi_schema = document
         return json_answer({**document, "servers": [{"url": _base_url(request)}]})
 
     @app.get("/.well-known/ai-plugin.json", include_in_schema=False)
@@ -106,9 +107,14 @@ def _plugin_manifest(base_url: str) -> dict[str, Any]:
     }
 
 
-def _document(app: FastAPI) -> dict[str, Any]:
-    """FastAPI's own document, with the bearer scheme, every status and the three headers."""
-    document = get_openapi(title=app.title, version=app.version, description=app.description, routes=app.routes)
+@cache
+def _document() -> dict[str, Any]:
+    """FastAPI's own document, with the bearer scheme, every status and the three headers.
+
+    Made before the first request: FastAPI changes the warning filters of the process for that time, so servers in
+    two threads would disturb each other.
+    """
+    document = get_openapi(title=TITLE, version=VERSION, description=SUMMARY, routes=router.routes)
     schemas = document["components"]["schemas"]
     schemas.pop("HTTPValidationError", None)
     schemas.pop("ValidationError", None)

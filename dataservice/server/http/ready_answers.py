@@ -29,7 +29,8 @@ class Ready:
 class ReadyAnswersMiddleware:
     """ASGI middleware: what was asked before and has not changed since is sent without being worked out again.
 
-    `scope["data_version"]` tells which data the answer has to show; without it nothing is kept.
+    `scope["data_version"]` tells which data the answer has to show; without it, and for other methods than GET,
+    nothing is kept.
     """
 
     def __init__(self, app: ASGIApp, *, max_bytes: int = MAX_BYTES) -> None:
@@ -39,7 +40,7 @@ class ReadyAnswersMiddleware:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send the answer from here, or pass the request on and keep what it leads to."""
         version = scope.get("data_version")
-        if version is None:
+        if version is None or scope["method"] != "GET":
             await self._app(scope, receive, send)
             return
         packed = "gzip" in Headers(scope=scope).get("accept-encoding", "")

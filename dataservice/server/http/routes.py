@@ -97,7 +97,7 @@ class WireList(BaseModel):
     data: Annotated[list[records.WireItem], Field(max_length=WIRE_LIMIT_MAX)]
 
 
-router = APIRouter(prefix="/v1")
+router = APIRouter(prefix="/v1", generate_unique_id_function=lambda route: route.name)
 
 
 async def _store(request: Request) -> Store:

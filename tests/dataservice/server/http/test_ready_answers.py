@@ -57,6 +57,27 @@ def test_after_an_import_in_this_process_or_another_the_new_data_are_shown(servi
         assert asked(DETAIL).json()["data"]["latest"]["value"] == float(value) != before
 
 
+def test_an_answer_to_get_is_never_sent_to_another_method(service):
+    methods = ["OPTIONS", "POST", "PUT", "PATCH", "DELETE", "TRACE"]
+    with httpx.Client(base_url=service.url, headers={"Authorization": f"Bearer {service.key}"}) as http:
+        before = [http.request(method, DETAIL) for method in methods]
+        assert http.get(DETAIL).status_code == 200
+        after = [http.request(method, DETAIL) for method in methods]
+    assert [answer.status_code for answer in after] == [answer.status_code for answer in before] == [204] + 5 * [405]
+    assert [answer.content for answer in after] == [answer.content for answer in before]
+    assert {answer.headers["allow"] for answer in after} == {"GET, HEAD, OPTIONS"}
+
+
+def test_head_has_the_headers_of_get_without_the_body_and_is_counted(service):
+    dated_or_counted = {"date", "x-service-ratelimit-remaining"}
+    with httpx.Client(base_url=service.url, headers={"Authorization": f"Bearer {service.key}"}) as http:
+        answers = [http.request(method, DETAIL) for method in ("HEAD", "GET", "HEAD", "GET")]
+    assert [(answer.status_code, bool(answer.content)) for answer in answers] == 2 * [(200, False), (200, True)]
+    kept = [{k: v for k, v in answer.headers.items() if k not in dated_or_counted} for answer in answers]
+    assert kept == 4 * kept[:1]
+    assert service.store.usage(service.key) == 4
+
+
 def test_a_refusal_is_never_kept(asked):
     assert [asked("/v1/signals/none").status_code for _ in range(2)] == [404, 404]
 
