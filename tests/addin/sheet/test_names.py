@@ -17,6 +17,11 @@ def typed(page: SheetPage, text: str) -> list[str]:
     return page.texts(PROPOSALS)
 
 
+def answered(path: str) -> str:
+    """Whether the page has an answer of this path, asked without a query as the lists of names are."""
+    return f"performance.getEntriesByName(new URL('{path}', location.href).href).some((each) => each.responseEnd > 0)"
+
+
 @pytest.mark.parametrize(
     ("call", "begun", "expected", "formula"),
     [
@@ -33,12 +38,14 @@ def test_names_at_hand_are_offered_inside_the_quotes(chromium, service, tmp_path
         spent = service.running.request_count
         page.select("K3")
         typed(page, begun[:-1])
-        page.settle()
-        assert typed(page, begun[-1])[0] == expected
+        page.until(answered("functions/call"))
+        typed(page, begun[-1])
+        page.until(f"document.activeElement.textContent === '{begun}'")
+        assert page.text(PROPOSALS) == expected
         page.keys("Tab")
-        page.until(f"document.querySelector('.o-composer').textContent === '{formula[:-1]}'")
+        page.until(f"document.activeElement.textContent === '{formula[:-1]}'")
         page.keys(")")
-        page.until(f"document.querySelector('.o-composer').textContent === '{formula}'")
+        page.until(f"document.activeElement.textContent === '{formula}'")
         page.keys("Enter")
         page.until(f"{FORMULA} === '{formula}'")
         page.cell("K3")
@@ -49,7 +56,7 @@ def test_without_a_catalogue_nothing_is_offered_and_nothing_is_spent(chromium, s
     with sheet_server(service, tmp_path) as url, opened_sheet(chromium, url) as page:
         page.select("K3")
         assert typed(page, '=DS.SIGNAL("us-c') == []
-        page.settle()
+        page.until(answered("functions/cost"))
         assert typed(page, "p") == []
     assert service.running.request_count == 0
 

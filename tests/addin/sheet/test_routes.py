@@ -5,7 +5,7 @@ import base64
 import httpx
 import pytest
 
-from addin.cli.commands.serve import _shared_sheet
+from addin.cli.backend import shared_sheet
 from addin.config.settings import Settings
 from addin.sheet.routes import routes
 from tests.addin.sheet.pages import sheet_server
@@ -17,8 +17,8 @@ pytestmark = pytest.mark.usefixtures("component")
 def test_a_backend_serves_no_sheet_unless_a_setting_says_so(backend):
     assert backend.http.get("/sheet").status_code == 404
     assert backend.http.get("/sheet/component/owl.js").status_code == 404
-    assert _shared_sheet(Settings(url="https://data.example")) == ()
-    allowed = _shared_sheet(Settings(url="https://data.example", serve_sheet=True))
+    assert shared_sheet(Settings(url="https://data.example")) == ()
+    allowed = shared_sheet(Settings(url="https://data.example", serve_sheet=True))
     assert "/sheet" in {route.path for route in allowed}
 
 

@@ -23,6 +23,7 @@ export class Wizard {
     this.functions = [];
     /** The form of each function as it was left, with the catalogue it was made for. @type {Map<string, Form>} */
     this.forms = new Map();
+    pane.status.watch(() => this.#markLocked());
   }
 
   /** Show the list; the functions are asked for once. */
@@ -68,19 +69,27 @@ export class Wizard {
       return h("section", h("h2", group), h("ul.list", ...entries));
     });
     fill(this.panel, h("div.columns", ...sections));
+    this.#markLocked();
     const entry = focusId ? this.panel.querySelector(`[data-function="${focusId}"]`) : null;
     if (entry instanceof HTMLElement) entry.focus();
   }
 
+  /** Say in the list which functions the key has no access to; its tier may become known after the list is drawn. */
+  #markLocked() {
+    for (const mark of this.panel.querySelectorAll("[data-needs-pro]")) {
+      const id = mark.getAttribute("data-needs-pro") ?? "";
+      mark.toggleAttribute("hidden", lockedFor(id, this.pane.status.latest) === null);
+    }
+  }
+
   /** @param {FunctionHelp} about */
   #entry(about) {
-    const locked = lockedFor(about.id, this.pane.status.latest);
     return h(
       "button",
       { type: "button", class: "list-item", "data-function": about.id, click: () => this.#form(about) },
       h(
         "span.list-body",
-        h("span.list-title.mono", h("span", about.id), locked ? badge("Needs Pro", "calm") : null),
+        h("span.list-title.mono", h("span", about.id), h("span", { "data-needs-pro": about.id }, badge("Needs Pro", "calm"))),
         h("span.muted.small.clamp", about.summary),
       ),
       icon("next"),

@@ -65,7 +65,9 @@ def test_a_batch_without_an_answer_may_have_cost_more(book):
         """() => {
           const real = fetch;
           globalThis.fetch = (address, options) =>
-            String(address).endsWith("/call") ? Promise.reject(new TypeError("lost")) : real(address, options);
+            new URL(address, location.href).pathname.endsWith("/functions/call")
+              ? Promise.reject(new TypeError("lost"))
+              : real(address, options);
         }"""
     )
     report = refresh(book)

@@ -72,6 +72,7 @@ def test_a_free_key_is_not_offered_what_needs_pro(chromium, service, tmp_path):
         pane.sees_no("Wire (1 request)")
         assert "Wire" not in pane.texts("select[aria-label=Category]")[0]
         pane.open_tab("Insert")
+        pane.sees("Needs Pro")
         assert any("WIRE Needs Pro" in text for text in pane.texts(".list-title"))
         pane.press("WIRE")
         assert "This needs the Pro tier" in pane.text(".why")

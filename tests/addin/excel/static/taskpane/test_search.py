@@ -123,14 +123,23 @@ def test_the_window_chosen_last_is_the_one_shown(chromium, backend, service):
         pane.run(lambda page: page.locator(".chart").wait_for())
         recent = pane.attribute(".chart", "aria-valuemax")
         late: list = []
-        pane.run(lambda page: page.route("**/functions/call", lambda route: late.append(route)))
+
+        async def hold_first(route) -> None:
+            if late:
+                await route.continue_()
+            else:
+                late.append(route)
+
+        async def let_go(_) -> None:
+            await late[0].continue_()
+            await (await late[0].request.response()).finished()
+
+        pane.run(lambda page: page.route("**/functions/call*", hold_first))
         pane.press("Max", exact=True)
         pane.run(lambda page: page.locator(".history .loading").wait_for(state="attached"))
-        pane.run(lambda page: page.unroute("**/functions/call"))
         pane.press("Recent", exact=True)
         pane.run(lambda page: page.locator(".chart").wait_for())
-        pane.run(lambda page: late[0].continue_())
-        pane.settle()
+        pane.run(let_go)
         assert pane.attribute(".chart", "aria-valuemax") == recent
 
 
