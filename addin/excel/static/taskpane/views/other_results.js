@@ -35,7 +35,8 @@ export class OtherResults {
       this.offered().map(async (about) => {
         const cost = await this.pane.backend.cost([about.call]).catch(() => null);
         if (cost) this.costs.set(about.kind, cost);
-        if (cost && isFree(cost)) await this.load(about.kind);
+        // Nobody asked for it: what cannot be read is offered to be loaded, and the signals stay in view.
+        if (cost && isFree(cost)) await this.#read(about).catch(() => {});
       }),
     );
     this.told.changed();
@@ -61,14 +62,19 @@ export class OtherResults {
     const about = KINDS.find((each) => each.kind === kind);
     if (!about || this.records.has(kind)) return;
     try {
-      const { answers } = await this.pane.backend.call([about.call]);
-      const [answer] = answers;
-      if (!answer || answer.error) throw new RequestError(answer?.message ?? "there is no answer", answer?.kind);
-      this.records.set(kind, recordEntries(about, answer, this.pane.format));
+      await this.#read(about);
       this.told.changed();
     } catch (error) {
       this.told.failed(error, () => void this.load(kind));
     }
+  }
+
+  /** @param {typeof KINDS[number]} about */
+  async #read(about) {
+    const { answers } = await this.pane.backend.call([about.call]);
+    const [answer] = answers;
+    if (!answer || answer.error) throw new RequestError(answer?.message ?? "there is no answer", answer?.kind);
+    this.records.set(about.kind, recordEntries(about, answer, this.pane.format));
   }
 
   /**
