@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from docs.generate.house import PICTURE, house
+from docs.generate.house.picture import PICTURE, house
 from docs.generate.pages import NAVIGATION, renewed_navigation, renewed_pages
 from docs.generate.stub import stubs
 

@@ -43,8 +43,8 @@ class Planned:
 
     @property
     def program(self) -> str:
-        """The module's name."""
-        return self.command.split()[0]
+        """The name of its module."""
+        return self.command.split()[0].rpartition(".")[2]
 
     def arguments(self, scale: float, redis_url: str) -> list[str]:
         """What Python is started with."""
@@ -63,26 +63,29 @@ class Done:
 
 
 PLAN = [
-    Planned("Faults of network and service, over client and batch", "faults --seed 1", "--steps", 100_000, 1200),
-    Planned("Revisions, failures, restarts: in memory", "truth --store memory --seed 1", "--steps", 34_000, 120),
-    Planned("… with SQLite", "truth --store sqlite --seed 2", "--steps", 34_000, 300),
-    Planned("… with Redis", "truth --store redis --redis-url REDIS --seed 3", "--steps", 34_000, 300),
-    Planned("Questions about the past: in memory", "vintages --store memory --seed 1", "--questions", 34_000, 60),
-    Planned("… with SQLite", "vintages --store sqlite --seed 2", "--questions", 34_000, 80),
-    Planned("… with Redis", "vintages --store redis --seed 3", "--questions", 34_000, 80),
-    Planned("Revisions, one value in every host", "one_value --seed 1", "--revisions", 10_000, 200),
-    Planned("Kills of the service and of readers", "kills --seed 1", "--kills", 900, 900),
-    Planned("Kills while books are written", "books_killed --seed 1", "--kills", 100, 600),
-    Planned("Full disks, damaged and truncated cache files", "disks --seed 1", "--rounds", 500, 400),
-    Planned("Damaged workbooks", "books --formulas 1 --seed 1", "--books", 20_000, 1200),
-    Planned("Damaged formulas", "books --books 1 --seed 2", "--formulas", 180_000, 900),
-    Planned("Whole books worked out, against known results", "calculation --seed 1", "--books", 10_000, 2400),
-    Planned("Hostile texts in the task pane", "pane_texts --seed 1", "--steps", 100_000, 200),
-    Planned("Edits in the browser's sheet", "sheet_edits --seed 1", "--steps", 400, 200),
-    Planned("Hostile pages: hosts, origins, methods, types", "hostile_pages --seed 1", "--requests", 50_000, 300),
+    Planned("Faults of network and service, over client and batch", "client.faults --seed 1", "--steps", 100_000, 1200),
+    Planned("Revisions, failures, restarts: in memory", "client.truth --store memory --seed 1", "--steps", 34_000, 120),
+    Planned("… with SQLite", "client.truth --store sqlite --seed 2", "--steps", 34_000, 300),
+    Planned("… with Redis", "client.truth --store redis --redis-url REDIS --seed 3", "--steps", 34_000, 300),
+    Planned(
+        "Questions about the past: in memory", "client.vintages --store memory --seed 1", "--questions", 34_000, 60
+    ),
+    Planned("… with SQLite", "client.vintages --store sqlite --seed 2", "--questions", 34_000, 80),
+    Planned("… with Redis", "client.vintages --store redis --seed 3", "--questions", 34_000, 80),
+    Planned("Revisions, one value in every host", "client.one_value --seed 1", "--revisions", 10_000, 200),
+    Planned("Kills of the service and of readers", "client.kills --seed 1", "--kills", 900, 900),
+    Planned("Kills while books are written", "workbooks.books_killed --seed 1", "--kills", 100, 600),
+    Planned("Full disks, damaged and truncated cache files", "client.disks --seed 1", "--rounds", 500, 400),
+    Planned("Damaged workbooks", "workbooks.books --formulas 1 --seed 1", "--books", 20_000, 1200),
+    Planned("Damaged formulas", "workbooks.books --books 1 --seed 2", "--formulas", 180_000, 900),
+    Planned("Whole books worked out, against known results", "workbooks.calculation --seed 1", "--books", 10_000, 2400),
+    Planned("Hostile texts in the task pane", "pages.pane_texts --seed 1", "--steps", 100_000, 200),
+    Planned("Edits in the browser's sheet", "pages.sheet_edits --seed 1", "--steps", 400, 200),
+    Planned("Hostile pages: hosts, origins, methods, types", "pages.hostile_pages --seed 1", "--requests", 50_000, 300),
+    Planned("Pages that load, stop, close and answer questions", "loads --seed 1", "--worlds", 2_000, 1500),
     Planned("Users of one backend, interleaved", "hosted.foreign --seed 1", "--calls", 1_000_000, 900),
     Planned("Workers on a Redis that comes and goes", "hosted.shared_store --seed 1", "--signals", 2_000, 150),
-    Planned("Soak: one backend under load, in seconds", "soak --seed 1", "--seconds", 1800, 1800),
+    Planned("Soak: one backend under load, in seconds", "hosted.soak --seed 1", "--seconds", 1800, 1800),
 ]
 
 

@@ -8,13 +8,14 @@ from pathlib import Path
 import pytest
 
 from tests.addin.backends import backend_of
-from tests.attack import hostile_pages, soak
 from tests.attack.__main__ import BEGIN, END, PAGE, PLAN, Done, table, written
+from tests.attack.hosted import soak
+from tests.attack.pages import hostile_pages
 from tests.attack.parts.told import MARK, Told, conclude, heard
 
 
 def test_damaged_and_full_cache_files_give_no_wrong_value():
-    command = [sys.executable, "-m", "tests.attack.disks", "--rounds", "2", "--seed", "5"]
+    command = [sys.executable, "-m", "tests.attack.client.disks", "--rounds", "2", "--seed", "5"]
     ended = subprocess.run(command, cwd=PAGE.parents[1], capture_output=True, text=True, check=False)
     assert heard(ended.stdout) == Told(2), ended.stdout + ended.stderr
 
@@ -68,4 +69,6 @@ def test_the_page_shows_a_run_of_every_attack():
 
 def test_every_attack_of_the_plan_is_a_program():
     folder = Path(__file__).parent
-    assert [p.program for p in PLAN if not (folder / f"{p.program.replace('.', '/')}.py").is_file()] == []
+    modules = [planned.command.split()[0] for planned in PLAN]
+    files = {name: folder / name.replace(".", "/") for name in modules}
+    assert [n for n, f in files.items() if not (f.with_suffix(".py").is_file() or (f / "__main__.py").is_file())] == []

@@ -5,7 +5,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from docs.generate.house import CARDS, PICTURE, WITH_CARD, house, room_of
+from docs.generate.house.picture import CARDS, PICTURE, WITH_CARD, house, room_of
 from docs.generate.imports import reach, without_detours
 from tests.project.files import files_ending, imported_modules
 

@@ -10,7 +10,7 @@ from addin.backend.room import Room
 from addin.backend.state import RecentCalls
 from addin.protocol.batch import Ready, ResponseCache
 from tests.addin.backends import backend_of
-from tests.attack.large_posts import Health, bodies
+from tests.attack.pages.large_posts import Health, bodies
 
 JSON = {"content-type": "application/json"}
 GOOD = ["INDEX", "risk-dial"]

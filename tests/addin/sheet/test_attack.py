@@ -1,8 +1,8 @@
-"""A short run of the attack on the sheet; `python -m tests.attack.sheet_edits` runs as long as wanted."""
+"""A short run of the attack on the sheet; `python -m tests.attack.pages.sheet_edits` runs as long as wanted."""
 
 import pytest
 
-from tests.attack.sheet_edits import attack_sheet
+from tests.attack.pages.sheet_edits import attack_sheet
 
 
 @pytest.mark.usefixtures("component")

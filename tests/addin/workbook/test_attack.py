@@ -1,8 +1,8 @@
-"""A short run of the attack on books and formulas; `python -m tests.attack.books` runs as long as wanted."""
+"""A short run of the attack on books and formulas; `python -m tests.attack.workbooks.books` runs as long as wanted."""
 
 from pathlib import Path
 
-from tests.attack.books import Found, attack_books, attack_formulas
+from tests.attack.workbooks.books import Found, attack_books, attack_formulas
 
 
 async def test_no_damage_to_a_book_ends_in_anything_but_a_result_or_a_sentence(tmp_path: Path):

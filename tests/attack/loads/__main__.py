@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import sys
 
 from tests.attack.loads.events import attack
+from tests.attack.parts.told import Told, conclude
 
 
 def main() -> None:
@@ -22,7 +22,7 @@ def main() -> None:
     problems = [asyncio.run(attack(seed)) for seed in range(options.seed, options.seed + options.worlds)]
     found = [text for texts in problems for text in texts]
     print(f"{options.worlds} worlds, {len(found)} problems", *found[:20], sep="\n")  # noqa: T201
-    sys.exit(bool(found))
+    conclude(Told(options.worlds, wrong=len(found)))
 
 
 if __name__ == "__main__":

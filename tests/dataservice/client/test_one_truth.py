@@ -8,7 +8,7 @@ import pytest
 from dataservice.client import HistoryResource, IndicesResource, SignalResource, WireResource
 from dataservice.errors import DataServiceError, MalformedAnswerError
 from dataservice.stores import MemoryStore
-from tests.attack.truth import attack
+from tests.attack.client.truth import attack
 from tests.dataservice.client.clocks import Clock
 from tests.dataservice.client.scripted import Scripted, answer, quota, refusal
 

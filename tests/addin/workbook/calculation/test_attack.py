@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tests.attack.calculation import Found, attack
+from tests.attack.workbooks.calculation import Found, attack
 
 
 async def test_generated_books_show_what_plain_python_works_out_or_are_listed(tmp_path: Path):

@@ -10,7 +10,7 @@ from pathlib import Path
 from addin.workbook.ooxml.target import remove_leftovers
 from tests.addin.commands import addin, command, environment
 from tests.addin.workbook.books import make_book, values
-from tests.attack.books_killed import Found, attack
+from tests.attack.workbooks.books_killed import Found, attack
 from tests.embedded import EmbeddedService
 
 CELLS = {"A1": '=_xldudf_DS_SIGNAL("us-cpi")', "A2": '=_xldudf_DS_SIGNAL("us-10y")'}

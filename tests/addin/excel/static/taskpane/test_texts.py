@@ -1,8 +1,11 @@
-"""Random texts of every kind: none becomes anything but a text in a formula (`tests.attack.pane_texts` runs longer)."""
+"""Random texts of every kind: none becomes anything but a text in a formula.
+
+`tests.attack.pages.pane_texts` runs longer.
+"""
 
 import random
 
-from tests.attack.pane_texts import attack, prepare
+from tests.attack.pages.pane_texts import attack, prepare
 
 
 def test_no_text_becomes_anything_but_text(chromium):

@@ -1,6 +1,6 @@
 """Damaged workbooks through refresh, cost and freeze, and damaged formulas through everything that reads them.
 
-    python -m tests.attack.books --books 20000 --formulas 180000 --seed 1
+    python -m tests.attack.workbooks.books --books 20000 --formulas 180000 --seed 1
 
 Whatever the damage, each command ends with a result or one sentence, and the input keeps its bytes. A book may take 20
 times as long as the undamaged one that it was made from, and at least a second; a formula 20 times as long as it takes

@@ -1,6 +1,6 @@
 """Texts of every kind through the pane's formulas, forms and repairs, beside a reader of formulas that is not ours.
 
-`python -m tests.attack.pane_texts --steps 100000` is the long run; the suite runs a short one.
+`python -m tests.attack.pages.pane_texts --steps 100000` is the long run; the suite runs a short one.
 """
 
 from __future__ import annotations

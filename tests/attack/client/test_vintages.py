@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.attack import one_value
-from tests.attack.vintages import attack
+from tests.attack.client import one_value
+from tests.attack.client.vintages import attack
 from tests.dataservice.stores.stores import redis_url  # noqa: F401 - found by being imported here
 
 

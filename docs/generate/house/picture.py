@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from docs.generate.house.layers import Span, floors
+from docs.generate.house.svg import Box, arrow, box, box_height, card, lines_of, page, text, way
 from docs.generate.imports import PROJECT, Arrows, folder_imports, folders, without_detours
-from docs.generate.layers import Span, floors
-from docs.generate.svg import Box, arrow, box, box_height, card, lines_of, page, text, way
 
 __all__ = ["CARDS", "PICTURE", "card_arrows", "house", "room_arrows", "room_of"]
 

@@ -1,6 +1,6 @@
 """A short run of the attack by kills."""
 
-from tests.attack.kills import attack
+from tests.attack.client.kills import attack
 
 
 async def test_after_a_kill_at_any_moment_all_is_true_and_nothing_known_is_lost():

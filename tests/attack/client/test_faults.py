@@ -2,7 +2,7 @@
 
 import os
 
-from tests.attack.faults import attack
+from tests.attack.client.faults import attack
 
 FAULTS = int(os.environ.get("ATTACK_FAULTS", "150"))
 

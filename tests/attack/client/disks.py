@@ -1,6 +1,6 @@
 """Cache files on disks that are full, cut off or damaged: every read still gives the truth, and nothing breaks later.
 
-python -m tests.attack.disks --rounds 500
+python -m tests.attack.client.disks --rounds 500
 
 Each round damages the cache file, or forbids it to grow beyond a random size, and reads everything in a process of its
 own, beside a service that works. Then the file is read without any limit.
@@ -25,7 +25,7 @@ from typing import Any
 
 from dataservice.server import Store, import_directory, running, write_sample
 from dataservice.stores import SqliteStore
-from tests.attack.kills import shown
+from tests.attack.client.kills import shown
 from tests.attack.parts.killed import RESOURCES, client_of
 from tests.attack.parts.told import Told, conclude
 
@@ -37,7 +37,7 @@ DAMAGE = ("none", "cut off", "overwritten in the middle", "overwritten at its he
 LIMITS = (0, 4_096, 20_000, 60_000, 200_000, 1_000_000)
 
 _context = multiprocessing.get_context("forkserver")
-_context.set_forkserver_preload(["tests.attack.kills"])
+_context.set_forkserver_preload(["tests.attack.client.kills"])
 
 
 @dataclass

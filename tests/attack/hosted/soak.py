@@ -1,6 +1,6 @@
 """One backend under load for as long as asked: memory, handles and threads stay what they were.
 
-python -m tests.attack.soak --seconds 1800
+python -m tests.attack.hosted.soak --seconds 1800
 
 The load is what a day of work is made of: the same cells again, new days, tables, errors, previews, refreshes. After a
 first part, in which caches fill, the medians of the second and the last part are compared.

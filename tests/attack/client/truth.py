@@ -1,6 +1,6 @@
 """A service that changes, fails and breaks off, read by several clients on one store: what they show is checked.
 
-    python -m tests.attack.truth --steps 100000 --store sqlite
+    python -m tests.attack.client.truth --steps 100000 --store sqlite
 
 The run is a row of worlds. In every other one the clocks of all processes, or of one of them, are set forward and back.
 Nobody knows then how old an answer is, so that a set clock may cost what is known once more, and no more than that: a

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.attack.packaged_books import books_in, fetched
+from tests.attack.workbooks.packaged_books import books_in, fetched
 
 SOURCES = ("xlcalculator", "bw2io", "csvkit", "oletools", "pyexcel", "pyexcel-xlsx", "tablib")
 NPM = ("xlsx-stream-reader", "xlsx-template", "xlsx-populate", "xlsx-chart")
@@ -54,6 +54,7 @@ def is_saved_by_excel(content: bytes) -> bool:
             about = archive.read("docProps/app.xml").decode("utf-8", "replace")
             workbook = archive.read("xl/workbook.xml").decode("utf-8", "replace")
             sheets = [archive.read(name) for name in archive.namelist() if name.startswith("xl/worksheets/sheet")]
+    # zipfile says NotImplementedError of a compression that it does not know, RuntimeError of a password
     except (KeyError, zipfile.BadZipFile, NotImplementedError, RuntimeError):
         return False
     calculation = _CALCULATION.search(workbook)

@@ -1,6 +1,6 @@
 """The service and the reading process killed at random moments: afterwards all is true, and nothing is lost.
 
-    python -m tests.attack.kills --kills 220
+    python -m tests.attack.client.kills --kills 220
 
 Both are processes of their own, killed as the system does it (SIGKILL). What another connection to the cache file saw
 before a kill counts as known; the data of the service do not change, so every answer has one right value.

@@ -1,6 +1,6 @@
 """Faults by the thousand: what batches and clients tell is what the service counted, and nothing known is lost.
 
-python -m tests.attack.faults --steps 50000
+python -m tests.attack.client.faults --steps 50000
 """
 
 import argparse

@@ -1,6 +1,6 @@
 """A refresh of many books that is killed at random moments: every book is whole, old or new, and so are the lines.
 
-    python -m tests.attack.books_killed --kills 100 --seed 1
+    python -m tests.attack.workbooks.books_killed --kills 100 --seed 1
 
 Each time, the command is killed at a random moment between its first book and its end. Then every book must be, byte
 for byte, the old one, or hold exactly the values of a run that nobody killed, as they were signed; the signed lines

@@ -1,0 +1,1 @@
+"""The picture of the house: its rooms above each other, drawn from the imports."""

@@ -1,0 +1,1 @@
+"""Attacks on the client, its cache and its archive."""

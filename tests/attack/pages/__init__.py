@@ -1,0 +1,1 @@
+"""Attacks on the backend and its pages, as from a browser."""

@@ -1,0 +1,1 @@
+"""Attacks on whatever works on workbooks and formulas."""
