@@ -29,6 +29,7 @@ def test_the_card_shows_the_revision_seen_last(chromium, service, tmp_path):
         backend.batch(["SIGNALS"])
         asked = service.running.request_count
         with opened(chromium, backend) as pane:
+            pane.sees("15 signals")
             pane.type("Search signals", "us-cpi")
             pane.keys("ArrowDown", "Enter")
             note = pane.text(".card .revision")
@@ -42,6 +43,7 @@ def test_the_card_shows_the_revision_seen_last(chromium, service, tmp_path):
 def test_a_signal_that_was_not_revised_has_no_note(chromium, backend):
     backend.batch(["SIGNALS"])
     with opened(chromium, backend) as pane:
+        pane.sees("15 signals")
         pane.type("Search signals", "gold")
         pane.keys("ArrowDown", "Enter")
         pane.text(".card .value")

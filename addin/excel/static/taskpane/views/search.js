@@ -147,10 +147,19 @@ export class Search {
   }
 
   #draw() {
+    const focused = this.list.contains(document.activeElement) ? document.activeElement?.getAttribute("data-slug") : null;
     const chosen = this.category.value;
     if (chosen.startsWith(KIND)) this.#drawKind(chosen.slice(KIND.length));
     else this.#drawSignals(chosen);
+    // What arrives while somebody walks through the list does not take the place away from them.
+    if (focused) this.#lineOf(focused)?.focus({ preventScroll: true });
     void this.lines.showValues(this.list);
+  }
+
+  /** The line of an entry in the list, where it is shown. @param {string} key */
+  #lineOf(key) {
+    const lines = /** @type {NodeListOf<HTMLElement>} */ (this.list.querySelectorAll("[data-slug]"));
+    return [...lines].find((each) => each.getAttribute("data-slug") === key);
   }
 
   /** @param {string} category */
@@ -233,11 +242,8 @@ export class Search {
   #close(entry) {
     this.panel.classList.remove("has-card");
     this.#redraw();
-    const item = [...this.list.querySelectorAll("[data-slug]")].find(
-      (each) => each.getAttribute("data-slug") === keyOf(entry),
-    );
     window.scrollTo(0, this.scrolledTo);
-    if (item instanceof HTMLElement) item.focus({ preventScroll: true });
+    this.#lineOf(keyOf(entry))?.focus({ preventScroll: true });
   }
 
   /** @param {KeyboardEvent} event */

@@ -23,6 +23,31 @@ def test_what_is_cached_beside_signals_is_searched_at_no_request(chromium, backe
     assert service.running.request_count == 2
 
 
+def test_a_list_that_arrives_late_leaves_the_place_of_who_walks_through_the_lines(chromium, backend):
+    backend.batch(["INDICES"])
+    late: list = []
+
+    async def hold(route) -> None:
+        late.append(route)
+
+    async def let_go(page) -> None:
+        await page.unroute("**/functions/cost", hold)
+        for route in late:
+            await route.continue_()
+
+    with opened(chromium, backend) as pane:
+        pane.sees("Load the catalogue")
+        pane.run(lambda page: page.route("**/functions/cost", hold))
+        pane.type("Search signals", "made up")
+        pane.sees("15 signals")
+        pane.keys("ArrowDown", "ArrowDown")
+        walked = pane.focused()
+        assert walked.startswith("Ether in US dollars")
+        pane.run(let_go)
+        pane.sees("Risk dial")
+        assert pane.focused() == walked
+
+
 def test_what_is_not_cached_is_offered_with_its_price_and_costs_that(chromium, backend, service):
     backend.batch(["SIGNALS"])
     with opened(chromium, backend) as pane:
