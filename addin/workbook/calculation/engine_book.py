@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from itertools import chain, islice
 from typing import Any
 
 from addin.formulas import Area
@@ -18,9 +16,6 @@ from addin.workbook.ooxml.book import Book
 from addin.workbook.ooxml.errors import WorkbookError
 from addin.workbook.ooxml.positions import address, area_of
 from addin.workbook.ooxml.sheet import Sheet
-
-AT_ONCE = 4_000
-"""Cells that are sent together: enough to keep the engine busy while the next are put together."""
 
 
 @dataclass
@@ -39,12 +34,8 @@ class EngineBook:
         self.read_spills()
         filled = {formula.place for formula in begin}
         filled.update(cell for formula in begin if formula.formula.filled for cell in cells_of_formula(formula))
-        with ThreadPoolExecutor(1) as sender:  # the engine reads the cells before while the next are put together
-            sent = [sender.submit(self.engine.load, self.book.sheet_names, [])]
-            cells = chain(self._plain_cells(filled), map(self._formula_cell, begin))
-            sent += [sender.submit(self.engine.set, part) for part in iter(lambda: list(islice(cells, AT_ONCE)), [])]
-            for answer in sent:
-                self._refuse(answer.result())
+        cells = [*self._plain_cells(filled), *map(self._formula_cell, begin)]
+        self._refuse(self.engine.load(self.book.sheet_names, cells))
 
     def _plain_cells(self, filled: AbstractSet[Place]) -> Iterator[EngineCell]:
         """The values of the sheets that are needed, but of the cells in `filled`."""
