@@ -102,13 +102,14 @@ class EngineBook:
     def _with_spills(self) -> list[BookFormula]:
         return [formula for formula in self.formulas.values() if formula.shape.spills]
 
-    def values(self, formulas: Sequence[BookFormula]) -> dict[Place, list[list[Any]]]:
-        """What the engine shows in the cells of formulas, as rows."""
+    def values(self, formulas: Sequence[BookFormula]) -> dict[Place, Any]:
+        """What the engine shows in the cells of formulas: a value, of an array formula its rows."""
         arrays = [formula for formula in formulas if formula.is_array]
         single = [formula.place for formula in formulas if not formula.is_array]
-        values = self.engine.values([(sheet, row, column) for sheet, (row, column) in single])
-        found = {place: [[value]] for place, value in zip(single, values, strict=True)}
-        return {**found, **self._tables(arrays)}
+        values = self.engine.values([(sheet, *spot) for sheet, spot in single])
+        found: dict[Place, Any] = dict(zip(single, values, strict=True))
+        found.update(self._tables(arrays))
+        return found
 
     def _tables(self, arrays: Sequence[BookFormula]) -> dict[Place, list[list[Any]]]:
         """What the engine shows in the areas that array formulas fill there."""
@@ -134,7 +135,7 @@ class EngineBook:
     def _sheets_needed(self) -> list[str]:
         used = {place[0] for place in self.formulas}
         for formula in self.formulas.values():
-            used.update(area.sheet for area in formula.named_areas if area.sheet)
+            used.update(sheet for sheet, _ in formula.areas)
         used = {name.casefold() for name in used}
         everything = any(formula.shape.finds_cells for formula in self.formulas.values())
         return [name for name in self.book.sheet_names if everything or name.casefold() in used]

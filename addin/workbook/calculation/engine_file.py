@@ -48,11 +48,9 @@ def as_file(sheets: Sequence[str], cells: Sequence[Cell], *, dates_from_1904: bo
 
 
 def _fits(is_formula: bool, content: Any) -> bool:
-    if type(content) is float:
-        return True
-    if type(content) is str:
-        return _UNSURE.search(content) is None and not (is_formula and _ONE_BY_ONE.search(content))
-    return type(content) is bool
+    if type(content) is not str:
+        return type(content) in (float, bool)
+    return _UNSURE.search(content) is None and not (is_formula and _ONE_BY_ONE.search(content))
 
 
 def _spans_too_much(cells: Sequence[Cell]) -> bool:

@@ -73,11 +73,9 @@ class Sheet:
         kind = cell.get("t", "n")
         if kind == "inlineStr":
             return unescaped("".join(map(text_of, cell.iter(_IS))))
-        for child in cell:
-            if child.tag == _V:
-                text = child.text
-                return loaded(kind, text, self._strings, self.part, spot) if text else None
-        return None
+        element = _value_of(cell)
+        text = element.text if element is not None else None
+        return loaded(kind, text, self._strings, self.part, spot) if text else None
 
     def is_calculated(self, spot: Spot) -> bool:
         """Whether a cell's formula has a result in the file, a blank one included.
@@ -85,7 +83,7 @@ class Sheet:
         A blank result is an empty text; some tools write an empty value without a type, which is none.
         """
         cell = self._cell(spot)
-        value = cell.find(_V) if cell is not None else None
+        value = _value_of(cell) if cell is not None else None
         return value is not None and cell is not None and bool(value.text or cell.get("t") == "str")
 
     def formulas(self) -> Iterator[tuple[Spot, Formula]]:
@@ -97,8 +95,8 @@ class Sheet:
     def _read_formulas(self) -> Iterator[tuple[Spot, Formula]]:
         reader = FormulaReader()
         for spot, cell, element in self._formula_cells():
-            value = next((child.text or "" for child in cell if child.tag == _V), None)
-            is_calculated = value is not None and (value != "" or cell.get("t") == "str")
+            value = _value_of(cell)
+            is_calculated = value is not None and bool(value.text or cell.get("t") == "str")
             is_dynamic = cell.get("cm") is not None
             if element.get("t") is None:
                 yield spot, Formula(element.text or "", spot, is_dynamic=is_dynamic, is_calculated=is_calculated)
@@ -168,12 +166,14 @@ class Sheet:
             cell.attrib.pop("t", "")
             if kind:
                 cell.set("t", kind)
-        for old in [child for child in cell if child.tag in _CONTENTS]:
-            cell.remove(old)
-        if text is not None:
-            element = etree.SubElement(cell, _V)
+        contents = [child for child in cell if child.tag in _CONTENTS]
+        if text is None or len(contents) != 1 or contents[0].tag != _V or contents[0].keys():
+            for old in contents:
+                cell.remove(old)
+            contents = [] if text is None else [etree.SubElement(cell, _V)]
+        for element in contents:
             element.text = text
-            if kind == "str" and text != text.strip():
+            if kind == "str" and text and text != text.strip():
                 element.set("{http://www.w3.org/XML/1998/namespace}space", "preserve")
 
     def freeze(self, spot: Spot) -> None:
@@ -268,3 +268,10 @@ class Sheet:
                 self._data.append(row.element)
             insort(self._row_numbers, number)
         return row
+
+
+def _value_of(cell: etree._Element) -> etree._Element | None:
+    """The element with a cell's value; it is nearly always the last."""
+    if len(cell) and cell[-1].tag == _V:
+        return cell[-1]
+    return next((child for child in cell if child.tag == _V), None)
