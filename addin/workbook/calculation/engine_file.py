@@ -47,9 +47,9 @@ def as_file(sheets: Sequence[str], cells: Sequence[Cell], *, dates_from_1904: bo
     return _package({sheet: _sheet(each) for sheet, each in by_sheet.items()}, dates_from_1904), others
 
 
-def _fits(is_formula: bool, content: Any) -> bool:
-    if type(content) is not str:
-        return type(content) in (float, bool)
+def _fits(is_formula: bool, content: object) -> bool:
+    if not isinstance(content, str):
+        return isinstance(content, float | bool)
     return _UNSURE.search(content) is None and not (is_formula and _ONE_BY_ONE.search(content))
 
 
@@ -57,7 +57,7 @@ def _spans_too_much(cells: Sequence[Cell]) -> bool:
     rows, columns = [cell[1] for cell in cells], [cell[2] for cell in cells]
     if not rows:
         return False
-    spanned = (max(rows) - min(rows) + 1) * (max(columns) - min(columns) + 1)
+    spanned: int = (max(rows) - min(rows) + 1) * (max(columns) - min(columns) + 1)
     return spanned > MAX_EMPTY + 2 * len(cells)
 
 

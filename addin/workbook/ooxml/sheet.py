@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from typing import Any
 
 from lxml import etree
@@ -62,7 +61,7 @@ class Sheet:
             used = [spot for spot in self.spots_in(area) if self.has_content(spot) and self.value(spot) is not None]
             last_row = max((row for row, _ in used), default=area.first_row)
             last_column = max((column for _, column in used), default=area.first_column)
-            self._used[area] = replace(area, last_row=last_row, last_column=last_column)
+            self._used[area] = area._replace(last_row=last_row, last_column=last_column)
         return self._used[area]
 
     def value(self, spot: Spot) -> Scalar:
@@ -166,14 +165,15 @@ class Sheet:
             cell.attrib.pop("t", "")
             if kind:
                 cell.set("t", kind)
-        contents = [child for child in cell if child.tag in _CONTENTS]
-        if text is None or len(contents) != 1 or contents[0].tag != _V or contents[0].keys():
-            for old in contents:
-                cell.remove(old)
-            contents = [] if text is None else [etree.SubElement(cell, _V)]
-        for element in contents:
+        elif kind is None and text is not None and (element := _value_of(cell)) is not None:
+            element.text = text  # most are numbers, and stay numbers
+            return
+        for old in [child for child in cell if child.tag in _CONTENTS]:
+            cell.remove(old)
+        if text is not None:
+            element = etree.SubElement(cell, _V)
             element.text = text
-            if kind == "str" and text and text != text.strip():
+            if kind == "str" and text != text.strip():
                 element.set("{http://www.w3.org/XML/1998/namespace}space", "preserve")
 
     def freeze(self, spot: Spot) -> None:
