@@ -43,7 +43,7 @@ class CellReference:
     """A formula that only shows another cell, or a link to what is in it.
 
     `=A1`, `=A1&""` (a blank cell stays blank), `=HYPERLINK(A1)`, `=HYPERLINK(A1,"Open")`, `=IF(A1="","",A1)`,
-    `=IF(A2="",B1,A2)`, `=IF(A1="name","Name",A1)`, `=IF(A1="","","More")` and `=IF(A1="","",HYPERLINK(A1,"Open"))`.
+    `=IF(A2="",B1,A2)`, `=IF(A1&""="name","Name",A1)`, `=IF(A1="","","More")` and `=IF(A1="","",HYPERLINK(A1,"Open"))`.
     `label` is shown instead of what the cell holds.
     """
 
@@ -62,7 +62,7 @@ class CellReference:
 _SOURCE = r"(?P<source>(?:'(?:[^']|'')+'!|[\w.]+!)?\$?[A-Za-z]{1,3}\$?\d{1,7})"
 _LABEL = r'"(?P<label>(?:[^"]|"")*)"'
 _AGAIN = r'(?P<again>[^,()"]+)'
-_IF = rf'IF\({_SOURCE}="(?P<text>(?:[^"]|"")*)",(?P<by>"(?:[^"]|"")*"|[^,()"=+*/&<>^-]+),'
+_IF = rf'IF\({_SOURCE}(?:&"")?="(?P<text>(?:[^"]|"")*)",(?P<by>"(?:[^"]|"")*"|[^,()"=+*/&<>^-]+),'
 _CELL_REFERENCES = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
@@ -77,7 +77,7 @@ _CELL_REFERENCES = tuple(
 )
 """The forms that `cell_reference` recognizes, without white space."""
 _SHOWN_AS_THEY_ARE = (_CELL_REFERENCES[0], _CELL_REFERENCES[4])
-_BEGINNING = re.compile(rf'=?(?:HYPERLINK\(|IF\([^="]+="[^"]*",|{_SOURCE}(?:$|&""))', re.IGNORECASE)
+_BEGINNING = re.compile(rf'=?(?:HYPERLINK\(|IF\([^="]+(?:&"")?="[^"]*",|{_SOURCE}(?:$|&""))', re.IGNORECASE)
 
 
 def cell_reference(formula: str) -> CellReference | None:

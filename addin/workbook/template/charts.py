@@ -86,7 +86,7 @@ def _points(theme: Theme, spill: Spill, rows: int) -> Spill:
         look = theme.date if number == 0 else None
         for row in range(1, rows + 1):
             cell = spill.cell(number, row)
-            formula = f"={cell}" if row == 1 else f'=IF({cell}="",{points.cell(number, row - 1)},{cell})'
+            formula = f"={cell}" if row == 1 else f'=IF({cell}&""="",{points.cell(number, row - 1)},{cell})'
             theme.data.sheet.write_formula(f"{column}{row + 1}", formula, look, "")
     return points
 

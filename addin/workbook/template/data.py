@@ -28,10 +28,11 @@ class Spill:
         """The formula that shows such a cell, also a blank one.
 
         In the first column that is an empty text. A field can be blank in a row that is there, and Calc keeps no saved
-        value that is empty: so in the others it is a space.
+        value that is empty: so in the others it is a space. And Calc compares a text that comes from an add-in rightly
+        only when something is appended to it.
         """
         cell, blank = self.cell(column, row), " " if column else ""
-        return f'=IF({cell}="","{blank}",{cell})'
+        return f'=IF({cell}&""="","{blank}",{cell})'
 
     def area(self, column: int, rows: int) -> str:
         """The first rows of a column, without its header."""

@@ -176,7 +176,7 @@ class Theme:
     def heading_or_error(self, sheet: Worksheet, cell: str, spill: Spill, key: str, heading: str, look: Format) -> None:
         """Write the heading of the first column, whose name is `key` unless the formula failed."""
         source = spill.cell(0, 0)
-        sheet.write_formula(cell, f'=IF({source}="{key}","{heading}",{source})', look, "")
+        sheet.write_formula(cell, f'=IF({source}&""="{key}","{heading}",{source})', look, "")
 
     def link(self, sheet: Worksheet, cell: str, target: str, text: str, look: Format) -> None:
         """Write a link inside the workbook."""

@@ -23,7 +23,7 @@ B5 = Area(5, 2, 5, 2)
         ),
         ('=IF(B5="","",B5)', CellReference(B5, substitute=Substitute("", ""))),
         ('=IF(B5="",$C$4,B5)', CellReference(B5, substitute=Substitute("", Area(4, 3, 4, 3)))),
-        ('=IF(B5="name","Name",B5)', CellReference(B5, substitute=Substitute("name", "Name"))),
+        ('=IF(B5&""="name","Name",B5)', CellReference(B5, substitute=Substitute("name", "Name"))),
         ('=IF(B5="","","More")', CellReference(B5, as_text=True, label="More", substitute=Substitute("", ""))),
     ],
 )
