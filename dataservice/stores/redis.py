@@ -46,7 +46,9 @@ return {1, fetched_at}
 """
 
 _REPLACE = """
-if redis.call('GETRANGE', KEYS[1], 0, 7) ~= ARGV[1] then return 0 end
+local before = redis.call('GETRANGE', KEYS[1], 0, 7)
+if #before < 8 then before = '' end
+if before ~= ARGV[1] then return 0 end
 redis.call('SET', KEYS[1], ARGV[2], 'EX', ARGV[3])
 return 1
 """
@@ -121,6 +123,7 @@ class RedisStore:
 
     tier = "redis"
     shared = True
+    is_remote = True
 
     def __init__(
         self, client: Redis, *, prefix: str = "dataservice:", max_archive_bytes: int = DEFAULT_ARCHIVE_BYTES

@@ -13,6 +13,7 @@ import pytest
 
 from dataservice.stores import MemoryStore, SqliteStore, Store, StoreWithNearCopy
 from dataservice.stores.redis import RedisStore
+from dataservice.stores.sealed import SealedStore
 
 
 @contextmanager
@@ -43,7 +44,7 @@ def redis_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield url
 
 
-@pytest.fixture(params=["memory", "shelf", "redis", "redis with a copy"])
+@pytest.fixture(params=["memory", "shelf", "redis", "redis with a copy", "sealed"])
 async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Store]:
     """One tier after another."""
     opened: Store
@@ -54,7 +55,10 @@ async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator
             opened = SqliteStore(tmp_path / "shelf.sqlite")
         case _:
             opened = RedisStore.from_url(request.getfixturevalue("redis_url"), prefix=f"{tmp_path}:")
-            if request.param != "redis":
+            if request.param == "redis with a copy":
                 opened = StoreWithNearCopy(opened, SqliteStore(tmp_path / "copy.sqlite"))
+            elif request.param == "sealed":
+                opened = SealedStore(opened, lambda salt: (salt * 6)[:96])
+                await opened.salt()
     yield opened
     await opened.aclose()
