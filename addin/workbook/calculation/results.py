@@ -75,7 +75,7 @@ def doubt_about(formula: BookFormula, found: Any) -> str:
 
 def _doubt_about_value(value: Any, formula: BookFormula) -> str:
     if type(value) is float:
-        if -TINY < value < TINY and value and formula.shape.joins_or_subtracts:
+        if value and -TINY < value < TINY and formula.shape.joins_or_subtracts:
             return "its value may be nothing but rounding, which programs show differently"
     elif isinstance(value, dict):
         code = value["error"]

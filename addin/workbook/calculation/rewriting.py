@@ -26,6 +26,7 @@ from addin.workbook.calculation.shapes import (
     Replacement,
     Shape,
     SpillOf,
+    takes_range,
 )
 
 _CHOOSING = {"IF": "first", "CHOOSE": "first", "SWITCH": "first", "IFS": "even"}
@@ -202,7 +203,7 @@ class _Writer:
         arguments, at = self._arguments(read, at + 1, is_lazy=name in _LAZY)
         self._arrays -= name in TAKES_ARRAYS
         if ours or name in TAKES_RANGES:
-            self._takes_ranges(arguments)
+            self._takes_ranges("" if ours else name, arguments)
         if at < len(read) and read[at].kind == "open":
             raise _Refusal("it calls a LAMBDA where it is written")
         if ours:
@@ -237,11 +238,12 @@ class _Writer:
                 self._branches -= is_branch
         return ([] if found == [[]] else found), at + 1
 
-    def _takes_ranges(self, arguments: Sequence[list[Piece]]) -> None:
-        """Let these arguments be ranges, as far as they are nothing but a reference."""
-        for argument in arguments:
-            if len(argument) == 1 and isinstance(argument[0], int | Fixed) and argument[0] in self.shape.intersected:
-                self.shape.intersected.remove(argument[0])
+    def _takes_ranges(self, name: str, arguments: Sequence[list[Piece]]) -> None:
+        """Let the function's arguments be ranges, as far as they are nothing but a reference."""
+        for place, argument in enumerate(arguments):
+            reference = argument[0] if len(argument) == 1 and takes_range(name, place) else None
+            if isinstance(reference, int | Fixed) and reference in self.shape.intersected:
+                self.shape.intersected.remove(reference)
 
     def _our_call(self, name: str, arguments: list[list[Piece]], *, calls_inside: bool) -> list[Piece]:
         self.shape.calls_ours = True
