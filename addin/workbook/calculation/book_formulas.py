@@ -161,9 +161,9 @@ def is_root(formula: BookFormula) -> bool:
     return shape.calls_ours or not formula.formula.is_calculated or shape.shows_time or shape.finds_cells
 
 
-def calls_ours(formula: BookFormula) -> bool:
-    """Whether a formula calls a function of ours."""
-    return formula.shape.calls_ours
+def may_rest_on_ours(formula: BookFormula) -> bool:
+    """Whether a formula calls a function of ours, or may refer to any cell."""
+    return formula.shape.calls_ours or formula.shape.finds_cells
 
 
 def resting_on(

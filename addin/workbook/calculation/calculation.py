@@ -25,6 +25,7 @@ MAX_PASSES = 20
 """How many times calls of ours may wait for the answers of others."""
 
 OTHER_BRANCH = "it takes another branch than before, and nothing shows that this one is worked out right"
+AS_SHOWN = "the book calculates with the digits that cells show (precision as displayed)"
 RESTS_ON_UNPROVEN = "it rests on a cell that is left as it was"
 NOT_REPRODUCED = "the value in the file could not be worked out from the other values in it"
 
@@ -67,6 +68,7 @@ class BookCalculation:
         self._doubts: dict[int, str] = {}
         self._doubtful: dict[tuple[int, bool], str] = {}
         self._compared = _comparable(self._formulas)
+        self._as_shown = book.calculates_as_shown
 
     def prove(self) -> None:
         """Work the book out with the values of the file, and mark what is not reproduced as unproven."""
@@ -162,6 +164,8 @@ class BookCalculation:
 
     def _refusal(self, formula: BookFormula) -> str:
         """Why a formula is not even tried; empty where it is."""
+        if self._as_shown:
+            return AS_SHOWN
         shape = formula.shape
         key = id(shape), formula.place in self._compared
         why = self._doubtful.get(key)

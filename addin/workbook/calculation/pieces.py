@@ -46,6 +46,18 @@ def constants(arguments: Sequence[Sequence[Piece]]) -> tuple[Any, ...] | None:
     return tuple(found)
 
 
+def hides_references(read: Sequence[Token] | None) -> bool:
+    """Whether a formula that was not read to its end may refer to cells that are not among its references."""
+    return not read or any(
+        (token.kind in ("name", "table") and not _is_plain(token.text)) or token.text == ":" for token in read
+    )
+
+
+def _is_plain(text: str) -> bool:
+    """Whether a name is none of a place in this book: a constant, or a place in another file (`'[2]Sheet'!A1`)."""
+    return text.upper() in ("TRUE", "FALSE") or text.startswith(("'[", "["))
+
+
 def merged(pieces: Sequence[Piece]) -> Iterator[Piece]:
     """The pieces with neighbouring texts joined."""
     text = ""

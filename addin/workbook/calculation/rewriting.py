@@ -7,12 +7,13 @@ through DSCALL.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from addin.workbook.calculation.functions import our_function, our_prefixes, plain_name, spans_all
 from addin.workbook.calculation.lexer import Token, tokens
-from addin.workbook.calculation.pieces import array, compared, constants, merged
+from addin.workbook.calculation.pieces import array, compared, constants, hides_references, merged
 from addin.workbook.calculation.shapes import (
     NUMBER_OF_CELL,
     OMITTED,
@@ -37,6 +38,9 @@ _EXACT_IF = {"VLOOKUP": 3, "HLOOKUP": 3, "MATCH": 2, "LOOKUP": None}
 _LAZY = frozenset({*_CHOOSING, *_CAUGHT})
 """Functions that work out their later arguments only if they need them."""
 _LOCAL_PREFIX = "_xlpm."
+_DIGITS = re.compile(r"[^0-9]")
+MAX_DIGITS = 15
+"""Programs cut a number off after these."""
 
 
 class _Refusal(Exception):  # noqa: N818 - it names a state of the formula, not a failure of ours
@@ -57,6 +61,7 @@ def analysed(shape: str, names: Names, namespace: str) -> Shape:
     except (IndexError, ValueError, RecursionError):
         found.refused = "the formula cannot be read"
     if found.refused:  # nobody knows how far it was read; one call too many in it only has it reported
+        found.hides_references = hides_references(read)
         found.calls_ours = any(prefix in shape.upper() for prefix in our_prefixes(namespace))
     return found
 
@@ -157,6 +162,8 @@ class _Writer:
                 return self._replaced(self.names.table(token.text))
             case "name":
                 return self._name(token.text)
+            case "number" if len(_DIGITS.sub("", token.text.upper().partition("E")[0]).strip("0")) > MAX_DIGITS:
+                raise _Refusal(f"{token.text[:40]} has more than {MAX_DIGITS} digits")
             case _:
                 return [token.text]
 
@@ -255,16 +262,20 @@ class _Writer:
         return [*pieces, ")"]
 
     def _function(self, name: str, arguments: list[list[Piece]]) -> list[Piece]:
+        if name == "HYPERLINK" and arguments:
+            return ["(", *arguments[-1], ")"]  # what it shows
         if (mode := _CAUGHT.get(name)) and len(arguments) == 2:
+            if not arguments[1]:
+                raise _Refusal(f"the second argument of {name} is empty")
             failed = self._failed(mode, arguments[0], self._site())
-            return ["IF(", *failed, ",", *(arguments[1] or ['""']), ",", *arguments[0], ")"]
+            return ["IF(", *failed, ",", *arguments[1], ",", *arguments[0], ")"]
         if (mode := _ERRORS.get(name)) and len(arguments) == 1:
             return self._failed(mode, arguments[0], -1)
         if how := _CHOOSING.get(name):
             for number in range(0, len(arguments), 2) if how == "even" else (0,):
                 if number < len(arguments):
                     arguments[number] = self._chosen(arguments[number])
-        pieces: list[Piece] = [f"DSDATE({name}(" if name == "DATE" else f"{name}("]
+        pieces: list[Piece] = ["DSDATE(", NUMBER_OF_CELL, ",DATE("] if name == "DATE" else [f"{name}("]
         for number, argument in enumerate(arguments):
             pieces += [",", *argument] if number else argument
         return [*pieces, "))" if name == "DATE" else ")"]

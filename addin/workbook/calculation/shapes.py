@@ -41,12 +41,19 @@ class Fixed:
 TIMES = frozenset({"TODAY", "NOW"})
 RANDOM = frozenset({"RAND", "RANDBETWEEN", "RANDARRAY"})
 FOUND_WHILE_CALCULATING = frozenset({"OFFSET", "INDIRECT"})
-DEPENDS_ON_THE_PROGRAM = frozenset({"CELL", "INFO", "GETPIVOTDATA", "CUBEVALUE", "WEBSERVICE", "RTD", "HYPERLINK"})
 
 
 def _names(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
+
+DEPENDS_ON_THE_PROGRAM = _names(
+    """
+    CELL INFO GETPIVOTDATA CUBEVALUE CUBEMEMBER CUBESET WEBSERVICE RTD DDE IMAGE STOCKHISTORY FORMULATEXT ISFORMULA
+    TABLE
+    """
+)
+"""Functions of more than values: of a program, a file, a place on a sheet, the text of a formula."""
 
 MAKES_ARRAYS = _names(
     """
@@ -154,6 +161,8 @@ class Shape:
     """Where a formula that is no array's would take one cell of a range, if it is a range."""
     refused: str = ""
     """Why it cannot be worked out."""
+    hides_references: bool = False
+    """Whether it may refer to cells that nobody found in it."""
 
     # What follows is asked for every formula, and found out once the shape is complete.
 
@@ -170,7 +179,7 @@ class Shape:
     @cached_property
     def finds_cells(self) -> bool:
         """Whether it finds the cells that it refers to while it calculates."""
-        return bool(self.functions & FOUND_WHILE_CALCULATING)
+        return self.hides_references or bool(self.functions & FOUND_WHILE_CALCULATING)
 
     @cached_property
     def spills(self) -> tuple[SpillOf, ...]:

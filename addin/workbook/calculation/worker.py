@@ -66,7 +66,7 @@ class Calculator:
         self._register("DSCALL", self._call, volatile=True)
         self._register("DSTEXT", self._text)
         self._register("DSSNAP", lambda value, other: snapped(value, other))
-        self._register("DSDATE", lambda value: each(as_date, value))
+        self._register("DSDATE", self._date)
         self._register("DSFAILED", self._failed)
         self._register("DSCHOSEN", self._choice)
         self._register("DSSINGLE", self._single)
@@ -138,11 +138,18 @@ class Calculator:
         return each(lambda part: self._one_text(int(cell), part), value)
 
     def _one_text(self, cell: int, value: Any) -> Any:
+        if type(value) is str and len(value) > MAX_JOINED:
+            self._doubts[cell] = "it joins texts that may be longer than a cell can hold"
         if type(value) is not float:
             return value
         if not is_certain_text(value):
             self._doubts[cell] = "it writes a number as text that programs write differently"
         return as_text(value)
+
+    def _date(self, cell: float, value: Any) -> Any:
+        if not self._dates_from_1904 and DOUBTFUL_DATE in _flat(value):
+            self._doubts[int(cell)] = "programs disagree about the 29th of February 1900"
+        return each(as_date, value)
 
     def _single(self, cell: float, shows_first: bool, value: Any) -> Any:
         """What a formula that is no array's shows: one value."""
@@ -170,6 +177,12 @@ class Calculator:
         seen = self._chosen.setdefault(cell, {}).setdefault(site, set())
         seen.update(map(_outcome, _flat(value) if isinstance(value, list) else [value]))
 
+
+MAX_JOINED = 2_000
+"""Characters of a text that is joined to others; a cell holds 32,767."""
+
+DOUBTFUL_DATE = 61.0
+"""The 1st of March 1900; Excel counts a 29th of February before it, of which the engine makes this day."""
 
 LAST_DATE = 2_958_465
 """The 31st of December 9999, the last day that spreadsheets know."""
