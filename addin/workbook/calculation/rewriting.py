@@ -7,13 +7,12 @@ through DSCALL.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from addin.workbook.calculation.functions import our_function, our_prefixes, plain_name, spans_all
 from addin.workbook.calculation.lexer import Token, tokens
-from addin.workbook.calculation.pieces import array, compared, constants, hides_references, merged
+from addin.workbook.calculation.pieces import array, compared, constants, hides_references, merged, why_refused
 from addin.workbook.calculation.shapes import (
     NUMBER_OF_CELL,
     OMITTED,
@@ -38,9 +37,6 @@ _EXACT_IF = {"VLOOKUP": 3, "HLOOKUP": 3, "MATCH": 2, "LOOKUP": None}
 _LAZY = frozenset({*_CHOOSING, *_CAUGHT})
 """Functions that work out their later arguments only if they need them."""
 _LOCAL_PREFIX = "_xlpm."
-_DIGITS = re.compile(r"[^0-9]")
-MAX_DIGITS = 15
-"""Programs cut a number off after these."""
 
 
 class _Refusal(Exception):  # noqa: N818 - it names a state of the formula, not a failure of ours
@@ -51,6 +47,8 @@ def analysed(shape: str, names: Names, namespace: str) -> Shape:
     """What a shape does; the reason in `refused` where it cannot be worked out."""
     found, read = Shape(), tokens(shape)
     try:
+        if read and (why := why_refused(read)):
+            raise _Refusal(why)
         if read:
             written = _Writer(found, names, namespace).written([token for token in read if token.kind != "space"])
             found.pieces = list(merged(written))
@@ -162,8 +160,6 @@ class _Writer:
                 return self._replaced(self.names.table(token.text))
             case "name":
                 return self._name(token.text)
-            case "number" if len(_DIGITS.sub("", token.text.upper().partition("E")[0]).strip("0")) > MAX_DIGITS:
-                raise _Refusal(f"{token.text[:40]} has more than {MAX_DIGITS} digits")
             case _:
                 return [token.text]
 
