@@ -59,9 +59,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     cache_dir: Path | None = None
     """The folder where answers survive a restart; by default the user's cache folder."""
     ca_file: Path | None = None
-    """Further certificate authorities (PEM) for the connection to the service, such as those of a firm's proxy."""
+    """Further certificate authorities (PEM), such as those of a firm's proxy, for the service and for Redis."""
     redis_url: str | None = None
-    """A Redis or Valkey that several machines share, instead of the cache folder."""
+    """A Redis or Valkey that several machines share, instead of the cache folder: redis://, rediss:// (TLS), or through
+    redis+sentinel:// or redis+cluster://."""
     archive_bytes: _AtLeastOne = 256 * 1024**2
     """Room for the archive of what was known when; the signals that did not change for longest are dropped first."""
     reserve: _Count = 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
@@ -169,7 +169,7 @@ def _spilled(book: Book, spill: Spill, sheet: str) -> Area:
     area = book.sheet(source).array_at((spill.anchor.first_row, spill.anchor.first_column))
     if area is None:
         raise Unworkable(f"{spill.anchor} holds no array formula")
-    return replace(area, sheet=source)
+    return area._replace(sheet=source)
 
 
 def _put_in_order(cells: list[OurCell], plan: Plan) -> None:
