@@ -14,6 +14,7 @@ from starlette.routing import BaseRoute
 from addin.backend.background_refresh import background_refresh
 from addin.backend.http import error_response
 from addin.backend.operation.request_log import RequestLog
+from addin.backend.operation.stopping import AnswerWhenStopped
 from addin.backend.routes import ROUTES
 from addin.backend.security import SecurityMiddleware
 from addin.backend.state import BackendState
@@ -58,6 +59,7 @@ def create_app(
         lifespan=lifespan,
         routes=[*ROUTES, *pages.routes(settings), *pages_beside],
         middleware=[
+            Middleware(AnswerWhenStopped),
             Middleware(RequestLog, backend.metrics, is_on=settings.log_requests),
             Middleware(SecurityMiddleware, settings),
         ],

@@ -20,6 +20,7 @@ from addin.backend.operation.readiness import ReadinessCheck
 from addin.backend.room import Room
 from addin.backend.service_connections import ServiceConnections
 from addin.backend.tenants import USER_SHARE, Tenant, UserTenants
+from addin.backend.workers.answers import KeptAnswers
 from addin.backend.workers.place import WorkersPlace
 from addin.backend.workers.refreshes import SharedRefreshes
 from addin.config.api_key import ConfiguredKey, KeyStore
@@ -97,6 +98,7 @@ class BackendState:
         self.store = open_store(settings)
         is_shared = place is not None or settings.redis_url is not None
         self._refreshes = SharedRefreshes(ResilientStore(self.store)) if is_shared else None
+        self._answers = KeptAnswers(ResilientStore(self.store)) if is_shared else None
         self._connections = ServiceConnections(
             settings.url, settings.max_service_connections, verify=trusted(settings.ca_file)
         )
@@ -156,6 +158,11 @@ class BackendState:
         else:
             tenant.join(await self._refreshes.add(tenant.scope, began_at, force=force))
 
+    async def keep_answer(self, tenant: Tenant, requests: int, *, yes: bool) -> None:
+        """Let processes that start later know the user's answer to the question about so many requests."""
+        if self._answers is not None:
+            await self._answers.keep(tenant.scope, requests, load=yes)
+
     def tenant_of(self, scope: str | None) -> Tenant | None:
         """The tenant whose key the store names `scope`, if one is open here."""
         return next((each for each in (self.own, *self._users) if each.scope == scope), None)
@@ -167,6 +174,11 @@ class BackendState:
         tenant.scope = await tenant.client.scope()
         latest = await self._refreshes.latest(tenant.scope, tenant.refreshed)
         before = tenant.refreshed
+        if before is None and self._answers is not None:
+            answered = await self._answers.last(tenant.scope, latest.began_at)
+            if answered is not None:
+                tenant.consent.learn(answered.requests, yes=answered.load)
+            before = tenant.refreshed
         if not tenant.join(latest):
             return  # a batch beside this one has joined
         is_forced = latest.forced_at is not None and latest.forced_at != (before.forced_at if before else None)

@@ -84,6 +84,7 @@ PLAN = [
     Planned("Hostile pages: hosts, origins, methods, types", "pages.hostile_pages --seed 1", "--requests", 50_000, 300),
     Planned("Pages that load, stop, close and answer questions", "loads --seed 1", "--worlds", 2_000, 250),
     Planned("Users of one backend, interleaved", "hosted.foreign --seed 1", "--calls", 1_000_000, 900),
+    Planned("Workers that are stopped while pages load", "hosted.stopping --seed 1", "--signals", 20_000, 300),
     Planned("Workers on a Redis that comes and goes", "hosted.shared_store --seed 1", "--signals", 2_000, 150),
     Planned("… behind Sentinels", "hosted.shared_store --kind sentinel --seed 2", "--signals", 1_000, 150),
     Planned("… in a cluster", "hosted.shared_store --kind cluster --seed 3", "--signals", 1_000, 150),
