@@ -11,7 +11,7 @@ import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import msgspec
 
@@ -37,8 +37,7 @@ class Unworkable(ValueError):  # noqa: N818 - it names a state of the formula, n
     """The formula contains a call of ours, but only a spreadsheet program can evaluate it; the message says why."""
 
 
-@dataclass(frozen=True, slots=True)
-class Area:
+class Area(NamedTuple):
     """A rectangle of cells, both corners included, rows and columns from 1; `sheet` None is the formula's own."""
 
     first_row: int

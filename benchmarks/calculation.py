@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from unittest.mock import patch
 
+import formualizer
 from xlsxwriter import Workbook
 
+import addin.workbook.refresh.refresh as whole
 import addin.workbook.refresh.worked_out as glue
 from addin.workbook.calculation.engine import FormualizerEngine
 from addin.workbook.many.run import books_cost, refresh_books
@@ -19,46 +22,51 @@ from addin.workbook.refresh.refresh import refresh_book
 from addin.workbook.template.build import example_session
 from benchmarks.figures.results import run_alone
 from benchmarks.measuring import Row, alternating, report
+from benchmarks.sheet_cells import many_signals
+from dataservice.client import AsyncClient
+from dataservice.stores import MemoryStore
 from udfs import Session
 
 OUR_CELLS, OTHER_CELLS = 1_000, 49_000
 SLUGS = ("us-cpi", "us-10y", "eia.wti.spot", "wb.gold", "btc-usd")
 TIMES_ENGINE, MORE_S = 3.0, 2.0
-BOOKS = 50
-TIMES_ONE = 2.5
-"""Each book is read twice: for the cost of all, and to be refreshed."""
+BOOKS, SIGNALS = 200, 50
+TIMES_WITHOUT = 3.0
+"""Each book goes to the engine twice: for the cost of all, and to be refreshed."""
 
 
 def main() -> None:
-    """Print the table."""
+    """Print the tables."""
     report(f"{OUR_CELLS:,} calls of ours among {OTHER_CELLS:,} formulas that rest on them", asyncio.run(_measure()))
-    report(f"{BOOKS:,} books that share {len(SLUGS)} signals", asyncio.run(_measure_books()))
+    report(f"{BOOKS:,} books that share {SIGNALS} signals", asyncio.run(_measure_books()))
 
 
 async def _measure_books() -> list[Row]:
-    """One book after the other as one task, and the same book as often for itself."""
-    with tempfile.TemporaryDirectory() as folder:
+    """All books as one task, with the engine and without it."""
+    with tempfile.TemporaryDirectory() as folder, many_signals(SIGNALS) as (settings, key):
         books = [_small_book(Path(folder) / f"book-{number}.xlsx", number) for number in range(BOOKS)]
         targets = [book.with_name(f"out-{book.name}") for book in books]
-        async with example_session() as session:
-            loop = asyncio.get_running_loop()
+        async with AsyncClient(settings.url, key, store=MemoryStore()) as client:
+            session, loop = Session(client), asyncio.get_running_loop()
+            requests: list[int] = []
 
             async def together() -> None:
                 await books_cost(session, books)
-                async for done in refresh_books(books, targets, partial(refresh_book, session, force=True)):
-                    assert done.report is not None, done.error
+                reports = [
+                    done.report
+                    async for done in refresh_books(books, targets, partial(refresh_book, session, force=True))
+                ]
+                requests.append(sum(report.requests for report in reports if report is not None))
 
             def many() -> None:
                 asyncio.run_coroutine_threadsafe(together(), loop).result()
 
-            def one() -> None:
-                asyncio.run_coroutine_threadsafe(refresh_book(session, books[0], targets[0], force=True), loop).result()
-
-            times = await asyncio.to_thread(alternating, {"many": many, "one": one}, repeats=3)
-    note = "cost of all, then each"
+            works: dict[str, Callable[[], object]] = {"many": many, "without": partial(_without_engine, many)}
+            times = await asyncio.to_thread(alternating, works, repeats=3)
+    note = f"{requests[0]} requests the first time, {max(requests[1:])} later"
     return [
-        Row(f"{BOOKS:,} books", times["many"], times["one"] * BOOKS, reach=TIMES_ONE, note=note),
-        Row("one book", times["one"]),
+        Row(f"{BOOKS:,} books", times["many"], times["without"], reach=TIMES_WITHOUT, note=note),
+        Row("without calculation", times["without"], note="the cost of all, then each book"),
     ]
 
 
@@ -66,7 +74,7 @@ def _small_book(path: Path, number: int) -> Path:
     with Workbook(path) as book:
         sheet = book.add_worksheet("Sheet1")
         for row in range(10):
-            slug = SLUGS[(number + row) % len(SLUGS)]
+            slug = f"s{(number + row) % SIGNALS}"
             sheet.write_formula(row, 0, f'=_xldudf_DS_SIGNAL("{slug}")', None, 100)
             sheet.write_formula(row, 1, f"=A{row + 1}*2", None, 200)
     return path
@@ -77,24 +85,22 @@ async def _measure() -> list[Row]:
         book = _book(Path(folder) / "book.xlsx")
         async with example_session() as session:
             loop = asyncio.get_running_loop()
+            refresh = partial(_refresh, session, loop, book)
+            memory = await asyncio.to_thread(_memory, refresh)
             works: dict[str, Callable[[], object]] = {
-                "engine": _engine_alone,
-                "refresh": partial(_refresh, session, loop, book),
-                "without": partial(_without, session, loop, book),
+                "engine": partial(_engine_alone, _own_calls(), _cells()),
+                "file": partial(_engine_on_file, book),
+                "refresh": refresh,
+                "without": partial(_without_engine, refresh),
             }
             times = await asyncio.to_thread(alternating, works, repeats=3)
     more_s = times["refresh"] - times["without"]
     return [
-        Row("the engine alone", times["engine"], note="put the cells in, work out twice, read"),
-        Row(
-            "refresh",
-            times["refresh"],
-            times["engine"],
-            reach=TIMES_ENGINE,
-            note=f"{_engine_mb():.0f} MB more in the engine's process",
-        ),
+        Row("the engine alone, cell by cell", times["engine"], note="put the cells in, work out twice, read twice"),
+        Row("refresh", times["refresh"], times["engine"], reach=TIMES_ENGINE, note=memory),
         Row("refresh without calculation", times["without"]),
         Row("difference of the two", more_s, reach_s=MORE_S),
+        Row("the engine alone, on the file", times["file"], note="reads the file itself, works out twice, reads twice"),
     ]
 
 
@@ -103,10 +109,10 @@ def _refresh(session: Session, loop: asyncio.AbstractEventLoop, book: Path) -> N
     asyncio.run_coroutine_threadsafe(refresh_book(session, book, target), loop).result()
 
 
-def _without(session: Session, loop: asyncio.AbstractEventLoop, book: Path) -> None:
-    """What a refresh takes where the engine is not installed."""
-    with patch.object(glue, "is_installed", lambda: False):
-        _refresh(session, loop, book)
+def _without_engine(work: Callable[[], object]) -> None:
+    """Do what is done where the engine is not installed."""
+    with patch.object(glue, "is_installed", lambda: False), patch.object(whole, "is_installed", lambda: False):
+        work()
 
 
 def _cells() -> list[tuple[int, int, str]]:
@@ -128,7 +134,7 @@ def _letters(column: int) -> str:
 
 def _book(path: Path) -> Path:
     """The book with the values that its formulas have when every call shows 100."""
-    values = _engine_values()
+    values = _engine_alone(_own_calls(), _cells())
     with Workbook(path) as book:
         sheet = book.add_worksheet("Sheet1")
         for row in range(OUR_CELLS):
@@ -138,36 +144,52 @@ def _book(path: Path) -> Path:
     return path
 
 
-def _engine_values() -> list[object]:
-    return list(_engine_alone())
+def _own_calls() -> list[tuple[int, int]]:
+    return [(row, 1) for row in range(1, OUR_CELLS + 1)]
 
 
-def _engine_alone() -> list[object]:
-    cells = _cells()
-    with FormualizerEngine(now=time.time()) as engine:
-        ours = [("Sheet1", row, 1, False, 100.0) for row in range(1, OUR_CELLS + 1)]
-        engine.load(["Sheet1"], [*ours, *(("Sheet1", row, column, True, f"={text}") for row, column, text in cells)])
-        engine.evaluate({})
-        first = engine.values([("Sheet1", row, column) for row, column, _ in cells])
-        engine.set([(sheet, row, column, is_formula, 101.0) for sheet, row, column, is_formula, _ in ours])
-        engine.evaluate({})
-        engine.values([("Sheet1", row, column) for row, column, _ in cells])
+def _engine_alone(ours: Sequence[tuple[int, int]], cells: Sequence[tuple[int, int, str]]) -> list[object]:
+    """The least that any program does that gives these formulas to the engine, before and after a change of ours."""
+    book = formualizer.Workbook()
+    book.add_sheet("Sheet1")
+    for spot in ours:
+        book.set_value("Sheet1", *spot, 100.0)
+    for row, column, text in cells:
+        book.set_formula("Sheet1", row, column, f"={text}")
+    return _worked_out_twice(book, ours, cells)
+
+
+def _engine_on_file(path: Path) -> None:
+    book = formualizer.load_workbook(str(path), strategy="eager_all")
+    _worked_out_twice(book, _own_calls(), _cells())
+
+
+def _worked_out_twice(
+    book: formualizer.Workbook, ours: Sequence[tuple[int, int]], cells: Sequence[tuple[int, int, str]]
+) -> list[object]:
+    book.evaluate_all()
+    first = [book.get_value("Sheet1", row, column) for row, column, _ in cells]
+    for spot in ours:
+        book.set_value("Sheet1", *spot, 101.0)
+    book.evaluate_all()
+    assert book.get_value("Sheet1", 1, 3) == 203.0
+    for row, column, _ in cells:
+        book.get_value("Sheet1", row, column)
     return first
 
 
-def _engine_mb() -> float:
-    """The memory of the engine's process above that of an empty one."""
-    with FormualizerEngine(now=time.time()) as engine:
-        empty = _peak_mb(engine.process_id)
-        cells = _cells()
-        engine.load(["Sheet1"], [("Sheet1", row, column, True, f"={text}") for row, column, text in cells])
-        engine.evaluate({})
-        return _peak_mb(engine.process_id) - empty
+def _memory(refresh: Callable[[], object]) -> str:
+    """What a refresh adds to the memory of this process, and what the engine's process takes in all."""
+    before = _peak_mb(os.getpid())
+    refresh()
+    more = _peak_mb(os.getpid()) - before
+    with FormualizerEngine(now=time.time()) as engine:  # it gets the process of the refresh
+        return f"{more:.0f} MB more memory, and {_peak_mb(engine.process_id):.0f} MB in the engine's process"
 
 
 def _peak_mb(process: int) -> float:
     lines = Path(f"/proc/{process}/status").read_text().splitlines()
-    return int(next(line.split()[1] for line in lines if line.startswith("VmRSS"))) / 1024
+    return int(next(line.split()[1] for line in lines if line.startswith("VmHWM"))) / 1024
 
 
 if __name__ == "__main__":

@@ -34,7 +34,7 @@ HEADERS = "X-Service-Tier: pro\r\nX-Service-RateLimit-Cap: 50000\r\nX-Service-Ra
 
 def main() -> None:
     """Print the table."""
-    with _slow_service() as url, TemporaryDirectory() as folder:
+    with slow_service() as url, TemporaryDirectory() as folder:
         shelves = (Path(folder) / f"{number}.sqlite" for number in count())
         works: dict[str, Callable[[], object]] = {
             "bare": lambda: asyncio.run(_bare(url)),
@@ -50,7 +50,7 @@ def main() -> None:
         ),
     ]
     report(f"{SERIES} series from a service that answers in {LATENCY_S * 1000:g} ms", rows)
-    with _slow_service(0.0) as url, TemporaryDirectory() as folder:
+    with slow_service(0.0) as url, TemporaryDirectory() as folder:
         report("New signals from a service that answers at once", _growth(url, Path(folder)))
 
 
@@ -94,7 +94,7 @@ async def _bare(url: str, series: int = SERIES) -> None:
 
 
 @contextmanager
-def _slow_service(latency_s: float = LATENCY_S) -> Iterator[str]:
+def slow_service(latency_s: float = LATENCY_S) -> Iterator[str]:
     """The address of the least service that can answer so late, in a process of its own."""
     with socket.create_server(("127.0.0.1", 0), backlog=128) as listener:
         command = [sys.executable, "-m", "benchmarks.series", "--serve", str(listener.fileno()), str(latency_s)]

@@ -97,7 +97,7 @@ async def drop_calls(request: Request) -> Response:
 
 
 async def answer_question(request: Request) -> Response:
-    """POST /functions/consent: whether to load what was asked for; `{"open": false}` if nothing is asked any more."""
+    """POST /functions/consent: whether to load what was asked for; `{"taken": false}` if nothing is asked any more."""
     backend = BackendState.of(request)
     members = await read_members(request, backend.settings)
     number, yes = members.get("question"), members.get("load")

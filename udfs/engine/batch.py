@@ -11,20 +11,15 @@ from collections.abc import Sequence
 from typing import Any, Protocol, TypeVar
 
 from dataservice.client import Answer, Doubt, Meter, Miss, Resource
-from udfs.engine.effects import EVER, FRESH, PAUSE, Question, Reply
+from dataservice.errors import NotFoundError
+from udfs.engine.effects import EVER, PAUSE, Question, Reply
 from udfs.engine.following import Askers, Follower, Gate
 from udfs.engine.run import Learned, Run
-from udfs.engine.side_by_side import side_by_side
+from udfs.engine.side_by_side import few_first, side_by_side
 from udfs.engine.turns import cooperative
 from udfs.engine.widest_first import in_order
 
 T = TypeVar("T")
-
-MOST_TRIED_AT_ONCE = 16
-"""Names asked for together before the next ones: as many as the client sends at a time."""
-
-TRUST = 4
-"""After many names that exist, one fourth as many are tried together: no more are asked for in vain."""
 
 
 class Reader(Protocol):
@@ -71,9 +66,10 @@ class Batch:
         """The requests of each read that no function was charged with yet."""
         self._waiting: list[Run] = []
         self._looked_up: dict[Resource[Any], Reply] = {}
-        self._tried = 0
-        self._tried_at_once = 1
-        """How many names are asked for before it is known whether names like these exist."""
+        self._exist = 0
+        """How many of the names exist that were in doubt."""
+        self._open = 0
+        """How many of them are fetched in this round."""
 
     def begin(self, run: Run) -> None:
         """Let `run` go as far as memory can answer; most end here."""
@@ -86,11 +82,10 @@ class Batch:
         while self._waiting:
             asking = [run for run in self._waiting if run.questions is not PAUSE]
             missing = {q: None for run in asking for q in run.questions if q not in self._learned}
-            wanted = [q.instead_of or q.resource for q in missing if _may_fetch(q)] if self._gate else []
+            wanted = [q.instead_of or q.resource for q in missing if q.may_fetch] if self._gate else []
             if self._gate and wanted:
                 await self._gate(wanted)
-            if self._follower is not None:
-                self._askers = Askers(asking, missing)
+            self._askers = Askers(asking, missing)
             for part in await in_order([question for question in missing if question.instead_of is None]):
                 await side_by_side(self._ask, part)
             await self._decide([question for question in missing if question.instead_of is not None])
@@ -112,6 +107,8 @@ class Batch:
                 if not any(map(self._follower.wants, self._askers.of(question))):
                     return
                 self._learn(question, await self._reply(question))
+        if self._follower is None:
+            return
         async for run in cooperative(self._askers.replied(question)):
             self._take_turn(run)
             while run.questions is PAUSE:
@@ -154,21 +151,22 @@ class Batch:
     def _replies(self, run: Run, questions: Sequence[Question]) -> Sequence[Reply] | None:
         """The replies to all of `questions`, noted for `run`; None as long as one is missing."""
         known = self._learned
+        if len(questions) == 1 and run.used is None and not self._meters:  # what nearly every function asks
+            only = known.get(questions[0]) or self._from_memory(questions[0])
+            if only is not None:
+                run.note(only)
+            return None if only is None else only.replies
         for question in questions:
             if question not in known and self._from_memory(question) is None:
                 return None
         for question in questions:
-            learned = known[question]
-            if learned.fresh_until < run.fresh_until:
-                run.fresh_until = learned.fresh_until
-            if learned.is_lacking:
-                run.note_lack(learned)
+            run.note(known[question])
         if run.used is not None:
             used = [(question.resource, known[question].replies[0]) for question in questions]
             run.used |= {resource: reply for resource, reply in used if isinstance(reply, Answer)}
         if self._meters:
             run.requests += sum([self._meters.pop(q).requests for q in questions if q in self._meters])
-        return learned.replies if len(questions) == 1 else [known[question].replies[0] for question in questions]
+        return [known[question].replies[0] for question in questions]
 
     def _from_memory(self, question: Question) -> Learned | None:
         """What memory holds, where that is enough."""
@@ -183,8 +181,8 @@ class Batch:
     async def _decide(self, questions: Sequence[Question]) -> None:
         """Reply to those who ask for a resource instead of another: with its answer, or None to go on without.
 
-        As long as nothing speaks against their names, they go on in growing groups: should the first names not exist,
-        the others are looked up together.
+        As long as nothing speaks against their names, few go on first: should these not exist, the others are looked up
+        together.
         """
         doubtful = [question for question in questions if not self._is_known(question)]
         is_settled = any(question.resource in self._looked_up for question in doubtful)
@@ -197,13 +195,33 @@ class Batch:
                 self._meters[doubtful[0]] = self._meters.pop(asked)
             self._looked_up[asked.resource] = self._learned[asked].replies[0]
         elif doubt is Doubt.SOME:
-            waiting = set(doubtful[self._tried_at_once :])
-            self._tried += len(doubtful) - len(waiting)
-            self._tried_at_once = min(max(MOST_TRIED_AT_ONCE, self._tried // TRUST), 2 * self._tried_at_once)
-            questions = [question for question in questions if question not in waiting]
+            self._exist += self._open  # else there were more doubts
+            self._open = 0
+            self._exist = await few_first(self._try, doubtful, known=self._exist)
+            in_doubt = set(doubtful)
+            questions = [question for question in questions if question not in in_doubt]
         for question in questions:
             found = self._looked_up.get(question.resource)
-            self._learn(question, _accepted(question, found if isinstance(found, Answer) else None, self._now))
+            self._learn(question, question.accepted(found if isinstance(found, Answer) else None, self._now))
+
+    async def _try(self, question: Question) -> bool | None:
+        """Let those go on who asked this to save asking for a name, and ask for that: whether it exists.
+
+        None if that is not known before the next round, which fetches what else they ask.
+        """
+        self._learn(question, None)
+        name = Question(question.instead_of)  # type: ignore[arg-type]  # of what is decided none lacks it
+        runs = self._askers.replied(question)
+        if not runs:
+            return True  # a range, which goes on once there is a reply to each of its names
+        async for run in cooperative(runs):
+            self._take_turn(run)
+        if not self._askers.add(name, [run for run in runs if name in run.questions]):
+            self._open += 1
+            return None
+        await self._ask(name)
+        learned = self._learned.get(name)
+        return None if learned is None else not isinstance(learned.replies[0], NotFoundError)
 
     def _is_known(self, question: Question) -> bool:
         """Whether an old answer shows that what the question wants to avoid does exist."""
@@ -221,7 +239,7 @@ class Batch:
                 meter = self._meters[question] = Meter()
                 known_miss = self._misses.get(question.resource)
                 return await self._reader.read(question.resource, known_miss=known_miss, meter=meter)
-            return _accepted(question, await self._last_known(question), self._now)
+            return question.accepted(await self._last_known(question), self._now)
         except Exception as error:  # noqa: BLE001 - it becomes the error of the cells that asked
             return error if question.cached_max_age_s is None else None
 
@@ -272,20 +290,7 @@ async def _cached(question: Question, reader: Reader, now: float) -> Answer[Any]
     if question.only_memory:
         return _peek(question, reader)
     found = _peek(question, reader) or reader.peek(question.resource, max_age_s=question.cached_max_age_s or EVER)
-    return _accepted(question, found or await reader.last_known(question.resource), now)
-
-
-def _accepted(question: Question, found: Answer[Any] | None, now: float) -> Answer[Any] | None:
-    """What was found, if it is not older than the question allows."""
-    max_age_s = question.cached_max_age_s
-    if found is None or max_age_s is None:
-        return found
-    fits = found.is_fresh(now) if max_age_s == FRESH else found.age_s(now) <= max_age_s
-    return found if fits else None
-
-
-def _may_fetch(question: Question) -> bool:
-    return question.cached_max_age_s is None or question.instead_of is not None
+    return question.accepted(found or await reader.last_known(question.resource), now)
 
 
 def _peek(question: Question, reader: Reader) -> Answer[Any] | None:

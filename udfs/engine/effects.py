@@ -41,6 +41,19 @@ class Question(msgspec.Struct, frozen=True, cache_hash=True):
     only_memory: bool = False
     """Whether a cached answer is accepted from memory only, so that the asker never waits for a store."""
 
+    @property
+    def may_fetch(self) -> bool:
+        """Whether a reply to it, or what is asked instead, may cost a request."""
+        return self.cached_max_age_s is None or self.instead_of is not None
+
+    def accepted(self, found: Answer[Any] | None, now: float) -> Answer[Any] | None:
+        """What was found, if it is not older than the question allows."""
+        max_age_s = self.cached_max_age_s
+        if found is None or max_age_s is None:
+            return found
+        fits = found.is_fresh(now) if max_age_s == FRESH else found.age_s(now) <= max_age_s
+        return found if fits else None
+
 
 PAUSE: tuple[Question, ...] = (Question(CatalogueResource(), cached_max_age_s=FRESH),)
 """Asked in place of questions by a function with much to do: the driver goes on with it after all others had a turn.

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from addin.formulas import Area, Unworkable
 from addin.workbook.calculation.influence import Calculation, Influence, Place, SheetArea
-from addin.workbook.calculation.lexer import area_of, shape_of
+from addin.workbook.calculation.lexer import ShapeReader, area_of
 from addin.workbook.calculation.names import BookNames, quoted
 from addin.workbook.calculation.rewriting import analysed
 from addin.workbook.calculation.shapes import (
@@ -29,23 +29,11 @@ class BookFormula:
     place: Place
     formula: Formula
     shape: Shape
-    references: tuple[str, ...]
+    references: Sequence[str]
     number: int
     """Its number among the formulas of the book, by which the engine's answers name it."""
-
-    @property
-    def areas(self) -> list[SheetArea]:
-        """The areas that it refers to, each with its sheet."""
-        return [(area.sheet or self.place[0], area) for area in self.named_areas]
-
-    @property
-    def named_areas(self) -> list[Area]:
-        """The areas that it refers to, with a sheet only where it names one."""
-        found = [area for area in map(area_of, self.references) if area is not None]
-        if self.shape.areas or self.shape.rows:
-            found += self.shape.areas
-            found += [_in_row(area, self.place[1][0]) for area in self.shape.rows]
-        return found
+    areas: list[SheetArea]
+    """The areas that it refers to, each with its sheet."""
 
     @property
     def is_array(self) -> bool:
@@ -57,10 +45,11 @@ class BookFormula:
 
     def refusal(self) -> str:
         """Why it cannot be worked out, before anything is tried; empty where it can."""
-        if self.shape.refused or self.is_array:
+        if self.shape.refused or not self.shape.intersected or self.is_array:
             return self.shape.refused
         for each in self.shape.intersected:
-            area = area_of(self.references[each]) if isinstance(each, int) else None
+            reference = self.references[each] if isinstance(each, int) else ""
+            area = area_of(reference) if ":" in reference else None  # most name one cell
             if isinstance(each, Fixed) or (area is not None and not area.is_cell):
                 return "it takes one cell of a range, and is no array formula"
         return ""
@@ -117,6 +106,7 @@ class FormulaReader:
         self._shapes: dict[tuple[str, str], Shape] = {}
         self._names: dict[str, BookNames] = {}
         self._count = 0
+        self._reader = ShapeReader()
 
     def all(self) -> Iterator[BookFormula]:
         """Every formula of the book."""
@@ -126,15 +116,20 @@ class FormulaReader:
 
     def read(self, place: Place, formula: Formula) -> BookFormula:
         """One formula."""
-        key, references = shape_of(formula.text.removeprefix("="))
         sheet = place[0]
+        key, references, areas = self._reader.read(formula.text.removeprefix("="), place[1][0])
         shape = self._shapes.get((sheet, key))
         if shape is None:
             names = self._names.setdefault(sheet, BookNames(self._book, sheet, self._namespace, self._book.tables))
             shape = self._shapes[sheet, key] = analysed(key, names, self._namespace)
         self._count += 1
-        known = tuple(each if "!" not in each else self._known(each) for each in references)
-        return BookFormula(place, formula, shape, known, self._count)
+        if "!" in formula.text:
+            references = [each if "!" not in each else self._known(each) for each in references]
+            areas = [area for each in references if (area := area_of(each)) is not None]
+        if shape.areas or shape.rows:
+            areas = [*areas, *shape.areas, *(_in_row(area, place[1][0]) for area in shape.rows)]
+        placed = [(area.sheet or sheet, area) for area in areas]
+        return BookFormula(place, formula, shape, references, self._count, placed)
 
     def _known(self, reference: str) -> str:
         """A reference with its sheet's name as the tab has it, which is how the engine knows it."""

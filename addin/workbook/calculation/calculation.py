@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from addin.workbook.calculation.book_formulas import BookFormula, resting_on
@@ -34,17 +34,14 @@ class Result:
     """What became of one formula."""
 
     formula: BookFormula
-    rows: list[list[Scalar]] = field(default_factory=list)
-    """What its cells show; a formula that is no array's has one."""
+    value: Scalar = None
+    """What its cell shows."""
+    rows: Sequence[Sequence[Scalar]] = ()
+    """What the cells of an array formula show."""
     unproven: str = ""
     compared: bool = False
-    used: tuple[str, ...] = ()
+    used: Sequence[str] = ()
     """The keys of the calls of ours that it made."""
-
-    @property
-    def value(self) -> Scalar:
-        """What its cell shows."""
-        return self.rows[0][0] if self.rows and self.rows[0] else None
 
 
 class BookCalculation:
@@ -64,7 +61,7 @@ class BookCalculation:
         self._accepted: set[Place] = set()
         self._before: Mapping[int, Mapping[int, list[str]]] = {}
         self._chosen: dict[int, Mapping[int, list[str]]] = {}
-        self._reproduced: dict[Place, list[list[Any]]] = {}
+        self._reproduced: dict[Place, Any] = {}
         self.used: dict[int, list[str]] = {}
         """The keys of the calls of ours that each formula made, by the formula's number."""
         self._doubts: set[int] = set()
@@ -81,15 +78,15 @@ class BookCalculation:
         compared = [each for each in begin if each.place in self._compared and each.place not in self._unproven]
         with ThreadPoolExecutor(1) as other:  # the engine works while the file is read
             evaluated = other.submit(self._engine.evaluate, {})
-            old = [[[to_engine(value) for value in row] for row in self._old_rows(each)] for each in compared]
+            old = [self._old(each) for each in compared]
             self._take(evaluated.result())
         self._before = dict(self._chosen)
         found = self._cells.values(begin)
-        for formula, rows in zip(compared, old, strict=True):
+        for formula, value in zip(compared, old, strict=True):
             place = formula.place
             if place not in self._unproven:
                 self._reproduced[place] = found[place]
-                if not is_reproduced(rows, found[place]):
+                if not is_reproduced(value, found[place]):
                     self._unproven[place] = NOT_REPRODUCED
         begun = set(found)
         self._cells.put_values(self._formulas[place] for place in begun & self._unproven.keys())
@@ -144,9 +141,9 @@ class BookCalculation:
             if why in ("", NOT_REPRODUCED):
                 why = tainted.get(place, why)
             is_old = why or place in unchanged
-            rows = self._old_rows(formula) if is_old else [[to_cell(value) for value in row] for row in found[place]]
-            used = tuple(self.used.get(formula.number, ()))
-            results.append(Result(formula, rows, why, place in self._compared, used))
+            value, rows = self._old_shown(formula) if is_old else _shown(found[place])
+            used = self.used.get(formula.number, ())
+            results.append(Result(formula, value, rows, why, place in self._compared, used))
         return results
 
     def _refusal(self, formula: BookFormula) -> str:
@@ -175,27 +172,36 @@ class BookCalculation:
         self._unproven.update({place: why for place, why in self._cells.unreadable.items() if place in self._formulas})
         return found.asked
 
-    def _old_rows(self, formula: BookFormula) -> list[list[Scalar]]:
+    def _old(self, formula: BookFormula) -> Any:
+        """What the file holds for a formula, as the engine would give it."""
+        value, rows = self._old_shown(formula)
+        if formula.is_array:
+            return [[to_engine(each) for each in row] for row in rows]
+        return value if type(value) is float else to_engine(value)
+
+    def _old_shown(self, formula: BookFormula) -> tuple[Scalar, Sequence[Sequence[Scalar]]]:
+        """The value that the file holds for a formula, and of an array formula the rows."""
         sheet = self._book.sheet(formula.place[0])
+        value = sheet.value(formula.place[1])
         area = formula.formula.filled
         if area is None:
-            return [[sheet.value(formula.place[1])]]
+            return value, [[value]] if formula.is_array else ()
         columns = range(area.first_column, area.last_column + 1)
-        return [[sheet.value((row, column)) for column in columns] for row in range(area.first_row, area.last_row + 1)]
+        rows = range(area.first_row, area.last_row + 1)
+        return value, [[sheet.value((row, column)) for column in columns] for row in rows]
 
-    def _doubt(self, formula: BookFormula, rows: list[list[Any]]) -> str:
+    def _doubt(self, formula: BookFormula, found: Any) -> str:
         """Why a value that was worked out is not to be written; empty where it is."""
         if formula.number in self._doubts:
             return "it writes a number as text that programs write differently"
-        if why := doubt_about(formula, rows):
+        if why := doubt_about(formula, found):
             return why
         compared = formula.place in self._compared
         return OTHER_BRANCH if compared and self._takes_other_branch(formula.number) else ""
 
     def _takes_other_branch(self, number: int) -> bool:
-        before = self._before.get(number, {})
-        now = self._chosen.get(number, {})
-        return any(not set(seen) <= set(before.get(site, ())) for site, seen in now.items())
+        before, now = self._before.get(number, {}), self._chosen.get(number, {})
+        return before != now and any(not set(seen) <= set(before.get(site, ())) for site, seen in now.items())
 
     def _resting_on_unproven(self) -> dict[Place, str]:
         """Every formula that rests on an unproven one, with the reason."""
@@ -209,6 +215,14 @@ class BookCalculation:
             if place not in reached and formula.shape.finds_cells:
                 reasons[place] = "it finds its cells while it calculates, and some are left as they were"
         return reasons
+
+
+def _shown(found: Any) -> tuple[Scalar, Sequence[Sequence[Scalar]]]:
+    """What a cell shows, and the rows of an array formula, of what the engine gave."""
+    if type(found) is not list:
+        return to_cell(found), ()
+    rows = [[to_cell(value) for value in row] for row in found]
+    return (rows[0][0] if rows and rows[0] else None), rows
 
 
 def _comparable(formulas: Mapping[Place, BookFormula]) -> set[Place]:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from itertools import chain, islice
 from typing import Any
 
 from addin.formulas import Area
@@ -18,9 +16,6 @@ from addin.workbook.ooxml.book import Book
 from addin.workbook.ooxml.errors import WorkbookError
 from addin.workbook.ooxml.positions import address, area_of
 from addin.workbook.ooxml.sheet import Sheet
-
-AT_ONCE = 4_000
-"""Cells that are sent together: enough to keep the engine busy while the next are put together."""
 
 
 @dataclass
@@ -39,12 +34,8 @@ class EngineBook:
         self.read_spills()
         filled = {formula.place for formula in begin}
         filled.update(cell for formula in begin if formula.formula.filled for cell in cells_of_formula(formula))
-        with ThreadPoolExecutor(1) as sender:  # the engine reads the cells before while the next are put together
-            sent = [sender.submit(self.engine.load, self.book.sheet_names, [])]
-            cells = chain(self._plain_cells(filled), map(self._formula_cell, begin))
-            sent += [sender.submit(self.engine.set, part) for part in iter(lambda: list(islice(cells, AT_ONCE)), [])]
-            for answer in sent:
-                self._refuse(answer.result())
+        cells = [*self._plain_cells(filled), *map(self._formula_cell, begin)]
+        self._refuse(self.engine.load(self.book.sheet_names, cells))
 
     def _plain_cells(self, filled: AbstractSet[Place]) -> Iterator[EngineCell]:
         """The values of the sheets that are needed, but of the cells in `filled`."""
@@ -111,13 +102,14 @@ class EngineBook:
     def _with_spills(self) -> list[BookFormula]:
         return [formula for formula in self.formulas.values() if formula.shape.spills]
 
-    def values(self, formulas: Sequence[BookFormula]) -> dict[Place, list[list[Any]]]:
-        """What the engine shows in the cells of formulas, as rows."""
+    def values(self, formulas: Sequence[BookFormula]) -> dict[Place, Any]:
+        """What the engine shows in the cells of formulas: a value, of an array formula its rows."""
         arrays = [formula for formula in formulas if formula.is_array]
         single = [formula.place for formula in formulas if not formula.is_array]
-        values = self.engine.values([(sheet, row, column) for sheet, (row, column) in single])
-        found = {place: [[value]] for place, value in zip(single, values, strict=True)}
-        return {**found, **self._tables(arrays)}
+        values = self.engine.values([(sheet, *spot) for sheet, spot in single])
+        found: dict[Place, Any] = dict(zip(single, values, strict=True))
+        found.update(self._tables(arrays))
+        return found
 
     def _tables(self, arrays: Sequence[BookFormula]) -> dict[Place, list[list[Any]]]:
         """What the engine shows in the areas that array formulas fill there."""
@@ -143,7 +135,7 @@ class EngineBook:
     def _sheets_needed(self) -> list[str]:
         used = {place[0] for place in self.formulas}
         for formula in self.formulas.values():
-            used.update(area.sheet for area in formula.named_areas if area.sheet)
+            used.update(sheet for sheet, _ in formula.areas)
         used = {name.casefold() for name in used}
         everything = any(formula.shape.finds_cells for formula in self.formulas.values())
         return [name for name in self.book.sheet_names if everything or name.casefold() in used]

@@ -42,15 +42,12 @@ class Influence:
                     self._area_users.setdefault(where, []).append(place)
             if calls_ours:
                 starts.append(place)
-        starts += (
-            user for (sheet, spot), users in self._cell_users.items() if spot in ours.get(sheet, ()) for user in users
-        )
-        starts += (
-            user
-            for (sheet, area), users in self._area_users.items()
-            if sheet in ours and ours[sheet].first_inside(area)
-            for user in users
-        )
+        for (sheet, spot), users in self._cell_users.items():
+            if sheet in ours and spot in ours[sheet]:
+                starts += users
+        for (sheet, area), users in self._area_users.items():
+            if sheet in ours and ours[sheet].first_inside(area):
+                starts += users
         self.places = self._closure(starts, places)
         """Where these calculations are."""
 
@@ -65,9 +62,14 @@ class Influence:
     def _closure(self, starts: list[Place], places: list[Place]) -> set[Place]:
         """The places that are reached from `starts`, themselves included."""
         reached = set(starts)
-        if not starts:
-            return reached
-        spans = self._spans(places)
+        self._follow(reached, {})
+        spans = self._spans(places, reached) if reached else {}
+        if spans:
+            self._follow(reached, spans)
+        return reached
+
+    def _follow(self, reached: set[Place], spans: Mapping[str, _Spans]) -> None:
+        """Add to `reached` whatever refers to one of its cells, and so on; through areas that `spans` watch."""
         waiting = list(reached)
         while waiting:
             place = waiting.pop()
@@ -78,17 +80,17 @@ class Influence:
                     users += self._area_users.pop((sheet, area), ())
             new = [user for user in users if user not in reached]
             reached.update(new)
-            waiting.extend(new)
-        return reached
+            waiting += new
 
-    def _spans(self, places: Iterable[Place]) -> dict[str, _Spans]:
-        """The calculations of the sheets that areas lie on, watched by these areas."""
-        sheets: dict[str, list[Spot]] = {sheet: [] for sheet, _ in self._area_users}
+    def _spans(self, places: Iterable[Place], reached: set[Place]) -> dict[str, _Spans]:
+        """The calculations of the sheets that areas lie on, watched by the areas whose users are not all reached."""
+        areas = [where for where, users in self._area_users.items() if not reached.issuperset(users)]
+        sheets: dict[str, list[Spot]] = {sheet: [] for sheet, _ in areas}
         for sheet, spot in places:
             if sheet in sheets:
                 sheets[sheet].append(spot)
         spans = {sheet: _Spans(spots) for sheet, spots in sheets.items()}
-        for sheet, area in self._area_users:
+        for sheet, area in areas:
             spans[sheet].watch(area)
         return spans
 

@@ -37,36 +37,34 @@ def to_cell(value: Any) -> Scalar:
     return 0.0 if value is None else value
 
 
-def is_reproduced(old: list[list[Any]], found: list[list[Any]]) -> bool:
-    """Whether the engine found what the file holds: numbers within `TOLERANCE`, everything else exactly."""
-    if len(old) != len(found) or len(old[0]) != len(found[0]):
-        return False
-    return all(
-        _equal(one, other)
-        for row, others in zip(old, found, strict=True)
-        for one, other in zip(row, others, strict=True)
+def is_reproduced(old: Any, found: Any) -> bool:
+    """Whether the engine found what the file holds: numbers within `TOLERANCE`, everything else exactly.
+
+    Each is a value, or the rows of an array.
+    """
+    if type(old) is not list or type(found) is not list:
+        return _equal(old, found)
+    return len(old) == len(found) and all(
+        len(row) == len(others) and all(map(_equal, row, others)) for row, others in zip(old, found, strict=True)
     )
 
 
-def is_same(one: list[list[Any]], other: list[list[Any]]) -> bool:
-    """Whether two results of the engine are the same to the last bit."""
-    if one != other:
+def is_same(one: Any, other: Any) -> bool:
+    """Whether two results of the engine, values or rows, are the same to the last bit."""
+    if type(one) is not list or type(other) is not list:
         return False
-    return all(
-        type(value) is type(again)
-        for row, others in zip(one, other, strict=True)
-        for value, again in zip(row, others, strict=True)
-    )
+    return len(one) == len(other) and all(map(is_same, one, other))
 
 
-def doubt_about(formula: BookFormula, rows: list[list[Any]]) -> str:
-    """Why these values are not to be written into the cells of `formula`; empty where they are."""
+def doubt_about(formula: BookFormula, found: Any) -> str:
+    """Why what the engine found, a value or rows, is not to be written into the cells of `formula`; else empty."""
+    if not formula.is_array:
+        return _doubt_about_value(found, formula)
+    rows: list[list[Any]] = found
     for row in rows:
         for value in row:
             if why := _doubt_about_value(value, formula):
                 return why
-    if not formula.is_array:
-        return ""
     area = formula.formula.area
     size = (area.last_row - area.first_row + 1, area.last_column - area.first_column + 1)
     is_fixed = not formula.formula.is_dynamic and not formula.shape.is_call
@@ -89,6 +87,8 @@ def _doubt_about_value(value: Any, formula: BookFormula) -> str:
 
 
 def _equal(one: Any, other: Any) -> bool:
+    if one == other and type(one) is type(other):
+        return True
     if type(one) is float and (type(other) is float or other is None):
         other = other or 0.0
         return bool(abs(one - other) <= TOLERANCE * max(abs(one), abs(other)))

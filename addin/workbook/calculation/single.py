@@ -42,7 +42,7 @@ def read_single(formula: str, namespace: str) -> BookFormula:
     why = f"a reference to cells {_OUTSIDE}" if references else shape.refused
     if why := why or doubtful(shape.functions, compared=False):
         raise EngineFailedError(f"{formula[:80]}: {why}")
-    return BookFormula((_SHEET, (1, 1)), Formula(formula, (1, 1), is_array=True, is_dynamic=True), shape, (), 1)
+    return BookFormula((_SHEET, (1, 1)), Formula(formula, (1, 1), is_array=True, is_dynamic=True), shape, (), 1, [])
 
 
 async def worked_out(

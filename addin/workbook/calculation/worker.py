@@ -18,6 +18,7 @@ import formualizer
 import msgspec
 
 from addin.workbook.calculation.cell_values import as_text, each, is_certain_text, snapped
+from addin.workbook.calculation.engine_file import as_file
 
 PENDING = "Cancelled"
 """The error that stands for an answer that is still to come: formulas hand it on, and none makes it."""
@@ -48,15 +49,20 @@ class Calculator:
         evaluation.enable_parallel = False  # the callbacks below are Python
         evaluation.max_eval_time_ms = int(time_limit_s * 1000)
         evaluation.date_system = "1904" if dates_from_1904 else "1900"
-        config = formualizer.WorkbookConfig(mode=formualizer.WorkbookMode.Ephemeral, eval_config=evaluation)
-        self._book = formualizer.Workbook(config=config)
-        self._book.set_temporal_egress("serial")
-        self._book.set_deterministic_clock(datetime.fromtimestamp(now, UTC), int(offset_s))
+        self._config = formualizer.WorkbookConfig(mode=formualizer.WorkbookMode.Ephemeral, eval_config=evaluation)
+        self._now, self._offset_s, self._dates_from_1904 = now, int(offset_s), dates_from_1904
         self._answers: dict[str, Any] = {}
         self._asked: dict[str, list[Any]] = {}
         self._used: dict[int, dict[str, None]] = {}
         self._chosen: dict[int, dict[int, set[Any]]] = {}
         self._doubts: set[int] = set()
+        self._begin(formualizer.Workbook(config=self._config))
+
+    def _begin(self, book: formualizer.Workbook) -> None:
+        """Let the book be the one that is worked out."""
+        self._book = book
+        book.set_temporal_egress("serial")
+        book.set_deterministic_clock(datetime.fromtimestamp(self._now, UTC), self._offset_s)
         self._register("DSCALL", self._call, volatile=True)
         self._register("DSTEXT", self._text)
         self._register("DSSNAP", lambda value, other: snapped(value, other))
@@ -66,9 +72,15 @@ class Calculator:
 
     def load(self, sheets: Sequence[str], cells: Sequence[Sequence[Any]]) -> list[list[Any]]:
         """Make the sheets, and put the cells in; the formulas that cannot be read, with the reason."""
-        for sheet in sheets:
-            self._book.add_sheet(sheet)
-        return self.set(cells)
+        content, others = as_file(sheets, cells, dates_from_1904=self._dates_from_1904)
+        try:
+            self._begin(formualizer.Workbook.from_bytes(content, config=self._config))
+        except Exception:  # noqa: BLE001 - one formula that cannot be read spoils the file; find it
+            self._begin(formualizer.Workbook(config=self._config))
+            for sheet in sheets:
+                self._book.add_sheet(sheet)
+            return self.set(cells)
+        return self.set(others)
 
     def set(self, cells: Sequence[Sequence[Any]]) -> list[list[Any]]:
         """Put values and formulas into cells: (sheet, row, column, is it a formula, content)."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from typing import Any
 
 from lxml import etree
@@ -62,7 +61,7 @@ class Sheet:
             used = [spot for spot in self.spots_in(area) if self.has_content(spot) and self.value(spot) is not None]
             last_row = max((row for row, _ in used), default=area.first_row)
             last_column = max((column for _, column in used), default=area.first_column)
-            self._used[area] = replace(area, last_row=last_row, last_column=last_column)
+            self._used[area] = area._replace(last_row=last_row, last_column=last_column)
         return self._used[area]
 
     def value(self, spot: Spot) -> Scalar:
@@ -73,11 +72,9 @@ class Sheet:
         kind = cell.get("t", "n")
         if kind == "inlineStr":
             return unescaped("".join(map(text_of, cell.iter(_IS))))
-        for child in cell:
-            if child.tag == _V:
-                text = child.text
-                return loaded(kind, text, self._strings, self.part, spot) if text else None
-        return None
+        element = _value_of(cell)
+        text = element.text if element is not None else None
+        return loaded(kind, text, self._strings, self.part, spot) if text else None
 
     def is_calculated(self, spot: Spot) -> bool:
         """Whether a cell's formula has a result in the file, a blank one included.
@@ -85,7 +82,7 @@ class Sheet:
         A blank result is an empty text; some tools write an empty value without a type, which is none.
         """
         cell = self._cell(spot)
-        value = cell.find(_V) if cell is not None else None
+        value = _value_of(cell) if cell is not None else None
         return value is not None and cell is not None and bool(value.text or cell.get("t") == "str")
 
     def formulas(self) -> Iterator[tuple[Spot, Formula]]:
@@ -97,8 +94,8 @@ class Sheet:
     def _read_formulas(self) -> Iterator[tuple[Spot, Formula]]:
         reader = FormulaReader()
         for spot, cell, element in self._formula_cells():
-            value = next((child.text or "" for child in cell if child.tag == _V), None)
-            is_calculated = value is not None and (value != "" or cell.get("t") == "str")
+            value = _value_of(cell)
+            is_calculated = value is not None and bool(value.text or cell.get("t") == "str")
             is_dynamic = cell.get("cm") is not None
             if element.get("t") is None:
                 yield spot, Formula(element.text or "", spot, is_dynamic=is_dynamic, is_calculated=is_calculated)
@@ -168,6 +165,9 @@ class Sheet:
             cell.attrib.pop("t", "")
             if kind:
                 cell.set("t", kind)
+        elif kind is None and text is not None and (element := _value_of(cell)) is not None:
+            element.text = text  # most are numbers, and stay numbers
+            return
         for old in [child for child in cell if child.tag in _CONTENTS]:
             cell.remove(old)
         if text is not None:
@@ -268,3 +268,10 @@ class Sheet:
                 self._data.append(row.element)
             insort(self._row_numbers, number)
         return row
+
+
+def _value_of(cell: etree._Element) -> etree._Element | None:
+    """The element with a cell's value; it is nearly always the last."""
+    if len(cell) and cell[-1].tag == _V:
+        return cell[-1]
+    return next((child for child in cell if child.tag == _V), None)

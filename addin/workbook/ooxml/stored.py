@@ -49,6 +49,8 @@ def loaded(kind: str, text: str, strings: Any, part: str, spot: Spot) -> Scalar:
 
 def stored(value: Scalar) -> tuple[str | None, str | None]:
     """The type mark and text under which the file keeps a value."""
+    if type(value) is float:  # most are
+        return None, repr(value)
     match value:
         case None:
             return None, None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from addin.formulas import Area
@@ -40,7 +40,7 @@ class Table:
         top, bottom = min(each[0] for each in chosen), max(each[1] for each in chosen)
         if top > bottom:
             raise ValueError(f"{self.name} has no such rows")
-        return replace(self.area, first_row=top, last_row=bottom)
+        return self.area._replace(first_row=top, last_row=bottom)
 
     def column(self, name: str) -> int:
         """The number of the sheet's column with this header; raises `ValueError`."""
@@ -56,7 +56,7 @@ def table_in(root: Any, sheet: str, part: str) -> Table | None:
     return Table(
         root.get("displayName") or root.get("name", ""),
         sheet,
-        replace(area, sheet=sheet),
+        area._replace(sheet=sheet),
         tuple(unescaped(column.get("name", "")) for column in root.iter(f"{{{MAIN}}}tableColumn")),
         whole_number(root.get("headerRowCount"), part, "number of header rows", 1),
         whole_number(root.get("totalsRowCount"), part, "number of total rows"),

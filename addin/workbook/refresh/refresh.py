@@ -22,7 +22,7 @@ from addin.workbook.refresh.worked_out import Working, working
 from addin.workbook.refresh.writing import record, write, write_outcome
 from udfs import Session
 
-MAX_FURTHER_PASSES = 3
+MAX_FURTHER_PASSES = 5
 """How many more passes follow when spills change their size; the next refresh does what is left."""
 
 

@@ -44,18 +44,16 @@ def record(book: Book, worked: WorkedOut, report: Refreshed) -> None:
     """Write what was worked out, and report every formula."""
     report.requests += sum(outcome.requests for _, outcome in worked.answers.values())
     for result in worked.results:
-        answers = [worked.answers[key] for key in result.used if key in worked.answers]
         formula = result.formula
         place, text = formula.place, formula.formula.text
+        answers = [worked.answers[key] for key in result.used if key in worked.answers] if result.used else []
         report.answered += [AnsweredCall(place, text, call, outcome) for call, outcome in answers]
         if formula.shape.is_call:
             _write_call(book, result, [outcome for _, outcome in answers], report)
             continue
         old = book.sheet(place[0]).value(place[1])
-        if result.unproven:
-            new = old
-        else:
-            new = result.value
+        new = old if result.unproven else result.value
+        if not result.unproven:
             _write_rows(book, result, old, report)
         essential = place in worked.essential
         report.calculated.append(CalculatedCell(place, text, old, new, result.unproven, result.compared, essential))

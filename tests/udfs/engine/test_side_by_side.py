@@ -3,8 +3,10 @@
 import asyncio
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from udfs.engine.side_by_side import side_by_side
+from udfs.engine.side_by_side import MOST_TRIED_AT_ONCE, TRUST, few_first, side_by_side
 
 
 async def test_no_more_than_so_many_are_under_way_and_answers_keep_their_order():
@@ -51,3 +53,33 @@ async def test_a_failure_is_raised():
 
 async def test_nothing_to_ask_is_nothing_to_wait_for():
     assert await side_by_side(asyncio.sleep, []) == []
+
+
+@given(st.lists(st.sampled_from([True, True, True, False, None]), max_size=300), st.integers(0, 200), st.randoms())
+def test_few_names_are_asked_for_in_vain_and_none_after_one_that_does_not_exist(exist, known, random):
+    asked, replied = [], []
+
+    async def ask(place):
+        in_doubt = len(asked) - sum(exist[each] is True for each in replied)
+        confirmed = known + len(asked) - in_doubt
+        assert in_doubt < min(confirmed + 1, max(MOST_TRIED_AT_ONCE, confirmed // TRUST))
+        assert False not in [exist[each] for each in replied]
+        asked.append(place)
+        for _ in range(random.randrange(5)):
+            await asyncio.sleep(0)
+        replied.append(place)
+        return exist[place]
+
+    found = asyncio.run(few_first(ask, range(len(exist)), known=known))
+    assert asked == list(range(len(asked)))
+    assert found == known + sum(exist[place] is True for place in asked)
+    assert len(asked) == len(exist) or {False, None} & {exist[place] for place in asked}
+
+
+async def test_an_error_while_a_name_is_tried_is_raised():
+    async def ask(name):
+        raise ValueError(name)
+
+    with pytest.raises(ExceptionGroup) as raised:
+        await few_first(ask, ["a", "b"])
+    assert raised.group_contains(ValueError, match="a")

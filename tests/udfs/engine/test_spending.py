@@ -90,6 +90,22 @@ async def test_names_that_exist_cost_no_look_into_the_catalogue(service):
     assert service.running.request_count == len(slugs)
 
 
+async def test_a_slow_answer_holds_up_no_other_name():
+    others = asyncio.Event()
+
+    async def handle(request):
+        slug = request.url.path.rpartition("/")[2]
+        if slug == "s.70":
+            others.set()
+        if slug == "s.20":
+            await others.wait()
+        return answer(signal(slug))
+
+    async with Scripted(handle).client() as client:
+        outcomes = await Session(client).answer([Call("SIGNAL", (f"s.{number}",)) for number in range(80)])
+    assert [outcome.result for outcome in outcomes] == [1.0] * 80
+
+
 async def test_citations_without_the_wire_say_so_and_are_not_kept():
     def handle(request):
         return answer([POST]) if request.url.path.endswith("codex") else refusal(503)

@@ -9,7 +9,6 @@ import pytest
 import xlsxwriter
 
 from addin.calc.extension import Extension
-from addin.workbook.template.charts import CHART_SHEET
 from tests.addin.calc.books import write_book
 from tests.addin.calc.counting import counted_backend
 from tests.addin.calc.office import COMMAND, running_office
@@ -104,7 +103,7 @@ def test_the_template_shows_values_in_every_cell_cold_and_warm(service, tmp_path
             with running_office(Extension(url=backend.url), display=display) as office:
                 office.load_visible(book.as_uri())
                 office.activate("Dashboard")
-                assert office.wait_until_shown("B300", "#N/A", CHART_SHEET) is not None
+                assert office.wait_until_shown("D6", "#N/A", "Dashboard") is not None
                 assert office.wait_for_values() == {}, way
                 assert office.undo_titles() == []
 
