@@ -11,7 +11,7 @@ import time
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from itertools import count
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from starlette.requests import Request
 
@@ -30,6 +30,9 @@ from addin.config.settings import Settings
 from dataservice.client import Cost, Quota
 from dataservice.client.async_client import MEMORY_BYTES
 from dataservice.stores import ResilientStore
+
+if TYPE_CHECKING:
+    from addin.backend.sign_in.people import People  # cryptography takes a while to load
 
 RECENT_S = 3_600.0
 """A workbook that has asked for nothing in an hour is closed or forgotten: nothing more is spent on it."""
@@ -102,6 +105,8 @@ class BackendState:
         self._connections = ServiceConnections(
             settings.url, settings.max_service_connections, verify=trusted(settings.ca_file)
         )
+        self.people: People | None = None
+        """Who signed in, where that is set up."""
         self.readiness = ReadinessCheck(self.store, settings.base_url, self._connections)
         # Counted from the current time, so that hosts also notice a backend that was restarted.
         self._generations = count(int(1000 * self.started_at))
