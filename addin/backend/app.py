@@ -84,6 +84,10 @@ def _sign_in(backend: BackendState) -> tuple[Sequence[BaseRoute], Sequence[Middl
     from addin.backend.sign_in.routes import SignIn
     from addin.backend.sign_in.sessions import Sessions
 
+    if not settings.oidc_client_id:
+        raise SettingsError("oidc_issuer needs oidc_client_id, the name by which the provider knows this backend")
+    if not (settings.public_url or "").startswith("https://"):
+        raise SettingsError("oidc_issuer needs public_url, the https address to which the provider leads back")
     try:
         secret = session_secret()
     except ValueError as error:

@@ -10,7 +10,7 @@ import pytest
 from addin.backend import create_app
 from addin.backend.serving import listen, running
 from addin.config.api_key import KeyStore, no_keychain
-from addin.config.settings import Settings
+from addin.config.settings import Settings, load_settings
 from addin.errors import SettingsError
 from addin.tls.certificates import Certificates
 from tests.addin.backend.sign_in_provider import CLIENT_ID, CLIENT_SECRET, provider
@@ -179,8 +179,9 @@ def test_a_provider_that_is_away_is_told(signed):
     ],
     ids=str,
 )
-def test_settings_that_cannot_work_are_refused_at_the_start(wrong, why):
+def test_settings_that_cannot_work_are_refused_at_the_start(tmp_path, wrong, why):
     good = {"oidc_issuer": "https://login.example", "oidc_client_id": "x", "public_url": "https://a.example"}
-    Settings(**good)
+    given = {**good, **wrong, "url": "https://data.example"}
+    environ = {f"DATA_SERVICE_{name.upper()}": value for name, value in given.items()}
     with pytest.raises(SettingsError, match=why):
-        Settings(**{**good, **wrong})
+        create_app(load_settings(environ, tmp_path / "none.toml"))
