@@ -151,10 +151,16 @@ class _Server(uvicorn.Server):
         self.ready.set()
 
 
-def config_of(app: ASGIApp | Callable[[], ASGIApp], listener: Listener, *, grace_s: float = GRACE_S) -> uvicorn.Config:
+def config_of(
+    app: ASGIApp | Callable[[], ASGIApp],
+    listener: Listener,
+    *,
+    grace_s: float = GRACE_S,
+    kind: type[uvicorn.Config] = uvicorn.Config,
+) -> uvicorn.Config:
     """How uvicorn serves `app`, or the application that it makes."""
     certificate = listener.certificate
-    return uvicorn.Config(
+    return kind(
         app,
         lifespan="on",
         ws="none",
