@@ -26,7 +26,7 @@ from addin.config.settings import Settings
 
 DONE = f"""<!doctype html><html lang="en"><meta charset="utf-8"><title>Signed in</title>
 <script defer src="{OFFICE_JS}/lib/1/hosted/office.js"></script>
-<script type="module" async src="taskpane/signed_in.js"></script>
+<script type="module" async src="taskpane/views/signed_in.js"></script>
 <body data-session="{{session}}"><p>You are signed in as {{name}}. You can close this window.</p>"""
 """Hands the session to the pane, which may stand in a frame with cookies of its own."""
 

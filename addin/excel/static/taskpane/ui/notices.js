@@ -2,7 +2,7 @@
 // Shows a problem as a notice with the button that leads to its solution.
 
 import { button, notice } from "./components.js";
-import { signIn } from "../data/sign_in.js";
+import { signIn } from "./sign_in.js";
 import { foremost, problemOf } from "../data/problems.js";
 import { messageOf } from "../data/exchange.js";
 import { fill, h } from "./elements.js";

@@ -8,7 +8,7 @@ import httpx
 from tests.addin.backend.sign_in_provider import CLIENT_SECRET, backend_with_sign_in, provider
 from tests.addin.excel.panes import opened
 
-OFFICE = Path(__file__).with_name("fake_office.js")
+OFFICE = Path(__file__).parents[2] / "excel" / "static" / "taskpane" / "fake_office.js"
 
 # Excel opens the address in a window, and hands on what its last page tells.
 DIALOG = """

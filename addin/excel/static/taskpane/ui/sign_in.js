@@ -5,7 +5,7 @@ const PERCENT_OF_SCREEN = { height: 70, width: 40 };
 
 /**
  * Let the user sign in; resolves once the session is in use, and rejects if the window was closed before.
- * @param {import("./api.js").BackendClient} backend
+ * @param {import("../data/api.js").BackendClient} backend
  * @param {boolean} isExcel
  */
 export async function signIn(backend, isExcel) {

@@ -1,4 +1,4 @@
-/// <reference path="types.d.ts" />
+/// <reference path="../types.d.ts" />
 // The page that ends a sign-in tells who opened it. In Excel on the web the pane stands in a frame of another site, which
 // has cookies of its own: so the session is handed over, and the pane takes it up where it stands.
 
