@@ -71,6 +71,8 @@ def stored(value: Scalar) -> tuple[str | None, str | None]:
 
 def same_value(old: Scalar, new: Scalar) -> bool:
     """Whether a cell that holds `old` would hold the same after `new` is written into it."""
+    if type(new) is float:  # most are
+        return isinstance(old, float) and old == new
     match new:
         case None | "":
             return old in (None, "")
