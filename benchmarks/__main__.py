@@ -7,6 +7,7 @@ import contextlib
 import importlib
 import sys
 import time
+import traceback
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -32,18 +33,27 @@ def main(arguments: Sequence[str]) -> None:
     unknown = set(given.names) - set(names())
     if unknown:
         sys.exit(f"there is no benchmark {', '.join(sorted(unknown))}; there are {', '.join(names())}")
+    failed: list[str] = []
     begun = time.perf_counter()
     with contextlib.redirect_stdout(sys.stderr) if given.json else contextlib.nullcontext():
         chosen = given.names or names()
         for place, name in enumerate(chosen, 1):
             print(f"{place} of {len(chosen)}: benchmarks.{name}", file=sys.stderr)
             started = time.perf_counter()
-            importlib.import_module(f"benchmarks.{name}").main()
+            try:
+                importlib.import_module(f"benchmarks.{name}").main()
+            except SystemExit as missing:  # a program that it needs is not on this machine
+                print(f"left out: {missing}", file=sys.stderr)
+            except Exception:  # noqa: BLE001 - the figures of the others are not lost
+                traceback.print_exc()
+                failed.append(name)
             print(f"took {time.perf_counter() - started:.0f} s\n", file=sys.stderr)
     if given.json:
         print_json()
     if given.docs:
         write_page(time.perf_counter() - begun)
+    if failed:
+        sys.exit(f"failed: {', '.join(failed)}")
 
 
 if __name__ == "__main__":

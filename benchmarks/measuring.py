@@ -40,7 +40,7 @@ class Row:
     @property
     def goal(self) -> str:
         """What is to be reached."""
-        return f"≤ {self.reach:g}×" if self.reach is not None else f"≤ {self.reach_s:g} s" if self.reach_s else ""
+        return f"≤ {self.reach:g}×" if self.reach is not None else f"≤ {_shown(self.reach_s)}" if self.reach_s else ""
 
     def cells(self) -> tuple[str, ...]:
         """The line as texts."""

@@ -67,7 +67,7 @@ def _growth(url: str, folder: Path) -> list[Row]:
                 _ours(url, SqliteStore(next(stores)), number)
             ),
         }
-        times = alternating(works, repeats=repeats, warm_up=count_ <= 1_000)
+        times = alternating(works, repeats=repeats, warm_up=count_ < 1_000)
         for kind in ("memory", "store"):
             more_ms = (times[kind] - times["bare"]) / count_ * 1_000
             note = f"{more_ms:+.2f} ms a request over bare httpx, the floor"

@@ -46,6 +46,11 @@ def postgresql_server(*, is_durable: bool = False) -> Iterator[str]:
             run("pg_ctl", "-w", "-m", "immediate", "stop")
 
 
+def is_installed() -> bool:
+    """Whether this machine has a server's programs."""
+    return _programs() is not None
+
+
 def _programs() -> Path | None:
     """The folder of the server's programs: Debian has one for each version, outside of PATH."""
     found = shutil.which("initdb")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Any
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -31,6 +32,12 @@ async def admitted_tenant(request: Request, backend: BackendState) -> AsyncItera
         key = await backend.people.key(person)
     async with backend.tenant(key, address_of(request)) as tenant:
         yield tenant
+
+
+async def who_is_there(request: Request, backend: BackendState) -> dict[str, Any]:
+    """Who signed in, as a member of the status; nothing where nobody has to."""
+    person = person_in(request)
+    return {} if person is None or backend.people is None else {"person": await backend.people.members(person)}
 
 
 async def note_spent(request: Request, backend: BackendState, requests: int) -> None:

@@ -15,7 +15,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from addin.backend.admission import admitted_batch, admitted_tenant, note_spent, owned_backend
+from addin.backend.admission import admitted_batch, admitted_tenant, note_spent, owned_backend, who_is_there
 from addin.backend.http import JsonResponse, read_members
 from addin.backend.operation.metrics import MEDIA_TYPE
 from addin.backend.state import BackendState, quota_shortfall
@@ -171,6 +171,7 @@ async def status(request: Request) -> Response:
                 "generation": tenant.generation,
                 "requests_total": told.requests_total,
                 "started_at": backend.started_at,
+                **await who_is_there(request, backend),
             }
         )
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from addin.excel.doctor import Finding
 
 _USER_INFO = re.compile(r"(?<=://)[^/@\s]+@")
+_PASSWORD = re.compile(r"(password=)[^&\s\"']+", re.IGNORECASE)
 PROXIES = ("HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE")
 
 
@@ -44,7 +45,7 @@ def private(text: str, home: Path) -> str:
     >>> private("redis://me:secret@cache/0 in /folder/of/me/x", Path("/folder/of/me"))
     'redis://…@cache/0 in ~/x'
     """
-    without_secrets = _USER_INFO.sub("…@", redacted(text))
+    without_secrets = _PASSWORD.sub(r"\1…", _USER_INFO.sub("…@", redacted(text)))
     return without_secrets.replace(str(home), "~") if home != Path(home.anchor) else without_secrets
 
 

@@ -15,8 +15,8 @@ if TYPE_CHECKING:  # cryptography takes a while to load
     from addin.backend.sign_in.people import People
     from addin.backend.sign_in.sessions import Session, Sessions
 
-GUARDED = ("/functions/", "/refresh", "/status", "/key", "/people", "/me", "/metrics")
-"""What begins so needs a session; pages, their scripts and the manifest hold nothing of anybody."""
+GUARDED = ("/functions", "/refresh", "/status", "/key", "/people", "/me", "/metrics")
+"""These and what is below them need a session; pages, their scripts and the manifest hold nothing of anybody."""
 
 SIGN_IN = "sign_in"
 """The kind of refusal on which pages show the button to sign in."""
@@ -33,7 +33,7 @@ class SignInGate:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request, or refuse it."""
-        if scope["type"] != "http" or not scope["path"].startswith(GUARDED):
+        if scope["type"] != "http" or not _is_guarded(scope["path"]):
             await self._app(scope, receive, send)
             return
         request = Request(scope)
@@ -52,3 +52,7 @@ class SignInGate:
     async def _session(self, request: Request) -> Session | None:
         session = self._sessions.session(cookie_of(request, SESSION_COOKIE))
         return None if session is None or await self._people.is_over(session) else session
+
+
+def _is_guarded(path: str) -> bool:
+    return any(path == guarded or path.startswith(f"{guarded}/") for guarded in GUARDED)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
+from typing import Any
 
 import msgspec
 from cryptography.hazmat.primitives.hashes import SHA256
@@ -46,6 +47,11 @@ class People:
         """The key that the person stored."""
         entry = await (await self._opened()).get(f"people/{person.id}/key")
         return None if entry is None or not entry.payload else entry.payload.decode()
+
+    async def members(self, person: Person) -> dict[str, Any]:
+        """Who is signed in, as the pane shows it: of a key the last four characters."""
+        key = await self.key(person)
+        return {"name": person.name, "role": person.role, "key": None if key is None else key[-4:]}
 
     async def keep_key(self, person_id: str, key: str | None) -> None:
         """Store a person's key, or forget it."""

@@ -15,6 +15,7 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from addin.backend.http import JsonResponse, read_members
+from addin.backend.security import OFFICE_JS
 from addin.backend.sign_in.cookies import SESSION_COOKIE, SIGN_IN_COOKIE, cookie_of, set_cookie
 from addin.backend.sign_in.people import People, Usage
 from addin.backend.sign_in.person import Person, Role, person_in, person_of
@@ -23,8 +24,11 @@ from addin.backend.sign_in.sessions import Sessions
 from addin.config.api_key import checked_key
 from addin.config.settings import Settings
 
-DONE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Signed in</title>
-<p>You are signed in as {name}. You can close this window.</p>"""
+DONE = f"""<!doctype html><html lang="en"><meta charset="utf-8"><title>Signed in</title>
+<script defer src="{OFFICE_JS}/lib/1/hosted/office.js"></script>
+<script type="module" async src="taskpane/views/signed_in.js"></script>
+<body data-session="{{session}}"><p>You are signed in as {{name}}. You can close this window.</p>"""
+"""Hands the session to the pane, which may stand in a frame with cookies of its own."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +45,7 @@ class SignIn:
         return (
             Route("/sign-in", self.begin),
             Route("/signed-in", self.end),
+            Route("/session", self.take_up, methods=["POST"]),
             Route("/sign-out", self.sign_out, methods=["POST"]),
             Route("/me", self.me),
             Route("/me/key", self.keep_key, methods=["POST"]),
@@ -66,9 +71,21 @@ class SignIn:
         if person is None:
             raise HTTPException(403, "your account may not use this backend; ask who runs it (setting oidc_users)")
         await self.people.note(person, 0)
-        response = HTMLResponse(DONE.format(name=html.escape(person.name)))
-        response.headers.append("set-cookie", self.sessions.cookie(person))
+        token = self.sessions.token(person)
+        page = DONE.format(name=html.escape(person.name), session=token)
+        response = HTMLResponse(page, headers={"cache-control": "no-store"})
+        response.headers.append("set-cookie", self.sessions.cookie(token))
         response.headers.append("set-cookie", set_cookie(SIGN_IN_COOKIE, "", 0))
+        return response
+
+    async def take_up(self, request: Request) -> Response:
+        """POST /session: use a session, which began in another window, in this one."""
+        token = str((await read_members(request, self.settings)).get("session"))
+        session = self.sessions.session(token)
+        if session is None or await self.people.is_over(session):
+            raise HTTPException(403, "this session has ended; sign in again at /sign-in")
+        response = JsonResponse({"name": session.person.name})
+        response.headers.append("set-cookie", self.sessions.cookie(token))
         return response
 
     async def sign_out(self, request: Request) -> Response:
@@ -82,9 +99,7 @@ class SignIn:
 
     async def me(self, request: Request) -> Response:
         """GET /me: who is signed in, and whether a key is stored; never the key."""
-        person = _person(request)
-        key = await self.people.key(person)
-        return JsonResponse({"name": person.name, "role": person.role, "key": None if key is None else key[-4:]})
+        return JsonResponse(await self.people.members(_person(request)))
 
     async def keep_key(self, request: Request) -> Response:
         """POST /me/key: store one's own key, sealed."""

@@ -34,9 +34,9 @@ class Sessions:
         self._lasts_s = lasts_s
         self._clock = clock
 
-    def cookie(self, person: Person) -> str:
-        """The Set-Cookie header of a session that begins now."""
-        return set_cookie(SESSION_COOKIE, self.token(person), self._lasts_s)
+    def cookie(self, token: str) -> str:
+        """The Set-Cookie header of a session."""
+        return set_cookie(SESSION_COOKIE, token, self._lasts_s)
 
     def token(self, person: Person) -> str:
         """A session that begins now, sealed."""

@@ -9,6 +9,8 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
@@ -19,7 +21,12 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
+from addin.backend import create_app
 from addin.backend.serving import listen, running
+from addin.config.api_key import KeyStore, no_keychain
+from addin.config.settings import Settings
+from addin.tls.certificates import Certificates
+from tests.embedded import EmbeddedService
 
 CLIENT_ID, CLIENT_SECRET = "sheets", "a secret of the backend's own"
 
@@ -88,3 +95,23 @@ def provider(**claims: Any) -> Iterator[IdentityProvider]:
     with running(Starlette(routes=routes), listen("127.0.0.1", 0)) as url:
         made.url = url
         yield made
+
+
+@contextmanager
+def backend_with_sign_in(
+    service: EmbeddedService, folder: Path, identity: IdentityProvider, **settings: Any
+) -> Iterator[str]:
+    """The https address of a backend inside the block whose users sign in at this provider."""
+    own = Certificates(folder / "certificates")
+    listener = listen("127.0.0.1", 0, own.ensure(datetime.now(UTC)))
+    chosen = Settings(
+        url=service.url,
+        cache_dir=folder / "cache",
+        public_url=listener.url,
+        oidc_issuer=identity.url,
+        oidc_client_id=CLIENT_ID,
+        **{"per_user_keys": True, **settings},
+    )
+    keys = KeyStore(chosen.url, open_keychain=no_keychain, file=folder / "keys.json")
+    with running(create_app(chosen, keys=keys), listener) as url:
+        yield url

@@ -1,19 +1,16 @@
 """Sign-in by OpenID Connect: nobody gets anything without it, everybody their own, and admins see who spent what."""
 
-import datetime as dt
+import re
 import sqlite3
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 
 import httpx
 import pytest
 
 from addin.backend import create_app
-from addin.backend.serving import listen, running
-from addin.config.api_key import KeyStore, no_keychain
-from addin.config.settings import Settings, load_settings
+from addin.config.settings import load_settings
 from addin.errors import SettingsError
-from addin.tls.certificates import Certificates
-from tests.addin.backend.sign_in_provider import CLIENT_ID, CLIENT_SECRET, provider
+from tests.addin.backend.sign_in_provider import CLIENT_SECRET, backend_with_sign_in, provider
 
 CALLS = {"calls": [["SIGNAL", "us-cpi"]]}
 SESSION = "__Host-dataservice-session"
@@ -27,27 +24,9 @@ def signed(service, tmp_path, monkeypatch):
 
     @contextmanager
     def backend(identity, **settings):
-        own = Certificates(tmp_path / "certificates")
-        listener = listen("127.0.0.1", 0, own.ensure(dt.datetime.now(dt.UTC)))
-        chosen = Settings(
-            url=service.url,
-            cache_dir=tmp_path / "cache",
-            public_url=listener.url,
-            oidc_issuer=identity.url,
-            oidc_client_id=CLIENT_ID,
-            **{"per_user_keys": True, **settings},
-        )
-        app = create_app(chosen, keys=KeyStore(chosen.url, open_keychain=no_keychain, file=tmp_path / "keys.json"))
-        opened = []
-
-        def browser():
-            opened.append(httpx.Client(base_url=listener.url, verify=False, timeout=30))
-            return opened[-1]
-
-        with running(app, listener):
-            yield browser
-            for each in opened:
-                each.close()
+        with ExitStack() as stack:
+            url = stack.enter_context(backend_with_sign_in(service, tmp_path, identity, **settings))
+            yield lambda: stack.enter_context(httpx.Client(base_url=url, verify=False, timeout=30))
 
     return backend
 
@@ -64,7 +43,8 @@ def test_without_a_session_nothing_is_shown_or_spent_and_pages_say_where_to_sign
             answer = stranger.request(method, path, json=CALLS if method == "POST" else None)
             assert (answer.status_code, answer.json()["kind"]) == (401, "sign_in")
             assert answer.json()["error"].endswith("/sign-in")
-        assert stranger.get("/health").status_code == 200
+        for page in ("/health", "/taskpane.html", "/refresh.js", "/functions.json", "/manifest.xml"):
+            assert stranger.get(page).status_code == 200
         forged = {"cookie": f"{SESSION}=gAAAAABforged"}
         assert stranger.get("/status", headers=forged).status_code == 401
     assert service.running.request_count == 0
@@ -118,6 +98,17 @@ def test_people_see_their_own_usage_and_admins_everybodys_and_only_they_can_stop
         identity.claims = {"sub": "1", "name": "Ada", "groups": ["finance"]}
         sign_in(ada)
         assert ada.get("/me").json()["key"] is None
+
+
+def test_a_session_is_taken_up_in_a_frame_that_has_cookies_of_its_own(signed):
+    with provider(sub="1") as identity, signed(identity) as browser:
+        window, frame = browser(), browser()
+        session = re.search(r'data-session="([^"]+)"', sign_in(window).text)[1]
+        assert frame.post("/session", json={"session": session}).status_code == 200
+        assert frame.get("/status").json()["person"] == {"name": "1", "role": "user", "key": None}
+        assert frame.post("/session", json={"session": "made up"}).status_code == 403
+        window.post("/sign-out", json={})
+        assert frame.post("/session", json={"session": session}).status_code == 403
 
 
 def test_signing_out_ends_every_session_of_the_person(signed):

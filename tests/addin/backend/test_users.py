@@ -1,6 +1,8 @@
 """Users with keys of their own: made-up keys evict nobody, and nobody without a key learns of others."""
 
+import asyncio
 import secrets
+from contextlib import asynccontextmanager
 
 import pytest
 from hypothesis import settings as hypothesis_settings
@@ -8,6 +10,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from addin.backend.new_keys import NewKeys
+from addin.backend.tenants import IDLE_S, UserTenants
+from addin.config.settings import Settings
 from tests.addin.backends import backend_of
 
 CALL = ["SIGNAL", "us-cpi"]
@@ -135,3 +139,49 @@ class Allowances(RuleBasedStateMachine):
 
 TestAllowances = Allowances.TestCase
 TestAllowances.settings = hypothesis_settings(max_examples=30, stateful_step_count=40, deadline=None)
+
+
+class SlowToClose:
+    """A tenant whose closing lets others go first, as one with requests under way does."""
+
+    proven, held_bytes = True, 1
+
+    def __init__(self):
+        self.users, self.used_at, self.is_closed, self.closings = 0, 0.0, False, 0
+
+    @asynccontextmanager
+    async def in_use(self):
+        assert not self.is_closed
+        self.users += 1
+        try:
+            yield
+        finally:
+            self.users -= 1
+
+    async def retire(self):
+        self.closings += 1
+        for _ in range(3):
+            await asyncio.sleep(0)
+        self.is_closed = True
+
+
+async def test_idle_users_are_closed_once_though_several_come_back_at_the_same_time():
+    opened, now = [], [0.0]
+
+    def open_tenant(key):
+        opened.append(SlowToClose())
+        return opened[-1]
+
+    users = UserTenants(Settings(max_users=100, max_new_keys=10**6), open_tenant, clock=lambda: now[0])
+
+    async def use(key):
+        async with users.tenant(key, "10.0.0.1") as tenant:
+            assert not tenant.is_closed
+
+    for number in range(10):
+        await use(f"idle {number}")
+    now[0] = 2 * IDLE_S
+    await asyncio.gather(*(use(f"new {number}") for number in range(4)))
+    assert [tenant.is_closed for tenant in opened] == [True] * 10 + [False] * 4
+    assert [tenant.closings for tenant in opened] == [1] * 10 + [0] * 4
+    assert len(users) == 4

@@ -37,6 +37,13 @@ def test_it_holds_no_key_no_password_and_no_folder_of_the_user(tmp_path, monkeyp
     assert '- cache_dir · "~/cache"\n' in text
 
 
+def test_the_passwords_of_servers_and_of_their_sentinels_are_not_in_it(tmp_path):
+    url = "redis+sentinel://me:hunter2@one:1,two:2/firm/0?sentinel_password=hunter2"
+    text = report([], Settings(redis_url=url), {}, NOW)
+    assert "hunter2" not in text
+    assert "redis+sentinel://…@one:1,two:2/firm/0?sentinel_password=…" in text
+
+
 def test_the_command_writes_it_and_says_where(service, tmp_path):
     environ = environment(tmp_path, service)
     done = addin("doctor", "--report", str(tmp_path / "report.md"), environ=environ)

@@ -7,7 +7,7 @@ import { browser, followTheme, hostHere } from "./data/host.js";
 import { StatusMonitor } from "./data/status.js";
 import { badge, quotaTone } from "./ui/components.js";
 import { fill, h } from "./ui/elements.js";
-import { generalProblem, problemNotice } from "./ui/notices.js";
+import { generalProblem, problemNotice, waysOf } from "./ui/notices.js";
 import { watchLoading } from "./ui/loading_bar.js";
 import { Tabs } from "./ui/tabs.js";
 import { Account } from "./views/account.js";
@@ -67,7 +67,7 @@ function watchHeader(pane, { state, banner }) {
     const key = problem ? problem.kind + problem.advice : "";
     if (key === shown) return;
     shown = key;
-    fill(banner, problem && problemNotice(problem, { retry: () => void pane.status.look(), show: pane.show }));
+    fill(banner, problem && problemNotice(problem, waysOf(pane, () => void pane.status.look())));
   });
 }
 

@@ -54,6 +54,8 @@ interface Status {
   started_at: number | string;
   /** How long an answer stays fresh. */
   ttl_s: number;
+  /** Who is signed in, and the last characters of their key; only where sign-in is set up. */
+  person?: { name: string; role: "user" | "admin"; key: string | null };
   /** A shared deployment: each user's key comes with the requests, none is kept here. */
   shared: boolean;
 }

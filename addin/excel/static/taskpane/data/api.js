@@ -71,6 +71,27 @@ export class BackendClient {
   }
 
   /**
+   * Take up a session that was begun in another window.
+   * @param {string} session
+   */
+  beginSession(session) {
+    return this.#post("session", { session });
+  }
+
+  /** End all sessions of who is signed in. */
+  signOut() {
+    return this.#post("sign-out", {});
+  }
+
+  /**
+   * Store the key of who is signed in, or with null forget it.
+   * @param {string | null} key
+   */
+  saveOwnKey(key) {
+    return key === null ? this.#request("me/key", { method: "DELETE" }) : this.#post("me/key", { key });
+  }
+
+  /**
    * Ask the service once, with the key given or the one in use.
    * @param {string | null} key
    * @returns {Promise<KeyVerdict>}

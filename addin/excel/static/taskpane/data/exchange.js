@@ -144,12 +144,12 @@ async function refusalOf(response) {
   try {
     const refusal = JSON.parse(body);
     reason = String(refusal.error ?? "");
-    kind = refusal.kind === RESTARTING ? RESTARTING : null;
+    kind = typeof refusal.kind === "string" ? refusal.kind : null;
   } catch {
     // A page instead of JSON: its status says enough.
   }
   const message = `the add-in's backend refused (${response.status}${reason && `: ${reason}`})`;
-  return new (kind === null ? RequestError : BrokenError)(message, kind, reason || message);
+  return new (kind === RESTARTING ? BrokenError : RequestError)(message, kind, reason || message);
 }
 
 /** @param {unknown} error */

@@ -9,7 +9,7 @@ import { messageOf } from "./exchange.js";
  * @property {"error" | "warning"} severity
  * @property {string} title what happened
  * @property {string} advice what to do
- * @property {"retry" | "account" | "refresh" | null} action where it is done
+ * @property {"retry" | "account" | "refresh" | "sign_in" | null} action where it is done
  */
 
 /** The backend's kinds of errors that the pane has its own words for; "other" stands for all others. */
@@ -19,6 +19,12 @@ const PROBLEMS = {
     title: "The add-in’s backend does not answer",
     advice: "Start it on this computer with “addin serve”. Cells keep their values until it is back.",
     action: "retry",
+  },
+  sign_in: {
+    severity: "warning",
+    title: "Sign in to use this",
+    advice: "This backend answers people who have signed in. It opens a window of your firm’s sign-in.",
+    action: "sign_in",
   },
   key_missing: {
     severity: "warning",

@@ -15,6 +15,7 @@ const PLACES = {
   environment: "from the environment of the backend",
   config: "from the backend’s configuration file",
   page: "held by this page until it is closed",
+  person: "kept for you by your firm’s backend, sealed",
 };
 
 /** The key and everything around it. */
@@ -27,6 +28,7 @@ export class Account {
     this.pane = pane;
     this.state = h("div");
     this.outcome = h("div");
+    this.person = h("div");
     this.quota = h("div");
     this.about = h("dl.facts");
     this.key = h("input", {
@@ -42,6 +44,7 @@ export class Account {
     this.forget = button("Forget key", () => void this.#forget(), { look: "danger" });
     fill(
       panel,
+      this.person,
       section("API key", this.state, this.#form(), this.outcome),
       section("Allowance", this.quota),
       this.#preferences(),
@@ -84,6 +87,8 @@ export class Account {
     fill(this.state, status.latest && (key.set ? set : none), key.source === "environment" && note);
     this.forget.hidden = !key.set || key.source === "environment";
     this.test.disabled = !key.set && this.key.value.trim() === "";
+    const { person } = status.latest ?? {};
+    fill(this.person, person && section("You", this.#signedIn(person.name)));
     fill(this.quota, quotaMeter(status.quota, format));
     fill(this.about, ...this.#facts());
   }
@@ -91,8 +96,22 @@ export class Account {
   /** @returns {KeyState} */
   #keyState() {
     const { backend, status } = this.pane;
+    const own = status.latest?.person?.key ?? null;
+    if (own !== null) return { set: true, source: "person", id: own };
     if (backend.userKey) return { set: true, source: "page", id: backend.userKey.slice(-4) };
     return status.latest?.key ?? { set: false, source: null, id: null };
+  }
+
+  /** @param {string} name */
+  #signedIn(name) {
+    const out = button("Sign out", () => void this.#during(out, () => this.#signOut()));
+    return h("p.row.tight", badge("Signed in", "good"), h("span", name), out);
+  }
+
+  async #signOut() {
+    const { backend } = this.pane;
+    await backend.signOut();
+    if (typeof DataServiceAddin !== "undefined") DataServiceAddin.forget();
   }
 
   async #save() {
@@ -110,7 +129,10 @@ export class Account {
   async #use(key) {
     const { backend, status } = this.pane;
     const functions = typeof DataServiceAddin === "undefined" ? null : DataServiceAddin;
-    if (status.latest?.shared) {
+    if (status.latest?.person && status.latest.shared) {
+      await backend.saveOwnKey(key);
+      functions?.forget();
+    } else if (status.latest?.shared) {
       // In a shared deployment the key stays in this page.
       backend.userKey = key;
       functions?.useKey(key);

@@ -8,7 +8,7 @@ import { LONGEST_FORMULA } from "../data/formula.js";
 import { button, copyable, loading, notice, resultTable } from "../ui/components.js";
 import { confirmed, dialog } from "../ui/dialogs.js";
 import { fill, h } from "../ui/elements.js";
-import { problemNotice, showFailure } from "../ui/notices.js";
+import { problemNotice, showFailure, waysOf } from "../ui/notices.js";
 import { lockedFor } from "../data/problems.js";
 
 /** Characters of a cell's text that are quoted in the question whether to replace it. */
@@ -72,7 +72,7 @@ export class Preview {
     const locked = lockedFor(call[0], this.pane.status.latest);
     if (locked) {
       fill(this.cost);
-      return fill(this.result, problemNotice(locked, { retry: () => {}, show: this.pane.show }));
+      return fill(this.result, problemNotice(locked, waysOf(this.pane, () => {})));
     }
     const words = `Preview (${requestsIn(cost, this.pane.format)})`;
     const ask = button(words, () => void this.#fetch(call, turn, { paid: true }), { disabled: !cost.allowed });

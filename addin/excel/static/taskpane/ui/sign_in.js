@@ -1,0 +1,58 @@
+/// <reference path="../types.d.ts" />
+// Signing in at a firm's provider: in a window of its own, because no provider lets itself be shown in a pane.
+
+const PERCENT_OF_SCREEN = { height: 70, width: 40 };
+
+/**
+ * Let the user sign in; resolves once the session is in use, and rejects if the window was closed before.
+ * @param {import("../data/api.js").BackendClient} backend
+ * @param {boolean} isExcel
+ */
+export async function signIn(backend, isExcel) {
+  const address = new URL("sign-in", backend.base);
+  await backend.beginSession(await (isExcel ? fromDialog(address) : fromWindow(address)));
+}
+
+/**
+ * @param {URL} address
+ * @returns {Promise<string>}
+ */
+function fromDialog(address) {
+  return new Promise((resolve, reject) => {
+    Office.context.ui.displayDialogAsync(address.href, PERCENT_OF_SCREEN, (opened) => {
+      if (opened.status !== Office.AsyncResultStatus.Succeeded) return reject(new Error(opened.error.message));
+      const dialog = opened.value;
+      dialog.addEventHandler(Office.EventType.DialogEventReceived, () => reject(closed()));
+      dialog.addEventHandler(Office.EventType.DialogMessageReceived, (told) => {
+        dialog.close();
+        if ("message" in told) resolve(told.message);
+      });
+    });
+  });
+}
+
+/**
+ * @param {URL} address
+ * @returns {Promise<string>}
+ */
+function fromWindow(address) {
+  const opened = window.open(address, "dataservice-sign-in", "popup,width=520,height=680");
+  if (opened === null) return Promise.reject(new Error(`the browser opened no window; sign in at ${address.href}`));
+  return new Promise((resolve, reject) => {
+    const looks = setInterval(() => opened.closed && ended(() => reject(closed())), 500);
+    const heard = (/** @type {MessageEvent} */ { origin, source, data }) => {
+      if (origin === address.origin && source === opened) ended(() => resolve(String(data?.session ?? "")));
+    };
+    const ended = (/** @type {() => void} */ settle) => {
+      clearInterval(looks);
+      removeEventListener("message", heard);
+      settle();
+      opened.close();
+    };
+    addEventListener("message", heard);
+  });
+}
+
+function closed() {
+  return new Error("the window was closed before the sign-in had ended");
+}
