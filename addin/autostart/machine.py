@@ -68,11 +68,19 @@ def put(made: Entry, registry: Registry | None = None) -> None:
         if made.form is Form.WINDOWS:
             (registry or WindowsRegistry()).set_value(RUN_KEY, LABEL, made.text)
             return
-        file = Path(made.place)
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(made.text, encoding="utf-8")
+        _write(Path(made.place), made.text)
     except OSError as error:
         raise AddinError(f"{made.place} cannot be written: {error.strerror or error}") from None
+
+
+def _write(file: Path, text: str) -> None:
+    """Write a whole file or none: a part of an entry would start nothing."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        file.write_text(text, encoding="utf-8")
+    except OSError:
+        file.unlink(missing_ok=True)
+        raise
 
 
 def found(made: Entry, registry: Registry | None = None) -> str | None:

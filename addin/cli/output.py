@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import csv
 import io
+import os
 import sys
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from pathlib import Path
@@ -181,10 +182,14 @@ def check_ending(path: Path, ending: str) -> None:
 
 
 def write_file(path: Path, content: bytes) -> None:
-    """Write a file; raises `AddinError` where that fails."""
+    """Write a file; raises `AddinError` where that fails, and then leaves no part of a new file."""
+    is_new = not os.path.lexists(path)
     try:
         path.write_bytes(content)
     except (OSError, ValueError) as error:
+        if is_new:
+            with suppress(OSError, ValueError):
+                path.unlink()
         raise AddinError(f"{path} cannot be written: {getattr(error, 'strerror', None) or error}") from None
 
 

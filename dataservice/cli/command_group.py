@@ -75,6 +75,11 @@ class LazyGroup(CommandGroup):
         except self.reported as error:
             echo(f"{ctx.info_name}: {error}", err=True)
             raise typer.Exit(1) from error
+        except OSError as error:
+            # A full disk, a folder that is read-only: of any file, so that not every command needs to think of it.
+            where = "" if error.filename is None else f"{error.filename}: "
+            echo(f"{ctx.info_name}: {where}{error.strerror or error}", err=True)
+            raise typer.Exit(1) from error
 
     def list_commands(self, ctx: typer.Context) -> list[str]:  # type: ignore[override]  # noqa: ARG002 - typer's signature
         """The names in the order of the help."""

@@ -5,6 +5,7 @@ A filter keeps the log small, whatever is sent.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import re
 import secrets
@@ -107,7 +108,10 @@ def shown_path(path: str) -> str:
 
 
 class SparingFilter(logging.Filter):
-    """Lets at most `per_minute` records of one kind (logger, level, unformatted message) pass in a minute."""
+    """Lets at most `per_minute` records of one kind (logger, level, unformatted message) pass in a minute.
+
+    A request that was cut short, because the program ends or the caller is gone, is no failure: nothing is logged.
+    """
 
     def __init__(self, per_minute: int, *, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__()
@@ -118,6 +122,8 @@ class SparingFilter(logging.Filter):
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Whether to log the record."""
+        if record.exc_info and isinstance(record.exc_info[1], asyncio.CancelledError):
+            return False
         minute = int(self._clock() / MINUTE_S)
         if minute != self._minute or len(self._seen) > MAX_KINDS:
             self._minute, self._seen = minute, {}

@@ -35,6 +35,8 @@ class Target:
     def __init__(self, path: Path, *, like: Path | None = None) -> None:
         self.path = path
         if like is not None and path.suffix.lower() != like.suffix.lower() and not _is_special(path):
+            if like.suffix.lower() not in (".xlsx", ".xlsm"):
+                raise WorkbookError(f"{like} is not an .xlsx or .xlsm workbook")
             raise WorkbookError(f"{path}: the copy of {like.name} must end in {like.suffix or 'nothing'} too")
         self._place = Path(os.path.realpath(path))
         before = _status(self._place, path)

@@ -1,5 +1,6 @@
 """What an administrator sees: readiness, a log of requests without keys, and a banner."""
 
+import asyncio
 import logging
 
 from addin.backend.operation.readiness import CHECKED_FOR_S, ReadinessCheck
@@ -81,6 +82,15 @@ def test_equal_warnings_are_logged_a_few_times_a_minute():
     assert passed("another")
     now = 61.0
     assert passed("nonsense")
+
+
+def test_a_request_that_is_cut_short_is_no_failure_in_the_log():
+    cut, failed = asyncio.CancelledError("the program ends"), OSError("no disk")
+    passed = [
+        SparingFilter(3).filter(logging.LogRecord("x", logging.ERROR, "", 1, "it failed", None, (type(why), why, None)))
+        for why in (cut, failed)
+    ]
+    assert passed == [False, True]
 
 
 def test_the_banner_tells_redis_and_the_public_address_but_no_password():

@@ -63,6 +63,30 @@ def test_a_command_that_takes_long_shows_on_a_terminal_what_it_does(tmp_path: Pa
     assert b"Writing x.xlsx" in told
 
 
+@pytest.mark.parametrize("words", ["certs install", "sideload", "calc-extension x.oxt", "autostart install"])
+def test_a_folder_that_cannot_be_made_is_told_in_one_line(words, tmp_path):
+    (tmp_path / "config").write_text("a file in the place of the folder")
+    environ = {**environment(tmp_path), "XDG_CONFIG_HOME": str(tmp_path / "config"), "HOME": str(tmp_path)}
+    done = addin(*words.split(), environ=environ, cwd=tmp_path)
+    assert done.returncode == 1
+    assert done.stderr.startswith("addin: ")
+    assert str(tmp_path / "config") in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "words", ["certs install", "calc-extension x.oxt", "template -o x.xlsx", "autostart install --http"]
+)
+def test_a_disk_that_is_full_is_told_in_one_line_and_leaves_no_part_of_a_file(words, tmp_path):
+    environ = {**environment(tmp_path), "XDG_CONFIG_HOME": str(tmp_path / "config"), "HOME": str(tmp_path)}
+    full = ["sh", "-c", 'ulimit -f 0; exec "$@"', "sh", *command(words.split())]
+    done = subprocess.run(full, env=environ, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 1
+    assert done.stderr.startswith("addin: ")
+    assert done.stderr.count("\n") == 1
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
+
+
 def _read(terminal: int) -> bytes:
     """What a terminal shows next; nothing once the program has ended."""
     try:
