@@ -15,7 +15,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from addin.backend.admission import admitted_batch, admitted_tenant, owned_backend
+from addin.backend.admission import admitted_batch, admitted_tenant, note_spent, owned_backend
 from addin.backend.http import JsonResponse, read_members
 from addin.backend.operation.metrics import MEDIA_TYPE
 from addin.backend.state import BackendState, quota_shortfall
@@ -62,6 +62,7 @@ async def answer_calls(request: Request) -> Response:
                 answers = loaded.answers if loaded else await tenant.batches.answer(calls, where)
         backend.requests_total += answers.requests
         backend.metrics.requests.inc(answers.requests)
+        await note_spent(request, backend, answers.requests)
         return JsonResponse(
             b'{"answers":%b,"requests":%d,"quota":%b,"generation":%d%b}'
             % (

@@ -143,7 +143,7 @@ def _worked_out(path: Path, count: int) -> list[Any]:
             # One after the other in the same cell, so that no result spills over another.
             engine.set([("Sheet", 1, 30, True, formula.engine_text({}))])
             engine.evaluate({})
-            found += engine.values([("Sheet", 1, 30)])
+            found += engine.values([("Sheet", (1, 30))])
             engine.set([("Sheet", 1, 30, False, None)])
     return found[:count]
 

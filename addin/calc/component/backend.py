@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 import ssl
+import time
 from typing import Any, Callable, NamedTuple, Sequence
 from urllib.parse import urlsplit
 
@@ -15,6 +16,11 @@ CONNECT_S = 2.0
 
 ANSWER_S = 60.0
 """Longer than the backend's own deadline for a batch, so that its last known values still arrive."""
+
+RESTARTING_STATUS = 503
+RESTARTING = b'"kind":"restarting"'
+RESTART_PAUSES_S = (0.5, 1.0, 2.0, 4.0)
+"""A backend that says that it is restarting is asked again; that takes some seconds."""
 
 ATTEMPTS = 2
 """How often a request is sent whose connection breaks."""
@@ -60,9 +66,12 @@ class Address(NamedTuple):
 class BackendClient:
     """`addin serve` as the component sees it."""
 
-    def __init__(self, address: Address, clock: Callable[[], float]) -> None:
+    def __init__(
+        self, address: Address, clock: Callable[[], float], sleep: Callable[[float], None] = time.sleep
+    ) -> None:
         self.address = address
         self._clock = clock
+        self._sleep = sleep
         self._down_until = 0.0
         self._down_because = ""
         self._idle: list[http.client.HTTPConnection] = []
@@ -132,7 +141,7 @@ class BackendClient:
         if self._clock() < self._down_until:
             raise BackendError(self._down_because)
         try:
-            status, content = self._exchange(method, path, body)
+            status, content = self._exchange_again(method, path, body)
             reply = json.loads(content)
         except (OSError, http.client.HTTPException, ValueError) as error:
             self._down_until = self._clock() + DOWN_S
@@ -142,6 +151,22 @@ class BackendClient:
             reason = reply.get("error") if isinstance(reply, dict) else None
             raise BackendError(f"the backend refused: {reason or f'status {status}'}", status)
         return reply
+
+    def _exchange_again(self, method: str, path: str, body: dict[str, Any] | None) -> Any:
+        """The same as `_exchange`; a backend that says that it is restarting is asked again until it is back."""
+        is_restarting = False
+        for pause_s in RESTART_PAUSES_S:
+            try:
+                status, content = self._exchange(method, path, body)
+            except ConnectionError:
+                if not is_restarting:
+                    raise
+            else:
+                if status != RESTARTING_STATUS or RESTARTING not in content:
+                    return status, content
+                is_restarting = True
+            self._sleep(pause_s)
+        return self._exchange(method, path, body)
 
     def _exchange(self, method: str, path: str, body: dict[str, Any] | None) -> Any:
         """The status and the content; an idle connection that the backend has closed is replaced.

@@ -46,7 +46,7 @@ def sign_copy(book: Path, frozen: Path, target: Path, signer: BookSigner, *, nam
         with_sources = Path(folder) / f"sources{frozen.suffix}"
         with Package(frozen) as package:
             copy = Book(package)
-            begin = {"at": numbers[0]["at"] if numbers else "", "source": book.name}
+            begin = {"at": numbers[0]["at"] if numbers else "", "source": signer.named(book)}
             name, content = sources_xml(Block(begin, numbers, signer.public_key, ""), copy)
             package.write(Target(with_sources), {**with_sheet(package, name, content), **copy.changed_parts()})
         with Package(with_sources) as package:

@@ -66,10 +66,13 @@ class BookSigner:
         """The public half of the key that signs."""
         return self._key.public
 
+    def named(self, book: Path) -> str:
+        """How the lines name a book."""
+        return name_of_book(book, self.audit.path)
+
     def describing(self, target: Path) -> Describing:
         """What makes the lines about the book at `target`."""
-        name = name_of_book(target, self.audit.path)
-        return Describing(name, self._namespace, version(PRODUCT), self._clock())
+        return Describing(self.named(target), self._namespace, version(PRODUCT), self._clock())
 
     def block(
         self,
@@ -83,7 +86,7 @@ class BookSigner:
     ) -> tuple[dict[str, bytes], AbstractContextManager[object]]:
         """The parts with these lines for the book in `package`, and a block inside of which they are in the file."""
         numbers = list(numbers)
-        named = name_of_book(source, self.audit.path)
+        named = self.named(source)
         begin = begin_line(describing, by=by, source=named, service=self._service, numbers=len(numbers)) | more
         lines = partial(block_lines, numbers=numbers, public_key=self._key.public, sign=self._key.sign)
         parts = embedded_parts(package, lines({"audit": "", **begin}, previous=START))

@@ -63,8 +63,10 @@ def sources_xml(block: Block, book: Book) -> tuple[str, bytes]:
     cells = []
     for row, values in enumerate(rows, 1):
         styles = [look(Look.TITLE if row == 1 else Look.HEADER if row == _HEADER_ROW else Look.TEXT)] * len(values)
-        if row > _HEADER_ROW:
-            styles[2] = next(formats)
+        if row == _HEADER_ROW:
+            styles[2:4] = [look(Look.RIGHT_HEADER), look(Look.INSET_HEADER)]
+        elif row > _HEADER_ROW:
+            styles[2:4] = [next(formats), look(Look.INSET_TEXT)]  # numbers end where the formula would begin
         written = "".join(_cell(address((row, at)), value, styles[at - 1]) for at, value in enumerate(values, 1))
         cells.append(f'<row r="{row}">{written}</row>')
     return free_name(NAME, book.sheet_names), _page("".join(cells), rows).encode()

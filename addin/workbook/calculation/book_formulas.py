@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from addin.formulas import Area, Unworkable
+from addin.formulas import MAX_COLUMN, MAX_ROW, Area, Unworkable
 from addin.workbook.calculation.influence import Calculation, Influence, Place, SheetArea
 from addin.workbook.calculation.lexer import ShapeReader, area_of
 from addin.workbook.calculation.names import BookNames, quoted
@@ -56,11 +56,18 @@ class BookFormula:
 
     def engine_text(self, spills: Mapping[Place, Area]) -> str:
         """The formula as the engine gets it; `spills` has the area that each array formula fills now."""
-        written = self.shape.written
-        text = written(self.references, self.number) if written else "".join(self._pieces(spills))
-        return f"=INDEX(({text}),1,1)" if self.shape.may_be_table and not self.is_array else f"={text}"
+        written, number = self.shape.written, self._number_text()
+        text = written(self.references, number) if written else "".join(self._pieces(number, spills))
+        if not self.shape.may_be_table or self.is_array:
+            return f"={text}"
+        return f"=DSSINGLE({number},{str(self.shape.shows_first).upper()},{text})"
 
-    def _pieces(self, spills: Mapping[Place, Area]) -> Iterator[str]:
+    def _number_text(self) -> str:
+        """What gives the formula's number: the same in all copies, because the engine reads equal formulas once."""
+        others = self.number - self.place[1][0] * MAX_COLUMN - self.place[1][1]
+        return str(self.number) if self.is_array else f"ROW()*{MAX_COLUMN}+COLUMN()+{others}"
+
+    def _pieces(self, number: str, spills: Mapping[Place, Area]) -> Iterator[str]:
         for piece in self.shape.pieces:
             match piece:
                 case str():
@@ -74,7 +81,7 @@ class BookFormula:
                     inside = area.first_row <= self.place[1][0] <= area.last_row
                     yield quoted(_in_row(area, self.place[1][0])) if inside else "#VALUE!"
                 case _:
-                    yield str(self.number) if piece == NUMBER_OF_CELL else self.references[piece]
+                    yield number if piece == NUMBER_OF_CELL else self.references[piece]
 
     def anchors(self) -> list[Place]:
         """The cells whose spills it refers to."""
@@ -105,7 +112,7 @@ class FormulaReader:
         self._namespace = namespace
         self._shapes: dict[tuple[str, str], Shape] = {}
         self._names: dict[str, BookNames] = {}
-        self._count = 0
+        self._numbers = {name: place * MAX_ROW * MAX_COLUMN * 2 for place, name in enumerate(book.sheet_names)}
         self._reader = ShapeReader()
 
     def all(self) -> Iterator[BookFormula]:
@@ -122,14 +129,14 @@ class FormulaReader:
         if shape is None:
             names = self._names.setdefault(sheet, BookNames(self._book, sheet, self._namespace, self._book.tables))
             shape = self._shapes[sheet, key] = analysed(key, names, self._namespace)
-        self._count += 1
         if "!" in formula.text:
             references = [each if "!" not in each else self._known(each) for each in references]
             areas = [area for each in references if (area := area_of(each)) is not None]
         if shape.areas or shape.rows:
             areas = [*areas, *shape.areas, *(_in_row(area, place[1][0]) for area in shape.rows)]
+        number = self._numbers[sheet] + place[1][0] * MAX_COLUMN + place[1][1]
         placed = [(area.sheet or sheet, area) for area in areas]
-        return BookFormula(place, formula, shape, references, self._count, placed)
+        return BookFormula(place, formula, shape, references, number, placed)
 
     def _known(self, reference: str) -> str:
         """A reference with its sheet's name as the tab has it, which is how the engine knows it."""
@@ -154,9 +161,9 @@ def is_root(formula: BookFormula) -> bool:
     return shape.calls_ours or not formula.formula.is_calculated or shape.shows_time or shape.finds_cells
 
 
-def calls_ours(formula: BookFormula) -> bool:
-    """Whether a formula calls a function of ours."""
-    return formula.shape.calls_ours
+def may_rest_on_ours(formula: BookFormula) -> bool:
+    """Whether a formula calls a function of ours, or may refer to any cell."""
+    return formula.shape.calls_ours or formula.shape.finds_cells
 
 
 def resting_on(

@@ -25,6 +25,7 @@ MAX_PASSES = 20
 """How many times calls of ours may wait for the answers of others."""
 
 OTHER_BRANCH = "it takes another branch than before, and nothing shows that this one is worked out right"
+AS_SHOWN = "the book calculates with the digits that cells show (precision as displayed)"
 RESTS_ON_UNPROVEN = "it rests on a cell that is left as it was"
 NOT_REPRODUCED = "the value in the file could not be worked out from the other values in it"
 
@@ -64,16 +65,22 @@ class BookCalculation:
         self._reproduced: dict[Place, Any] = {}
         self.used: dict[int, list[str]] = {}
         """The keys of the calls of ours that each formula made, by the formula's number."""
-        self._doubts: set[int] = set()
+        self._doubts: dict[int, str] = {}
         self._doubtful: dict[tuple[int, bool], str] = {}
         self._compared = _comparable(self._formulas)
+        self._as_shown = book.calculates_as_shown
 
     def prove(self) -> None:
         """Work the book out with the values of the file, and mark what is not reproduced as unproven."""
         for place, formula in self._formulas.items():
             if why := self._refusal(formula):
                 self._unproven[place] = why
-        begin = [formula for formula in self._formulas.values() if self._is_tried_first(formula)]
+        # Any other formula shows its stored value in the first run.
+        begin = [
+            formula
+            for place, formula in self._formulas.items()
+            if place not in self._unproven and (place in self._compared or not formula.formula.is_calculated)
+        ]
         self._cells.load(begin)
         compared = [each for each in begin if each.place in self._compared and each.place not in self._unproven]
         with ThreadPoolExecutor(1) as other:  # the engine works while the file is read
@@ -131,9 +138,14 @@ class BookCalculation:
         """What became of every formula."""
         found = self._cells.values(list(self._formulas.values()))
         unchanged = {place for place, rows in self._reproduced.items() if is_same(rows, found[place])} | self._accepted
+        others = self._taking_other_branches()
         for place, formula in self._formulas.items():
-            if place not in self._unproven and place not in unchanged and (why := self._doubt(formula, found[place])):
+            if place in self._unproven or place in unchanged:
+                continue
+            if why := self._doubts.get(formula.number) or doubt_about(formula, found[place]):
                 self._unproven[place] = why
+            elif formula.number in others and place in self._compared:
+                self._unproven[place] = OTHER_BRANCH
         tainted = self._resting_on_unproven()
         results = []
         for place, formula in self._formulas.items():
@@ -141,25 +153,26 @@ class BookCalculation:
             if why in ("", NOT_REPRODUCED):
                 why = tainted.get(place, why)
             is_old = why or place in unchanged
-            value, rows = self._old_shown(formula) if is_old else _shown(found[place])
+            shown = found[place]
+            if is_old:
+                value, rows = self._old_shown(formula)
+            else:
+                value, rows = (shown, ()) if type(shown) is float else _shown(shown)
             used = self.used.get(formula.number, ())
             results.append(Result(formula, value, rows, why, place in self._compared, used))
         return results
 
     def _refusal(self, formula: BookFormula) -> str:
         """Why a formula is not even tried; empty where it is."""
-        if formula.shape.is_random:
-            return "it is random"
-        key = id(formula.shape), formula.place in self._compared
-        if key not in self._doubtful:
-            self._doubtful[key] = doubtful(formula.shape.functions, compared=key[1])
-        return formula.refusal() or self._doubtful[key]
-
-    def _is_tried_first(self, formula: BookFormula) -> bool:
-        """Whether the first run works the formula out; any other shows its stored value there."""
-        if formula.place in self._unproven:
-            return False
-        return formula.place in self._compared or not formula.formula.is_calculated
+        if self._as_shown:
+            return AS_SHOWN
+        shape = formula.shape
+        key = id(shape), formula.place in self._compared
+        why = self._doubtful.get(key)
+        if why is None:
+            why = "it is random" if shape.is_random else doubtful(shape.functions, compared=key[1])
+            self._doubtful[key] = why
+        return (formula.refusal() if shape.refused or shape.intersected else "") or why
 
     def _evaluate(self, answers: Mapping[str, Any]) -> Mapping[str, list[Any]]:
         return self._take(self._engine.evaluate(answers))
@@ -190,18 +203,14 @@ class BookCalculation:
         rows = range(area.first_row, area.last_row + 1)
         return value, [[sheet.value((row, column)) for column in columns] for row in rows]
 
-    def _doubt(self, formula: BookFormula, found: Any) -> str:
-        """Why a value that was worked out is not to be written; empty where it is."""
-        if formula.number in self._doubts:
-            return "it writes a number as text that programs write differently"
-        if why := doubt_about(formula, found):
-            return why
-        compared = formula.place in self._compared
-        return OTHER_BRANCH if compared and self._takes_other_branch(formula.number) else ""
-
-    def _takes_other_branch(self, number: int) -> bool:
-        before, now = self._before.get(number, {}), self._chosen.get(number, {})
-        return before != now and any(not set(seen) <= set(before.get(site, ())) for site, seen in now.items())
+    def _taking_other_branches(self) -> set[int]:
+        """The numbers of the formulas one of whose conditions came to something to which it did not come before."""
+        changed = {number: now for number, now in self._chosen.items() if now != self._before.get(number)}
+        return {
+            number
+            for number, now in changed.items()
+            if any(not set(seen) <= set(self._before.get(number, {}).get(site, ())) for site, seen in now.items())
+        }
 
     def _resting_on_unproven(self) -> dict[Place, str]:
         """Every formula that rests on an unproven one, with the reason."""

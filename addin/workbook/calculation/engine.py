@@ -40,14 +40,14 @@ class Evaluated:
     """What an evaluation came to, beside values.
 
     Calls of ours have a key, their JSON. `asked` are those without an answer; `used` the calls by the number of the
-    formula that made them; `chosen` the outcomes of each formula's conditions; `doubts` the formulas with numbers whose
-    text differs between programs.
+    formula that made them; `chosen` the outcomes of each formula's conditions; `doubts` why programs may differ about a
+    formula's value.
     """
 
     asked: Mapping[str, list[Any]]
     used: Mapping[int, list[str]]
     chosen: Mapping[int, Mapping[int, list[str]]]
-    doubts: Sequence[int]
+    doubts: Mapping[int, str]
 
 
 class Engine(Protocol):
@@ -65,7 +65,7 @@ class Engine(Protocol):
         """Work everything out, with these further answers to calls of ours by their key."""
         ...
 
-    def values(self, cells: Sequence[tuple[str, int, int]]) -> list[Any]:
+    def values(self, cells: Sequence[tuple[str, tuple[int, int]]]) -> list[Any]:
         """What cells show."""
         ...
 
@@ -118,7 +118,7 @@ class FormualizerEngine:
         """See `Engine`."""
         return Evaluated(**self._ask("evaluate", answers=answers))
 
-    def values(self, cells: Sequence[tuple[str, int, int]]) -> list[Any]:
+    def values(self, cells: Sequence[tuple[str, tuple[int, int]]]) -> list[Any]:
         """See `Engine`."""
         found: list[Any] = self._ask("values", cells=cells)
         return found

@@ -14,7 +14,7 @@ from addin.workbook.calculation.influence import Place
 from addin.workbook.calculation.results import to_engine
 from addin.workbook.ooxml.book import Book
 from addin.workbook.ooxml.errors import WorkbookError
-from addin.workbook.ooxml.positions import address, area_of
+from addin.workbook.ooxml.positions import Spot, address, area_of
 from addin.workbook.ooxml.sheet import Sheet
 
 
@@ -32,17 +32,22 @@ class EngineBook:
     def load(self, begin: Sequence[BookFormula]) -> None:
         """Put all values of the file in, but the formulas of `begin` instead of theirs."""
         self.read_spills()
-        filled = {formula.place for formula in begin}
-        filled.update(cell for formula in begin if formula.formula.filled for cell in cells_of_formula(formula))
+        filled: dict[str, set[Spot]] = {}
+        for formula in begin:
+            sheet, spot = formula.place
+            here = filled.setdefault(sheet, set())
+            here.add(spot)
+            if formula.formula.filled:
+                here.update(spot for _, spot in cells_of_formula(formula))
         cells = [*self._plain_cells(filled), *map(self._formula_cell, begin)]
         self._refuse(self.engine.load(self.book.sheet_names, cells))
 
-    def _plain_cells(self, filled: AbstractSet[Place]) -> Iterator[EngineCell]:
+    def _plain_cells(self, filled: Mapping[str, AbstractSet[Spot]]) -> Iterator[EngineCell]:
         """The values of the sheets that are needed, but of the cells in `filled`."""
         for name in self._sheets_needed():
-            sheet = self._sheet(name)
+            sheet, others = self._sheet(name), filled.get(name, frozenset())
             for spot in sheet.filled():
-                if (name, spot) not in filled:
+                if spot not in others:
                     yield name, *spot, False, to_engine(sheet.value(spot))
 
     def put_values(self, formulas: Iterable[BookFormula]) -> None:
@@ -106,7 +111,7 @@ class EngineBook:
         """What the engine shows in the cells of formulas: a value, of an array formula its rows."""
         arrays = [formula for formula in formulas if formula.is_array]
         single = [formula.place for formula in formulas if not formula.is_array]
-        values = self.engine.values([(sheet, *spot) for sheet, spot in single])
+        values = self.engine.values(single)
         found: dict[Place, Any] = dict(zip(single, values, strict=True))
         found.update(self._tables(arrays))
         return found
@@ -116,7 +121,7 @@ class EngineBook:
         names = [(formula.place[0], address(formula.place[1])) for formula in arrays]
         extents = zip(arrays, self.engine.extents(names) if names else (), strict=True)
         areas = {formula.place: _extent(extent, formula.place) for formula, extent in extents}
-        cells = [(place[0], *spot) for place, area in areas.items() for spot in _spots(area)]
+        cells = [(place[0], spot) for place, area in areas.items() for spot in _spots(area)]
         values = iter(self.engine.values(cells) if cells else ())
         return {
             place: [

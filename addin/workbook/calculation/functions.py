@@ -12,6 +12,7 @@ from functools import cache
 from pathlib import Path
 
 from addin.workbook.calculation.lexer import Token
+from addin.workbook.calculation.shapes import DEPENDS_ON_THE_PROGRAM
 
 EQUAL, DIFFERS, REFUSED = "equal", "differs", "refused"
 
@@ -70,6 +71,8 @@ def doubtful(functions: AbstractSet[str], *, compared: bool) -> str:
 
     What could be compared with the file may call functions that were never measured; nothing may call one that differs.
     """
+    if outside := sorted(functions & DEPENDS_ON_THE_PROGRAM):
+        return f"{outside[0]} depends on more than values"
     for name in sorted(functions):
         outcome = measured().get(name)
         if outcome in (DIFFERS, REFUSED):

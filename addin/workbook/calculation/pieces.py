@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from addin.workbook.calculation.lexer import Token
 from addin.workbook.calculation.shapes import Piece
+
+_NO_DIGIT = re.compile(r"[^0-9]")
+_FILE = re.compile(r"\[[0-9]+\]")
+MAX_DIGITS = 15
+"""Programs cut a number off after these."""
 
 
 def compared(left: list[Piece], operator: str, right: list[Piece]) -> list[Piece]:
@@ -44,6 +50,44 @@ def constants(arguments: Sequence[Sequence[Piece]]) -> tuple[Any, ...] | None:
             case _:
                 return None
     return tuple(found)
+
+
+def why_refused(read: Sequence[Token]) -> str:
+    """Why a formula with these tokens is not worked out, whatever else is in it; empty where it may be."""
+    for token, before in zip(read, (None, *read), strict=False):
+        if _is_elsewhere(token):
+            return "it refers to another file"
+        sheet, _, _ = token.text.rpartition("!")
+        if token.kind == "name" and sheet and (":" in sheet or (before is not None and before.text == ":")):
+            return "it refers to the same cells of several sheets"
+        if (
+            token.kind == "number"
+            and len(_NO_DIGIT.sub("", token.text.upper().partition("E")[0]).strip("0")) > MAX_DIGITS
+        ):
+            return f"{token.text[:40]} has more than {MAX_DIGITS} digits, and programs cut it off"
+    return ""
+
+
+def hides_references(read: Sequence[Token] | None) -> bool:
+    """Whether a formula that was not read to its end may refer to cells that are not among its references."""
+    if not read:
+        return True
+    return any(
+        token.text == ":" or (token.kind in ("name", "table") and not (_is_plain(token) or _is_elsewhere(before)))
+        for token, before in zip(read, (read[0], *read), strict=False)
+    )
+
+
+def _is_plain(token: Token) -> bool:
+    return token.text.upper() in ("TRUE", "FALSE") or _is_elsewhere(token)
+
+
+def _is_elsewhere(token: Token) -> bool:
+    """Whether a token names another file, as `[2]` and `'[2]Sheet'!A1` do."""
+    sheet, _, _ = token.text.rpartition("!")
+    return (token.kind == "table" and _FILE.fullmatch(token.text) is not None) or (
+        token.kind == "name" and "[" in sheet
+    )
 
 
 def merged(pieces: Sequence[Piece]) -> Iterator[Piece]:

@@ -13,6 +13,8 @@ from udfs.errors import CellError, ErrorCode
 TOLERANCE = 1e-12
 """Relative difference below which two numbers count as the same."""
 
+MAX_TEXT = 32_767
+
 TINY = 1e-13
 """A sum or difference below this may be rounding alone, of which spreadsheets make 0 in some places."""
 
@@ -75,8 +77,10 @@ def doubt_about(formula: BookFormula, found: Any) -> str:
 
 def _doubt_about_value(value: Any, formula: BookFormula) -> str:
     if type(value) is float:
-        if -TINY < value < TINY and value and formula.shape.joins_or_subtracts:
+        if value and -TINY < value < TINY and formula.shape.joins_or_subtracts:
             return "its value may be nothing but rounding, which programs show differently"
+    elif type(value) is str and len(value) > MAX_TEXT:
+        return f"its text is longer than the {MAX_TEXT:,} characters that a cell can hold"
     elif isinstance(value, dict):
         code = value["error"]
         if code not in ERROR_CODES:

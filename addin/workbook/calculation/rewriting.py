@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from addin.workbook.calculation.functions import our_function, our_prefixes, plain_name, spans_all
 from addin.workbook.calculation.lexer import Token, tokens
-from addin.workbook.calculation.pieces import array, compared, constants, merged
+from addin.workbook.calculation.pieces import array, compared, constants, hides_references, merged, why_refused
 from addin.workbook.calculation.shapes import (
     NUMBER_OF_CELL,
     OMITTED,
@@ -26,6 +26,7 @@ from addin.workbook.calculation.shapes import (
     Replacement,
     Shape,
     SpillOf,
+    takes_range,
 )
 
 _CHOOSING = {"IF": "first", "CHOOSE": "first", "SWITCH": "first", "IFS": "even"}
@@ -46,6 +47,8 @@ def analysed(shape: str, names: Names, namespace: str) -> Shape:
     """What a shape does; the reason in `refused` where it cannot be worked out."""
     found, read = Shape(), tokens(shape)
     try:
+        if read and (why := why_refused(read)):
+            raise _Refusal(why)
         if read:
             written = _Writer(found, names, namespace).written([token for token in read if token.kind != "space"])
             found.pieces = list(merged(written))
@@ -56,6 +59,7 @@ def analysed(shape: str, names: Names, namespace: str) -> Shape:
     except (IndexError, ValueError, RecursionError):
         found.refused = "the formula cannot be read"
     if found.refused:  # nobody knows how far it was read; one call too many in it only has it reported
+        found.hides_references = hides_references(read)
         found.calls_ours = any(prefix in shape.upper() for prefix in our_prefixes(namespace))
     return found
 
@@ -202,7 +206,7 @@ class _Writer:
         arguments, at = self._arguments(read, at + 1, is_lazy=name in _LAZY)
         self._arrays -= name in TAKES_ARRAYS
         if ours or name in TAKES_RANGES:
-            self._takes_ranges(arguments)
+            self._takes_ranges("" if ours else name, arguments)
         if at < len(read) and read[at].kind == "open":
             raise _Refusal("it calls a LAMBDA where it is written")
         if ours:
@@ -237,11 +241,12 @@ class _Writer:
                 self._branches -= is_branch
         return ([] if found == [[]] else found), at + 1
 
-    def _takes_ranges(self, arguments: Sequence[list[Piece]]) -> None:
-        """Let these arguments be ranges, as far as they are nothing but a reference."""
-        for argument in arguments:
-            if len(argument) == 1 and isinstance(argument[0], int | Fixed) and argument[0] in self.shape.intersected:
-                self.shape.intersected.remove(argument[0])
+    def _takes_ranges(self, name: str, arguments: Sequence[list[Piece]]) -> None:
+        """Let the function's arguments be ranges, as far as they are nothing but a reference."""
+        for place, argument in enumerate(arguments):
+            reference = argument[0] if len(argument) == 1 and takes_range(name, place) else None
+            if isinstance(reference, int | Fixed) and reference in self.shape.intersected:
+                self.shape.intersected.remove(reference)
 
     def _our_call(self, name: str, arguments: list[list[Piece]], *, calls_inside: bool) -> list[Piece]:
         self.shape.calls_ours = True
@@ -253,16 +258,20 @@ class _Writer:
         return [*pieces, ")"]
 
     def _function(self, name: str, arguments: list[list[Piece]]) -> list[Piece]:
+        if name == "HYPERLINK" and arguments:
+            return ["(", *arguments[-1], ")"]  # what it shows
         if (mode := _CAUGHT.get(name)) and len(arguments) == 2:
+            if not arguments[1]:
+                raise _Refusal(f"the second argument of {name} is empty")
             failed = self._failed(mode, arguments[0], self._site())
-            return ["IF(", *failed, ",", *(arguments[1] or ['""']), ",", *arguments[0], ")"]
+            return ["IF(", *failed, ",", *arguments[1], ",", *arguments[0], ")"]
         if (mode := _ERRORS.get(name)) and len(arguments) == 1:
             return self._failed(mode, arguments[0], -1)
         if how := _CHOOSING.get(name):
             for number in range(0, len(arguments), 2) if how == "even" else (0,):
                 if number < len(arguments):
                     arguments[number] = self._chosen(arguments[number])
-        pieces: list[Piece] = [f"DSDATE({name}(" if name == "DATE" else f"{name}("]
+        pieces: list[Piece] = ["DSDATE(", NUMBER_OF_CELL, ",DATE("] if name == "DATE" else [f"{name}("]
         for number, argument in enumerate(arguments):
             pieces += [",", *argument] if number else argument
         return [*pieces, "))" if name == "DATE" else ")"]

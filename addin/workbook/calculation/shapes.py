@@ -41,21 +41,36 @@ class Fixed:
 TIMES = frozenset({"TODAY", "NOW"})
 RANDOM = frozenset({"RAND", "RANDBETWEEN", "RANDARRAY"})
 FOUND_WHILE_CALCULATING = frozenset({"OFFSET", "INDIRECT"})
-DEPENDS_ON_THE_PROGRAM = frozenset({"CELL", "INFO", "GETPIVOTDATA", "CUBEVALUE", "WEBSERVICE", "RTD", "HYPERLINK"})
 
 
 def _names(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-TABLES = _names(
+DEPENDS_ON_THE_PROGRAM = _names(
+    """
+    CELL INFO GETPIVOTDATA CUBEVALUE CUBEMEMBER CUBESET WEBSERVICE RTD DDE IMAGE STOCKHISTORY FORMULATEXT ISFORMULA
+    TABLE
+    """
+)
+"""Functions of more than values: of a program, a file, a place on a sheet, the text of a formula."""
+
+MAKES_ARRAYS = _names(
     """
     SEQUENCE SORT SORTBY UNIQUE FILTER TRANSPOSE RANDARRAY TEXTSPLIT VSTACK HSTACK TAKE DROP EXPAND TOCOL TOROW
     WRAPROWS WRAPCOLS CHOOSEROWS CHOOSECOLS MMULT MINVERSE FREQUENCY LINEST LOGEST TREND GROWTH MAP BYROW BYCOL SCAN
-    MAKEARRAY INDEX XLOOKUP LET LAMBDA IF CHOOSE SWITCH IFERROR IFNA IFS REDUCE MODE.MULT
+    MAKEARRAY MODE.MULT
     """
 )
-"""Functions that may give a table."""
+"""Functions that give an array, of which a formula that is no array's shows the first value."""
+TABLES = MAKES_ARRAYS | _names(
+    """
+    INDEX OFFSET INDIRECT XLOOKUP LET LAMBDA REDUCE VLOOKUP HLOOKUP LOOKUP MATCH XMATCH SUMIF SUMIFS COUNTIF COUNTIFS
+    AVERAGEIF AVERAGEIFS MAXIFS MINIFS LARGE SMALL RANK RANK.EQ RANK.AVG PERCENTILE PERCENTILE.INC PERCENTILE.EXC
+    PERCENTRANK PERCENTRANK.INC PERCENTRANK.EXC QUARTILE QUARTILE.INC QUARTILE.EXC NPV FORECAST FORECAST.LINEAR
+    """
+)
+"""Functions that may give more than one value, if only for an argument that should be one."""
 
 TAKES_RANGES = _names(
     """
@@ -79,6 +94,37 @@ TAKES_ARRAYS = _names(
     """
 )
 """Functions inside which everything is worked out for whole ranges."""
+
+
+_ONE_CELL = {
+    name: frozenset(map(int, places.split()))
+    for places, names in {
+        "0": "LOOKUP XMATCH XLOOKUP NPV SUBTOTAL FORECAST FORECAST.LINEAR",
+        "0 1": "NETWORKDAYS WORKDAY AGGREGATE",
+        "0 1 2": "NETWORKDAYS.INTL WORKDAY.INTL",
+        "0 2": "MATCH RANK RANK.EQ RANK.AVG",
+        "0 2 3": "VLOOKUP HLOOKUP",
+        "1": "SUMIF COUNTIF AVERAGEIF LARGE SMALL PERCENTILE PERCENTILE.INC PERCENTILE.EXC QUARTILE QUARTILE.INC "
+        "QUARTILE.EXC IRR TRIMMEAN",
+        "1 2": "PERCENTRANK PERCENTRANK.INC PERCENTRANK.EXC MIRR",
+        "1 2 3": "INDEX",
+        "1 2 3 4": "OFFSET",
+        "2": "XIRR",
+    }.items()
+    for name in names.split()
+}
+_CRITERIA = {"COUNTIFS": 1, "SUMIFS": 0, "AVERAGEIFS": 0, "MAXIFS": 0, "MINIFS": 0}
+
+
+def takes_range(name: str, place: int) -> bool:
+    """Whether the argument at this place, from 0, of a function in `TAKES_RANGES` may be a range.
+
+    >>> takes_range("VLOOKUP", 0), takes_range("VLOOKUP", 1), takes_range("SUMIFS", 2), takes_range("SUM", 5)
+    (False, True, False, True)
+    """
+    if name in _CRITERIA:
+        return place == 0 or place % 2 != _CRITERIA[name]
+    return place not in _ONE_CELL.get(name, ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +161,8 @@ class Shape:
     """Where a formula that is no array's would take one cell of a range, if it is a range."""
     refused: str = ""
     """Why it cannot be worked out."""
+    hides_references: bool = False
+    """Whether it may refer to cells that nobody found in it."""
 
     # What follows is asked for every formula, and found out once the shape is complete.
 
@@ -131,7 +179,7 @@ class Shape:
     @cached_property
     def finds_cells(self) -> bool:
         """Whether it finds the cells that it refers to while it calculates."""
-        return bool(self.functions & FOUND_WHILE_CALCULATING)
+        return self.hides_references or bool(self.functions & FOUND_WHILE_CALCULATING)
 
     @cached_property
     def spills(self) -> tuple[SpillOf, ...]:
@@ -139,7 +187,12 @@ class Shape:
         return tuple(piece for piece in self.pieces if isinstance(piece, SpillOf))
 
     @cached_property
-    def written(self) -> Callable[[Sequence[str], int], str] | None:
+    def shows_first(self) -> bool:
+        """Whether a formula that is no array's shows the first of several values; else it takes one cell of a range."""
+        return self.functions <= MAKES_ARRAYS
+
+    @cached_property
+    def written(self) -> Callable[[Sequence[str], str], str] | None:
         """What writes it for the engine from references and number; None where the cell decides on more than these."""
         pattern, places = "", []
         for piece in self.pieces:

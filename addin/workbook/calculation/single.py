@@ -65,7 +65,7 @@ async def worked_out(
         extent = engine.extents([(_SHEET, "A1")])[0]
         area = (area_of(extent.rpartition("!")[2]) if extent else None) or Area(1, 1, 1, 1)
         columns = range(1, area.last_column + 1)
-        values = engine.values([(_SHEET, row, column) for row in range(1, area.last_row + 1) for column in columns])
+        values = engine.values([(_SHEET, (row, column)) for row in range(1, area.last_row + 1) for column in columns])
     rows = [values[at : at + len(columns)] for at in range(0, len(values), len(columns))]
     if why := doubt_about(formula, rows):
         raise EngineFailedError(f"{formula.formula.text[:80]}: {why}")

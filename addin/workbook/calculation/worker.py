@@ -55,7 +55,7 @@ class Calculator:
         self._asked: dict[str, list[Any]] = {}
         self._used: dict[int, dict[str, None]] = {}
         self._chosen: dict[int, dict[int, set[Any]]] = {}
-        self._doubts: set[int] = set()
+        self._doubts: dict[int, str] = {}
         self._begin(formualizer.Workbook(config=self._config))
 
     def _begin(self, book: formualizer.Workbook) -> None:
@@ -66,9 +66,10 @@ class Calculator:
         self._register("DSCALL", self._call, volatile=True)
         self._register("DSTEXT", self._text)
         self._register("DSSNAP", lambda value, other: snapped(value, other))
-        self._register("DSDATE", lambda value: each(as_date, value))
+        self._register("DSDATE", self._date)
         self._register("DSFAILED", self._failed)
         self._register("DSCHOSEN", self._choice)
+        self._register("DSSINGLE", self._single)
 
     def load(self, sheets: Sequence[str], cells: Sequence[Sequence[Any]]) -> list[list[Any]]:
         """Make the sheets, and put the cells in; the formulas that cannot be read, with the reason."""
@@ -98,7 +99,7 @@ class Calculator:
     def evaluate(self, answers: dict[str, Any]) -> dict[str, Any]:
         """Work everything out with these further answers: what is asked now, and what each formula used and chose."""
         self._answers.update({key: _to_engine(value) for key, value in answers.items()})
-        self._asked, self._used, self._chosen, self._doubts = {}, {}, {}, set()
+        self._asked, self._used, self._chosen, self._doubts = {}, {}, {}, {}
         self._book.evaluate_all()
         chosen = {
             cell: {site: sorted(map(str, seen)) for site, seen in sites.items()} for cell, sites in self._chosen.items()
@@ -107,12 +108,12 @@ class Calculator:
             "asked": self._asked,
             "used": {cell: list(keys) for cell, keys in self._used.items()},
             "chosen": chosen,
-            "doubts": list(self._doubts),
+            "doubts": self._doubts,
         }
 
     def values(self, cells: Sequence[Sequence[Any]]) -> list[Any]:
         """What the cells show."""
-        return [_from_engine(self._book.get_value(*cell)) for cell in cells]
+        return [_from_engine(self._book.get_value(sheet, row, column)) for sheet, (row, column) in cells]
 
     def extents(self, cells: Sequence[Sequence[Any]]) -> list[str | None]:
         """The area that each cell's formula fills beyond itself, such as `A1:B3`; None for one value."""
@@ -137,11 +138,27 @@ class Calculator:
         return each(lambda part: self._one_text(int(cell), part), value)
 
     def _one_text(self, cell: int, value: Any) -> Any:
+        if type(value) is str and len(value) > MAX_JOINED:
+            self._doubts[cell] = "it joins texts that may be longer than a cell can hold"
         if type(value) is not float:
             return value
         if not is_certain_text(value):
-            self._doubts.add(cell)
+            self._doubts[cell] = "it writes a number as text that programs write differently"
         return as_text(value)
+
+    def _date(self, cell: float, value: Any) -> Any:
+        if not self._dates_from_1904 and DOUBTFUL_DATE in _flat(value):
+            self._doubts[int(cell)] = "programs disagree about the 29th of February 1900"
+        return each(as_date, value)
+
+    def _single(self, cell: float, shows_first: bool, value: Any) -> Any:
+        """What a formula that is no array's shows: one value."""
+        if not isinstance(value, list):
+            return value
+        values = _flat(value)
+        if not shows_first and len(values) > 1:
+            self._doubts[int(cell)] = "it takes one cell of a range, and is no array formula"
+        return values[0] if values else None
 
     def _failed(self, cell: float, site: float, mode: str, value: Any) -> Any:
         """Whether a value is an error of the kind `mode`; a value to come stays to come, and is no error yet."""
@@ -160,6 +177,12 @@ class Calculator:
         seen = self._chosen.setdefault(cell, {}).setdefault(site, set())
         seen.update(map(_outcome, _flat(value) if isinstance(value, list) else [value]))
 
+
+MAX_JOINED = 2_000
+"""Characters of a text that is joined to others; a cell holds 32,767."""
+
+DOUBTFUL_DATE = 61.0
+"""The 1st of March 1900; Excel counts a 29th of February before it, of which the engine makes this day."""
 
 LAST_DATE = 2_958_465
 """The 31st of December 9999, the last day that spreadsheets know."""

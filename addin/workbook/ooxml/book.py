@@ -123,6 +123,12 @@ class Book:
         properties = self._workbook.find(f"{{{MAIN}}}workbookPr")
         return properties is not None and properties.get("date1904") in ("1", "true")
 
+    @property
+    def calculates_as_shown(self) -> bool:
+        """Whether formulas go on with the digits that cells show (Excel's "precision as displayed")."""
+        calculation = self._workbook.find(f"{{{MAIN}}}calcPr")
+        return calculation is not None and calculation.get("fullPrecision") in ("0", "false")
+
     def show_as_date(self, sheet: Sheet, spot: Spot, *, with_time: bool) -> None:
         """Give a cell a date format, unless it has a number format already, or the book has no styles."""
         if self.styles is not None:

@@ -58,10 +58,12 @@ class FormulaReader:
         kind = attributes.get("t")
         if kind == "shared":
             text = self._written_out(spot, attributes.get("si", ""), text)
-        area = area_of(attributes.get("ref", "")) if kind == "array" else None
+        if kind == "dataTable":  # what Excel shows for it in a cell
+            text = f"TABLE({attributes.get('r1', '')},{attributes.get('r2', '')})"
+        area = area_of(attributes.get("ref", "")) if kind in ("array", "dataTable") else None
         if area is not None and (area.first_row, area.first_column) != spot:
             area = None
-        return Formula(text, spot, area, kind == "array", is_dynamic, is_calculated)
+        return Formula(text, spot, area, kind in ("array", "dataTable"), is_dynamic, is_calculated)
 
     def _written_out(self, spot: Spot, index: str, text: str) -> str:
         if text:

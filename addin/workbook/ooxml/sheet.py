@@ -166,7 +166,7 @@ class Sheet:
             if kind:
                 cell.set("t", kind)
         elif kind is None and text is not None and (element := _value_of(cell)) is not None:
-            element.text = text  # most are numbers, and stay numbers
+            element.text = text  # most cells hold a number, and go on holding one
             return
         for old in [child for child in cell if child.tag in _CONTENTS]:
             cell.remove(old)

@@ -27,11 +27,15 @@ _FIRST_OWN_FORMAT = 164
 
 
 class Look(Enum):
-    """How a cell of a sheet of ours looks: the size of its letters, whether they are bold, and the shade behind it."""
+    """How a cell of a sheet of ours looks: its letters' size, whether they are bold, the shade behind, the side."""
 
-    TITLE = (14, True, None)
-    HEADER = (None, True, "FFE2E8F0")
-    TEXT = (None, False, None)
+    TITLE = (14, True, None, None)
+    HEADER = (None, True, "FFE2E8F0", None)
+    RIGHT_HEADER = (None, True, "FFE2E8F0", "right")
+    INSET_HEADER = (None, True, "FFE2E8F0", "left")
+    TEXT = (None, False, None, None)
+    INSET_TEXT = (None, False, None, "left")
+    """A little away from what stands on the left of it."""
 
 
 class Styles:
@@ -79,10 +83,12 @@ class Styles:
         if look is Look.TEXT or self._cells is None or not len(self._cells):
             return 0
         if look not in self._looks:
-            size, bold, shade = look.value
+            size, bold, shade, side = look.value
             font = None if not bold else self._added("fonts", _font(size))
             fill = None if shade is None else self._added("fills", _fill(shade))
-            self._looks[look] = self._added_style(0, fontId=font, fillId=fill)
+            self._looks[look] = number = self._added_style(0, fontId=font, fillId=fill)
+            if side is not None:
+                _align(self._cells[number], side)
         return self._looks[look]
 
     def plain(self, style: int) -> int:
@@ -130,6 +136,17 @@ class Styles:
         etree.SubElement(formats, f"{{{MAIN}}}numFmt", numFmtId=str(number), formatCode=code)
         formats.set("count", str(len(formats)))
         return number
+
+
+def _align(style: etree._Element, side: str) -> None:
+    """Let cells begin a little away from their left edge, or end at their right one."""
+    for old in style.findall(f"{{{MAIN}}}alignment"):
+        style.remove(old)
+    alignment = etree.Element(f"{{{MAIN}}}alignment", horizontal=side)
+    if side == "left":
+        alignment.set("indent", "1")
+    style.insert(0, alignment)
+    style.set("applyAlignment", "1")
 
 
 def _font(size: int | None) -> etree._Element:

@@ -190,12 +190,13 @@ class Dependencies:
         """
         return set().union(*map(self._in_area, self._argument_areas(cell)))
 
-    def any_depends_on(self, changed: set[Place]) -> bool:
-        """Whether a formula of the book that is not one call of ours refers to one of the `changed` cells."""
+    def any_depends_on(self, changed: set[Place], *, besides: set[Place]) -> bool:
+        """Whether a formula of the book that is not ours, `besides` some, refers to one of the `changed` cells."""
         cells = by_sheet(changed)
         return any(
             sheet in cells and cells[sheet].first_inside(area) is not None
-            for _, areas, _ in self._calculations()
+            for place, areas, _ in self._calculations()
+            if place not in besides
             for sheet, area in areas
         )
 

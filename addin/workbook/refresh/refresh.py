@@ -170,7 +170,9 @@ def _finish(book: Book, plan: Plan, report: Refreshed) -> None:
     # A spill may have made a cell of ours of what was worked out before.
     report.calculated = [cell for cell in report.calculated if cell.cell not in planned]
     # Where the engine is installed, every formula that depends on a changed value has been looked at.
-    depends = not is_installed() and bool(report.changed) and plan.dependencies.any_depends_on(report.changed)
+    # A reference to a cell below a table that has become shorter is no longer ours, and up to date all the same.
+    shown = {cell.cell for cell in report.referring}
+    depends = not is_installed() and plan.dependencies.any_depends_on(report.changed, besides=shown)
     doubtful = any(cell.rests_on_ours and (cell.unproven or not cell.compared) for cell in report.calculated)
     report.recalculates = depends or doubtful or bool(report.skipped)
     if report.recalculates:

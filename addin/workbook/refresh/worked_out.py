@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any, Self, TypeAlias
 
-from addin.workbook.calculation.book_formulas import BookFormula, FormulaReader, calls_ours, is_root, resting_on
+from addin.workbook.calculation.book_formulas import BookFormula, FormulaReader, is_root, may_rest_on_ours, resting_on
 from addin.workbook.calculation.calculation import MAX_PASSES, BookCalculation, Result
 from addin.workbook.calculation.engine import EngineFailedError, FormualizerEngine, is_installed
 from addin.workbook.calculation.influence import Place, by_sheet
@@ -50,8 +50,8 @@ class Working:
 
     def __init__(self, book: Book, formulas: Sequence[BookFormula], ours: Mapping[str, CellIndex], now: float) -> None:
         self.formulas = formulas
-        has_others = any(is_root(formula) and not calls_ours(formula) for formula in formulas)
-        resting = resting_on(formulas, ours, roots=calls_ours) if has_others else formulas
+        has_others = any(is_root(formula) and not may_rest_on_ours(formula) for formula in formulas)
+        resting = resting_on(formulas, ours, roots=may_rest_on_ours) if has_others else formulas
         self.essential = {formula.place for formula in resting}
         """The formulas that rest on a value of ours; of the others, what cannot be worked out is as it was."""
         self._book = book

@@ -46,8 +46,10 @@ def record(book: Book, worked: WorkedOut, report: Refreshed) -> None:
     for result in worked.results:
         formula = result.formula
         place, text = formula.place, formula.formula.text
-        answers = [worked.answers[key] for key in result.used if key in worked.answers] if result.used else []
-        report.answered += [AnsweredCall(place, text, call, outcome) for call, outcome in answers]
+        answers = []
+        if result.used:
+            answers = [worked.answers[key] for key in result.used if key in worked.answers]
+            report.answered += [AnsweredCall(place, text, call, outcome) for call, outcome in answers]
         if formula.shape.is_call:
             _write_call(book, result, [outcome for _, outcome in answers], report)
             continue

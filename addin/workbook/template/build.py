@@ -19,6 +19,7 @@ from addin.excel.manifest import ADDIN_ID, addin_version
 from addin.workbook.ooxml.book import Book
 from addin.workbook.ooxml.errors import WorkbookError
 from addin.workbook.ooxml.package import Package
+from addin.workbook.ooxml.stored import CALCULATION_ENGINE
 from addin.workbook.ooxml.target import Target
 from addin.workbook.ooxml.webextension import webextension_parts
 from addin.workbook.refresh.dependencies import cell_reference
@@ -51,9 +52,6 @@ EXAMPLE_DAY = date(2026, 8, 31)
 
 EARLIER_LOOKS_DAYS = (95, 65, 35)
 """So many days before, somebody looked at the signal whose revisions the template shows."""
-
-_CALC_ENGINE = 191029
-"""The version of Excel's calculation engine, that of Microsoft 365, by which the book says it was calculated."""
 
 
 def refuse_unwritable(target: Path) -> None:
@@ -92,7 +90,7 @@ def _write_layout(path: Path, created: datetime, namespace: str) -> None:
     workbook = Workbook(path)
     # Otherwise Excel drops the values when it opens the book, and asks for all of them again.
     workbook.calc_on_load = False
-    workbook.set_calc_mode("auto", _CALC_ENGINE)
+    workbook.set_calc_mode("auto", CALCULATION_ENGINE)
     workbook.set_properties(
         {
             "title": "Data Service workbook",

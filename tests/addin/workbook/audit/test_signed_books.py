@@ -168,7 +168,9 @@ async def test_a_book_that_cannot_be_signed_is_not_written(service: EmbeddedServ
 
 
 async def test_a_frozen_copy_lists_its_sources_and_holds_what_was_signed(service: EmbeddedService, tmp_path: Path):
-    book, audit, copy = make_book(tmp_path / "book.xlsx", CELLS), tmp_path / "numbers.jsonl", tmp_path / "copy.xlsx"
+    (tmp_path / "reports").mkdir()
+    book, audit = make_book(tmp_path / "reports" / "book.xlsx", CELLS), tmp_path / "numbers.jsonl"
+    copy = tmp_path / "copy.xlsx"
     await signed(service, book, book, audit)
     freeze_book(book, tmp_path / "frozen.xlsx")
     done = sign_copy(book, tmp_path / "frozen.xlsx", copy, BookSigner(audit))

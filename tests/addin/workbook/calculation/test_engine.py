@@ -26,7 +26,7 @@ def test_an_engine_that_died_is_told_and_the_next_one_works():
     with FormualizerEngine(now=0) as engine:
         engine.load(["S"], [("S", 1, 1, True, "=1+1")])
         engine.evaluate({})
-        assert engine.values([("S", 1, 1)]) == [2.0]
+        assert engine.values([("S", (1, 1))]) == [2.0]
 
 
 def test_a_formula_that_cannot_be_read_harms_no_other():
@@ -34,12 +34,12 @@ def test_a_formula_that_cannot_be_read_harms_no_other():
         failed = engine.load(["S"], [("S", 1, 1, True, "=1+"), ("S", 2, 1, True, "=2")])
         engine.evaluate({})
         assert [each[:3] for each in failed] == [["S", 1, 1]]
-        assert engine.values([("S", 2, 1)]) == [2.0]
+        assert engine.values([("S", (2, 1))]) == [2.0]
 
 
 def test_each_book_begins_with_an_empty_engine():
     for _ in range(2):
         with FormualizerEngine(now=0) as engine:
-            assert engine.values([("S", 1, 1)]) == [None]
+            assert engine.values([("S", (1, 1))]) == [None]
             engine.load(["S"], [("S", 1, 1, False, 5.0)])
-            assert engine.values([("S", 1, 1)]) == [5.0]
+            assert engine.values([("S", (1, 1))]) == [5.0]
