@@ -26,4 +26,4 @@ def spendable(quota: Quota | None, settings: Settings) -> int | None:
 
 def how_to_allow(settings: Settings) -> str:
     """What to do where nobody can be asked."""
-    return f"more than ask_above ({settings.ask_above:,}); to allow it, set {PREFIX}ASK_ABOVE"
+    return f"ask for less, or to allow more than {settings.ask_above:,} at a time, set {PREFIX}ASK_ABOVE"

@@ -41,11 +41,17 @@ class Question:
         return len(self.resources)
 
     @property
+    def shortfall(self) -> str:
+        """That fewer are left, in words; empty if they are not."""
+        short = self.left is not None and self.requests > self.left
+        return f", and only {self.left:,} are left this month" if short else ""
+
+    @property
     def text(self) -> str:
         """One sentence for the user."""
         needs = f"This needs {_requests(self.requests)}"
-        if self.left is not None and self.requests > self.left:
-            return f"{needs}, and only {self.left:,} are left this month."
+        if self.shortfall:
+            return f"{needs}{self.shortfall}."
         left = "" if self.left is None else f" of the {self.left:,} left this month"
         return f"{needs}{left}; more than {self.limit:,} are sent only after a yes."
 
@@ -97,7 +103,7 @@ class Consent:
             question.grown_at = now
         question.left = left
         question.resources.update(resources)
-        return UnconfirmedError(f"this needs {_requests(question.requests)}; {place}")
+        return UnconfirmedError(f"this needs {_requests(question.requests)}{question.shortfall}; {place}")
 
     def answer(self, number: int, *, yes: bool) -> int | None:
         """Take the user's answer to a question; for how many requests it was, None if it is not open any more."""

@@ -156,6 +156,7 @@ function listen() {
 function stop() {
   DataServiceAddin.stop();
   calls.stop();
+  line.showStopped();
 }
 
 /** @param {KeyboardEvent} event */

@@ -12,12 +12,15 @@ export class StatusLine {
     this.loading = element("loading");
     this.progress = /** @type {HTMLProgressElement} */ (element("progress"));
     this.stop = element("stop");
+    /** What stands in place of the progress while nothing loads. */
+    this.note = "";
   }
 
   /** Show how far loading is. */
   update() {
     const { waiting, asked, answered } = this.calls;
     const now = performance.now();
+    if (waiting > 0) this.note = "";
     if (waiting === 0) {
       if (this.beganMs > 0) element("done").textContent = `${cells(answered)} loaded`;
       this.beganMs = 0;
@@ -30,8 +33,17 @@ export class StatusLine {
     this.progress.max = Math.max(1, asked);
     this.progress.value = answered;
     const counted = DataServiceAddin.loading.text || `${number(answered)} of ${number(asked)}`;
-    this.loading.textContent = shown ? `Loading: ${counted}` : "";
+    this.loading.textContent = shown ? `Loading: ${counted}` : this.note;
     element("spent").textContent = `${requests(DataServiceAddin.spent.requests)} spent by this page`;
+  }
+
+  /** Loading was stopped: say how far it came. */
+  showStopped() {
+    const { asked, answered } = this.calls;
+    this.note = `Stopped: ${number(answered)} of ${number(asked)} loaded; Refresh loads the rest`;
+    element("done").textContent = this.note;
+    this.beganMs = 0;
+    this.update();
   }
 
   /** @param {Quota | null | undefined} quota */

@@ -36,7 +36,7 @@ def test_more_are_asked_for_and_the_refusal_says_where_to_answer():
 
 def test_more_than_is_left_is_asked_for_too():
     world = World(left=5)
-    assert world.refusal(signals(0, 6)) is not None
+    assert str(world.refusal(signals(0, 6))) == "this needs 6 requests, and only 5 are left this month; say yes"
     assert world.consent.question.text == "This needs 6 requests, and only 5 are left this month."
 
 

@@ -2,12 +2,15 @@
 
 import pytest
 
-from tests.addin.sheet.pages import opened_sheet, sheet_server
+from tests.addin.sheet.pages import CELL, opened_sheet, sheet_server
 
 pytestmark = pytest.mark.usefixtures("component")
 
 SLUGS = ["us-cpi", "us-10y", "wb.gold", "btc-usd", "sp-500", "fx.eur-usd", "cboe.vix", "eth-usd"]
 CELLS = {f"A{row}": f'=DS.SIGNAL("{slug}")' for row, slug in enumerate(SLUGS, 1)}
+
+ENDS = """() => [...document.querySelectorAll("header button, #question button")].filter((button) => !button.hidden)
+  .map((button) => button.getBoundingClientRect().right)"""
 
 
 def test_the_sheet_asks_before_many_requests_and_a_yes_loads_the_cells(chromium, service, tmp_path):
@@ -26,8 +29,11 @@ def test_the_sheet_asks_before_many_requests_and_a_yes_loads_the_cells(chromium,
 
 
 def test_after_a_no_the_cells_say_so_until_a_refresh(chromium, service, tmp_path):
-    with sheet_server(service, tmp_path, ask_above=5) as url, opened_sheet(chromium, url) as page:
+    with sheet_server(service, tmp_path, ask_above=5) as url, opened_sheet(chromium, url, width=320) as page:
         page.put(CELLS)
+        page.sees("This needs 8 requests")
+        ends = page.tab.evaluate(ENDS)
+        assert max(ends) <= 320, "every button can be reached on a phone"
         page.press("Not now")
         page.until("DataServiceAddin.loading.question === null")
         page.until("DataServiceAddin.totals.batches === 2")
@@ -35,6 +41,20 @@ def test_after_a_no_the_cells_say_so_until_a_refresh(chromium, service, tmp_path
         page.press("Refresh")
         page.sees("This needs 8 requests")
         assert service.running.request_count == 0
+
+
+def test_stop_says_how_far_loading_came(chromium, service, tmp_path):
+    service.running.latency_s = 3
+    with sheet_server(service, tmp_path) as url, opened_sheet(chromium, url) as page:
+        page.put({"A1": '=DS.SIGNAL("us-cpi")'})
+        page.sees("Loading: 0 of 1")
+        page.press("Stop", exact=True)
+        page.sees("Stopped: 0 of 1 loaded; Refresh loads the rest")
+        assert page.cell("A1") == {"value": "#N/A", "shown": "#N/A", "message": "stopped; press Refresh to load it"}
+        service.running.latency_s = 0
+        page.press("Refresh")
+        page.until(f"({CELL})(['Sheet1', 'A1']).value > 0")
+        page.sees_no("Stopped: 0 of 1 loaded; Refresh loads the rest")
 
 
 @pytest.mark.parametrize("edit", ["delete", "other formula", "constant"])

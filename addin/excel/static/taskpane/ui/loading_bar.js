@@ -16,8 +16,9 @@ const PATIENCE_MS = 700;
 export function watchLoading(pane, place) {
   const addin = typeof DataServiceAddin === "undefined" ? null : DataServiceAddin;
   const bar = h("div.loading-bar", { hidden: true });
+  const stopped = h("p.stopped.small", { role: "status", hidden: true });
   const asked = h("div.question");
-  fill(place, bar, asked);
+  fill(place, bar, stopped, asked);
   let began = 0;
   /** @type {number | null} */
   let shown = null;
@@ -26,6 +27,7 @@ export function watchLoading(pane, place) {
     const text = addin?.loading.text ?? "";
     if (text === "") began = 0;
     else if (began === 0) {
+      stopped.hidden = true;
       began = performance.now();
       setTimeout(draw, PATIENCE_MS);
     }
@@ -41,12 +43,19 @@ export function watchLoading(pane, place) {
   const drawBar = () => {
     const { done = 0, of = 0, text = "" } = addin?.loading ?? {};
     if (bar.childElementCount === 0) {
-      fill(bar, h("progress", { "aria-label": "Cells loaded" }), h("span.small"), button("Stop", () => addin?.stop()));
+      fill(bar, h("progress", { "aria-label": "Cells loaded" }), h("span.small"), button("Stop", stop));
     }
     const line = /** @type {HTMLProgressElement} */ (bar.firstElementChild);
     line.max = Math.max(1, of);
     line.value = done;
     /** @type {Element} */ (line.nextElementSibling).textContent = `Loading ${text}`;
+  };
+
+  const stop = () => {
+    const { done = 0, of = 0 } = addin?.loading ?? {};
+    addin?.stop();
+    stopped.textContent = `Stopped: ${done.toLocaleString("en-US")} of ${of.toLocaleString("en-US")} loaded. Refresh loads the rest.`;
+    stopped.hidden = false;
   };
 
   const answer = async (/** @type {Question} */ question, /** @type {boolean} */ load) => {

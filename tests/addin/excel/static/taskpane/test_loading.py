@@ -54,6 +54,7 @@ def test_slow_cells_show_how_far_they_are_and_can_be_stopped(chromium, service, 
         pane.press("Stop")
         assert pane.tab.evaluate("cell") == "stopped; press Refresh to load it"
         pane.sees_no("Loading 0 of 1")
+        pane.sees("Stopped: 0 of 1 loaded. Refresh loads the rest.")
         service.running.latency_s = 0
 
 

@@ -1,0 +1,50 @@
+"""Hosts in which nobody can be asked: more requests than `ask_above` are refused before the first, with what to do."""
+
+from contextlib import asynccontextmanager
+
+import pytest
+
+from addin.config.settings import Settings
+from addin.desktop.sync_session import SyncSession
+from addin.mcp.runner import ToolFailure, ToolRunner
+from addin.mcp.tools import get_signal
+from dataservice.client import AsyncClient
+from tests.addin.commands import addin, environment
+from udfs.engine.session import Call, Session
+
+SLUGS = ["us-cpi", "us-10y", "wb.gold", "btc-usd", "sp-500", "fx.eur-usd"]
+ADVICE = "to allow more than 3 at a time, set DATA_SERVICE_ASK_ABOVE"
+
+
+def test_the_command_line_refuses_all_formulas_together(service, tmp_path):
+    formulas = [f'=DS.SIGNAL("{slug}")' for slug in SLUGS]
+    done = addin("eval", *formulas, environ=environment(tmp_path, service, ask_above="3"))
+    assert done.returncode != 0
+    assert f"not loaded: this needs 6 requests; ask for less, or {ADVICE}" in done.stdout + done.stderr
+    assert service.running.request_count == 0
+    allowed = addin("eval", *formulas, environ=environment(tmp_path, service, ask_above="6"))
+    assert allowed.returncode == 0
+    assert service.running.request_count == 6
+
+
+def test_classic_desktop_excel_refuses_a_range(service):
+    @asynccontextmanager
+    async def connect(settings):
+        async with AsyncClient(settings.url, service.key) as client:
+            yield Session(client)
+
+    session = SyncSession(connect, settings=lambda: Settings(url=service.url, ask_above=3))
+    try:
+        outcome = session.answer(Call("SIGNAL", [[[slug] for slug in SLUGS]]))
+    finally:
+        session.close()
+    assert all(ADVICE in row[0].message for row in outcome.result)
+    assert service.running.request_count == 0
+
+
+async def test_an_agent_s_tool_refuses_what_is_not_wanted_unasked(service):
+    async with AsyncClient(service.url, service.key) as client:
+        runner = ToolRunner(client, deadline_s=20, settings=Settings(url=service.url, ask_above=0))
+        with pytest.raises(ToolFailure, match="to allow more than 0 at a time, set DATA_SERVICE_ASK_ABOVE"):
+            await runner.answer(get_signal, {"slug": "us-cpi"})
+    assert service.running.request_count == 0
