@@ -34,8 +34,12 @@ def main(arguments: Sequence[str]) -> None:
         sys.exit(f"there is no benchmark {', '.join(sorted(unknown))}; there are {', '.join(names())}")
     begun = time.perf_counter()
     with contextlib.redirect_stdout(sys.stderr) if given.json else contextlib.nullcontext():
-        for name in given.names or names():
+        chosen = given.names or names()
+        for place, name in enumerate(chosen, 1):
+            print(f"{place} of {len(chosen)}: benchmarks.{name}", file=sys.stderr)
+            started = time.perf_counter()
             importlib.import_module(f"benchmarks.{name}").main()
+            print(f"took {time.perf_counter() - started:.0f} s\n", file=sys.stderr)
     if given.json:
         print_json()
     if given.docs:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -14,7 +15,7 @@ import orjson
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from addin.backend import create_app
-from addin.backend.serving import listen, running
+from addin.backend.serving import collect_rarely, listen, running
 from addin.config.api_key import ConfiguredKey, KeySource, KeyStore, no_keychain
 from addin.config.settings import Settings
 from dataservice.server import Store, import_directory, write_sample
@@ -40,11 +41,22 @@ def service_settings() -> Iterator[tuple[Settings, str]]:
 
 @contextmanager
 def backend() -> Iterator[httpx.Client]:
-    """A connection to a backend with an empty cache."""
-    with service_settings() as (settings, key):
+    """A connection to a backend with an empty cache, whose process collects garbage as `addin serve` does."""
+    with service_settings() as (settings, key), _collecting_rarely():
         keys = KeyStore(settings.url, open_keychain=no_keychain, file=settings.cache_dir / "keys.json")  # type: ignore[operator]
         with connection_to(create_app(settings, keys=keys, key=ConfiguredKey(key, KeySource.CONFIG))) as http:
             yield http
+
+
+@contextmanager
+def _collecting_rarely() -> Iterator[None]:
+    before = gc.get_threshold()
+    collect_rarely()
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
+        gc.unfreeze()
 
 
 @contextmanager

@@ -13,12 +13,15 @@ from typing import Any
 
 import pytest
 
-OPTIONS = "-c listen_addresses='' -c fsync=off -c max_connections=200 -c unix_socket_directories='{folder}'"
+OPTIONS = "-c listen_addresses='' -c fsync={fsync} -c max_connections=200 -c unix_socket_directories='{folder}'"
 
 
 @contextmanager
-def postgresql_server() -> Iterator[str]:
-    """The URL of an empty database, served over a socket in a folder that is removed afterwards."""
+def postgresql_server(*, is_durable: bool = False) -> Iterator[str]:
+    """The URL of an empty database, served over a socket in a folder that is removed afterwards.
+
+    It waits for the disk at each commit only if `is_durable`.
+    """
     programs = _programs()
     if programs is None:
         pytest.skip("no PostgreSQL server on this machine")
@@ -34,8 +37,9 @@ def postgresql_server() -> Iterator[str]:
             command = [str(programs / program), "-D", str(folder / "data"), *options]
             subprocess.run(command, check=True, cwd=folder, stdout=subprocess.DEVNULL, **who)
 
+        options = OPTIONS.format(folder=folder, fsync="on" if is_durable else "off")
         run("initdb", "--username=service", "--auth=trust", "--no-sync", "--encoding=UTF8", "--locale=C")
-        run("pg_ctl", "-w", "-l", str(folder / "log"), "-o", OPTIONS.format(folder=folder), "start")
+        run("pg_ctl", "-w", "-l", str(folder / "log"), "-o", options, "start")
         try:
             yield f"postgresql+psycopg://service@/postgres?host={folder}"
         finally:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import ssl
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -24,26 +25,57 @@ def looked_after(
     server: uvicorn.Server, certificate: Certificate | None, goes_on: Callable[[], bool], *, every_s: float = LOOK_S
 ) -> Iterator[None]:
     """Inside the block, end the server when `goes_on` says no, and give new connections a renewed certificate."""
-    ended = threading.Event()
-    version = _version(certificate)
+    take_up = renewals(server.config, certificate)
 
     def look() -> None:
-        nonlocal version
-        while not ended.wait(every_s):
-            try:
-                server.should_exit |= not goes_on()
-                if version != (version := _version(certificate)):
-                    _use(server, certificate)
-            except Exception as error:  # noqa: BLE001 - whatever it is, the backend goes on answering
-                _log.warning("looking after the backend failed: %s: %s", type(error).__name__, error)
+        server.should_exit |= not goes_on()
+        take_up()
 
-    thread = threading.Thread(target=look, name="look after the backend", daemon=True)
-    thread.start()
+    with looking(look, every_s=every_s):
+        yield
+
+
+@contextmanager
+def looking(look: Callable[[], object], *, every_s: float = LOOK_S) -> Iterator[None]:
+    """Inside the block, call `look` every few seconds in a thread."""
+    ended = threading.Event()
+    thread = look_again_and_again(look, ended, every_s=every_s)
     try:
         yield
     finally:
         ended.set()
         thread.join()
+
+
+def look_again_and_again(
+    look: Callable[[], object], ended: threading.Event, *, every_s: float = LOOK_S
+) -> threading.Thread:
+    """A thread that calls `look` every few seconds until `ended`, or the process ends; what it raises is logged."""
+
+    def look_on() -> None:
+        while not ended.wait(every_s):
+            try:
+                look()
+            except Exception as error:  # noqa: BLE001 - whatever it is, the backend goes on answering
+                _log.warning("looking after the backend failed: %s: %s", type(error).__name__, error)
+
+    thread = threading.Thread(target=look_on, name="look after the backend", daemon=True)
+    thread.start()
+    return thread
+
+
+def renewals(config: uvicorn.Config, certificate: Certificate | None) -> Callable[[], None]:
+    """A function that gives new connections the certificate of the files, if that has changed since its last call."""
+    version = _version(certificate)
+
+    def take_up() -> None:
+        nonlocal version
+        found = _version(certificate)
+        if version != found:
+            _use(config, certificate)
+            version = found  # not before: while the files are written, certificate and key may not fit
+
+    return take_up
 
 
 def _version(certificate: Certificate | None) -> int | None:
@@ -53,9 +85,11 @@ def _version(certificate: Certificate | None) -> int | None:
         return None
 
 
-def _use(server: uvicorn.Server, certificate: Certificate | None) -> None:
+def _use(config: uvicorn.Config, certificate: Certificate | None) -> None:
     """Connections from now on get the certificate that the files hold."""
-    context = server.config.ssl
+    context = config.ssl
     if certificate is not None and context is not None and certificate.certificate.exists():
-        context.load_cert_chain(certificate.certificate, certificate.private_key)
+        files = certificate.certificate, certificate.private_key
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(*files)  # raises if they do not fit
+        context.load_cert_chain(*files)
         _log.info("the certificate was renewed; new connections use it")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import asynccontextmanager
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
 from addin.backend.http import BodyLimits, address_of, declared_bytes, is_on_this_machine, read_body, user_key
+from addin.backend.sign_in.person import person_in
 from addin.backend.state import BackendState
 from addin.backend.tenants import Tenant, limits_of
 from addin.protocol.batch import calls_in_turns
@@ -19,9 +20,24 @@ UNPROVEN_BYTES = 2**20
 """The largest batch with a key that the service never accepted, or without any: about ten thousand formulas."""
 
 
-def admitted_tenant(request: Request, backend: BackendState) -> AbstractAsyncContextManager[Tenant]:
-    """The tenant of the request's key; raises `HTTPException` or `SettingsError` if the key may not be used."""
-    return backend.tenant(user_key(request, backend.settings), address_of(request))
+@asynccontextmanager
+async def admitted_tenant(request: Request, backend: BackendState) -> AsyncIterator[Tenant]:
+    """The tenant of the request's key, or of the one that who signed in has stored.
+
+    Raises `HTTPException` or `SettingsError` if the key may not be used.
+    """
+    key, person = user_key(request, backend.settings), person_in(request)
+    if key is None and person is not None and backend.people is not None and backend.settings.per_user_keys:
+        key = await backend.people.key(person)
+    async with backend.tenant(key, address_of(request)) as tenant:
+        yield tenant
+
+
+async def note_spent(request: Request, backend: BackendState, requests: int) -> None:
+    """Count what a batch has spent for who signed in."""
+    person = person_in(request)
+    if person is not None and backend.people is not None:
+        await backend.people.note(person, requests)
 
 
 @asynccontextmanager

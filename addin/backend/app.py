@@ -14,13 +14,17 @@ from starlette.routing import BaseRoute
 from addin.backend.background_refresh import background_refresh
 from addin.backend.http import error_response
 from addin.backend.operation.request_log import RequestLog
+from addin.backend.operation.stopping import AnswerWhenStopped
 from addin.backend.routes import ROUTES
 from addin.backend.security import SecurityMiddleware
+from addin.backend.sign_in.gate import SignInGate
 from addin.backend.state import BackendState
 from addin.backend.workers.place import WorkersPlace
 from addin.backend.workers.status import answering_others
 from addin.config.api_key import ConfiguredKey, KeyStore, find_key
+from addin.config.authorities import trusted
 from addin.config.connect import key_store
+from addin.config.secrets import secret_named, session_secret
 from addin.config.settings import Settings
 from addin.errors import SettingsError
 from addin.excel import pages
@@ -54,17 +58,46 @@ def create_app(
             yield
         await backend.aclose()
 
+    sign_in, gate = _sign_in(backend)
     app = Starlette(
         lifespan=lifespan,
-        routes=[*ROUTES, *pages.routes(settings), *pages_beside],
+        routes=[*sign_in, *ROUTES, *pages.routes(settings), *pages_beside],
         middleware=[
+            Middleware(AnswerWhenStopped),
             Middleware(RequestLog, backend.metrics, is_on=settings.log_requests),
             Middleware(SecurityMiddleware, settings),
+            *gate,
         ],
         exception_handlers=dict.fromkeys(HANDLED, error_response),
     )
     app.state.backend = backend
     return app
+
+
+def _sign_in(backend: BackendState) -> tuple[Sequence[BaseRoute], Sequence[Middleware]]:
+    """The routes of sign-in and the gate, where a provider is set; raises `SettingsError` if it cannot be used."""
+    settings = backend.settings
+    if settings.oidc_issuer is None:
+        return (), ()
+    from addin.backend.sign_in.people import People  # cryptography takes a while to load
+    from addin.backend.sign_in.provider import Provider
+    from addin.backend.sign_in.routes import SignIn
+    from addin.backend.sign_in.sessions import Sessions
+
+    if not settings.oidc_client_id:
+        raise SettingsError("oidc_issuer needs oidc_client_id, the name by which the provider knows this backend")
+    if not (settings.public_url or "").startswith("https://"):
+        raise SettingsError("oidc_issuer needs public_url, the https address to which the provider leads back")
+    try:
+        secret = session_secret()
+    except ValueError as error:
+        raise SettingsError(str(error)) from None
+    client_secret = secret_named("oidc_client_secret")
+    provider = Provider(settings.oidc_issuer, settings.oidc_client_id, client_secret, trusted(settings.ca_file))
+    sessions = Sessions(secret, lasts_s=3_600.0 * settings.session_hours)
+    backend.people = People(backend.store, secret)
+    gate = Middleware(SignInGate, sessions, backend.people, settings.public_url or "")
+    return SignIn(settings, provider, sessions, backend.people).routes(), (gate,)
 
 
 def _first_key(keys: KeyStore, place: WorkersPlace | None) -> ConfiguredKey | None:

@@ -15,7 +15,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from addin.backend.admission import admitted_batch, admitted_tenant, owned_backend
+from addin.backend.admission import admitted_batch, admitted_tenant, note_spent, owned_backend
 from addin.backend.http import JsonResponse, read_members
 from addin.backend.operation.metrics import MEDIA_TYPE
 from addin.backend.state import BackendState, quota_shortfall
@@ -37,27 +37,32 @@ VERSION = version("dataservice-addin")
 
 BAD_MODE = 'mode is "stale" or "force"'
 
-IN_THE_PANE = "say yes or no in the task pane; in the sheet, above the cells"
+WHERE_ASKED = {
+    "yes": "say yes or no in the task pane; in the sheet, above the cells",
+    "menu": "press Load above the cells, or choose Data Service ▸ Load Waiting Cells",
+}
+"""Where hosts ask the question whether many requests may be sent, by what they put into `?asks=`."""
 
 
 async def answer_calls(request: Request) -> Response:
     """POST /functions/call: the answers to many calls, in order.
 
     With `?pending=yes` within about two seconds; what is not there by then is pending, and is to be posted again. With
-    `?asks=yes` the caller shows the question whether many requests may be sent.
+    `?asks=` one of `WHERE_ASKED` the caller shows the question whether many requests may be sent.
     """
     backend = BackendState.of(request)
-    may_be_pending, asks = _is_set(request, "pending"), _is_set(request, "asks")
+    may_be_pending, asks = request.query_params.get("pending") == "yes", request.query_params.get("asks", "")
     async with admitted_batch(request, backend) as (tenant, calls):
         if backend.settings.background_refresh and tenant is backend.own:
             backend.recent_calls.add(calls, time.time())
-        where = IN_THE_PANE if asks else _elsewhere(request, backend)
+        where = WHERE_ASKED.get(asks) or _elsewhere(request, backend)
         async with tenant.turn():
             with backend.metrics.batch(len(calls)):
                 loaded = await _loaded(request, tenant, calls, where) if may_be_pending else None
                 answers = loaded.answers if loaded else await tenant.batches.answer(calls, where)
         backend.requests_total += answers.requests
         backend.metrics.requests.inc(answers.requests)
+        await note_spent(request, backend, answers.requests)
         return JsonResponse(
             b'{"answers":%b,"requests":%d,"quota":%b,"generation":%d%b}'
             % (
@@ -239,10 +244,6 @@ ROUTES = (
     Route("/ready", ready),
     Route("/metrics", metrics),
 )
-
-
-def _is_set(request: Request, name: str) -> bool:
-    return request.query_params.get(name) == "yes"
 
 
 def _elsewhere(request: Request, backend: BackendState) -> str:

@@ -110,10 +110,17 @@ def prepare_process() -> None:
 def _load_and_freeze() -> None:
     """Load what the first table needs. What is loaded never becomes garbage, so no collection looks at it again."""
     import_module("pandas")
+    collect_rarely()
+
+
+def collect_rarely() -> None:
+    """Let collections leave out what is loaded by now, and come less often.
+
+    A batch of a hundred thousand cells makes millions of objects: looking at all of them again and again, as the
+    defaults do, would keep everybody waiting for tenths of a second each time.
+    """
     gc.collect()
     gc.freeze()
-    # A batch of a hundred thousand cells makes millions of objects: looking at all of them again and again, as the
-    # defaults do, would keep everybody waiting for tenths of a second each time.
     gc.set_threshold(*GC_THRESHOLDS)
 
 
@@ -144,10 +151,16 @@ class _Server(uvicorn.Server):
         self.ready.set()
 
 
-def config_of(app: ASGIApp | Callable[[], ASGIApp], listener: Listener, *, grace_s: float = GRACE_S) -> uvicorn.Config:
+def config_of(
+    app: ASGIApp | Callable[[], ASGIApp],
+    listener: Listener,
+    *,
+    grace_s: float = GRACE_S,
+    kind: type[uvicorn.Config] = uvicorn.Config,
+) -> uvicorn.Config:
     """How uvicorn serves `app`, or the application that it makes."""
     certificate = listener.certificate
-    return uvicorn.Config(
+    return kind(
         app,
         lifespan="on",
         ws="none",

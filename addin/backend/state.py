@@ -11,7 +11,7 @@ import time
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from itertools import count
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from starlette.requests import Request
 
@@ -20,6 +20,7 @@ from addin.backend.operation.readiness import ReadinessCheck
 from addin.backend.room import Room
 from addin.backend.service_connections import ServiceConnections
 from addin.backend.tenants import USER_SHARE, Tenant, UserTenants
+from addin.backend.workers.answers import KeptAnswers
 from addin.backend.workers.place import WorkersPlace
 from addin.backend.workers.refreshes import SharedRefreshes
 from addin.config.api_key import ConfiguredKey, KeyStore
@@ -29,6 +30,9 @@ from addin.config.settings import Settings
 from dataservice.client import Cost, Quota
 from dataservice.client.async_client import MEMORY_BYTES
 from dataservice.stores import ResilientStore
+
+if TYPE_CHECKING:
+    from addin.backend.sign_in.people import People  # cryptography takes a while to load
 
 RECENT_S = 3_600.0
 """A workbook that has asked for nothing in an hour is closed or forgotten: nothing more is spent on it."""
@@ -97,9 +101,12 @@ class BackendState:
         self.store = open_store(settings)
         is_shared = place is not None or settings.redis_url is not None
         self._refreshes = SharedRefreshes(ResilientStore(self.store)) if is_shared else None
+        self._answers = KeptAnswers(ResilientStore(self.store)) if is_shared else None
         self._connections = ServiceConnections(
             settings.url, settings.max_service_connections, verify=trusted(settings.ca_file)
         )
+        self.people: People | None = None
+        """Who signed in, where that is set up."""
         self.readiness = ReadinessCheck(self.store, settings.base_url, self._connections)
         # Counted from the current time, so that hosts also notice a backend that was restarted.
         self._generations = count(int(1000 * self.started_at))
@@ -156,6 +163,11 @@ class BackendState:
         else:
             tenant.join(await self._refreshes.add(tenant.scope, began_at, force=force))
 
+    async def keep_answer(self, tenant: Tenant, requests: int, *, yes: bool) -> None:
+        """Let processes that start later know the user's answer to the question about so many requests."""
+        if self._answers is not None:
+            await self._answers.keep(tenant.scope, requests, load=yes)
+
     def tenant_of(self, scope: str | None) -> Tenant | None:
         """The tenant whose key the store names `scope`, if one is open here."""
         return next((each for each in (self.own, *self._users) if each.scope == scope), None)
@@ -167,6 +179,11 @@ class BackendState:
         tenant.scope = await tenant.client.scope()
         latest = await self._refreshes.latest(tenant.scope, tenant.refreshed)
         before = tenant.refreshed
+        if before is None and self._answers is not None:
+            answered = await self._answers.last(tenant.scope, latest.began_at)
+            if answered is not None:
+                tenant.consent.learn(answered.requests, yes=answered.load)
+            before = tenant.refreshed
         if not tenant.join(latest):
             return  # a batch beside this one has joined
         is_forced = latest.forced_at is not None and latest.forced_at != (before.forced_at if before else None)

@@ -235,6 +235,8 @@ class UserTenants:
                 too_much = held_bytes > self._settings.max_users_bytes
                 if len(pool) <= most and not too_much and tenant.used_at > idle_since:
                     break
+                if pool.get(key) is not tenant:
+                    continue  # somebody else has closed it while another one was being closed here
                 if not tenant.users or len(pool) > most:
                     del pool[key]
                     held_bytes -= tenant.held_bytes

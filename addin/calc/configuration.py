@@ -56,6 +56,7 @@ class Command:
 COMMANDS: tuple[Command | None, ...] = (
     Command("refresh", "Refresh", icon="refresh"),
     Command("refresh-everything", "Refresh Everything"),
+    Command("ask", "Load Waiting Cells…"),
     Command("stop", "Stop Loading"),
     None,
     Command("explain", "Explain Cell…"),

@@ -23,8 +23,8 @@ APP = "dataservice-addin"
 PREFIX = "DATA_SERVICE_"
 """What the environment variable of every setting begins with: `ttl_s` is `DATA_SERVICE_TTL_S`."""
 
-SECRETS = frozenset({"api_key"})
-"""What is looked up in the same places but is not a setting: `addin.config.api_key` reads it, nothing shows it."""
+SECRETS = frozenset({"api_key", "oidc_client_secret", "session_secret"})
+"""What is looked up in the same places but is no setting: nothing shows it."""
 
 _log = logging.getLogger(__name__)
 
@@ -59,9 +59,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     cache_dir: Path | None = None
     """The folder where answers survive a restart; by default the user's cache folder."""
     ca_file: Path | None = None
-    """Further certificate authorities (PEM) for the connection to the service, such as those of a firm's proxy."""
+    """Further certificate authorities (PEM), such as those of a firm's proxy, for the service and for Redis."""
     redis_url: str | None = None
-    """A Redis or Valkey that several machines share, instead of the cache folder."""
+    """A Redis or Valkey that several machines share, instead of the cache folder: redis://, rediss:// (TLS), or through
+    redis+sentinel:// or redis+cluster://."""
     archive_bytes: _AtLeastOne = 256 * 1024**2
     """Room for the archive of what was known when; the signals that did not change for longest are dropped first."""
     reserve: _Count = 0
@@ -94,6 +95,16 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """Pages that may show the task pane in a frame."""
     per_user_keys: bool = False
     """Whether a request may carry its own API key (header X-Data-Service-Key, HTTPS only)."""
+    oidc_issuer: str | None = None
+    """The OpenID Connect provider at which users of a shared backend sign in, such as https://login.example.com."""
+    oidc_client_id: str = ""
+    """The name by which the provider knows this backend."""
+    oidc_users: str = ""
+    """Who may sign in, as a claim and its value: groups=finance; by default everybody whom the provider knows."""
+    oidc_admins: str = ""
+    """Who sees everybody's usage and may stop users, as a claim and its value: groups=dataservice-admins."""
+    session_hours: _Positive = 10.0
+    """How long a sign-in lasts, in hours."""
     max_users: _AtLeastOne = 200
     """The maximum number of users' keys in memory."""
     max_users_bytes: _AtLeastOne = 512 * 1024**2
@@ -131,9 +142,17 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         for name, value in (("url", self.url), ("public_url", self.public_url)):
             if value and not _is_web_address(value):
                 raise SettingsError(f"{name} {value!r} is not an address such as https://api.example.com")
+        self._check_sign_in()
         for origin in self.allowed_origins:
             if not _is_web_address(origin) or urlsplit(origin).path:
                 raise SettingsError(f"allowed_origins {origin!r} is not of the form https://host or https://host:port")
+
+    def _check_sign_in(self) -> None:
+        if self.oidc_issuer is not None and not _is_web_address(self.oidc_issuer):
+            raise SettingsError(f"oidc_issuer {self.oidc_issuer!r} is not an address such as https://login.example.com")
+        for name, rule in (("oidc_users", self.oidc_users), ("oidc_admins", self.oidc_admins)):
+            if rule and not all(part.strip() for part in rule.partition("=")):
+                raise SettingsError(f"{name} {rule!r} is not a claim and its value, such as groups=finance")
 
     @property
     def base_url(self) -> str:

@@ -17,7 +17,7 @@ import msgspec
 
 from addin.protocol.consent import Consent
 from addin.protocol.deadline import WithinDeadline
-from addin.protocol.encoding import encode, encode_error, is_large
+from addin.protocol.encoding import encode, encode_error, encode_plain, is_large
 from addin.protocol.joining import CALLS_A_TURN, NO_ROOM, joined
 from addin.protocol.limits import (
     CELL_CHARACTERS,
@@ -30,7 +30,7 @@ from addin.protocol.load import GuardedReader, Load
 from addin.protocol.response_cache import Ready, ResponseCache
 from dataservice.client import Meter
 from udfs.engine.session import Call, Outcome, Session
-from udfs.engine.turns import in_turns
+from udfs.engine.turns import LIGHT_ITEMS_A_LOOK, in_turns
 from udfs.errors import CellError, ErrorCode
 
 INVALID_CALL_TTL_S = 60.0
@@ -136,8 +136,9 @@ def read_calls(texts: Sequence[bytes], limits: BatchLimits = _DEFAULT_LIMITS) ->
             decoded = _decode_calls(b"[%b]" % b",".join(texts))
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
             decoded = []
-        if len(decoded) == len(texts) and all(parts and type(parts[0]) is str for parts in decoded):
-            return [Call(parts.pop(0), parts) for parts in decoded]
+        calls = [Call(parts.pop(0), parts) for parts in decoded if parts and type(parts[0]) is str]
+        if len(calls) == len(decoded) == len(texts):
+            return list(calls)
     return [read_call(text, limits) for text in texts]
 
 
@@ -196,7 +197,7 @@ class Batches:
         ready: list[Ready | None] = []
         async for part in in_turns(calls, CALLS_A_TURN):
             ready += self._cache.all_fresh(part, now)
-        missing = dict.fromkeys(call for call, found in zip(calls, ready, strict=True) if found is None)
+        missing = dict.fromkeys([call for call, found in zip(calls, ready, strict=True) if found is None])
         requests = 0
         if missing:
             await asyncio.sleep(0)
@@ -247,18 +248,28 @@ class Batches:
     async def _encoded(
         self, calls: Mapping[bytes, Call], outcomes: Sequence[Outcome], now: float
     ) -> dict[bytes, Ready]:
-        """The answers as they are sent, as many as there is room for."""
-        ready: dict[bytes, Ready] = {}
+        """The answers as they are sent, as many as there is room for; calls that share an outcome share its text."""
+        ready: dict[int, Ready] = {}
         room = self._limits.answer_bytes
-        async for part in in_turns(list(zip(calls.items(), outcomes, strict=True))):
-            for (text, call), outcome in part:
+        different = {id(outcome): (call, outcome) for call, outcome in zip(calls.values(), outcomes, strict=True)}
+        others: list[tuple[Call, Outcome]] = []
+        async for part in in_turns(list(different.values()), LIGHT_ITEMS_A_LOOK):
+            for call, outcome in part:
+                plain = encode_plain(outcome)
+                if plain is None:
+                    others.append((call, outcome))
+                else:
+                    ready[id(outcome)] = Ready(plain, now + outcome.fresh_for_s)
+                    room -= len(plain)
+        async for part in in_turns(others):
+            for call, outcome in part:
                 if room <= 0:
-                    ready[text] = NO_ROOM
+                    ready[id(outcome)] = NO_ROOM
                     continue
                 if is_large(outcome):  # another thread encodes it, so that the loop goes on
                     head = await asyncio.to_thread(encode, outcome, call.function_id)
                 else:
                     head = encode(outcome, call.function_id)
-                ready[text] = Ready(head, now + (outcome.fresh_for_s if outcome.stale is None else 0.0))
+                ready[id(outcome)] = Ready(head, now + (outcome.fresh_for_s if outcome.stale is None else 0.0))
                 room -= len(head)
-        return ready
+        return {text: ready[id(outcome)] for text, outcome in zip(calls, outcomes, strict=True)}

@@ -8,9 +8,11 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, TypeVar
 
 from dataservice.client import Answer, Doubt, Meter, Miss, Resource
+from dataservice.client.fair_timeout import fair_timeout
 from dataservice.errors import DeadlineExceededError, UnavailableError
 from udfs.engine.batch import Reader
 
@@ -93,20 +95,27 @@ class WithinDeadline:
 
     async def _is_done(self, reading: asyncio.Future[Answer[T]], left_s: float) -> bool:
         """Whether the read ends in time, which others that get answers prolong."""
-        done, _ = await asyncio.wait({reading}, timeout=max(0.0, left_s))
+        await _ended(reading, left_s)
         if self._progress is None:
-            return bool(done)
-        while not done and (left_s := self._left_s()) > 0:
-            done, _ = await asyncio.wait({reading}, timeout=left_s)
-        if done and _is_answered(reading):
+            return reading.done()
+        while not reading.done() and (left_s := self._left_s()) > 0:
+            await _ended(reading, left_s)
+        if reading.done() and _is_answered(reading):
             self._progress.at = self._timer()
-        return bool(done)
+        return reading.done()
 
     async def _known_late(self, resource: Resource[T], known_miss: Miss[T] | None, left_s: float) -> Answer[T] | None:
         """The last known answer; once the deadline has long passed no store is looked into, so that all cells end."""
         if known_miss is not None:
             return known_miss.last_known
         return await self._reader.last_known(resource) if left_s > -STORE_GRACE_S else None
+
+
+async def _ended(reading: asyncio.Future[Any], left_s: float) -> None:
+    """Wait until the read ends, for so long at most."""
+    with suppress(TimeoutError):
+        async with fair_timeout(max(0.0, left_s)):
+            await asyncio.wait({reading})
 
 
 def _is_answered(reading: asyncio.Future[Answer[Any]]) -> bool:

@@ -33,16 +33,27 @@ def is_large(outcome: Outcome) -> bool:
     return hasattr(result, "columns") and result.size > CELLS_AT_ONCE
 
 
+def encode_plain(outcome: Outcome) -> bytes | None:
+    """As `encode` in a tenth of the time, where the outcome is what nearly every cell shows: a number or a text."""
+    result = outcome.result
+    if outcome.stale is None and (type(result) is float or (type(result) is str and len(result) <= MAX_TEXT)):
+        try:
+            return _VALUE + orjson.dumps(result) + _FRESH_S
+        except orjson.JSONEncodeError:  # half a character
+            return None
+    return None
+
+
 def encode(outcome: Outcome, function_id: str) -> bytes:
     """The JSON object of an outcome up to the value of its last member, `fresh_s`.
 
     What cannot be encoded becomes a cell error; nothing is raised.
     """
-    result = outcome.result
+    plain = encode_plain(outcome)
+    if plain is not None:
+        return plain
     try:
-        if outcome.stale is None and (type(result) is float or (type(result) is str and len(result) <= MAX_TEXT)):
-            return _VALUE + orjson.dumps(result) + _FRESH_S  # what nearly every cell shows, in a tenth of the time
-        return _head(_members(result), outcome)
+        return _head(_members(outcome.result), outcome)
     except Exception as error:  # noqa: BLE001 - a function's odd result must not harm the other answers of the batch
         return encode_error(error_cell(error, function_id))
 

@@ -13,9 +13,10 @@ from typing import TypeAlias
 import msgspec
 from lxml import etree
 
-from addin.formulas import mentions
+from addin.formulas import Area, Unworkable, mentions, parse
 from addin.sheet.formulas import file_form
 from addin.sheet.opened import LINK_BREAKER
+from addin.sheet.origin import with_origin
 from addin.workbook.ooxml.book import Book
 from addin.workbook.ooxml.errors import WorkbookError, any_failure_explained
 from addin.workbook.ooxml.package import Package
@@ -24,6 +25,7 @@ from addin.workbook.ooxml.sheet import Sheet
 from addin.workbook.ooxml.stored import MAIN
 from addin.workbook.ooxml.target import Target
 from addin.workbook.ooxml.xmlpart import xml_bytes
+from udfs import REGISTRY
 from udfs.cells import Scalar
 from udfs.errors import CellError, ErrorCode
 
@@ -32,6 +34,8 @@ _PART = re.compile(r"[\w.\[\]/ -]{1,200}\.(?:xml|rels)")
 
 
 Value: TypeAlias = bool | int | float | str | None
+
+_SINGLE = (bool, int, float, str, type(None))
 
 _ERROR = re.compile(r"#(N/A|VALUE!|REF!?|DIV/0!|NUM!|NAME\?|NULL!|SPILL!|ERROR|CYCLE|BAD_EXPR)|Loading…")
 """What the component exports as the text of an error."""
@@ -67,24 +71,42 @@ def saved_book(exported: Exported, *, namespace: str = "DS") -> bytes:
 
 def _zipped(files: list[ExportedFile]) -> bytes:
     stream = io.BytesIO()
+    for file in files:
+        if not _PART.fullmatch(file.path):
+            raise WorkbookError(f"{file.path[:60]!r} is no part of a workbook that can be written")
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as package:
-        for file in files:
-            if not _PART.fullmatch(file.path):
-                raise WorkbookError(f"{file.path[:60]!r} is no part of a workbook that can be written")
-            package.writestr(zipfile.ZipInfo(file.path), file.content, zipfile.ZIP_DEFLATED)
+        for name, content in with_origin({file.path: file.content for file in files}).items():
+            package.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED)
     return stream.getvalue()
 
 
 def _finish(sheet: Sheet, spilled: Mapping[str, Value], namespace: str) -> None:
-    """Write formulas as files have them: ours and those that spill as dynamic arrays, all others as plain ones."""
+    """Write formulas as files have them: what may spill as dynamic arrays, all else as plain ones."""
     for spot, formula in list(sheet.formulas()):
-        sheet.write(spot, _in_file(sheet.value(spot)))
-        if formula.is_array and formula.area.is_cell and not mentions(formula.text, namespace):
+        value = sheet.value(spot)
+        sheet.write(spot, "" if value is None else _in_file(value))
+        if formula.is_array and formula.area.is_cell and not _may_spill(formula.text, namespace):
             sheet.make_plain(spot)
     sheet.rewrite_formulas(lambda text: file_form(text, namespace))
     for cell, value in spilled.items():
         if value != "":  # a blank of a table: an empty text would count as content
             sheet.write(spot_of(cell, sheet.part), _in_file(value))
+
+
+def _may_spill(formula: str, namespace: str) -> bool:
+    """Whether a formula of ours can have more than one value, now or later.
+
+    One that cannot is stored plainly, because Calc without the extension keeps the saved values of such formulas only.
+    """
+    if not mentions(formula, namespace):
+        return False
+    try:
+        call = parse(formula, namespace)
+    except Unworkable:
+        return True
+    function = REGISTRY.get(call.function_id)
+    single = all(each.is_cell if isinstance(each, Area) else isinstance(each, _SINGLE) for each in call.args)
+    return function is None or function.shape != "value" or not single
 
 
 def _in_file(value: Scalar) -> Scalar:

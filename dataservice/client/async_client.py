@@ -29,7 +29,7 @@ from dataservice.client.fetch import pages_of_catalogue, pages_of_window
 from dataservice.client.network.body import MAX_ANSWER_BYTES
 from dataservice.client.network.breaker import NEGATIVE_TTL_S, CircuitBreaker
 from dataservice.client.network.budget import Budget
-from dataservice.client.network.credentials import check_limits, configured_key, configured_url, key_id
+from dataservice.client.network.credentials import check_limits, configured_key, configured_url, key_id, sealed_for
 from dataservice.client.network.meter import Meter
 from dataservice.client.network.sender import RequestSender
 from dataservice.client.network.transport import Transport
@@ -94,7 +94,7 @@ class AsyncClient(Endpoints):
         self.base_url = configured_url(base_url, allow_plain_http=allow_plain_http)
         self._key = configured_key(api_key)
         clock = self._clock = SteadyClock(clock, self._set_back)
-        self._store = ResilientStore(MemoryStore() if store is None else store)
+        self._store = ResilientStore(sealed_for(self._key, self.base_url, store or MemoryStore()))
         self._opening = asyncio.Lock()
         self._cache = AnswerCache(self._store, max_bytes=max_memory_bytes, ttl_s=ttl_s, missing_ttl_s=NEGATIVE_TTL_S)
         self._breaker = CircuitBreaker(has_key=self._key is not None)

@@ -81,6 +81,10 @@ class Store(Protocol):
     def shared(self) -> bool:
         """Whether other processes use it too, so that leases are worth asking for."""
 
+    @property
+    def is_remote(self) -> bool:
+        """Whether it is beyond this machine and its users: then a client seals all that it keeps there."""
+
     async def salt(self, proposed: bytes | None = None) -> bytes:
         """16 random bytes, made once for this cache (or `proposed`): they key the hashes that name API keys in it."""
 

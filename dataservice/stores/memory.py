@@ -27,6 +27,7 @@ class MemoryStore:
 
     tier = "memory"
     shared = False
+    is_remote = False
 
     def __init__(
         self,

@@ -61,6 +61,11 @@ class StoreWithNearCopy:
         """The far store's own name."""
         return self._far.tier
 
+    @property
+    def is_remote(self) -> bool:
+        """Whether the far store is beyond this machine."""
+        return self._far.is_remote
+
     async def salt(self, proposed: bytes | None = None) -> bytes:
         """The far store's salt; one that began again, without what it held, gets the one it had."""
         known = await self._near.get(SALT)

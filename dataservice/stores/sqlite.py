@@ -82,6 +82,7 @@ class SqliteStore:
 
     tier = "shelf"
     shared = True
+    is_remote = False
 
     def __init__(
         self,

@@ -1,6 +1,7 @@
-"""Run every attack, one after another, and write what they found into docs/trust.md.
+"""Run every attack and write what they found into docs/trust.md.
 
-python -m tests.attack                            all of them, about three hours
+python -m tests.attack                            all of them, one after another: about three hours
+python -m tests.attack --jobs 2                   two at a time: about half of that; those that measure stay alone
 python -m tests.attack --scale 0.01               a hundredth of each
 python -m tests.attack --only faults kills        these only; the page stays as it is
 """
@@ -10,11 +11,14 @@ from __future__ import annotations
 import argparse
 import os
 import platform
+import signal
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from pathlib import Path
@@ -29,6 +33,8 @@ COLUMNS = [field.name for field in fields(Told)]
 SLACK = 5
 """How many times its usual length an attack may take before it counts as hung: the machine may be busy."""
 
+ENDING_S = 5.0
+
 
 @dataclass(frozen=True, slots=True)
 class Planned:
@@ -40,6 +46,8 @@ class Planned:
     full: int
     usual_s: float
     """How long the whole takes on a laptop, in seconds."""
+    is_alone: bool = False
+    """Whether nothing else may run beside it: it measures time or memory."""
 
     @property
     def program(self) -> str:
@@ -84,49 +92,98 @@ PLAN = [
     Planned("Hostile pages: hosts, origins, methods, types", "pages.hostile_pages --seed 1", "--requests", 50_000, 300),
     Planned("Pages that load, stop, close and answer questions", "loads --seed 1", "--worlds", 2_000, 250),
     Planned("Users of one backend, interleaved", "hosted.foreign --seed 1", "--calls", 1_000_000, 900),
+    Planned("Workers that are stopped while pages load", "hosted.stopping --seed 1", "--signals", 20_000, 300),
     Planned("Workers on a Redis that comes and goes", "hosted.shared_store --seed 1", "--signals", 2_000, 150),
-    Planned("Soak: one backend under load, in seconds", "hosted.soak --seed 1", "--seconds", 1800, 1800),
+    Planned("… behind Sentinels", "hosted.shared_store --kind sentinel --seed 2", "--signals", 1_000, 150),
+    Planned("… in a cluster", "hosted.shared_store --kind cluster --seed 3", "--signals", 1_000, 150),
+    Planned("Soak: one backend under load, in seconds", "hosted.soak --seed 1", "--seconds", 1800, 1800, is_alone=True),
 ]
 
 
-def run(plan: Sequence[Planned], scale: float) -> Iterator[Done]:
-    """Run the attacks; what each prints is shown when it found something."""
+class Runner:
+    """Runs attacks as processes, `jobs` at a time; each with its children is ended when this is closed."""
+
+    def __init__(self, scale: float, jobs: int, redis_url: str) -> None:
+        self._scale = scale
+        self._jobs = jobs
+        self._redis_url = redis_url
+        self._running: set[subprocess.Popen[str]] = set()
+        self._ended = threading.Event()
+
+    def run(self, plan: Sequence[Planned]) -> list[Done]:
+        """What was found, in the order of the plan; what an attack prints is shown if it found something."""
+        done: dict[Planned, Done] = {}
+        groups = [[each for each in plan if each.is_alone is is_alone] for is_alone in (False, True)]
+        for group, jobs in zip(groups, (self._jobs, 1), strict=True):
+            with ThreadPoolExecutor(jobs) as threads:
+                try:
+                    for each in as_completed([threads.submit(self._one, planned) for planned in group]):
+                        found = each.result()
+                        done[found.planned] = found
+                        says = "all zero" if found.told.is_clean else "BROKEN"
+                        sys.stdout.write(
+                            f"[{len(done)}/{len(plan)}] {found.planned.what} … {says}, {found.took_s:.0f} s\n"
+                        )
+                        sys.stdout.flush()
+                except BaseException:
+                    self.close()
+                    raise
+        return [done[planned] for planned in plan]
+
+    def close(self) -> None:
+        """End what is under way, and begin nothing more."""
+        self._ended.set()
+        for process in list(self._running):
+            _end(process)
+
+    def _one(self, planned: Planned) -> Done:
+        began, limit_s = time.monotonic(), 120 + SLACK * self._jobs * planned.usual_s * self._scale
+        if self._ended.is_set():
+            return Done(planned, Told(0, hung=1), 0.0)
+        arguments = [sys.executable, *planned.arguments(self._scale, self._redis_url)]
+        process = subprocess.Popen(
+            arguments, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
+        )
+        self._running.add(process)
+        if self._ended.is_set():  # it was closed while this one began
+            _end(process)
+        try:
+            output, _ = process.communicate(timeout=limit_s)
+            told = heard(output) or Told(0, wrong=1)
+        except subprocess.TimeoutExpired:
+            told, output = Told(0, hung=1), f"not done after {limit_s:.0f} s"
+        finally:
+            _end(process)
+            self._running.discard(process)
+        if not told.is_clean and not self._ended.is_set():
+            sys.stdout.write(f"\n{planned.what}:\n{output[-4_000:]}\n")
+        return Done(planned, told, time.monotonic() - began)
+
+
+def run(plan: Sequence[Planned], scale: float, jobs: int = 1) -> list[Done]:
+    """Run the attacks, `jobs` at a time."""
     with ExitStack() as stack:
         url = ""
         if any("REDIS" in planned.command for planned in plan):
             url = stack.enter_context(redis_server(Path(stack.enter_context(TemporaryDirectory()))))
-        for number, planned in enumerate(plan, 1):
-            sys.stdout.write(f"[{number}/{len(plan)}] {planned.what} … ")
-            sys.stdout.flush()
-            done = _one(planned, scale, url)
-            sys.stdout.write(f"{'all zero' if done.told.is_clean else 'BROKEN'}, {done.took_s:.0f} s\n")
-            yield done
+        return Runner(scale, jobs, url).run(plan)
 
 
-def _one(planned: Planned, scale: float, redis_url: str) -> Done:
-    began, limit_s = time.monotonic(), 120 + SLACK * planned.usual_s * scale
-    arguments = [sys.executable, *planned.arguments(scale, redis_url)]
-    try:
-        ended = subprocess.run(
-            arguments, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=limit_s, check=False
-        )
-        told = heard(ended.stdout)
-        output = ended.stdout
-    except subprocess.TimeoutExpired:
-        told, output = Told(0, hung=1), f"not done after {limit_s:.0f} s"
-    told = told or Told(0, wrong=1)
-    if not told.is_clean:
-        sys.stdout.write(f"\n{output[-4_000:]}\n")
-    return Done(planned, told, time.monotonic() - began)
+def _end(process: subprocess.Popen[str]) -> None:
+    """End an attack and all that it started, which are one group of processes."""
+    for ending in (signal.SIGTERM, signal.SIGKILL):
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, ending)
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(ENDING_S)
 
 
-def table(done: Sequence[Done], when: datetime) -> str:
+def table(done: Sequence[Done], when: datetime, took_s: float) -> str:
     """What the page shows."""
     memory_gb = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30 if hasattr(os, "sysconf") else 0
-    minutes = sum(each.took_s for each in done) / 60
     machine = f"{platform.system()} on {platform.machine()}, {os.cpu_count()} cores, {memory_gb:.0f} GB"
     lines = [
-        f"Run on {when:%Y-%m-%d} in {minutes:.0f} minutes: {machine}, Python {platform.python_version()}.",
+        f"Run on {when:%Y-%m-%d} in {took_s / 60:.0f} minutes: {machine}, Python {platform.python_version()}.",
         "",
         f"| attack | {' | '.join(COLUMNS)} | seconds |",
         f"|---|{'--:|' * (len(COLUMNS) + 1)}",
@@ -152,17 +209,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--scale", type=float, default=1.0, help="how much of each attack; 1 is all of it")
     programs = sorted({planned.program for planned in PLAN})
     parser.add_argument("--only", nargs="+", choices=programs, help="these attacks only, and leave the page as it is")
+    parser.add_argument("--jobs", type=int, default=1, help="how many at a time; those that measure run alone")
     parser.add_argument("--no-page", action="store_true", help="leave the page as it is")
     given = parser.parse_args(arguments)
     plan = [planned for planned in PLAN if not given.only or planned.program in given.only]
+    began = time.monotonic()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends the attacks as Ctrl-C does
     try:
-        done = list(run(plan, given.scale))
+        done = run(plan, given.scale, max(1, given.jobs))
     except KeyboardInterrupt:
         sys.stdout.write("\nbroken off; the page stays as it is\n")
         return 130
     if not given.only and not given.no_page:
         page = PAGE.read_text(encoding="utf-8")
-        PAGE.write_text(written(page, table(done, datetime.now(UTC))), encoding="utf-8")
+        PAGE.write_text(written(page, table(done, datetime.now(UTC), time.monotonic() - began)), encoding="utf-8")
         sys.stdout.write(f"• {PAGE.relative_to(PAGE.parents[1])} is written\n")
     return int(not all(each.told.is_clean for each in done))
 

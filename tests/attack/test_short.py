@@ -1,5 +1,6 @@
 """Short runs of the attacks that no other test runs, and the page that all of them are written into."""
 
+import signal
 import subprocess
 import sys
 from datetime import UTC, datetime
@@ -8,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.addin.backends import backend_of
-from tests.attack.__main__ import BEGIN, END, PAGE, PLAN, Done, table, written
+from tests.attack.__main__ import BEGIN, END, PAGE, PLAN, Done, Planned, run, table, written
 from tests.attack.hosted import soak
 from tests.attack.pages import hostile_pages
 from tests.attack.parts.told import MARK, Told, conclude, heard
@@ -43,6 +44,30 @@ def test_what_grows_in_a_soak_is_named():
     ]
 
 
+def test_attacks_run_side_by_side_in_the_order_of_the_plan_and_those_that_measure_alone(monkeypatch):
+    plan = [Planned(str(n), f"parts.tells {n}", "--rounds", 10 + n, 1, is_alone=n == 0) for n in range(3)]
+    code = "import sys; print('told: {\"injected\": %s}' % sys.argv[-1])"
+    monkeypatch.setattr(Planned, "arguments", lambda self, scale, _: ["-c", code, str(self.full)])
+    assert [done.told for done in run(plan, 1.0, jobs=2)] == [Told(10), Told(11), Told(12)]
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="children are listed in /proc")
+def test_broken_off_attacks_leave_no_process():
+    command = [sys.executable, "-m", "tests.attack", "--only", "soak", "kills", "--jobs", "2"]
+    with subprocess.Popen(command, cwd=PAGE.parents[1], stdout=subprocess.PIPE, text=True) as running:
+        listed = Path(f"/proc/{running.pid}/task")
+        while len(children := children_of(listed)) < 1:
+            assert running.poll() is None
+        running.send_signal(signal.SIGINT)
+        printed, _ = running.communicate(timeout=60)
+    assert (running.returncode, "broken off" in printed) == (130, True)
+    assert [pid for pid in children if Path(f"/proc/{pid}").exists()] == []
+
+
+def children_of(tasks):
+    return [pid for task in tasks.iterdir() for pid in (task / "children").read_text(encoding="ascii").split()]
+
+
 def test_the_end_of_an_attack_is_read_from_its_output(capsys):
     with pytest.raises(SystemExit) as ended:
         conclude(Told(7, lost=1))
@@ -53,7 +78,7 @@ def test_the_end_of_an_attack_is_read_from_its_output(capsys):
 
 def test_the_table_takes_the_place_of_the_one_before():
     done = [Done(planned, Told(10, wrong=1), 2.0) for planned in PLAN]
-    shown = table(done, datetime(2026, 8, 31, tzinfo=UTC))
+    shown = table(done, datetime(2026, 8, 31, tzinfo=UTC), 600.0)
     page = written(written(f"before\n{BEGIN}\nold\n{END}\nafter", "first"), shown)
     assert page.startswith("before\n")
     assert page.endswith("\nafter")

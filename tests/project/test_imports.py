@@ -11,9 +11,14 @@ from tests.project.files import PROJECT, files_ending, imported_modules
 # Loaded only when a command or function needs them: they cost up to a second each.
 HEAVY = {"cryptography", "fastapi", "lxml", "openpyxl", "pandas", "sqlalchemy", "uvicorn", "xlsxwriter", "xlwings"}
 LOADED_BY_THE_FUNCTIONS = {"httpx", "keyring", "numpy", "orjson", "pydantic", "rich", "udfs"}
-EXTRAS = {"mcp", "psycopg", "redis"}
-# The one module of each extra.
-NEEDS_MORE = {"addin.mcp.server": "mcp", "dataservice.cache.redis": "redis", "dataservice.stores.redis": "redis"}
+EXTRAS = {"authlib", "httpx2", "mcp", "psycopg", "redis"}
+# The modules of each extra.
+NEEDS_MORE = {
+    "addin.mcp.server": "mcp",
+    **dict.fromkeys(
+        ("dataservice.cache.redis", "dataservice.stores.redis", "dataservice.stores.redis_address"), "redis"
+    ),
+}
 # What runs inside LibreOffice's own Python; some of it needs UNO, which is only there.
 INSIDE_CALC = "addin.calc.component."
 

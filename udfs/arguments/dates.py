@@ -19,6 +19,7 @@ from udfs.errors import ArgumentError
 LAST = re.compile(r"N(\d{1,7})", re.IGNORECASE)
 
 LAST_SERIAL = (date.max - EPOCH).days
+AFTER_LAST_SERIAL = LAST_SERIAL + 1
 
 CACHED_DAYS = 65_536
 """Serial numbers whose days are kept: more than a hundred years."""
@@ -49,7 +50,7 @@ class Day(Kind):
     def read(self, raw: Any, name: str, today: date) -> date:
         """The day; relative text counts back from `today`."""
         if type(raw) is float or type(raw) is int:  # a cell's own form of a date
-            return _from_serial(raw, name)
+            return _day_of(int(raw)) if 1 <= raw < AFTER_LAST_SERIAL else _from_serial(raw, name)
         value = _read(self._one(raw, name), name, FORMS)
         if isinstance(value, Last | Max):
             raise ArgumentError(f"{name} {shown(raw)} is only possible as a start; {name} takes {FORMS}")
@@ -103,7 +104,7 @@ def _from_serial(serial: float, name: str) -> date:
     """The day of a spreadsheet's serial number; a time of day is cut off."""
     if serial < 0:
         raise ArgumentError(f"{name} {serial:g} is not a date; for {-serial:g} days back give the text -{-serial:g}D")
-    if not 1 <= serial < LAST_SERIAL + 1:
+    if not 1 <= serial < AFTER_LAST_SERIAL:
         raise ArgumentError(f"{name} {serial:g} is not a date: serial numbers run from 1 to {LAST_SERIAL}")
     return _day_of(int(serial))
 

@@ -29,14 +29,18 @@ class Readings(dict[str | None, Any]):
     A range raises `TypeError`, as a list does by itself, having no hash.
     """
 
-    def __init__(self, read: Callable[[Any], Any]) -> None:
+    def __init__(self, parameter: Parameter, day: date) -> None:
         super().__init__()
-        self._read = read
+        self._parameter = parameter
+        self._day = day
+        self._of_number = parameter.kind.read
 
     def __missing__(self, raw: Any) -> Any:
+        if type(raw) is float or type(raw) is int:  # neither blank nor an error
+            return self._of_number(raw, self._parameter.name, self._day)
         if isinstance(raw, tuple):
             raise TypeError("a range has no reading of its own")
-        value = self._read(raw)
+        value = self._parameter.reading(raw, self._day)
         if raw is None or (type(raw) is str and len(raw) <= CACHED_CHARACTERS):
             if len(self) >= CACHED_TEXTS:
                 self.clear()
@@ -59,9 +63,7 @@ class Parameter:
     """The readings on a day."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(
-            self, "on", lru_cache(maxsize=CACHED_DAYS)(lambda day: Readings(lambda raw: self._read(raw, day)))
-        )
+        object.__setattr__(self, "on", lru_cache(maxsize=CACHED_DAYS)(lambda day: Readings(self, day)))
 
     def read(self, raw: Any, today: date) -> Any:
         """The value of a raw argument, or the default for a blank one; raises `ArgumentError`.
@@ -70,9 +72,10 @@ class Parameter:
         """
         if raw is None or type(raw) is str:
             return self.on(today)[raw]
-        return self._read(raw, today)
+        return self.reading(raw, today)
 
-    def _read(self, raw: Any, today: date) -> Any:
+    def reading(self, raw: Any, today: date) -> Any:
+        """The same, worked out each time."""
         if type(raw) is float or type(raw) is int:  # neither blank nor an error
             return self.kind.read(raw, self.name, today)
         if not is_blank(raw):

@@ -1,48 +1,72 @@
-"""Functions as they are called throughout one batch: what all calls of a function share is made ready once."""
+"""Functions as they are called throughout one batch: what all calls of a function share is made ready once.
+
+Calls that mean the same, however they are written, are one run.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import partial
 from operator import getitem
-from typing import Any
+from typing import Any, TypeAlias
+
+import msgspec
 
 from udfs.engine.effects import Asking
 from udfs.engine.registry import Udf, find
+from udfs.engine.run import Run
+from udfs.errors import CellError, error_cell
+
+_Begin: TypeAlias = tuple[Callable[..., Asking[Any]], Sequence[Any]]
+"""What makes a call ready to run, and with which arguments; it raises what is wrong with them."""
+
+
+class Call(msgspec.Struct, frozen=True, gc=False):
+    """One call of a function with raw arguments, as a host hands it over."""
+
+    function_id: str
+    args: Sequence[Any] = ()
 
 
 class Binding:
     """One function on one day, with what a session injects."""
 
-    __slots__ = ("_body", "_injected", "_left_out", "_readings", "function")
+    __slots__ = ("_injected", "_left_out", "_readings", "body", "function")
 
     def __init__(self, function: Udf, injected: Mapping[str, Any]) -> None:
         self.function = function
         self._injected = injected
         extra = {name: injected[name] for name in function.injected}
-        self._body = partial(function.body, **extra) if extra else function.body
+        self.body = partial(function.body, **extra) if extra else function.body
+        """What makes a call ready to run, called with what `read` gives."""
         self._readings = [parameter.on(injected["today"]) for parameter in function.parameters]
         self._left_out: dict[int, tuple[Any, ...]] = {}
         """By the number of arguments given, what is read in place of the others."""
 
     def call(self, args: Sequence[Any]) -> Asking[Any]:
         """The call with raw `args`, ready to run: as `Udf.bind`, which is asked where ranges are given."""
+        try:
+            return self.body(*self.read(args))
+        except TypeError:
+            return self.general(args)
+
+    def read(self, args: Sequence[Any]) -> tuple[Any, ...]:
+        """What the function gets for raw `args`; raises `TypeError` for a range, which has no reading."""
         left_out = self._left_out.get(len(args))
         if left_out is None:
-            return self._first_call(args)
-        try:
-            return self._body(*map(getitem, self._readings, args), *left_out)
-        except TypeError:  # a range has no reading
-            return self._general(args)
+            left_out = self._first_left_out(args)
+        return (*map(getitem, self._readings, args), *left_out)
 
-    def _first_call(self, args: Sequence[Any]) -> Asking[Any]:
-        """The first call with so many arguments."""
-        asking = self._general(args)
-        self._left_out[len(args)] = tuple([reading[None] for reading in self._readings[len(args) :]])
-        return asking
-
-    def _general(self, args: Sequence[Any]) -> Asking[Any]:
+    def general(self, args: Sequence[Any]) -> Asking[Any]:
+        """As `call`, also with ranges."""
         return self.function.bind(args, self._injected["today"], self._injected)
+
+    def _first_left_out(self, args: Sequence[Any]) -> tuple[Any, ...]:
+        """What is read in place of the arguments behind these; raises what is wrong with the first such call."""
+        self.general(args).close()
+        left_out = tuple([reading[None] for reading in self._readings[len(args) :]])
+        self._left_out[len(args)] = left_out
+        return left_out
 
 
 class Bindings(dict[str, Binding]):
@@ -56,3 +80,51 @@ class Bindings(dict[str, Binding]):
     def __missing__(self, function_id: str) -> Binding:
         binding = self[function_id] = Binding(find(function_id), self._injected)
         return binding
+
+
+class EqualCalls:
+    """The calls of one batch that differ: `firsts`, in the order in which they were first met."""
+
+    def __init__(self, bindings: Bindings) -> None:
+        self._bindings = bindings
+        self._places: dict[Hashable, int] = {}
+        self.firsts: list[Call] = []
+        self._begins: list[_Begin | CellError] = []
+
+    def places(self, calls: Sequence[Call]) -> list[int]:
+        """The place among the `firsts` of each of `calls`.
+
+        Where a range is given, and where the options are, a call counts as different from all others.
+        """
+        known = self._places
+        places: list[int] = []
+        for call in calls:
+            try:
+                binding = self._bindings[call.function_id]
+                read = binding.read(call.args)
+                meaning = (call.function_id, read)
+                place = known.get(meaning)
+                if place is None:
+                    place = known[meaning] = self._add(call, (binding.body, read))
+            except TypeError:
+                place = self._add(call, (self._bindings[call.function_id].general, (call.args,)))
+            except Exception as error:  # noqa: BLE001 - whatever it is, it becomes this one cell's error
+                place = self._add(call, error_cell(error, call.function_id))
+            places.append(place)
+        return places
+
+    def run(self, place: int) -> Run | CellError:
+        """The run of the call at this place of `firsts`, to be begun at once; or the error that it ends with."""
+        begin = self._begins[place]
+        if isinstance(begin, CellError):
+            return begin
+        body, given = begin
+        try:
+            return Run(body(*given))
+        except Exception as error:  # noqa: BLE001 - whatever it is, it becomes this one cell's error
+            return error_cell(error, self.firsts[place].function_id)
+
+    def _add(self, call: Call, begin: _Begin | CellError) -> int:
+        self.firsts.append(call)
+        self._begins.append(begin)
+        return len(self.firsts) - 1

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Container, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from dataservice.client import Resource
 from udfs.engine.effects import Question
+from udfs.engine.outcome import Outcome, charged_once
 from udfs.engine.run import Run
-
-if TYPE_CHECKING:
-    from udfs.engine.session import Outcome
+from udfs.errors import CellError
 
 Gate: TypeAlias = Callable[[Sequence[Resource[Any]]], Awaitable[None]]
 """Called before each round that fetches, with all that it may fetch; what it learns there, its reader can refuse."""
@@ -82,28 +81,46 @@ class Listener(Protocol):
 
 
 class Reporter:
-    """A follower that tells a listener; `outcome_of` makes the outcome of the call at a place from its run."""
+    """A follower that tells a listener; `outcome_of` makes the outcome of a run, which equal calls share.
 
-    def __init__(self, listener: Listener, outcome_of: Callable[[int, Run], Outcome]) -> None:
+    `firsts` are, for each call, the place of its run among those that differ.
+    """
+
+    def __init__(
+        self, listener: Listener, firsts: Sequence[int], outcome_of: Callable[[int, Run | CellError], Outcome]
+    ) -> None:
         self._listener = listener
         self._outcome_of = outcome_of
-        self._place_of: dict[int, int] = {}
+        self._calls: dict[int, list[int]] = {}
+        for place, first in enumerate(firsts):
+            self._calls.setdefault(first, []).append(place)
+        self._first_of: dict[int, int] = {}
         self.places = listener.places
 
-    def begun(self, place: int, run: Run) -> None:
-        """The call at this place has begun as `run`, which may have ended already."""
-        self._place_of[id(run)] = place
+    def begun(self, first: int, run: Run | CellError) -> None:
+        """The run of these calls has begun; it may have ended already."""
+        if isinstance(run, CellError):
+            self._tell(first, run)
+            return
+        self._first_of[id(run)] = first
         if run.asking is None:
             self.ended(run)
 
     def wants(self, run: Run) -> bool:
-        """Whether the listener wants it."""
-        return self._listener.wants(self._place_of[id(run)])
+        """Whether the listener wants any of its calls."""
+        return any(map(self._listener.wants, self._calls[self._first_of[id(run)]]))
 
     def ended(self, run: Run) -> None:
         """Tell the listener."""
-        place = self._place_of.pop(id(run))
+        first = self._first_of.pop(id(run))
         if run.given_up:
-            self._listener.given_up(place)
+            for place in self._calls[first]:
+                self._listener.given_up(place)
         else:
-            self._listener.answered(place, self._outcome_of(place, run))
+            self._tell(first, run)
+
+    def _tell(self, first: int, run: Run | CellError) -> None:
+        outcome = self._outcome_of(first, run)
+        places = self._calls[first]
+        for place, each in zip(places, charged_once([outcome], [0] * len(places)), strict=True):
+            self._listener.answered(place, each)

@@ -78,8 +78,12 @@ class Run(msgspec.Struct, eq=False):
             self.error = error
         self.asking, self.questions = None, ()
 
-    def note_lack(self, learned: Learned) -> None:
-        """Note what is old or missing in what the function goes on with."""
+    def note(self, learned: Learned) -> None:
+        """Note until when what the function goes on with is fresh, and what is old or missing in it."""
+        if learned.fresh_until < self.fresh_until:
+            self.fresh_until = learned.fresh_until
+        if not learned.is_lacking:
+            return
         stale = learned.stale
         if stale is not None and (self.stale is None or stale.fetched_at < self.stale.fetched_at):
             self.stale = stale

@@ -116,7 +116,7 @@ async def SIGNAL(  # noqa: N802 - the id that workbooks store
     day, at no cost; what nobody had looked at by then is `#N/A` with the day of the first look. `vintage=first` shows
     the values that were seen first.
     """
-    name, vintage = field.casefold(), Vintage.given(options, today)
+    name, vintage = field.casefold(), Vintage.given(options, today) if options else PRESENT
     if vintage.as_of is not None and name in OBSERVED:
         found = await observed_as_of(slug, at, vintage, with_previous=name in NEEDS_PREVIOUS)
         return _field_of(found, name, slug)

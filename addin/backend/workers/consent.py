@@ -13,6 +13,8 @@ async def answer_of_all(backend: BackendState, tenant: Tenant, number: int, *, y
     """Take the user's answer to a question that this worker holds or another one; False if no one has it open."""
     requests = tenant.consent.answer(number, yes=yes)
     if backend.place is None:
+        if requests is not None:
+            await backend.keep_answer(tenant, requests, yes=yes)
         return requests is not None
     answer = Asked(tenant.scope, question=number, load=yes)
     if requests is None:
@@ -22,6 +24,7 @@ async def answer_of_all(backend: BackendState, tenant: Tenant, number: int, *, y
         if requests is None:
             return False
     tenant.consent.learn(requests, yes=yes)
+    await backend.keep_answer(tenant, requests, yes=yes)
     await backend.place.ask_others(Asked(tenant.scope, granted=requests, load=yes).text())
     return True
 

@@ -18,7 +18,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
+import uvicorn
 
+from addin.autostart.looked_after import look_again_and_again, looking, renewals
 from addin.backend.operation.metrics import FOLDER_VARIABLE
 from addin.backend.serving import Listener, config_of, prepare_process
 from addin.backend.workers.place import WorkersPlace
@@ -59,14 +61,30 @@ class WorkerApp:
         return create_app(self.settings, place=self.place, pages_beside=self.pages_beside(self.settings))
 
 
+class WorkerConfig(uvicorn.Config):
+    """How a worker serves: it takes up a certificate that was renewed."""
+
+    def load(self) -> None:
+        """Load what the worker needs, in the worker."""
+        super().load()
+        if self.ssl_certfile is not None and self.ssl_keyfile is not None:
+            from addin.tls.certificates import Certificate  # cryptography takes long to load
+
+            own = Certificate(Path(self.ssl_certfile), Path(self.ssl_keyfile))
+            look_again_and_again(renewals(self, own), threading.Event())  # until the process ends
+
+
 def serve_workers(
     settings: Settings,
     listener: Listener,
     workers: int,
     pages_beside: Callable[[Settings], Sequence[BaseRoute]],
+    *,
+    upkeep: Callable[[], object] = lambda: None,
 ) -> None:
     """Answer requests from so many processes until Ctrl-C or SIGTERM; one that dies is replaced within a second.
 
+    `upkeep` is called every few seconds; it may renew the certificate, which all workers then take up.
     Raises `AddinError` on Windows, whose processes cannot share what these share.
     """
     if sys.platform == "win32":
@@ -80,9 +98,10 @@ def serve_workers(
         metrics = place.folder / "metrics"
         metrics.mkdir()
         os.environ[FOLDER_VARIABLE] = str(metrics)  # the workers inherit it
-        config = config_of(app, listener, grace_s=settings.stop_timeout_s)
+        config = config_of(app, listener, grace_s=settings.stop_timeout_s, kind=WorkerConfig)
         config.factory, config.workers, config.timeout_worker_healthcheck = True, workers, HEALTH_S
-        Multiprocess(config, sockets=[listener.socket]).run()
+        with looking(upkeep):
+            Multiprocess(config, sockets=[listener.socket]).run()
         listener.socket.close()
 
 

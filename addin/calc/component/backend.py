@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 import ssl
+import time
 from typing import Any, Callable, NamedTuple, Sequence
 from urllib.parse import urlsplit
 
@@ -15,6 +16,11 @@ CONNECT_S = 2.0
 
 ANSWER_S = 60.0
 """Longer than the backend's own deadline for a batch, so that its last known values still arrive."""
+
+RESTARTING_STATUS = 503
+RESTARTING = b'"kind":"restarting"'
+RESTART_PAUSES_S = (0.5, 1.0, 2.0, 4.0)
+"""A backend that says that it is restarting is asked again; that takes some seconds."""
 
 ATTEMPTS = 2
 """How often a request is sent whose connection breaks."""
@@ -60,9 +66,12 @@ class Address(NamedTuple):
 class BackendClient:
     """`addin serve` as the component sees it."""
 
-    def __init__(self, address: Address, clock: Callable[[], float]) -> None:
+    def __init__(
+        self, address: Address, clock: Callable[[], float], sleep: Callable[[float], None] = time.sleep
+    ) -> None:
         self.address = address
         self._clock = clock
+        self._sleep = sleep
         self._down_until = 0.0
         self._down_because = ""
         self._idle: list[http.client.HTTPConnection] = []
@@ -70,6 +79,8 @@ class BackendClient:
         """The requests to the service that the backend spent on calls from here."""
         self.progress: dict[str, Any] = {}
         """How far the backend was with its last answer; empty when all was there."""
+        self.question: dict[str, Any] | None = None
+        """The backend's question whether so many requests may be sent, while it is open."""
 
     def answers(self, calls: Sequence[Call]) -> list[dict[str, Any]]:
         """The answers of `calls` in order, however long they take; raises `BackendError` if there are none."""
@@ -81,24 +92,29 @@ class BackendClient:
             places = [place for place in places if place not in found]
         return [found[place] for place in range(len(calls))]
 
-    def answers_so_far(self, calls: Sequence[Call]) -> list[dict[str, Any]]:
+    def answers_so_far(self, calls: Sequence[Call], *, asks: bool = False) -> list[dict[str, Any]]:
         """What is there of the answers within about two seconds; the others are pending, and to be asked for again.
 
-        A refused batch is halved until only the bad calls fail.
+        A refused batch is halved until only the bad calls fail. `asks` if the user is shown the backend's question.
         """
         try:
-            return self._batch(calls)
+            return self._batch(calls, "&asks=menu" if asks else "")
         except BackendError as error:
             if error.status not in TOO_MUCH:
                 raise
             if len(calls) == 1:
                 return [{"error": "#VALUE!", "message": str(error), "fresh_s": 0.0}]
         half = len(calls) // 2
-        return self.answers_so_far(calls[:half]) + self.answers_so_far(calls[half:])
+        return self.answers_so_far(calls[:half], asks=asks) + self.answers_so_far(calls[half:], asks=asks)
 
     def drop(self, calls: Sequence[Call]) -> None:
         """Let the backend fetch nothing more for these calls."""
         self._request("POST", "/functions/drop", {"calls": [json_of(call) for call in calls]})
+
+    def answer_question(self, number: int, *, load: bool) -> None:
+        """Tell the backend whether what it asks about may be sent; another window may have answered it already."""
+        self._request("POST", "/functions/consent", {"question": number, "load": load})
+        self.question = None
 
     def refresh(self, mode: str) -> dict[str, Any]:
         """Ask the backend for new values at the next batch: `stale` or `force`."""
@@ -110,20 +126,22 @@ class BackendClient:
         self._down_until = 0.0
         return self._request("GET", "/status")
 
-    def _batch(self, calls: Sequence[Call]) -> list[dict[str, Any]]:
-        reply = self._request("POST", "/functions/call?pending=yes", {"calls": [json_of(call) for call in calls]})
+    def _batch(self, calls: Sequence[Call], asks: str) -> list[dict[str, Any]]:
+        path = f"/functions/call?pending=yes{asks}"
+        reply = self._request("POST", path, {"calls": [json_of(call) for call in calls]})
         answers = reply.get("answers")
         if not isinstance(answers, list) or len(answers) != len(calls):
             raise BackendError(f"what answers at {self.address.url} is not the add-in's backend")
         self.requests += int(reply.get("requests") or 0)
         self.progress = reply.get("progress") or {}
+        self.question = reply.get("question")
         return answers
 
     def _request(self, method: str, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
         if self._clock() < self._down_until:
             raise BackendError(self._down_because)
         try:
-            status, content = self._exchange(method, path, body)
+            status, content = self._exchange_again(method, path, body)
             reply = json.loads(content)
         except (OSError, http.client.HTTPException, ValueError) as error:
             self._down_until = self._clock() + DOWN_S
@@ -133,6 +151,22 @@ class BackendClient:
             reason = reply.get("error") if isinstance(reply, dict) else None
             raise BackendError(f"the backend refused: {reason or f'status {status}'}", status)
         return reply
+
+    def _exchange_again(self, method: str, path: str, body: dict[str, Any] | None) -> Any:
+        """The same as `_exchange`; a backend that says that it is restarting is asked again until it is back."""
+        is_restarting = False
+        for pause_s in RESTART_PAUSES_S:
+            try:
+                status, content = self._exchange(method, path, body)
+            except ConnectionError:
+                if not is_restarting:
+                    raise
+            else:
+                if status != RESTARTING_STATUS or RESTARTING not in content:
+                    return status, content
+                is_restarting = True
+            self._sleep(pause_s)
+        return self._exchange(method, path, body)
 
     def _exchange(self, method: str, path: str, body: dict[str, Any] | None) -> Any:
         """The status and the content; an idle connection that the backend has closed is replaced.

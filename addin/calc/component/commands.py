@@ -7,7 +7,8 @@ import traceback
 from typing import Any, Callable, NamedTuple
 
 import unohelper
-from com.sun.star.awt.MessageBoxType import INFOBOX, WARNINGBOX
+from com.sun.star.awt.MessageBoxType import INFOBOX, QUERYBOX, WARNINGBOX
+from com.sun.star.beans import StringPair
 from com.sun.star.frame import DispatchResultEvent, XDispatchProvider, XNotifyingDispatch
 from com.sun.star.frame.DispatchResultState import FAILURE, SUCCESS
 from com.sun.star.lang import XInitialization, XServiceInfo
@@ -16,13 +17,19 @@ from .backend import BackendError
 from .calls import Call
 from .documents import Situation
 from .host import Host, document_id
-from .report import explained, in_one_line, refreshed, revised_in, signals_in, state
+from .report import explained, filled, in_one_line, revised_in, signals_in, state
 from .tables import cells_in_error, computed, fit_tables
 
 HANDLER = "com.sun.star.frame.ProtocolHandler"
 TITLE = "Data Service"
-OK_BUTTON = 1
-INFOBAR, INFOBAR_SUCCESS, INFOBAR_WARNING = "data-service", 1, 2
+OK_BUTTON, YES_NO_BUTTONS, YES = 1, 3, 2
+INFOBAR, QUESTION_BAR = "data-service", "data-service-question"
+INFOBAR_SUCCESS, INFOBAR_WARNING = 1, 2
+NOTHING_ASKED = "No cell waits for a yes."
+
+
+IN_BAR = frozenset({"refresh", "refresh-everything", "stop", "ask", "load", "do-not-load"})
+"""Commands whose outcome is told in a bar above the cells, which needs no click."""
 
 
 class Outcome(NamedTuple):
@@ -46,6 +53,9 @@ class Commands(unohelper.Base, XInitialization, XDispatchProvider, XNotifyingDis
             "refresh": lambda document: self._refresh(document, "stale"),
             "refresh-everything": lambda document: self._refresh(document, "force"),
             "stop": self._stop,
+            "ask": self._ask,
+            "load": self._load,
+            "do-not-load": self._do_not_load,
             "explain": self._explain,
             "status": lambda document: self._status(document),
         }
@@ -94,19 +104,55 @@ class Commands(unohelper.Base, XInitialization, XDispatchProvider, XNotifyingDis
         """Fetch new values (`stale` or `force`), fill them in and fit the tables; what to tell the user."""
         engine = self._host.engine
         with self._host.refreshing:
-            before = engine.backend.requests
             engine.backend.refresh(mode)
             engine.expire()
-            self._host.recalculate(document)
-            fitted = self._on_main(document, lambda: fit_tables(document, self._namespace, engine))
-            blocked = [f"{place}: the cells its table needs are in use" for place in fitted.blocked]
-            self._host.blocked[document_id(document)] = blocked
-            spent = engine.backend.requests - before
-            return refreshed(spent, engine.backend.status(), fitted.changed, [*engine.messages(), *blocked])
+            return self._filled(document, "Refreshed")
+
+    def _filled(self, document: Any, what: str) -> str:
+        """Calculate the document with the values that are to be had, and fit its tables; what to tell the user."""
+        engine = self._host.engine
+        before = engine.backend.requests
+        self._host.recalculate(document)
+        fitted = self._on_main(document, lambda: fit_tables(document, self._namespace, engine))
+        blocked = [f"{place}: the cells its table needs are in use" for place in fitted.blocked]
+        self._host.blocked[document_id(document)] = blocked
+        spent = engine.backend.requests - before
+        return filled(what, spent, engine.backend.status(), fitted.changed, [*engine.messages(), *blocked])
 
     def _stop(self, document: Any) -> str:  # noqa: ARG002 - as every command
         """End what is loading; cells without a value say so."""
         return "Stopped. Refresh loads the rest." if self._host.engine.stop() else "Nothing is loading."
+
+    def _ask(self, document: Any) -> str:
+        """Ask whether the cells that wait may be loaded, and do what the user says."""
+        question = self._host.engine.backend.question
+        if question is None or not self._is_shown(document):
+            return NOTHING_ASKED if question is None else str(question["text"])
+        text = f"{question['text']}\n\nLoad the cells that wait?"
+        yes = self._on_main(document, lambda: self._box(QUERYBOX, YES_NO_BUTTONS, text)) == YES
+        return self._load(document) if yes else self._do_not_load(document)
+
+    def _load(self, document: Any) -> str:
+        """Allow what the backend asks for, and load it."""
+        with self._host.refreshing:
+            if not self._answered(document, load=True):
+                return NOTHING_ASKED
+            self._host.engine.expire()
+            return self._filled(document, "Loaded")
+
+    def _do_not_load(self, document: Any) -> str:
+        """Let the cells without values, until the next refresh."""
+        is_asked = self._answered(document, load=False)
+        return "Not loaded; nothing was spent. Refresh asks again." if is_asked else NOTHING_ASKED
+
+    def _answered(self, document: Any, *, load: bool) -> bool:
+        """Answer the question, which is not shown any more; False if there is none."""
+        backend = self._host.engine.backend
+        question = backend.question
+        self._on_main(document, lambda: show_question(document, None, self.protocol))
+        if question is not None:
+            backend.answer_question(question["id"], load=load)
+        return question is not None
 
     def _status(self, document: Any) -> str:
         """The state of the backend, the key and the quota, which cells show errors and why."""
@@ -138,7 +184,7 @@ class Commands(unohelper.Base, XInitialization, XDispatchProvider, XNotifyingDis
         engine = self._host.engine
         with engine.tracing() as calls:
             if formula.startswith("="):
-                computed(document, sheet, [formula])
+                computed(document, sheet, [[formula]])
         return cell.AbsoluteName.replace("$", ""), list(calls)
 
     def _is_shown(self, document: Any) -> bool:
@@ -155,14 +201,18 @@ class Commands(unohelper.Base, XInitialization, XDispatchProvider, XNotifyingDis
     def _show(self, command: str, outcome: Outcome) -> None:
         """Report a refresh in a bar above the cells, which needs no click; everything else in a message box."""
         done = outcome.state == SUCCESS
-        if command.startswith("refresh") or command == "stop":
+        if command in IN_BAR:
             self._show_bar(outcome.text, is_fine=done and "\n" not in outcome.text)
             return
+        self._box(INFOBOX if done else WARNINGBOX, OK_BUTTON, outcome.text)
+
+    def _box(self, kind: Any, buttons: int, text: str) -> Any:
+        """Show a message box; the button that was pressed."""
         window = self._frame.getContainerWindow()
-        kind = INFOBOX if done else WARNINGBOX
-        box = window.getToolkit().createMessageBox(window, kind, OK_BUTTON, TITLE, outcome.text)
-        box.execute()
+        box = window.getToolkit().createMessageBox(window, kind, buttons, TITLE, text)
+        pressed = box.execute()
         box.dispose()
+        return pressed
 
     def _show_bar(self, text: str, *, is_fine: bool) -> None:
         view, can_be_closed = self._frame.getController(), True
@@ -188,3 +238,15 @@ class Commands(unohelper.Base, XInitialization, XDispatchProvider, XNotifyingDis
     def getSupportedServiceNames(self) -> Any:  # noqa: N802 - UNO's name
         """A protocol handler."""
         return (HANDLER,)
+
+
+def show_question(document: Any, question: dict[str, Any] | None, protocol: str) -> None:
+    """Show the backend's question in a bar above the cells, with a button for each answer; None takes the bar away."""
+    view, can_be_closed = document.getCurrentController(), True
+    if view is None:
+        return
+    if view.hasInfobar(QUESTION_BAR):
+        view.removeInfobar(QUESTION_BAR)
+    if question is not None:
+        buttons = (StringPair("Load", f"{protocol}load"), StringPair("Not Now", f"{protocol}do-not-load"))
+        view.appendInfobar(QUESTION_BAR, TITLE, str(question["text"]), INFOBAR_WARNING, buttons, can_be_closed)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import Any, Callable, Iterator, Mapping, Sequence
 
 from .backend import BackendClient, BackendError, is_pending
@@ -85,7 +86,7 @@ class Engine:
         self._ended.clear()
         pending: list[Call] = []
         for start in range(0, len(calls), BATCH):
-            pending += self._keep(calls[start : start + BATCH], self.backend.answers_so_far)
+            pending += self._keep(calls[start : start + BATCH], partial(self.backend.answers_so_far, asks=True))
         if pending and self._is_stopped:
             self._keep(pending, self._stopped)
             pending = []

@@ -24,17 +24,24 @@ ROUNDS = 10
 class Host:
     """One for all documents of the process; `loaded` and `opened` get a document once its values are there.
 
-    `loaded` is for documents that a program loads without a window, `opened` for those in a window.
+    `loaded` is for documents that a program loads without a window, `opened` for those in a window; `ask` shows the
+    backend's question in a window.
     """
 
     def __init__(
-        self, context: Any, engine: Engine, loaded: Callable[[Any], None], opened: Callable[[Any], None]
+        self,
+        context: Any,
+        engine: Engine,
+        *,
+        loaded: Callable[[Any], None],
+        opened: Callable[[Any], None],
+        ask: Callable[[Any, dict[str, Any] | None], None],
     ) -> None:
         self.engine = engine
         self.main = MainThread(context)
         self._loaded = loaded
         self._results = Results()
-        self._screen = Screen(self.main, engine, self._results, opened)
+        self._screen = Screen(self.main, engine, self._results, opened, ask)
         self.refreshing = threading.Lock()
         """Held while a document is refreshed: two windows would expire each other's values and count their requests."""
         self.blocked: dict[str, list[str]] = {}
@@ -54,10 +61,12 @@ class Host:
         fresh = self.engine.fresh(call)
         if fresh is not None:
             return self._now(call, fresh.value, document)
+        cached = self.engine.cached(call)
+        if cached is not None and self.engine.is_tracing:  # what is only looked at is not asked for again
+            return self._now(call, cached.value, document)
         situation = self._situation(document)
         if situation is Situation.HIDDEN:
             return self._now(call, self.engine.value(call), document)
-        cached = self.engine.cached(call)
         self.engine.enqueue(call)
         self._will_come(document, situation)
         return self._results.later(call, cached.value if cached else None, waits=situation is Situation.SHOWN)

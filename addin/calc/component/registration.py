@@ -15,7 +15,7 @@ from com.sun.star.lang import XServiceInfo
 
 from .backend import Address, BackendClient
 from .calls import Function, functions_of
-from .commands import HANDLER, Commands
+from .commands import HANDLER, Commands, show_question
 from .engine import Engine
 from .host import Host
 from .response_cache import ResponseCache
@@ -47,7 +47,7 @@ def _host() -> Host:
     """The one host of this process: Calc makes several objects of each part, and all share the same values."""
     backend, cache = BackendClient(_address(), time.monotonic), ResponseCache(time.monotonic)
     engine = Engine(backend, cache, {function.id: function for function in _functions})
-    return Host(uno.getComponentContext(), engine, _loaded, _opened)
+    return Host(uno.getComponentContext(), engine, loaded=_loaded, opened=_opened, ask=_ask)
 
 
 def _loaded(document: Any) -> None:
@@ -57,6 +57,10 @@ def _loaded(document: Any) -> None:
 
 def _opened(document: Any) -> None:
     fit_opened(document, _built["namespace"], _host().engine)
+
+
+def _ask(document: Any, question: dict[str, Any] | None) -> None:
+    show_question(document, question, _built["protocol"])
 
 
 class _Functions(unohelper.Base, uno.getClass(_built["interface"]), XServiceInfo):  # type: ignore[misc]

@@ -9,11 +9,11 @@ from .calls import Call
 from .response_cache import CachedAnswer
 
 
-def refreshed(spent: int, status: dict[str, Any], fitted: int, problems: Sequence[str]) -> str:
-    """What a refresh did, the requests it spent, what is left by the backend's state after it, and the problems."""
+def filled(what: str, spent: int, status: dict[str, Any], fitted: int, problems: Sequence[str]) -> str:
+    """What was done ("Refreshed"), the requests it spent, what is left by the backend's state, and the problems."""
     quota = status.get("quota") or {}
     left = f", {quota['remaining']:,} left this month" if quota.get("remaining") is not None else ""
-    sentences = [f"Refreshed: {spent:,} {'request' if spent == 1 else 'requests'} spent{left}."]
+    sentences = [f"{what}: {spent:,} {'request' if spent == 1 else 'requests'} spent{left}."]
     if fitted:
         sentences.append(f"{fitted} {'table' if fitted == 1 else 'tables'} got another size.")
     return "\n".join([" ".join(sentences), *_listed(problems)])

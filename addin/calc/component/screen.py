@@ -16,15 +16,31 @@ from .report import loading
 from .results import Results
 from .tables import calculate_out_of_sight
 
+LOOK_S = 0.2
+"""How often a window that is being opened is looked at."""
+
 
 class Screen:
-    """One for all windows; `settled` gets each document that was opened, as soon as it shows its values."""
+    """One for all windows; `settled` gets each document that was opened, as soon as it shows its values.
 
-    def __init__(self, main: MainThread, engine: Engine, results: Results, settled: Callable[[Any], None]) -> None:
+    `ask` shows the backend's question above a document's cells, or takes it away if there is none.
+    """
+
+    def __init__(
+        self,
+        main: MainThread,
+        engine: Engine,
+        results: Results,
+        settled: Callable[[Any], None],
+        ask: Callable[[Any, dict[str, Any] | None], None],
+    ) -> None:
         self._main = main
         self._engine = engine
         self._results = results
         self._settled = settled
+        self._ask = ask
+        self._to_ask: dict[str, Any] = {}
+        """Documents in whose windows the backend's question is to be shown, or taken away."""
         self._known: set[str] = set()
         self._opened: set[str] = set()
         self._waiting: dict[str, Any] = {}
@@ -70,6 +86,8 @@ class Screen:
             try:
                 while self.fill_in():
                     pass
+                while not self._main.run(self._show_question) and not self._wake.wait(LOOK_S):
+                    pass
             except Exception:  # noqa: BLE001 - the next call must find a worker
                 traceback.print_exc()
 
@@ -85,6 +103,17 @@ class Screen:
             if self._results.shows_last(call):
                 self._engine.enqueue(call)
         self._show_progress(is_loading=bool(pending))
+
+    def _show_question(self) -> bool:
+        """Ask in every window whose cells waited, or take the question away; whether all of them show it by now."""
+        for identifier, document in list(self._to_ask.items()):
+            with suppress(RuntimeException, AttributeError):  # it was closed meanwhile
+                # A bar that comes while a document is still being loaded would leave its window unfinished.
+                if not document.getCurrentController().getFrame().getContainerWindow().isVisible():
+                    continue
+                self._ask(document, self._engine.backend.question)
+            del self._to_ask[identifier]
+        return not self._to_ask
 
     def _show_progress(self, *, is_loading: bool) -> None:
         """Tell in the status bar how far loading is; an office without one goes without."""
@@ -107,6 +136,7 @@ class Screen:
         self._show_progress(is_loading=False)
         self._engine.end_loading()
         documents, self._waiting = self._waiting, {}
+        self._to_ask.update(documents)
         for identifier, document in documents.items():
             with suppress(RuntimeException):  # it was closed meanwhile
                 if document.isAutomaticCalculationEnabled():

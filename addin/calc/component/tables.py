@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import Any, Iterator, NamedTuple, Sequence
+from typing import Any, Iterable, Iterator, NamedTuple, Sequence
 
 from com.sun.star.lang import Locale
 from com.sun.star.sheet.FormulaResult import ERROR
@@ -17,6 +17,9 @@ FORMULA, CONSTANT = 16, 1 | 2 | 4
 
 DATE_FORMATS = {"date": "YYYY-MM-DD", "datetime": "YYYY-MM-DD HH:MM"}
 PLAIN_FORMAT = "General;-General"
+
+AT_ONCE = 1_000
+"""Array formulas whose sizes are worked out together: one by one, two thousand would hold up Calc for a minute."""
 
 
 class Fitted(NamedTuple):
@@ -34,7 +37,9 @@ def fit_tables(document: Any, namespace: str, engine: Engine) -> Fitted:
     changed, blocked = 0, []
     undo = document.getUndoManager()
     for sheet in document.Sheets:
-        areas = [] if sheet.isProtected() else dict.fromkeys(_arrays(sheet, namespace))
+        areas = (
+            [] if sheet.isProtected() else _to_fit(document, sheet, dict.fromkeys(_arrays(sheet, namespace)), engine)
+        )
         for area, wanted, answer in [(area, *_needed(document, sheet, area, engine)) for area in areas]:
             undo.enterUndoContext("Fit tables")
             try:
@@ -72,6 +77,19 @@ def _arrays(sheet: Any, namespace: str) -> Iterator[Area]:
                     yield _array_at(sheet, found.getCellByPosition(x, y))
 
 
+def _to_fit(document: Any, sheet: Any, areas: Iterable[Area], engine: Engine) -> list[Area]:
+    """Without the single cells whose result is a single value, as Excel stores nearly every formula of ours."""
+    single = [area for area in areas if area.columns == area.rows == 1]
+    fitting: set[Area] = set()
+    for start in range(0, len(single), AT_ONCE):
+        part = single[start : start + AT_ONCE]
+        formulas = [_formula(sheet, area)[1:] for area in part]
+        with engine.tracing():
+            sizes = computed(document, sheet, [[f"=COLUMNS({each})", f"=ROWS({each})"] for each in formulas])
+        fitting.update(area for area, size in zip(part, sizes or ()) if max(size) <= 1)
+    return [area for area in areas if area not in fitting]
+
+
 def _array_at(sheet: Any, cell: Any) -> Area:
     cursor = sheet.createCursorByRange(cell)
     cursor.collapseToCurrentArray()
@@ -84,10 +102,10 @@ def _needed(document: Any, sheet: Any, area: Area, engine: Engine) -> tuple[Area
     """The area that the result of an array formula needs, or the area it has if that is unknown; and the answer."""
     formula = _formula(sheet, area)[1:]
     with engine.tracing() as calls:
-        sizes = computed(document, sheet, [f"=COLUMNS({formula})", f"=ROWS({formula})"])
-    if sizes is None or min(sizes) < 1:
+        sizes = computed(document, sheet, [[f"=COLUMNS({formula})", f"=ROWS({formula})"]])
+    if sizes is None or min(sizes[0]) < 1:
         return area, None
-    wanted = area.resized(int(sizes[0]), int(sizes[1]))
+    wanted = area.resized(int(sizes[0][0]), int(sizes[0][1]))
     fits = wanted.fits(sheet.Columns.Count, sheet.Rows.Count)
     return wanted if fits else area, engine.cached(list(calls)[-1]) if calls else None
 
@@ -133,24 +151,20 @@ def _format(document: Any, cells: Any, code: str) -> None:
             part.NumberFormat = key
 
 
-def computed(document: Any, sheet: Any, formulas: Sequence[str]) -> list[float] | None:
-    """The numbers that `formulas` return, 0 for an error; None if the sheet is protected or its last cells are in use.
+def computed(document: Any, sheet: Any, formulas: Sequence[Sequence[str]]) -> list[list[float]] | None:
+    """The numbers that rows of `formulas` return, 0 for anything else; None if the sheet is protected or has no room.
 
     Calc computes them in the sheet's last cells, without a trace: no undo step, no changed document.
     """
     columns, rows = sheet.Columns.Count, sheet.Rows.Count
-    cells = sheet.getCellRangeByPosition(columns - len(formulas), rows - 1, columns - 1, rows - 1)
-    if sheet.isProtected() or any(cells.getFormulaArray()[0]):
+    cells = sheet.getCellRangeByPosition(columns - len(formulas[0]), rows - len(formulas), columns - 1, rows - 1)
+    if sheet.isProtected() or any(map(any, cells.getFormulaArray())):
         return None
     was_modified, undo = document.isModified(), document.getUndoManager()
     try:
-        numbers = []
-        for position, formula in enumerate(formulas):
-            cell = cells.getCellByPosition(position, 0)
-            with _unrecorded(undo):
-                cell.setFormula(formula)
-            numbers.append(0.0 if cell.getError() else cell.getValue())
-        return numbers
+        with _unrecorded(undo):
+            cells.setFormulaArray(tuple(map(tuple, formulas)))
+        return [[each if isinstance(each, float) else 0.0 for each in row] for row in cells.getDataArray()]
     finally:
         with _unrecorded(undo):
             cells.clearContents(FORMULA | CONSTANT)
@@ -178,7 +192,7 @@ def calculate_out_of_sight(document: Any) -> None:
     was_modified = document.isModified()
     for sheet in document.Sheets:
         sheet.queryFormulaCells(ERROR)
-    any(computed(document, sheet, ["=0"]) for sheet in document.Sheets)
+    any(computed(document, sheet, [["=0"]]) for sheet in document.Sheets)
     document.setModified(was_modified)
 
 

@@ -100,6 +100,21 @@ def clear(
     asyncio.run(clear_contents(archive=archive, all_keys=all_keys))
 
 
+@app.command()
+def seal() -> None:
+    """Take over what an earlier version kept in Redis for the key in use: encrypt it, and delete the readable copy.
+
+    Only do this with a Redis that nobody else could write to: what is there is believed.
+
+    \b
+    Example:
+      addin cache seal
+    """
+    from addin.cli.cache.contents import seal_contents
+
+    asyncio.run(seal_contents())
+
+
 def _confirm(what: str, *, all_keys: bool) -> None:
     """Go on only if a person says yes; without a terminal nobody can be asked."""
     if not sys.stdin.isatty():

@@ -27,7 +27,9 @@ from dataservice.client.archive.archive import Archive
 from dataservice.client.cache.inventory import Amount, KeyShare, key_shares
 from dataservice.client.contract.dates import moment_of
 from dataservice.client.contract.windows import utc_day_of
+from dataservice.client.network.credentials import ApiKey, sealed_for
 from dataservice.stores import SqliteStore, Store, StoreAwayError
+from dataservice.stores.plain_before import seal_plain
 
 SUFFIX = 6
 """So many characters of a key's hash tell keys apart; the hash tells nothing of the key."""
@@ -42,6 +44,8 @@ class OpenCache:
 
     store: Store
     place: str
+    readable: Store
+    """The store as the key in use reads it, where entries are sealed; otherwise the store itself."""
     client: AsyncClient | None = None
     key_id: str | None = None
     """The last four characters of the key."""
@@ -74,10 +78,12 @@ async def open_cache() -> AsyncIterator[OpenCache]:
         with _told(place):
             await store.salt()  # a damaged file is moved aside now, and a server that is away is told
             if key is None:
-                yield OpenCache(store, place)
+                yield OpenCache(store, place, store)
             else:
                 async with open_client(settings, key.value, store) as client:
-                    yield OpenCache(store, place, client, key.id)
+                    readable = sealed_for(ApiKey(key.value), client.base_url, store)
+                    await readable.salt()
+                    yield OpenCache(store, place, readable, client, key.id)
     finally:
         await store.aclose()
 
@@ -85,8 +91,8 @@ async def open_cache() -> AsyncIterator[OpenCache]:
 async def show_contents(*, as_json: bool) -> None:
     """Print what the store holds for each key."""
     async with open_cache() as cache:
-        shares = key_shares(await cache.store.entries(), await cache.store.logs())
         scope = await cache.scope()
+        shares = await _shares(cache, scope)
     if as_json:
         print_json({"store": printable(cache.place), "keys": [_as_json(share, scope) for share in shares]})
         return
@@ -102,6 +108,17 @@ async def show_contents(*, as_json: bool) -> None:
         amounts = (share.answers, share.histories, share.archive)
         table.add_row(f"…{share.scope[-SUFFIX:]}{used}", *map(amount_text, amounts))
     Console(markup=False, highlight=False).print(table)
+
+
+async def _shares(cache: OpenCache, scope: str | None) -> list[KeyShare]:
+    """What is kept for each key; of a sealed store the names are known for the key in use only."""
+    entries, logs = await cache.store.entries(), await cache.store.logs()
+    if scope is None or cache.readable is cache.store:
+        return key_shares(entries, logs)
+    others = [each for each in entries if not each.name.startswith(scope)]
+    other_logs = [each for each in logs if not each.name.startswith(scope)]
+    own = f"{scope}/"
+    return key_shares([*others, *await cache.readable.entries(own)], [*other_logs, *await cache.readable.logs(own)])
 
 
 async def export_archive(file: Path, slugs: Sequence[str]) -> None:
@@ -151,11 +168,24 @@ async def clear_contents(*, archive: bool, all_keys: bool) -> None:
         if not all_keys:
             await cache.archive()
         prefix = "" if all_keys else f"{await cache.scope()}/"
-        entries = await cache.store.clear(prefix)
-        logs = await cache.store.delete_logs(prefix) if archive else 0
+        store = cache.store if all_keys else cache.readable
+        entries = await store.clear(prefix)
+        logs = await store.delete_logs(prefix) if archive else 0
         await _shrink(cache.store)
     deleted = f"Deleted {entries:,} cached {'entry' if entries == 1 else 'entries'}"
     echo(f"{deleted} and the archive of {counted(logs, 'signal')}." if archive else f"{deleted}; the archive is kept.")
+
+
+async def seal_contents() -> None:
+    """Seal what an earlier version kept in Redis for the key in use."""
+    async with open_cache() as cache:
+        await cache.archive()
+        if (scope := await cache.scope()) is None or cache.readable is cache.store:
+            echo("There is nothing to seal: only what is kept in Redis is sealed.")
+            return
+        with _progress("Sealing", None) as advance:
+            sealed = await seal_plain(cache.store, cache.readable, scope, advance)
+    echo(f"Sealed {sealed:,} {'entry' if sealed == 1 else 'entries'}.")
 
 
 def amount_text(amount: Amount) -> str:
@@ -206,7 +236,7 @@ def _told(place: str) -> Iterator[None]:
 
 
 @contextmanager
-def _progress(what: str, steps: int) -> Iterator[Callable[[], None]]:
+def _progress(what: str, steps: int | None) -> Iterator[Callable[[], None]]:
     """A progress bar on a terminal; the function that is given counts one step."""
     console = Console(stderr=True)
     with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:

@@ -57,7 +57,7 @@ def serve(
     else:
         from addin.backend.workers.supervisor import serve_workers
 
-        serve_workers(settings, listener, processes, shared_sheet)
+        serve_workers(settings, listener, processes, shared_sheet, upkeep=_upkeep(backend))
     echo("Stopped.")
 
 

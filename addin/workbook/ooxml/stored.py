@@ -12,6 +12,9 @@ from udfs.cells import Scalar, serial
 from udfs.errors import CellError, ErrorCode
 
 MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+
+CALCULATION_ENGINE = 191029
+"""The version of Excel's calculation engine, that of Microsoft 365, by which a book of ours says it was calculated."""
 ERROR_CODES = frozenset(
     ("#NULL!", "#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#N/A", "#SPILL!", "#CALC!", "#GETTING_DATA")
 )

@@ -16,6 +16,7 @@ from addin.workbook.calculation.influence import Calculation, Influence, Place, 
 from addin.workbook.ooxml.book import Book
 from addin.workbook.ooxml.cellformulas import Formula
 from addin.workbook.ooxml.positions import CellIndex, Spot
+from udfs.cells import Scalar
 
 NO_VALUE_YET = (
     "is a formula that has no value in the file yet: save the book once in Excel or Calc, or use --engine libreoffice"
@@ -24,21 +25,44 @@ NO_VALUE_YET = (
 
 
 @dataclass(frozen=True, slots=True)
+class Substitute:
+    """What is shown where the cell holds this text, of which a blank cell holds none: a text, or another cell."""
+
+    text: str
+    by: str | Area
+
+    def fits(self, value: Scalar) -> bool:
+        """Whether a cell with this value holds the text; as in every spreadsheet, case does not count."""
+        return (value is None and not self.text) or (
+            isinstance(value, str) and value.casefold() == self.text.casefold()
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class CellReference:
     """A formula that only shows another cell, or a link to what is in it.
 
-    `=A1`, `=A1&""` (a blank cell stays blank), `=HYPERLINK(A1)`, `=HYPERLINK(A1,"Open")` and
-    `=IF(A1="","",HYPERLINK(A1,"Open"))`. `label` is what a link shows instead of its address.
+    `=A1`, `=A1&""` (a blank cell stays blank), `=HYPERLINK(A1)`, `=HYPERLINK(A1,"Open")`, `=IF(A1="","",A1)`,
+    `=IF(A2="",B1,A2)`, `=IF(A1&""="name","Name",A1)`, `=IF(A1="","","More")` and `=IF(A1="","",HYPERLINK(A1,"Open"))`.
+    `label` is shown instead of what the cell holds.
     """
 
     source: Area
     as_text: bool = False
     label: str | None = None
-    blank_if_blank: bool = False
+    substitute: Substitute | None = None
+
+    @property
+    def cells(self) -> tuple[Area, ...]:
+        """The cells that it may show."""
+        by = None if self.substitute is None else self.substitute.by
+        return (self.source, by) if isinstance(by, Area) else (self.source,)
 
 
 _SOURCE = r"(?P<source>(?:'(?:[^']|'')+'!|[\w.]+!)?\$?[A-Za-z]{1,3}\$?\d{1,7})"
 _LABEL = r'"(?P<label>(?:[^"]|"")*)"'
+_AGAIN = r'(?P<again>[^,()"]+)'
+_IF = rf'IF\({_SOURCE}(?:&"")?="(?P<text>(?:[^"]|"")*)",(?P<by>"(?:[^"]|"")*"|[^,()"=+*/&<>^-]+),'
 _CELL_REFERENCES = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
@@ -46,11 +70,14 @@ _CELL_REFERENCES = tuple(
         rf'{_SOURCE}&""',
         rf"HYPERLINK\({_SOURCE}\)",
         rf"HYPERLINK\({_SOURCE},{_LABEL}\)",
-        rf'IF\({_SOURCE}="","",HYPERLINK\((?P<again>[^,()"]+),{_LABEL}\)\)',
+        rf"{_IF}{_AGAIN}\)",
+        rf"{_IF}{_LABEL}\)",
+        rf"{_IF}HYPERLINK\({_AGAIN},{_LABEL}\)\)",
     )
 )
 """The forms that `cell_reference` recognizes, without white space."""
-_BEGINNING = re.compile(rf'=?(?:HYPERLINK\(|IF\([^=]+="",""|{_SOURCE}(?:$|&""))', re.IGNORECASE)
+_SHOWN_AS_THEY_ARE = (_CELL_REFERENCES[0], _CELL_REFERENCES[4])
+_BEGINNING = re.compile(rf'=?(?:HYPERLINK\(|IF\([^="]+(?:&"")?="[^"]*",|{_SOURCE}(?:$|&""))', re.IGNORECASE)
 
 
 def cell_reference(formula: str) -> CellReference | None:
@@ -60,17 +87,32 @@ def cell_reference(formula: str) -> CellReference | None:
     for pattern in _CELL_REFERENCES:
         if match := pattern.fullmatch(formula.removeprefix("=")):
             parts = match.groupdict()
-            areas = references(parts["source"])
-            if not areas or not isinstance(areas[0], Area) or parts.get("again", parts["source"]) != parts["source"]:
+            source, by = _cell(parts["source"]), _text_or_cell(parts.get("by"))
+            if source is None or by is None or parts.get("again", parts["source"]) != parts["source"]:
                 return None
-            label = parts.get("label")
+            text = parts.get("text")
             return CellReference(
-                areas[0],
-                as_text=pattern is not _CELL_REFERENCES[0],
-                label=None if label is None else label.replace('""', '"'),
-                blank_if_blank="again" in parts,
+                source,
+                as_text=pattern not in _SHOWN_AS_THEY_ARE,
+                label=None if parts.get("label") is None else _unquoted(parts["label"]),
+                substitute=None if text is None else Substitute(_unquoted(text), by),
             )
     return None
+
+
+def _cell(text: str) -> Area | None:
+    areas = references(text)
+    return areas[0] if len(areas) == 1 and isinstance(areas[0], Area) and areas[0].is_cell else None
+
+
+def _text_or_cell(text: str | None) -> str | Area | None:
+    if text is None:
+        return ""
+    return _unquoted(text[1:-1]) if text.startswith('"') else _cell(text)
+
+
+def _unquoted(text: str) -> str:
+    return text.replace('""', '"')
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,10 +169,12 @@ class Dependencies:
         """Whether a cell shows a value of ours."""
         return place in self._owners
 
-    def argument_cells(self, cell: OurCell) -> list[Place]:
-        """The existing cells to which the arguments of `cell` refer."""
-        areas = self._argument_areas(cell)
-        return [(sheet, spot) for sheet, area in areas for spot in self._book.sheet(sheet).spots_in(area)]
+    def shown_by(self, reference: OurCell) -> list[Place]:
+        """The cells that a reference may show, whether they exist or not."""
+        with suppress(Unworkable):  # a sheet that is not there
+            areas = self._argument_areas(reference)
+            return [(sheet, (area.first_row, area.first_column)) for sheet, area in areas]
+        return []
 
     def own(self, cell: OurCell) -> None:
         """Count a cell, and the area it fills, as ours."""
@@ -146,17 +190,18 @@ class Dependencies:
         """
         return set().union(*map(self._in_area, self._argument_areas(cell)))
 
-    def any_depends_on(self, changed: set[Place]) -> bool:
-        """Whether a formula of the book that is not one call of ours refers to one of the `changed` cells."""
+    def any_depends_on(self, changed: set[Place], *, besides: set[Place]) -> bool:
+        """Whether a formula of the book that is not ours, `besides` some, refers to one of the `changed` cells."""
         cells = by_sheet(changed)
         return any(
             sheet in cells and cells[sheet].first_inside(area) is not None
-            for _, areas, _ in self._calculations()
+            for place, areas, _ in self._calculations()
+            if place not in besides
             for sheet, area in areas
         )
 
     def _argument_areas(self, cell: OurCell) -> Iterator[SheetArea]:
-        for argument in (cell.call.source,) if isinstance(cell.call, CellReference) else cell.call.args:
+        for argument in cell.call.cells if isinstance(cell.call, CellReference) else cell.call.args:
             if isinstance(argument, Named):
                 area = self._book.area_of(argument, cell.sheet)
             elif isinstance(argument, Spill):

@@ -72,21 +72,34 @@ def make_plan(book: Book, namespace: str = "DS", *, calculates: bool = False) ->
                     skipped.append(CellNote(where, formula.text, str(error)))
             elif reference := cell_reference(formula.text):
                 references.append(OurCell(sheet.name, spot, formula, reference))
+    parsed = {sheet.name for sheet in book.sheets_with_calls(namespace)}
+    for name in book.sheet_names if cells else ():
+        if name not in parsed:
+            references += _references_on(book, name)
     plan = Plan(Dependencies(book, cells, namespace, calculates=calculates), skipped=skipped)
     cells.extend(_references_to_ours(plan.dependencies, references))
     _put_in_order(cells, plan)
     return plan
 
 
+def _references_on(book: Book, sheet: str) -> Iterator[OurCell]:
+    """The formulas of a sheet without calls that only show another cell."""
+    for spot, formula in book.formulas(sheet):
+        if reference := cell_reference(formula.text):
+            yield OurCell(sheet, spot, formula, reference)
+
+
 def _references_to_ours(dependencies: Dependencies, references: list[OurCell]) -> Iterator[OurCell]:
     """The cell references whose source is ours, or is such a reference."""
     by_source: dict[Place, list[OurCell]] = {}
     for reference in references:
-        for source in dependencies.argument_cells(reference):
+        for source in dependencies.shown_by(reference):
             by_source.setdefault(source, []).append(reference)
     queue = deque(source for source in by_source if dependencies.owns(source))
     while queue:
         for reference in by_source.pop(queue.popleft(), ()):
+            if dependencies.owns(reference.place):
+                continue
             dependencies.own(reference)
             queue.append(reference.place)
             yield reference
@@ -99,13 +112,22 @@ def arguments(book: Book, call: ParsedCall, sheet: str) -> list[Any]:
 
 def referenced_value(book: Book, reference: CellReference, sheet: str) -> Scalar:
     """What a formula shows that only shows another cell; a blank cell shows as 0, as in every spreadsheet."""
-    source = reference.source
-    value = book.sheet(source.sheet or sheet).value((source.first_row, source.first_column))
+    value = _shown(book, reference.source, sheet)
+    if (instead := reference.substitute) is not None:
+        if isinstance(value, CellError):
+            return value
+        if instead.fits(value):
+            by = instead.by if isinstance(instead.by, str) else _shown(book, instead.by, sheet)
+            return 0.0 if by is None else by
     if reference.label is not None:
-        return "" if reference.blank_if_blank and value in (None, "") else reference.label
+        return reference.label
     if not reference.as_text or isinstance(value, CellError):
         return 0.0 if value is None else value
     return "" if value is None else f"{value:.15g}" if isinstance(value, float) else str(value)
+
+
+def _shown(book: Book, cell: Area, sheet: str) -> Scalar:
+    return book.sheet(cell.sheet or sheet).value((cell.first_row, cell.first_column))
 
 
 def _argument(book: Book, argument: Argument, sheet: str) -> Any:

@@ -22,7 +22,7 @@ from addin.workbook.refresh.worked_out import Working, working
 from addin.workbook.refresh.writing import record, write, write_outcome
 from udfs import Session
 
-MAX_FURTHER_PASSES = 3
+MAX_FURTHER_PASSES = 5
 """How many more passes follow when spills change their size; the next refresh does what is left."""
 
 
@@ -170,7 +170,9 @@ def _finish(book: Book, plan: Plan, report: Refreshed) -> None:
     # A spill may have made a cell of ours of what was worked out before.
     report.calculated = [cell for cell in report.calculated if cell.cell not in planned]
     # Where the engine is installed, every formula that depends on a changed value has been looked at.
-    depends = not is_installed() and bool(report.changed) and plan.dependencies.any_depends_on(report.changed)
+    # A reference to a cell below a table that has become shorter is no longer ours, and up to date all the same.
+    shown = {cell.cell for cell in report.referring}
+    depends = not is_installed() and plan.dependencies.any_depends_on(report.changed, besides=shown)
     doubtful = any(cell.rests_on_ours and (cell.unproven or not cell.compared) for cell in report.calculated)
     report.recalculates = depends or doubtful or bool(report.skipped)
     if report.recalculates:

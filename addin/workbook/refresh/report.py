@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -119,11 +119,17 @@ class Refreshed:
         self.written |= before.written
         self.changed |= before.changed
         self.requests += before.requests
-        found = {cell.cell: cell for cell in before.calculated}
-        for cell in self.calculated:
-            first = found.get(cell.cell)
-            found[cell.cell] = cell._replace(old=first.old, compared=first.compared) if first else cell
-        self.calculated = list(found.values())
+        self.calculated = _since(before.calculated, self.calculated)
+        self.referring = _since(before.referring, self.referring)
+
+
+def _since(before: Iterable[CalculatedCell], now: Iterable[CalculatedCell]) -> list[CalculatedCell]:
+    """The cells of both passes, each with the value it had at first and the one it has now."""
+    found = {cell.cell: cell for cell in before}
+    for cell in now:
+        first = found.get(cell.cell)
+        found[cell.cell] = cell._replace(old=first.old, compared=first.compared) if first else cell
+    return list(found.values())
 
 
 Around: TypeAlias = AbstractContextManager[object]

@@ -16,13 +16,18 @@ from xlsxwriter import Workbook
 from xlsxwriter.worksheet import Worksheet
 
 from addin.excel.manifest import ADDIN_ID, addin_version
+from addin.workbook.ooxml.book import Book
 from addin.workbook.ooxml.errors import WorkbookError
 from addin.workbook.ooxml.package import Package
+from addin.workbook.ooxml.stored import CALCULATION_ENGINE
 from addin.workbook.ooxml.target import Target
 from addin.workbook.ooxml.webextension import webextension_parts
+from addin.workbook.refresh.dependencies import cell_reference
+from addin.workbook.refresh.plan import referenced_value
 from addin.workbook.refresh.refresh import refresh_book
 from addin.workbook.refresh.report import Refreshed
-from addin.workbook.template.charts import CHART_SHEET, write_chart_data, write_comparison, write_dashboard
+from addin.workbook.template.charts import write_comparison, write_dashboard
+from addin.workbook.template.data import DATA_SHEET, Data
 from addin.workbook.template.lists import write_catalogue, write_currents, write_indices, write_wire
 from addin.workbook.template.revisions import SLUG, write_revisions
 from addin.workbook.template.start import write_start
@@ -40,7 +45,6 @@ _SHEETS: dict[str, Callable[[Worksheet, Theme], None]] = {
     "Wire": write_wire,
     "Revisions": write_revisions,
     "Catalogue": write_catalogue,
-    CHART_SHEET: write_chart_data,
 }
 
 EXAMPLE_DAY = date(2026, 8, 31)
@@ -48,9 +52,6 @@ EXAMPLE_DAY = date(2026, 8, 31)
 
 EARLIER_LOOKS_DAYS = (95, 65, 35)
 """So many days before, somebody looked at the signal whose revisions the template shows."""
-
-_CALC_ENGINE = 191029
-"""The version of Excel's calculation engine, that of Microsoft 365, by which the book says it was calculated."""
 
 
 def refuse_unwritable(target: Path) -> None:
@@ -78,7 +79,10 @@ async def write_template(
         _write_layout(layout, created, namespace)
         opening = Path(folder) / "opening.xlsx"
         with Package(layout) as package:
-            package.write(Target(opening), webextension_parts(package, addin_id=ADDIN_ID, version=addin_version()))
+            book = Book(package)
+            _show_blanks(book)
+            own = webextension_parts(package, addin_id=ADDIN_ID, version=addin_version())
+            package.write(Target(opening), {**book.changed_parts(), **own})
         return await refresh_book(session, opening, target, namespace=namespace, force=True, progress=progress)
 
 
@@ -86,7 +90,7 @@ def _write_layout(path: Path, created: datetime, namespace: str) -> None:
     workbook = Workbook(path)
     # Otherwise Excel drops the values when it opens the book, and asks for all of them again.
     workbook.calc_on_load = False
-    workbook.set_calc_mode("auto", _CALC_ENGINE)
+    workbook.set_calc_mode("auto", CALCULATION_ENGINE)
     workbook.set_properties(
         {
             "title": "Data Service workbook",
@@ -94,10 +98,20 @@ def _write_layout(path: Path, created: datetime, namespace: str) -> None:
             "created": created.astimezone(UTC).replace(tzinfo=None),
         }
     )
-    theme = Theme(workbook, namespace)
+    sheets = {name: workbook.add_worksheet(name) for name in _SHEETS}
+    theme = Theme(workbook, namespace, Data(workbook.add_worksheet(DATA_SHEET)))
     for name, write in _SHEETS.items():
-        write(workbook.add_worksheet(name), theme)
+        write(sheets[name], theme)
     workbook.close()
+
+
+def _show_blanks(book: Book) -> None:
+    """Give each formula that shows another cell what it shows of a blank one, as below the end of a table."""
+    for name in book.sheet_names:
+        sheet = book.sheet(name)
+        for spot, formula in list(sheet.formulas()):
+            if (reference := cell_reference(formula.text)) is not None:
+                sheet.write(spot, referenced_value(book, reference, name))
 
 
 @asynccontextmanager

@@ -9,20 +9,20 @@ from __future__ import annotations
 from xlsxwriter.chart import Chart
 from xlsxwriter.worksheet import Worksheet
 
+from addin.workbook.template.data import Spill
 from addin.workbook.template.lists import FIRST_ROW as CATALOGUE_ROW
 from addin.workbook.template.theme import ACCENT, DATE, HEADING_POINTS, MUTED, RULE, Theme
 
 _SIGNALS_ROW, _SIGNALS = 6, 10
 _CHART_ROW = _SIGNALS_ROW + _SIGNALS + 2
-_POINTS = 340
-_WINDOW = "-330D"
+_DAYS = 330
+_WINDOW = f"-{_DAYS}D"
 """A window that costs no request beyond that for the signal's latest value, which comes with 365 observations."""
 
-CHART_SHEET = "Chart data"
-"""The hidden sheet with the values behind the dashboard's chart."""
-
-_HISTORY_ROW = 9
+_HISTORY_ROW = 8
+_HISTORY_ROWS = 120
 _HISTORY_POINTS = 37
+"""Three years of months with both ends; the chart shows the first so many rows."""
 
 
 def write_dashboard(sheet: Worksheet, theme: Theme) -> None:
@@ -71,22 +71,24 @@ def _write_dashboard_chart(sheet: Worksheet, theme: Theme) -> None:
     sheet.write(f"D{row}", "change over the last 330 days, in the unit of the signal", theme.note)
     chart = _line_chart(theme, {"width": 1165, "height": 340}, "+#,##0.##;-#,##0.##;0", major_unit=1)
     chart.set_legend({"none": True})
-    first, last = 2, _POINTS
-    dates, values = (f"'{CHART_SHEET}'!${column}${first}:${column}${last}" for column in "AB")
-    _add_line(chart, f"Dashboard!$C${row}", dates, values)
+    history = theme.call("SIGNAL_HISTORY", f"Dashboard!$C${row}", f'"{_WINDOW}"', "", '"transform=diff|cum"')
+    points = _points(theme, theme.data.spill(history, 2), _DAYS + 1)
+    _add_line(chart, f"Dashboard!$C${row}", points.area(0, _DAYS + 1), points.area(1, _DAYS + 1))
     chart.set_title({"none": True})
     words = "How the chosen signal moved in the last 330 days"
     sheet.insert_chart(f"B{row + 1}", chart, {"y_offset": 6, "description": words})
 
 
-def write_chart_data(sheet: Worksheet, theme: Theme) -> None:
-    """Write the hidden sheet: the change of the chosen signal since the start of the chart, by day."""
-    sheet.set_column("A:B", 14)
-    slug = f"Dashboard!$C${_CHART_ROW}"
-    history = theme.call("SIGNAL_HISTORY", slug, f'"{_WINDOW}"', "", '"transform=diff|cum"')
-    theme.formula(sheet, "A1", history, theme.format(num_format=DATE))
-    sheet.set_column("A:A", 14, theme.format(num_format=DATE))
-    sheet.hide()
+def _points(theme: Theme, spill: Spill, rows: int) -> Spill:
+    """Write the cells that a chart draws; below the end of the table they repeat its last row."""
+    points = theme.data.room(len(spill.columns))
+    for number, column in enumerate(points.columns):
+        look = theme.date if number == 0 else None
+        for row in range(1, rows + 1):
+            cell = spill.cell(number, row)
+            formula = f"={cell}" if row == 1 else f'=IF({cell}&""="",{points.cell(number, row - 1)},{cell})'
+            theme.data.sheet.write_formula(f"{column}{row + 1}", formula, look, "")
+    return points
 
 
 def write_comparison(sheet: Worksheet, theme: Theme) -> None:
@@ -103,20 +105,30 @@ def write_comparison(sheet: Worksheet, theme: Theme) -> None:
     sheet.write("B6", "Options", theme.label)
     sheet.write("C6", "freq=M; transform=index(100)", theme.input)
     sheet.write("D6", "freq, agg, fill, align, transform, order …", theme.note)
-    formula = theme.call("SIGNAL_HISTORY", "C4:E4", "C5", "", "C6")
-    theme.formula(sheet, f"B{_HISTORY_ROW}", formula, theme.heading)
-    for column in "CDE":
-        sheet.write_blank(f"{column}{_HISTORY_ROW}", None, theme.number_heading)
+    formula = theme.call("SIGNAL_HISTORY", "Compare!C4:E4", "Compare!C5", "", "Compare!C6")
+    spill = theme.data.spill(formula, 4)
+    theme.typed(sheet, f"B{_HISTORY_ROW - 1}", formula)
+    theme.heading_or_error(sheet, f"B{_HISTORY_ROW}", spill, "date", "Date", theme.heading)
+    for number, column in enumerate("CDE", 1):
+        sheet.write_formula(f"{column}{_HISTORY_ROW}", f'={spill.cell(number, 0)}&""', theme.number_heading, "")
+    for row in range(1, _HISTORY_ROWS + 1):
+        for number, column in enumerate("BCDE"):
+            sheet.write_formula(f"{column}{_HISTORY_ROW + row}", spill.shown(number, row), None, "")
+    first = _HISTORY_ROW + 1
+    theme.more(sheet, f"B{first + _HISTORY_ROWS}", spill.cell(0, _HISTORY_ROWS + 1))
     sheet.set_row(_HISTORY_ROW - 1, HEADING_POINTS)
     theme.columns(sheet, {"B": {"num_format": DATE}, "CDE": {"num_format": "#,##0.00"}})
-    first, last = _HISTORY_ROW + 1, _HISTORY_ROW + _HISTORY_POINTS
-    theme.rule_rows(sheet, f"B{first}:E{_HISTORY_ROW + 5000}")
+    theme.rule_rows(sheet, f"B{first}:E{_HISTORY_ROW + _HISTORY_ROWS}")
+    _write_comparison_chart(sheet, theme, _points(theme, spill, _HISTORY_POINTS))
+
+
+def _write_comparison_chart(sheet: Worksheet, theme: Theme, points: Spill) -> None:
     chart = _line_chart(theme, {"width": 620, "height": 380}, "#,##0.##", major_unit=6)
     chart.set_legend({"position": "bottom"})
-    for column, colour in zip("CDE", (ACCENT, "#D9822B", "#5B4B9A"), strict=True):
-        values = f"{sheet.name}!${column}${first}:${column}${last}"
-        _add_line(chart, f"{sheet.name}!${column}${_HISTORY_ROW}", f"{sheet.name}!$B${first}:$B${last}", values, colour)
-    sheet.insert_chart(f"G{first}", chart, {"description": "The signals above, from the same start"})
+    for number, (column, colour) in enumerate(zip("CDE", (ACCENT, "#D9822B", "#5B4B9A"), strict=True), 1):
+        dates, values = points.area(0, _HISTORY_POINTS), points.area(number, _HISTORY_POINTS)
+        _add_line(chart, f"{sheet.name}!${column}${_HISTORY_ROW}", dates, values, colour)
+    sheet.insert_chart(f"G{_HISTORY_ROW + 1}", chart, {"description": "The signals above, from the same start"})
 
 
 def _line_chart(theme: Theme, size: dict[str, int], number_format: str, *, major_unit: int) -> Chart:

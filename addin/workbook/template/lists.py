@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from xlsxwriter.worksheet import Worksheet
 
-from addin.workbook.template.theme import ACCENT, DATE, TIME, VALUE, Theme
+from addin.workbook.template.theme import DATE, TIME, VALUE, Theme
 from udfs.functions.wire import KINDS
 
 _TABLE_ROW = 4
-"""The hidden header of a table; its headings are in the row above."""
-_WIRE_ROW = 7
+"""The row of a table's headings."""
+_WIRE_ROW = 6
 
 FIRST_ROW = _TABLE_ROW + 1
 """The row of the first signal in the catalogue; its slug is in column B."""
 
-_SCORED_ROWS = 60
+_SIGNALS = 100
+_CURRENTS = 60
+_INDICES = 40
+_COMPONENTS = 20
 _WIRE_ITEMS = 20
 
 
@@ -25,8 +28,8 @@ def write_catalogue(sheet: Worksheet, theme: Theme) -> None:
     fields = '"slug, shortcode, name, category, signal_type, unit, source, description"'
     headings = ("Slug", "Shortcode", "Name", "Category", "Type", "Unit", "Source", "Description")
     columns = dict(zip("BCDEFGHI", headings, strict=True))
-    theme.table(sheet, columns, _TABLE_ROW, theme.call("SIGNALS", "", "", fields))
-    theme.rule_rows(sheet, f"B{FIRST_ROW}:I{FIRST_ROW + 5000}")
+    theme.table(sheet, columns, _TABLE_ROW, theme.call("SIGNALS", "", "", fields), key="slug", rows=_SIGNALS)
+    theme.rule_rows(sheet, f"B{FIRST_ROW}:I{FIRST_ROW + _SIGNALS}")
     theme.columns(sheet, {"BCDEFGHI": {}})
 
 
@@ -37,11 +40,12 @@ def write_currents(sheet: Worksheet, theme: Theme) -> None:
     fields = '"slug, name, family, momentum_score, belief_score, maturity_stage, phrase"'
     formula = theme.call("CURRENTS", "", fields, '"sort=momentum_score"')
     headings = ("Slug", "Name", "Family", "Momentum", "Belief", "Stage", "In a phrase")
-    theme.table(sheet, dict(zip("BCDEFGH", headings, strict=True)), _TABLE_ROW, formula, numbers="EF")
+    columns = dict(zip("BCDEFGH", headings, strict=True))
+    theme.table(sheet, columns, _TABLE_ROW, formula, key="slug", rows=_CURRENTS, numbers="EF")
     theme.columns(sheet, {"EF": {"num_format": "0.0"}, "BCDGH": {}})
     for column, colour in (("E", "#BFD5F2"), ("F", "#D6D0EC")):
         scale = {"type": "2_color_scale", "min_type": "num", "min_value": 0, "max_type": "num", "max_value": 100}
-        cells = f"{column}{_TABLE_ROW + 1}:{column}{_TABLE_ROW + _SCORED_ROWS}"
+        cells = f"{column}{_TABLE_ROW + 1}:{column}{_TABLE_ROW + _CURRENTS}"
         sheet.conditional_format(cells, {**scale, "min_color": "#FFFFFF", "max_color": colour})
     theme.rule_rows(sheet, f"B{_TABLE_ROW + 1}:H{_TABLE_ROW + 200}")
 
@@ -53,37 +57,34 @@ def write_indices(sheet: Worksheet, theme: Theme) -> None:
     fields = '"slug, name, value, observed_at, category, scale"'
     headings = ("Slug", "Name", "Value", "As of", "Category", "Scale")
     columns = dict(zip("BCDEFG", headings, strict=True))
-    theme.table(sheet, columns, _TABLE_ROW, theme.call("INDICES", fields), numbers="D")
-    theme.rule_rows(sheet, f"B{_TABLE_ROW + 1}:G{_TABLE_ROW + 200}")
-    theme.rule_rows(sheet, f"I{_TABLE_ROW + 1}:K{_TABLE_ROW + 200}")
+    theme.table(sheet, columns, _TABLE_ROW, theme.call("INDICES", fields), key="slug", rows=_INDICES, numbers="D")
+    theme.rule_rows(sheet, f"B{_TABLE_ROW + 1}:G{_TABLE_ROW + _INDICES}")
+    theme.rule_rows(sheet, f"I{_TABLE_ROW + 1}:K{_TABLE_ROW + _COMPONENTS}")
     sheet.write("I2", "Components of", theme.label)
     sheet.write_formula("J2", f'=B{_TABLE_ROW + 1}&""', theme.input, "")
     parts = {"I": "Signal", "J": "Weight", "K": "Transform"}
-    theme.table(sheet, parts, _TABLE_ROW, theme.call("INDEX", "J2", '"components"'), numbers="J")
+    formula = theme.call("INDEX", "Indices!J2", '"components"')
+    theme.table(sheet, parts, _TABLE_ROW, formula, key="signal_slug", rows=_COMPONENTS, numbers="J")
     theme.columns(sheet, {"D": {"num_format": VALUE}, "E": {"num_format": DATE}, "J": {"num_format": "0.0%"}})
     theme.columns(sheet, {"BCFGIK": {}})
 
 
 def write_wire(sheet: Worksheet, theme: Theme) -> None:
-    """Write the sheet: filters in the shaded cells, the items below, a link beside each.
+    """Write the sheet: filters in the shaded cells, the items below, each with its address.
 
-    The links' addresses are in a hidden column.
+    The address is no HYPERLINK: if a book has one, Calc works out everything when it opens the book.
     """
     subtitle = "The newest primary-source items (Pro tier). Filters left blank let everything through."
-    widths = (2, 18, 20, 19, 72, 24, 30, 9)
+    widths = (2, 18, 20, 19, 72, 24, 60)
     theme.begin(sheet, "Wire", subtitle, widths, header_row=_WIRE_ROW, fixed_columns=0)
     for column, text in zip("BCDE", ("Ticker", "Kind", "Minimum importance", "Since"), strict=True):
         sheet.write(f"{column}3", text, theme.label)
         sheet.write_blank(f"{column}4", None, theme.input)
     theme.live_only(sheet, "$B$3:$E$4", "_Filters")
     sheet.data_validation("C4", {"validate": "list", "source": [kind.value for kind in KINDS]})
-    formula = theme.call("WIRE", "B4", "C4", "D4", "E4", str(_WIRE_ITEMS))
+    formula = theme.call("WIRE", "Wire!B4", "Wire!C4", "Wire!D4", "Wire!E4", str(_WIRE_ITEMS))
     headings = ("Published (UTC)", "Importance", "Kind", "Headline", "Source", "Address")
-    theme.table(sheet, dict(zip("BCDEFG", headings, strict=True)), _WIRE_ROW, formula, numbers="C")
-    sheet.write(f"H{_WIRE_ROW - 1}", "Link", theme.heading)
+    columns = dict(zip("BCDEFG", headings, strict=True))
+    theme.table(sheet, columns, _WIRE_ROW, formula, key="published_at", rows=_WIRE_ITEMS, numbers="C")
     theme.columns(sheet, {"B": {"num_format": TIME}, "C": {"num_format": "0"}, "DEFG": {}})
-    sheet.set_column("G:G", widths[6], None, {"hidden": True})
-    theme.rule_rows(sheet, f"B{_WIRE_ROW + 1}:H{_WIRE_ROW + _WIRE_ITEMS}")
-    link = theme.format(font_color=ACCENT, underline=1, indent=1)
-    for row in range(_WIRE_ROW + 1, _WIRE_ROW + 1 + _WIRE_ITEMS):
-        sheet.write_formula(f"H{row}", f'=IF(G{row}="","",HYPERLINK(G{row},"Open"))', link, "")
+    theme.rule_rows(sheet, f"B{_WIRE_ROW + 1}:G{_WIRE_ROW + _WIRE_ITEMS}")

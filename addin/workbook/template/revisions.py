@@ -11,6 +11,7 @@ SLUG = "us-cpi"
 """Of the made-up signals, the one with three estimates for each month."""
 
 _HEADER_ROW = 9
+_ROWS = 100
 
 
 def write_revisions(sheet: Worksheet, theme: Theme) -> None:
@@ -20,14 +21,15 @@ def write_revisions(sheet: Worksheet, theme: Theme) -> None:
     theme.begin(sheet, "Revisions", subtitle, widths, header_row=_HEADER_ROW, fixed_columns=0)
     _write_signal(sheet, theme)
     headings = {"B": "Date", "C": "Value before", "D": "Value", "E": "First seen (UTC)", "F": "Not before (UTC)"}
-    theme.table(sheet, headings, _HEADER_ROW, theme.call("REVISIONS", "C4"), numbers="CD")
+    formula = theme.call("REVISIONS", "Revisions!C4")
+    theme.table(sheet, headings, _HEADER_ROW, formula, key="observed_at", rows=_ROWS, numbers="CD")
     theme.columns(sheet, {"B": {"num_format": DATE}, "CD": {"num_format": VALUE}, "EF": {"num_format": TIME}})
-    first, last = _HEADER_ROW + 1, _HEADER_ROW + 5000
+    first, last = _HEADER_ROW + 1, _HEADER_ROW + _ROWS
     # Not a column with the difference: a formula that depends on ours would let Excel drop all values on opening. Calc
     # shows the first of several conditional formats, so this one draws the hairline too.
     for comparison, colour in ((">", RISE), ("<", FALL)):
         look = theme.workbook.add_format({"font_color": colour, "bottom": 1, "bottom_color": RULE})
-        changed = f'=AND($C{first}<>"",$D{first}<>"",$D{first}{comparison}$C{first})'
+        changed = f"=AND(ISNUMBER($C{first}),ISNUMBER($D{first}),$D{first}{comparison}$C{first})"
         sheet.conditional_format(f"D{first}:D{last}", {"type": "formula", "criteria": changed, "format": look})
     theme.rule_rows(sheet, f"B{first}:F{last}")
 

@@ -11,6 +11,7 @@ BUTTON_NAME = "DS_Refresh_Button"
 
 _BUTTON = "B4"
 _STATUS_ROW = 22
+_STATUS_ROWS = 40
 
 _SHEETS = (
     ("Dashboard", "ten signals of your choice, and a chart of one"),
@@ -56,7 +57,7 @@ def _write_sheets(sheet: Worksheet, theme: Theme) -> None:
 def _write_button(sheet: Worksheet, theme: Theme) -> None:
     look = theme.format(bold=True, font_size=13, font_color="#FFFFFF", bg_color=ACCENT, align="center")
     sheet.set_row(3, 30)
-    theme.link(sheet, _BUTTON, f"'{sheet.name}'!{_BUTTON}", "↻  Refresh", look)
+    sheet.write(_BUTTON, "↻  Refresh", look)
     theme.workbook.define_name(BUTTON_NAME, f"='{sheet.name}'!$B$4")
     sheet.write("C4", "In Excel and in the browser: asks again for what is older than 15 minutes", theme.note)
 
@@ -72,7 +73,7 @@ def _write_steps(sheet: Worksheet, theme: Theme) -> None:
             sheet.write(f"{column}{row}", what, look)
     example = theme.format(font_name="Consolas", font_size=10, border=1, border_color=RULE, indent=1)
     sheet.write("E12", "Then type a formula", theme.label)
-    without = "Calc shows #NAME? where the extension is missing. A copy with values for such readers: addin freeze"
+    without = "Calc without the extension shows the saved values. A copy for readers without the add-in: addin freeze"
     sheet.write("E13", without, theme.format(font_color=MUTED, font_size=10))
     sheet.write_string("F12", f'={theme.namespace}.SIGNAL_HISTORY("us-cpi", "-5Y")', example)
 
@@ -95,5 +96,8 @@ def _write_status(sheet: Worksheet, theme: Theme) -> None:
     sheet.write(f"B{_STATUS_ROW}", "Status", theme.section)
     sheet.write(f"C{_STATUS_ROW}", "everything behind these cells: fresh, or why not", theme.label)
     headings = ("Answer", "State", "Age (s)", "From", "Last error", "Revised", "Revision")
-    theme.table(sheet, dict(zip("BCDEFGH", headings, strict=True)), _STATUS_ROW + 2, theme.call("STATUS"), numbers="D")
+    columns = dict(zip("BCDEFGH", headings, strict=True))
+    formula = theme.call("STATUS")
+    spill = theme.table(sheet, columns, _STATUS_ROW + 2, formula, key="resource", rows=_STATUS_ROWS, numbers="D")
+    theme.live_only(theme.data.sheet, f"${spill.columns[0]}$1:${spill.columns[-1]}$2000")
     theme.columns(sheet, {"D": {"num_format": "#,##0"}, "BCEFH": {}, "G": {"num_format": DATE}})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,6 +11,7 @@ from xlsxwriter.format import Format
 from xlsxwriter.worksheet import Worksheet
 
 from addin.workbook.ooxml.book import LIVE_ONLY
+from addin.workbook.template.data import DATA_SHEET, Data, Spill
 
 INK = "#16283A"
 """Text and titles."""
@@ -38,15 +40,17 @@ _RIGHT = {"align": "right", "indent": 1}
 class Theme:
     """The formats of the template and the header of a sheet, for one workbook under construction."""
 
-    def __init__(self, workbook: Workbook, namespace: str) -> None:
+    def __init__(self, workbook: Workbook, namespace: str, data: Data) -> None:
         self.workbook = workbook
         self.namespace = namespace
+        self.data = data
         self._widths: dict[str, tuple[float, ...]] = {}
         bar = {"bold": True, "font_color": "#FFFFFF", "bg_color": ACCENT, "border": 1, "border_color": ACCENT}
         self.heading = self.format(**bar, indent=1)
         self.number_heading = self.format(**bar, **_RIGHT)
         self.section = self.format(bold=True, font_size=13, font_color=ACCENT)
         self.note = self.format(font_color=MUTED, font_size=10, indent=1)
+        self.code = self.format(font_color=MUTED, font_size=9, font_name="Consolas")
         self.label = self.format(font_color=MUTED)
         self.input = self.format(bg_color=PALE, border=1, border_color=ACCENT, indent=1)
         self.text = self.cell(indent=1)
@@ -65,7 +69,7 @@ class Theme:
         return self.format(bottom=1, bottom_color=RULE, **properties)
 
     def columns(self, sheet: Worksheet, look: Mapping[str, Mapping[str, Any]]) -> None:
-        """Set how the cells look into which a table spills, by column; widths stay.
+        """Set how the cells of a table look, by column; widths stay.
 
         Without a number format it is text. Numbers are right-aligned, dates and texts left.
         """
@@ -102,7 +106,7 @@ class Theme:
     ) -> None:
         """Write the title and what the sheet shows, and set its widths from column A on and how it prints.
 
-        The rows down to the hidden `header_row` of a table stay in view, and its headings are printed on every page.
+        The rows down to the `header_row` of a table stay in view, and it is printed on every page.
         """
         sheet.hide_gridlines(2)
         sheet.set_zoom(100)
@@ -122,33 +126,69 @@ class Theme:
         sheet.set_footer("&L&8&A&C&8&P / &N&R&8&D")
         if header_row is not None:
             sheet.freeze_panes(header_row, fixed_columns)
-            sheet.repeat_rows(header_row - 2, header_row - 1)
+            sheet.repeat_rows(header_row - 1)
 
     def live_only(self, sheet: Worksheet, cells: str, part: str = "") -> None:
         """Say that these cells mean something only as long as the book has its formulas: a frozen copy has them not."""
         self.workbook.define_name(f"'{sheet.name}'!{LIVE_ONLY}{part}", f"='{sheet.name}'!{cells}")
 
     def table(
-        self, sheet: Worksheet, headings: Mapping[str, str], row: int, formula: str, *, numbers: str = ""
-    ) -> None:
-        """Write plain `headings` by column, and below, from `row` on, a formula that spills a table.
+        self,
+        sheet: Worksheet,
+        headings: Mapping[str, str],
+        row: int,
+        formula: str,
+        *,
+        key: str,
+        rows: int,
+        numbers: str = "",
+    ) -> Spill:
+        """Write plain `headings` by column, and below them the first `rows` of the table that `formula` spills.
 
-        The table's own header, the names of the fields, is in a hidden row. `numbers` are the columns with numbers.
+        The formula as one would type it is above. `key` is the name of the first field: its heading shows an error of
+        the formula instead. `numbers` are the columns with numbers.
         """
-        sheet.set_row(row - 2, HEADING_POINTS)
-        sheet.set_row(row - 1, None, None, {"hidden": True})
-        for column, heading in headings.items():
-            sheet.write(f"{column}{row - 1}", heading, self.number_heading if column in numbers else self.heading)
-        self.formula(sheet, f"{next(iter(headings))}{row}", formula, self.text)
+        spill = self.data.spill(formula, len(headings))
+        sheet.set_row(row - 1, HEADING_POINTS)
+        self.typed(sheet, f"{next(iter(headings))}{row - 1}", formula)
+        for number, (column, heading) in enumerate(headings.items()):
+            look = self.number_heading if column in numbers else self.heading
+            if number:
+                sheet.write(f"{column}{row}", heading, look)
+            else:
+                self.heading_or_error(sheet, f"{column}{row}", spill, key, heading, look)
+            for below in range(1, rows + 1):
+                sheet.write_formula(f"{column}{row + below}", spill.shown(number, below), None, "")
+        self.more(sheet, f"{next(iter(headings))}{row + rows + 1}", spill.cell(0, rows + 1))
+        return spill
+
+    def more(self, sheet: Worksheet, cell: str, next_cell: str) -> None:
+        """Write below a table what to do when it has more rows; `next_cell` holds the first of them."""
+        text = f"There are more rows: unhide the sheet {DATA_SHEET}"
+        sheet.write_formula(cell, f'=IF({next_cell}="","","{text}")', self.note, "")
+
+    def typed(self, sheet: Worksheet, cell: str, formula: str) -> None:
+        """Write the formula that fills a table as one would type it, to be copied."""
+        text = formula.replace(f"_xldudf_{self.namespace}_", f"{self.namespace}.").replace(f"{sheet.name}!", "")
+        sheet.write_string(cell, re.sub(",(?! )", ", ", text), self.code)
+        self.live_only(sheet, f"${cell[0]}${cell[1:]}", f"_Formula_{cell[0]}")
+
+    def heading_or_error(self, sheet: Worksheet, cell: str, spill: Spill, key: str, heading: str, look: Format) -> None:
+        """Write the heading of the first column, whose name is `key` unless the formula failed."""
+        source = spill.cell(0, 0)
+        sheet.write_formula(cell, f'=IF({source}&""="{key}","{heading}",{source})', look, "")
 
     def link(self, sheet: Worksheet, cell: str, target: str, text: str, look: Format) -> None:
-        """Write a link inside the workbook: a formula, because Calc shows every real hyperlink in blue."""
-        sheet.write_formula(cell, f'=HYPERLINK("#{target}","{text}")', look, text)
+        """Write a link inside the workbook."""
+        sheet.write_url(cell, f"internal:{target}", look, text)
 
     def call(self, function_id: str, *arguments: str) -> str:
         """A call of ours as Excel stores it: `=_xldudf_DS_SIGNAL(B6,"value")`."""
         return f"=_xldudf_{self.namespace}_{function_id}({','.join(arguments)})"
 
     def formula(self, sheet: Worksheet, cell: str, formula: str, look: Format) -> None:
-        """Write a formula as a dynamic array; the first refresh adds its value and true area."""
-        sheet.write_dynamic_array_formula(f"{cell}:{cell}", formula, look, "")
+        """Write a formula with a single value, which the first refresh adds.
+
+        A plain one, although Excel shows it with an `@`: Calc without the extension keeps its value.
+        """
+        sheet.write_formula(cell, formula, look, "")

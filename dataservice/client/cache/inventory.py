@@ -11,6 +11,10 @@ ANSWER, HISTORY_END = "/v1/", "/observations"
 """Parts of the names of answers and of histories; other entries are notes, such as the quota last seen."""
 
 
+SEALED = "~1/"
+"""Behind the hash of a key: the rest of the name is sealed (`dataservice.stores.seal`)."""
+
+
 @dataclass(frozen=True, slots=True)
 class Amount:
     """How many things, and their bytes together."""
@@ -41,6 +45,8 @@ class KeyShare:
 def key_shares(entries: Iterable[EntrySize], logs: Iterable[LogSize]) -> list[KeyShare]:
     """What `entries` and `logs`, the contents of a store, are for each key; the largest share first.
 
+    Entries that are sealed, so that only who has the key knows what they are, count as answers.
+
     >>> entry = EntrySize("1f3b/v1/signals/us-cpi/observations", 400)
     >>> key_shares([entry], [])
     [KeyShare(scope='1f3b', answers=Amount(count=0, nbytes=0), histories=Amount(count=1, nbytes=400), \
@@ -50,7 +56,7 @@ archive=Amount(count=0, nbytes=0))]
     histories: dict[str, Amount] = {}
     archive: dict[str, Amount] = {}
     for entry in entries:
-        if ANSWER in entry.name:
+        if ANSWER in entry.name or SEALED in entry.name:
             _add(histories if entry.name.endswith(HISTORY_END) else answers, entry)
     for log in logs:
         _add(archive, log)
@@ -63,5 +69,5 @@ archive=Amount(count=0, nbytes=0))]
 
 
 def _add(amounts: dict[str, Amount], item: EntrySize | LogSize) -> None:
-    scope = item.name.partition("/")[0]
+    scope = item.name.partition("/")[0].removesuffix(SEALED.rstrip("/"))
     amounts[scope] = amounts.get(scope, Amount()).plus(item.nbytes)

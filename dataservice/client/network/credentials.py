@@ -9,6 +9,8 @@ import secrets
 from typing import NoReturn
 from urllib.parse import urlsplit
 
+from dataservice.stores import Store
+
 URL_VARIABLE = "DATA_SERVICE_URL"
 KEY_VARIABLE = "DATA_SERVICE_API_KEY"
 
@@ -48,6 +50,24 @@ class ApiKey:
         """A name for this key at this service (32 hexadecimal characters) that does not give the key away."""
         named = f"{base_url}\0{self._text}".encode()
         return hashlib.blake2b(named, key=salt[:64], digest_size=16).hexdigest()
+
+    def derived(self, salt: bytes, base_url: str, nbytes: int) -> bytes:
+        """Secret bytes that only who has this key can make, other ones for each service and salt (HKDF, SHA-256)."""
+        from cryptography.hazmat.primitives.hashes import SHA256
+        from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+        made = HKDF(SHA256(), nbytes, salt, info=f"dataservice store\0{base_url}".encode())
+        return made.derive(self._text.encode())
+
+
+def sealed_for(key: ApiKey | None, base_url: str, store: Store) -> Store:
+    """`store`; one beyond this machine is sealed, so that only who has `key` reads what is kept there for it."""
+    if key is None or not store.is_remote:
+        return store
+    from dataservice.stores.seal import KEY_BYTES  # cryptography takes a while to import
+    from dataservice.stores.sealed import SealedStore
+
+    return SealedStore(store, lambda salt: key.derived(salt, base_url, KEY_BYTES))
 
 
 def configured_key(given: str | None) -> ApiKey | None:

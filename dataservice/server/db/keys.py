@@ -3,6 +3,7 @@
 import hashlib
 import re
 import secrets
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -10,7 +11,7 @@ from typing import Any
 
 from sqlalchemy import Row, bindparam, func, insert, select, update
 
-from dataservice.server.db.counting import Counted, RequestCounter
+from dataservice.server.db.counting import Account, Counted, RequestCounter
 from dataservice.server.db.database import Database, api_keys, usage
 from dataservice.server.timestamps import Clock, instant, microseconds, month_of, utc_now
 
@@ -121,13 +122,21 @@ class Keys:
         counted = self.count(record)
         return None if counted is None else record.cap - counted.used
 
+    def account(self, record: KeyRecord) -> Account:
+        """Where a request of now is counted."""
+        return Account(record.key_hash, month_of(self._clock()), record.cap)
+
     def count(self, record: KeyRecord) -> Counted | None:
         """What one more request makes; None when the month's cap was reached, or the key is no longer valid."""
-        return self._counter.count(record.key_hash, month_of(self._clock()), record.cap)
+        return self._counter.count(self.account(record))
 
-    def count_at_once(self, record: KeyRecord) -> Counted | None:
+    def count_at_once(self, account: Account) -> Counted | None:
         """As `count`, without waiting; raises `BusyError` where that is not possible."""
-        return self._counter.count_at_once(record.key_hash, month_of(self._clock()), record.cap)
+        return self._counter.count_at_once(account)
+
+    def count_together(self, wanted: Mapping[Account, int]) -> dict[Account, list[Counted | None]]:
+        """What `count` gives for so many requests of each account, in one transaction."""
+        return self._counter.count_together(wanted)
 
     def close(self) -> None:
         """Close the connection that counts."""

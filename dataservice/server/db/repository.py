@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Generic, Self, TypeVar
 
-import numpy as np
 import orjson
-from sqlalchemy import ColumnElement, Connection, Select, Table, exists, func, select
+from sqlalchemy import ColumnElement, Connection, Integer, Select, Table, bindparam, exists, func, select
 
 from dataservice.server.db.database import (
     Database,
@@ -21,7 +21,7 @@ from dataservice.server.db.database import (
     wire_tickers,
 )
 from dataservice.server.db.keys import Keys, Tier
-from dataservice.server.timestamps import Clock, microseconds, utc_now
+from dataservice.server.timestamps import Clock, instant, microseconds, utc_now
 
 Record = orjson.Fragment
 """A stored record: JSON text that goes into an answer as it is."""
@@ -30,6 +30,11 @@ Observation = dict[str, Any]
 """`{"observed_at": datetime in UTC, "value": float}`."""
 
 Item = TypeVar("Item")
+
+KNOWN_TIMES = 65_536
+"""Times that are kept as date-times: the series of one database share most of their days."""
+
+_moment = lru_cache(maxsize=KNOWN_TIMES)(instant)
 
 
 @dataclass(frozen=True)
@@ -103,13 +108,8 @@ class Store:
             found = _find_signal(connection, slug)
             if found is None:
                 return None
-            newest = (
-                select(observations.c.observed_at_us, observations.c.value)
-                .where(observations.c.signal_id == found.id)
-                .order_by(observations.c.observed_at_us.desc())
-                .limit(max(history, 1))  # the newest is the latest, also when no history is asked for
-            )
-            rows = _observations(connection.execute(newest).all())
+            # The newest is the latest, also when no history is asked for.
+            rows = _observations(connection.execute(_NEWEST, {"id": found.id, "most": max(history, 1)}).all())
         latest = rows[0] if rows else None
         return StoredSignal(orjson.loads(found.record), latest, rows[:history][::-1])
 
@@ -188,8 +188,19 @@ def _published(table: Table, since: datetime | None, **equal: str | None) -> lis
     return conditions if since is None else [*conditions, table.c.published_at_us >= microseconds(since)]
 
 
+_SIGNAL = select(signals.c.id, signals.c.record).where(signals.c.slug == bindparam("slug"))
+
+_NEWEST = (
+    select(observations.c.observed_at_us, observations.c.value)
+    .where(observations.c.signal_id == bindparam("id"))
+    .order_by(observations.c.observed_at_us.desc())
+    .limit(bindparam("most", type_=Integer))
+)
+"""Both are asked for each new signal; making a statement takes longer than executing it."""
+
+
 def _find_signal(connection: Connection, slug: str) -> Any:
-    return connection.execute(select(signals.c.id, signals.c.record).where(signals.c.slug == _text(slug))).first()
+    return connection.execute(_SIGNAL, {"slug": _text(slug)}).first()
 
 
 def _records(connection: Connection, query: Select[tuple[str]]) -> list[Record]:
@@ -197,7 +208,4 @@ def _records(connection: Connection, query: Select[tuple[str]]) -> list[Record]:
 
 
 def _observations(rows: Sequence[Any]) -> list[Observation]:
-    moments = np.array([row[0] for row in rows], "datetime64[us]").tolist()  # a tenth of the time of a call a row
-    return [
-        {"observed_at": moment.replace(tzinfo=UTC), "value": row[1]} for moment, row in zip(moments, rows, strict=True)
-    ]
+    return [{"observed_at": _moment(at), "value": value} for at, value in rows]

@@ -12,6 +12,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from dataservice.server.db.counting import BusyError, Counted
 from dataservice.server.db.keys import KeyRecord, hash_key
 from dataservice.server.db.repository import Store
+from dataservice.server.http.grouped_counts import GroupedCounts
 from dataservice.server.http.responses import error_answer
 
 log = logging.getLogger(__name__)
@@ -57,6 +58,7 @@ class AuthMiddleware:
     def __init__(self, app: ASGIApp, *, store: Store) -> None:
         self._app = app
         self._store = store
+        self._counts = GroupedCounts(store.keys)
         self._known: TTLCache[str, KeyRecord] = TTLCache(MAX_KNOWN, KNOWN_S)
         """By hash, the tier and cap of keys; whether they are still valid is told by the statement that counts."""
 
@@ -95,10 +97,12 @@ class AuthMiddleware:
         if path in OPEN_PATHS:
             caller = await self._found(key)
             return Admission(caller, max(caller.cap - caller.used, 0) if caller else 0)
-        caller = self._known.get(key_hash := hash_key(key)) or await self._found(key)
+        caller = self._known.get(key_hash := hash_key(key))
         if caller is None:
-            return _refused(key)
-        self._known[key_hash] = caller
+            caller = await self._found(key)
+            if caller is None:
+                return _refused(key)
+            self._known[key_hash] = caller
         counted = await self._counted(caller)
         if counted is not None:
             return Admission(caller, caller.cap - counted.used, counted.data_version)
@@ -113,11 +117,12 @@ class AuthMiddleware:
         return await run_in_threadpool(self._store.keys.find, key)
 
     async def _counted(self, caller: KeyRecord) -> Counted | None:
-        """The count; what has to wait for the database does so in a thread."""
+        """The count; what has to wait for the database is counted with all others that do."""
+        account = self._store.keys.account(caller)
         try:
-            return self._store.keys.count_at_once(caller)
+            return self._store.keys.count_at_once(account)
         except BusyError:
-            return await run_in_threadpool(self._store.keys.count, caller)
+            return await self._counts.count(account)
 
 
 def _refused(key: str) -> Admission:

@@ -1,10 +1,8 @@
 """A directory of data, read and checked: everything an import writes, before it writes anything."""
 
-import math
 import os
-from array import array
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +10,10 @@ import orjson
 from pydantic import ValidationError
 
 from dataservice.server.errors import ImportRefusedError
-from dataservice.server.imports.file_readers import OnBytes, Place, csv_table, json_array, json_lines
+from dataservice.server.imports.file_readers import OnBytes, Place, csv_table, json_array, json_lines, shown
+from dataservice.server.imports.series_file import Series, read_series
 from dataservice.server.records import CodexPost, Current, Index, Open, Signal, WireItem
-from dataservice.server.timestamps import microseconds, parse_instant
-
-_SHOWN_CHARACTERS = 80
-"""Enough of a wrong value to find it by."""
+from dataservice.server.timestamps import microseconds
 
 SIGNALS = "signals.csv"
 OBSERVATIONS = "observations"
@@ -39,17 +35,6 @@ class CheckedRecord:
     json: str
     """The record as the API returns it."""
     published_at_us: int = 0
-
-
-@dataclass(frozen=True)
-class Series:
-    """The observations of one signal in two columns, 16 bytes each: years of daily data stay small."""
-
-    observed_at_us: "array[int]" = field(default_factory=lambda: array("q"))
-    values: "array[float]" = field(default_factory=lambda: array("d"))
-
-    def __len__(self) -> int:
-        return len(self.values)
 
 
 @dataclass(frozen=True)
@@ -137,7 +122,7 @@ def _catalogue(path: Path, on_bytes: OnBytes) -> Iterator[tuple[Place, str]]:
     for place, row in csv_table(path, on_bytes, required=_CATALOGUE_COLUMNS, forbidden=_COMPUTED_FIELDS):
         premium = row["is_premium"].lower()
         if premium not in {"true", "false"}:
-            raise place.refuse(f"is_premium: must be true or false, not {_shown(row['is_premium'])}")
+            raise place.refuse(f"is_premium: must be true or false, not {shown(row['is_premium'])}")
         fields: dict[str, Any] = {name: text or None for name, text in row.items()}
         yield place, orjson.dumps({**fields, "is_premium": premium == "true"}).decode()
 
@@ -145,32 +130,7 @@ def _catalogue(path: Path, on_bytes: OnBytes) -> Iterator[tuple[Place, str]]:
 def _read_series(path: Path, known: set[str], on_bytes: OnBytes) -> Series:
     if path.stem not in known:
         raise ImportRefusedError(path, None, f"{SIGNALS} names no signal {path.stem!r}")
-    series, seen = Series(), set()
-    for place, row in csv_table(path, on_bytes, required={"observed_at", "value"}, closed=True):
-        at = _checked_time(place, row["observed_at"])
-        if at in seen:
-            raise place.refuse(f"observed_at: {row['observed_at']} is there twice")
-        seen.add(at)
-        series.observed_at_us.append(at)
-        series.values.append(_checked_value(place, row["value"]))
-    return series
-
-
-def _checked_time(place: Place, text: str) -> int:
-    try:
-        return microseconds(parse_instant(text))
-    except ValueError as error:
-        raise place.refuse(f"observed_at: {error}, not {_shown(text)}") from None
-
-
-def _checked_value(place: Place, text: str) -> float:
-    try:
-        value = float(text) if "_" not in text else math.nan
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value):
-        raise place.refuse(f"value: must be a finite number, not {_shown(text)} (leave the row out for a gap)")
-    return value
+    return read_series(path, on_bytes)
 
 
 def _checked(model: type[Open], place: Place, text: str) -> CheckedRecord:
@@ -212,12 +172,7 @@ def _checked_records(model: type[Open], texts: Iterator[tuple[Place, str]], *, i
     return records
 
 
-def _shown(value: Any) -> str:
-    """A wrong value in a message: quoted, and short."""
-    return repr(str(value)[:_SHOWN_CHARACTERS])
-
-
 def _first_problem(error: ValidationError) -> str:
     problem = error.errors()[0]
     where = ".".join(str(part) for part in problem["loc"]) or "the record"
-    return f"{where}: {problem['msg'].removeprefix('Value error, ')}, not {_shown(problem['input'])}"
+    return f"{where}: {problem['msg'].removeprefix('Value error, ')}, not {shown(problem['input'])}"

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from dataservice.server.errors import ImportRefusedError
 
@@ -13,6 +14,9 @@ MAX_LINE_BYTES = 8 * 2**20
 """A post's whole text fits many times; a file without line ends is refused before it fills the memory."""
 
 _WHITE_SPACE = re.compile(r"[ \t\r\n]*")
+
+SHOWN_CHARACTERS = 80
+"""Enough of a wrong value to find it by."""
 
 OnBytes = Callable[[int], None]
 """Called with the number of further bytes read."""
@@ -28,6 +32,11 @@ class Place:
     def refuse(self, problem: str) -> ImportRefusedError:
         """The error to raise."""
         return ImportRefusedError(self.file, self.line, problem)
+
+
+def shown(value: Any) -> str:
+    """A wrong value in a message: quoted, and short."""
+    return repr(str(value)[:SHOWN_CHARACTERS])
 
 
 def lines(path: Path, on_bytes: OnBytes) -> Iterator[tuple[Place, str]]:

@@ -12,10 +12,12 @@ from sqlalchemy import Connection, Table, delete, insert
 from dataservice.server.db import database as db
 from dataservice.server.db.repository import Store
 from dataservice.server.errors import ImportRefusedError
+from dataservice.server.imports.bulk import write_observations
 from dataservice.server.imports.dataset import CheckedRecord, DataSet, data_files, read_directory
+from dataservice.server.imports.series_file import Series
 
 BATCH_ROWS = 10_000
-"""Rows a statement: few enough to show progress and keep memory flat, enough that the statement's cost vanishes."""
+"""Rows a statement: few enough to keep memory flat, enough that the statement's cost vanishes."""
 
 PROGRESS_BYTES = 2**18
 """Progress is reported in steps of this size: reporting every line would take longer than reading it."""
@@ -84,21 +86,19 @@ def _replace(connection: Connection, dataset: DataSet, on_progress: OnProgress) 
     for table in (*reversed(db.DATA_TABLES), db.data_state):
         connection.execute(delete(table))
     connection.execute(insert(db.data_state).values(id=1, version=secrets.randbits(62)))
-    total = dataset.observation_count
-    written = 0
     for table, rows in _tables(dataset):
         while batch := list(islice(rows, BATCH_ROWS)):
             connection.execute(insert(table), batch)
-            if table is db.observations:
-                written += len(batch)
-                on_progress("writing", written, total)
+    total, written = dataset.observation_count, 0
+    for count in write_observations(connection, _numbered_series(dataset)):
+        written += count
+        on_progress("writing", written, total)
 
 
 def _tables(dataset: DataSet) -> Iterator[tuple[Table, Rows]]:
-    """Every table with its rows, a table after those it refers to."""
+    """Every table but the observations, with its rows, a table after those it refers to."""
     signals, wire = list(enumerate(dataset.signals, start=1)), list(enumerate(dataset.wire, start=1))
     yield db.signals, ({"id": number, **_columns(record, "slug", "category")} for number, record in signals)
-    yield db.observations, _observation_rows(dataset)
     yield db.indices, (_columns(record, "slug") for record in dataset.indices)
     yield db.currents, (_columns(record, "slug") for record in dataset.currents)
     yield db.posts, (_post_row(record) for record in dataset.posts)
@@ -117,12 +117,12 @@ def _columns(record: CheckedRecord, *names: str) -> dict[str, Any]:
     return {**{name: record.fields[name] for name in names}, "record": record.json}
 
 
-def _observation_rows(dataset: DataSet) -> Rows:
+def _numbered_series(dataset: DataSet) -> Iterator[tuple[int, Series]]:
+    """The series with the numbers of their signals, in the order of the key."""
     for number, record in enumerate(dataset.signals, start=1):
         series = dataset.series.get(record.fields["slug"])
         if series is not None:
-            for at, value in zip(series.observed_at_us, series.values, strict=True):
-                yield {"signal_id": number, "observed_at_us": at, "value": value}
+            yield number, series
 
 
 def _post_row(record: CheckedRecord) -> dict[str, Any]:

@@ -117,6 +117,12 @@ class Driver:
         helper = self.make("com.sun.star.frame.DispatchHelper")
         return helper.executeDispatch(frame, url, "_self", 0, ()).Result
 
+    def has_bar(self, name):
+        """Return whether a bar is shown above the cells, as soon as it is."""
+        view = self.document.getCurrentController()
+        wait(lambda: view.hasInfobar(name))
+        return view.hasInfobar(name)
+
     def dispatch_in_all_windows(self, command):
         """Give a command in every window at once; return what the last one reports."""
         url = URL(Complete=command)

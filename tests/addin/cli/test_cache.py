@@ -81,6 +81,7 @@ async def test_in_redis_it_is_shown_exported_pruned_and_cleared(service, tmp_pat
     assert done.stdout.startswith("Forgot what was known before 2026-10-25: the archive had ")
     addin("cache", "export", str(tmp_path / "all.csv"), environ=environ)
     assert [row for row in rows_in(tmp_path / "all.csv") if row["value_before"]] == []
+    assert addin("cache", "seal", environ=environ).stdout == "Sealed 0 entries.\n"
     done = addin("cache", "clear", "--archive", "--yes", environ=environ)
     assert done.stdout == "Deleted 3 cached entries and the archive of 2 signals.\n"
 

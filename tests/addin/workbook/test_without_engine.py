@@ -7,6 +7,10 @@ from pathlib import Path
 
 from xlsxwriter import Workbook
 
+from addin.workbook.ooxml.book import Book
+from addin.workbook.ooxml.package import Package
+from addin.workbook.refresh.dependencies import cell_reference
+from addin.workbook.refresh.plan import referenced_value
 from tests.addin.commands import environment
 from tests.addin.workbook.books import values
 from tests.embedded import EmbeddedService
@@ -72,3 +76,21 @@ def test_eval_works_out_one_call_and_says_what_a_longer_formula_needs(service: E
     done = _addin(service, tmp_path, "eval", '=DS.SIGNAL("us-cpi")*2')
     assert done.returncode == 1
     assert INSTALL in done.stderr
+
+
+def test_tables_of_the_template_follow_the_formulas_on_its_hidden_sheet(service: EmbeddedService, tmp_path: Path):
+    assert _addin(service, tmp_path, "template", "-o", "book.xlsx").returncode == 0
+    book = tmp_path / "book.xlsx"
+    assert values(book, "Data", "I300") != [None], "a history of 330 days, longer than that of this service"
+    done = _addin(service, tmp_path, "refresh", "book.xlsx")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert values(book, "Data", "I300") == [None]
+    with Package(book) as package:
+        opened = Book(package)
+        for name in opened.sheet_names:
+            sheet = opened.sheet(name)
+            for spot, formula in sheet.formulas():
+                if reference := cell_reference(formula.text):
+                    shown = referenced_value(opened, reference, name)
+                    assert (sheet.value(spot) or "") == (shown or ""), (name, spot)
+        assert not opened.recalculates_on_load

@@ -1,9 +1,10 @@
 """Workers that share a Redis which is paused, killed and started again, empty: every cell is right, and paid once.
 
-    python -m tests.attack.hosted.shared_store --workers 4 --signals 1000
+    python -m tests.attack.hosted.shared_store --workers 4 --signals 1000 --kind sentinel
 
 First all workers are asked for the same signals at once. Then they are asked for others, in small batches that all of
-them get at once, while Redis is paused for 1.5 s, killed, and started again without what it held.
+them get at once, while Redis is paused for 1.5 s, killed, and started again without what it held; or, behind Sentinels
+and in a cluster, while masters are killed, and replicas take over.
 """
 
 from __future__ import annotations
@@ -23,13 +24,11 @@ from pathlib import Path
 import httpx
 
 from tests.addin.backend.workers.workers import Workers, workers_of
+from tests.attack.hosted.troubles import KINDS, deployment
 from tests.attack.parts.many_signals import service_of, slug_of, value_of
-from tests.attack.parts.redis_process import RedisProcess
 from tests.attack.parts.told import Told, conclude
 from tests.embedded import EmbeddedService
 
-PAUSED_S = 1.5
-AWAY_S = 1.5
 A_BATCH = 10
 AT_MOST = 1.2
 """Requests for each one that is needed, while Redis comes and goes."""
@@ -50,6 +49,8 @@ class Report:
     at_once: int = 0
     """Signals that all workers were asked for at once."""
     requests_at_once: int = 0
+    troubles: int = 0
+    """How often Redis came and went, or a server took over."""
     needed: int = 0
     """Signals that were first asked for while Redis came and went."""
     requests: int = 0
@@ -117,34 +118,20 @@ def connections_to(workers: Workers, count: int, stack: ExitStack) -> list[httpx
     return list(found.values())
 
 
-def come_and_go(redis: RedisProcess, chance: random.Random, ended: threading.Event) -> None:
-    """Pause Redis, and kill it and start it again, until told to end; it is there in the end."""
-    while not ended.wait(chance.uniform(0.2, 1.0)):
-        redis.pause()
-        ended.wait(PAUSED_S)
-        redis.resume()
-        if ended.wait(chance.uniform(0.2, 1.0)):
-            return
-        redis.kill()
-        ended.wait(AWAY_S)
-        redis.start()
-
-
-def attack(workers: int, signals: int, seed: int, *, rounds_s: float) -> Report:
+def attack(workers: int, signals: int, seed: int, *, rounds_s: float, kind: str = "single") -> Report:
     """The report on one run: half of the signals at once, the others while Redis comes and goes for `rounds_s`."""
     began, chance = time.monotonic(), random.Random(seed)
     with tempfile.TemporaryDirectory() as name, ExitStack() as stack:
         folder = Path(name)
         service = stack.enter_context(service_of(folder, signals))
-        redis = stack.enter_context(RedisProcess(folder))
-        running = stack.enter_context(workers_of(service, folder, workers, **SETTINGS, redis_url=redis.url))
+        redis_url, trouble_of = stack.enter_context(deployment(kind, folder))
+        running = stack.enter_context(workers_of(service, folder, workers, **SETTINGS, redis_url=redis_url))
         run = Attack(running, service, connections_to(running, workers, stack))
         at_once = signals // 2
         run.ask_all(range(at_once))
         run.report.at_once, run.report.requests_at_once = at_once, run.spent()
         ended = threading.Event()
-        trouble = threading.Thread(target=come_and_go, args=(redis, chance, ended))
-        trouble.start()
+        trouble = stack.enter_context(ThreadPoolExecutor(1)).submit(trouble_of, chance, ended)
         ends = time.monotonic() + rounds_s
         for number in range(at_once, signals, A_BATCH):
             run.ask_all(range(number, min(signals, number + A_BATCH)))
@@ -152,7 +139,7 @@ def attack(workers: int, signals: int, seed: int, *, rounds_s: float) -> Report:
                 break
         run.report.needed = min(signals, number + A_BATCH) - at_once
         ended.set()
-        trouble.join()
+        run.report.troubles = trouble.result()
         run.report.requests = run.spent() - run.report.requests_at_once
         run.ask_all(range(at_once))  # Redis has lost them, the machine has not
         run.report.requests += run.spent() - run.report.requests_at_once - run.report.requests
@@ -167,8 +154,9 @@ def main() -> None:
     parser.add_argument("--signals", type=int, default=2_000)
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--kind", choices=KINDS, default="single", help="how Redis is run")
     given = parser.parse_args()
-    report = attack(given.workers, given.signals, given.seed, rounds_s=given.seconds)
+    report = attack(given.workers, given.signals, given.seed, rounds_s=given.seconds, kind=given.kind)
     print(json.dumps(asdict(report) | {"first": report.first[:10]}, indent=1))  # noqa: T201
     over = max(0, report.requests_at_once - report.at_once) + max(0, report.requests - int(AT_MOST * report.needed))
     conclude(Told(report.cells, hung=report.errors, wrong=report.wrong, over=over))

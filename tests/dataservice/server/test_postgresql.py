@@ -15,6 +15,7 @@ from sqlalchemy import create_engine, text
 from sqlalchemy.engine import make_url
 
 from dataservice.server import Store, import_directory, running
+from tests.dataservice.server.db import counted_together
 from tests.postgresql import postgresql_server
 
 PATHS = [
@@ -107,6 +108,14 @@ def test_processes_that_share_the_database_give_no_more_than_the_cap_between_the
             serving.wait()
     assert sorted(answer.status_code for answer in answers) == [200] * 40 + [429] * 20
     assert store.usage(key) == 40
+
+
+def test_requests_counted_together_get_what_they_get_one_by_one(store):
+    counted_together.check(store)
+
+
+def test_no_key_gets_more_than_its_cap_whoever_counts(store):
+    counted_together.check_side_by_side(store)
 
 
 def test_after_an_import_the_new_data_are_shown(store, service, sample_data):

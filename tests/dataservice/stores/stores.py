@@ -13,6 +13,8 @@ import pytest
 
 from dataservice.stores import MemoryStore, SqliteStore, Store, StoreWithNearCopy
 from dataservice.stores.redis import RedisStore
+from dataservice.stores.sealed import SealedStore
+from tests.attack.parts.redis_groups import Cluster
 
 
 @contextmanager
@@ -43,7 +45,13 @@ def redis_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield url
 
 
-@pytest.fixture(params=["memory", "shelf", "redis", "redis with a copy"])
+@pytest.fixture(scope="session")
+def cluster_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with Cluster(tmp_path_factory.mktemp("cluster")) as cluster:
+        yield cluster.url
+
+
+@pytest.fixture(params=["memory", "shelf", "redis", "redis with a copy", "sealed", "cluster"])
 async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Store]:
     """One tier after another."""
     opened: Store
@@ -52,9 +60,15 @@ async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator
             opened = MemoryStore()
         case "shelf":
             opened = SqliteStore(tmp_path / "shelf.sqlite")
+        case "cluster":
+            opened = RedisStore.from_url(request.getfixturevalue("cluster_url"), prefix=f"{tmp_path}:")
+            await opened.salt()  # what every client asks first, alone: it learns of the nodes
         case _:
             opened = RedisStore.from_url(request.getfixturevalue("redis_url"), prefix=f"{tmp_path}:")
-            if request.param != "redis":
+            if request.param == "redis with a copy":
                 opened = StoreWithNearCopy(opened, SqliteStore(tmp_path / "copy.sqlite"))
+            elif request.param == "sealed":
+                opened = SealedStore(opened, lambda salt: (salt * 6)[:96])
+                await opened.salt()
     yield opened
     await opened.aclose()

@@ -39,7 +39,9 @@ class Workers:
         """One exchange on a connection of its own, which any worker may take; tried again as the pages do."""
         for attempt in range(ATTEMPTS):
             try:
-                response = httpx.request(method, self.url + path, json=content, timeout=60, trust_env=False)
+                response = httpx.request(
+                    method, self.url + path, json=content, timeout=60, trust_env=False, verify=False
+                )
             except httpx.TransportError:
                 if attempt == ATTEMPTS - 1:
                     raise
@@ -71,14 +73,21 @@ class Workers:
 
 @contextmanager
 def workers_of(
-    service: EmbeddedService, folder: Path, count: int, *, api_key: str | None = None, **settings: str
+    service: EmbeddedService,
+    folder: Path,
+    count: int,
+    *,
+    api_key: str | None = None,
+    scheme: str = "http",
+    **settings: str,
 ) -> Iterator[Workers]:
     """So many workers inside the block, all of which answer; skipped where processes cannot be listed."""
     if not Path("/proc/self/task").exists():
         pytest.skip("only Linux lists a process's children in /proc")
     environ = environment(folder, service, api_key=service.key if api_key is None else api_key, **settings)
-    with started("serve", "--http", "--port", "0", "--workers", str(count), environ=environ) as process:
-        workers = Workers(address_in(process), process)
+    arguments = ["--http"] if scheme == "http" else []
+    with started("serve", *arguments, "--port", "0", "--workers", str(count), environ=environ) as process:
+        workers = Workers(address_in(process, scheme), process)
         workers.answering(count)
         try:
             yield workers

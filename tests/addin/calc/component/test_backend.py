@@ -116,6 +116,18 @@ def test_a_backend_that_came_back_is_tried_again_after_some_seconds(service, tmp
         assert backend.answers([CPI])[0]["value"] > 0
 
 
+def test_a_backend_that_says_it_is_restarting_is_asked_again_until_it_is_back(backend_at):
+    body = b'{"error":"the backend is restarting","kind":"restarting"}'
+    restarting = b"HTTP/1.1 503 Busy\r\nconnection: close\r\ncontent-length: %d\r\n\r\n%b" % (len(body), body)
+    value = b'{"answers":[{"value":1,"fresh_s":9}],"requests":0}'
+    answer = b"HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: %d\r\n\r\n%b" % (len(value), value)
+    with answering(restarting, restarting, answer) as url:
+        backend, pauses = backend_at(url), []
+        backend._sleep = pauses.append
+        assert backend.answers([CPI])[0]["value"] == 1
+    assert pauses == [0.5, 1.0]
+
+
 def test_without_a_backend_a_cell_shows_the_error_in_the_style_it_asked_for(engine_at):
     engine = engine_at(unused_url())
     assert engine.value(CPI) is NA

@@ -1,6 +1,6 @@
 """Reports say in plain words what was done, what it cost and what is not as it should be."""
 
-from addin.calc.component.report import explained, in_one_line, refreshed, revised_in, signals_in, state
+from addin.calc.component.report import explained, filled, in_one_line, revised_in, signals_in, state
 from addin.calc.component.response_cache import CachedAnswer
 
 
@@ -9,23 +9,23 @@ def status(used: int, remaining: int) -> dict:
 
 
 def test_a_refresh_tells_what_it_spent():
-    report = refreshed(1, status(11, 39_999), 0, [])
+    report = filled("Refreshed", 1, status(11, 39_999), 0, [])
     assert report == "Refreshed: 1 request spent, 39,999 left this month."
 
 
 def test_a_refresh_tells_of_tables_and_troubles():
-    report = refreshed(2, status(12, 39_998), 1, ["no signal 'x'", "no API key"])
+    report = filled("Refreshed", 2, status(12, 39_998), 1, ["no signal 'x'", "no API key"])
     assert "2 requests spent" in report
     assert "1 table got another size." in report
     assert report.endswith(" • no signal 'x'\n • no API key")
 
 
 def test_a_refresh_without_a_known_allowance_tells_none():
-    assert refreshed(4, {"quota": None}, 0, []) == "Refreshed: 4 requests spent."
+    assert filled("Refreshed", 4, {"quota": None}, 0, []) == "Refreshed: 4 requests spent."
 
 
 def test_the_bar_shows_the_first_trouble_and_how_many_more_there_are():
-    report = refreshed(0, status(1, 9), 0, ["no signal 'x'", "no API key"])
+    report = filled("Refreshed", 0, status(1, 9), 0, ["no signal 'x'", "no API key"])
     assert in_one_line(report).endswith("Problems: no signal 'x' (and 1 more: see Status)")
     assert in_one_line("Refreshed: done.") == "Refreshed: done."
 

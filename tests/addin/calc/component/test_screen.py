@@ -9,7 +9,6 @@ import pytest
 import xlsxwriter
 
 from addin.calc.extension import Extension
-from addin.workbook.template.charts import CHART_SHEET
 from tests.addin.calc.books import write_book
 from tests.addin.calc.counting import counted_backend
 from tests.addin.calc.office import COMMAND, running_office
@@ -104,7 +103,7 @@ def test_the_template_shows_values_in_every_cell_cold_and_warm(service, tmp_path
             with running_office(Extension(url=backend.url), display=display) as office:
                 office.load_visible(book.as_uri())
                 office.activate("Dashboard")
-                assert office.wait_until_shown("B300", "#N/A", CHART_SHEET) is not None
+                assert office.wait_until_shown("D6", "#N/A", "Dashboard") is not None
                 assert office.wait_for_values() == {}, way
                 assert office.undo_titles() == []
 
@@ -164,13 +163,20 @@ def test_what_loads_can_be_stopped_and_refresh_loads_it(office, service):
     assert office.wait_until_shown("A1", "#N/A") > 0
 
 
-def test_more_requests_than_may_be_sent_unasked_are_refused_with_what_to_do(service, tmp_path, display):
+def test_more_requests_than_may_be_sent_unasked_wait_for_a_yes_above_the_cells(service, tmp_path, display):
     with (
         counted_backend(service, tmp_path, ask_above=1) as backend,
         running_office(Extension(url=backend.url), display=display) as office,
     ):
         office.load_visible("private:factory/scalc")
         office.put_formulas("A1", ['=DS.SIGNAL("us-cpi")', '=DS.SIGNAL("wb.gold")', '=DS.SIGNAL("sp-500")'])
-        report = office.dispatch(COMMAND + "refresh")
-        assert f"more than ask_above (1): say yes at {backend.url}/taskpane.html and refresh" in report
+        asked = "press Load above the cells, or choose Data Service ▸ Load Waiting Cells"
+        assert asked in office.dispatch(COMMAND + "refresh")
+        assert office.has_bar("data-service-question")
+        assert office.dispatch(COMMAND + "do-not-load") == "Not loaded; nothing was spent. Refresh asks again."
+        assert office.dispatch(COMMAND + "load") == "No cell waits for a yes."
+        assert asked in office.dispatch(COMMAND + "refresh")
         assert service.running.request_count <= 1, "a cell that was typed alone"
+        assert office.dispatch(COMMAND + "load").startswith("Loaded: ")
+        assert all(isinstance(office.wait_until_shown(cell, "#N/A"), float) for cell in ("A1", "A2", "A3"))
+        assert service.running.request_count == 3

@@ -3,7 +3,7 @@
 import pytest
 
 from addin.formulas import Area
-from addin.workbook.refresh.dependencies import CellReference, cell_reference
+from addin.workbook.refresh.dependencies import CellReference, Substitute, cell_reference
 
 B5 = Area(5, 2, 5, 2)
 
@@ -19,8 +19,12 @@ B5 = Area(5, 2, 5, 2)
         ('=HYPERLINK(B5,"Open")', CellReference(B5, as_text=True, label="Open")),
         (
             '=IF(B5="","",HYPERLINK(B5,"Say ""hi"""))',
-            CellReference(B5, as_text=True, label='Say "hi"', blank_if_blank=True),
+            CellReference(B5, as_text=True, label='Say "hi"', substitute=Substitute("", "")),
         ),
+        ('=IF(B5="","",B5)', CellReference(B5, substitute=Substitute("", ""))),
+        ('=IF(B5="",$C$4,B5)', CellReference(B5, substitute=Substitute("", Area(4, 3, 4, 3)))),
+        ('=IF(B5&""="name","Name",B5)', CellReference(B5, substitute=Substitute("name", "Name"))),
+        ('=IF(B5="","","More")', CellReference(B5, as_text=True, label="More", substitute=Substitute("", ""))),
     ],
 )
 def test_a_formula_that_only_shows_a_cell_is_known(formula: str, reference: CellReference):
@@ -28,7 +32,19 @@ def test_a_formula_that_only_shows_a_cell_is_known(formula: str, reference: Cell
 
 
 @pytest.mark.parametrize(
-    "formula", ["=B5+1", "=B5:B6", '=B5&"x"', '=IF(B5="","",HYPERLINK(B6,"Open"))', "=SUM(B5)", "=Name", "=1", ""]
+    "formula",
+    [
+        "=B5+1",
+        "=B5:B6",
+        '=B5&"x"',
+        '=IF(B5="","",HYPERLINK(B6,"Open"))',
+        "=SUM(B5)",
+        "=Name",
+        '=IF(B5="","",B6)',
+        '=IF(B5=0,"",B5)',
+        "=1",
+        "",
+    ],
 )
 def test_anything_else_is_not(formula: str):
     assert cell_reference(formula) is None

@@ -15,7 +15,7 @@ from addin.workbook.freeze import freeze_book
 from addin.workbook.ooxml.book import Book
 from addin.workbook.ooxml.package import Package
 from addin.workbook.template.build import EXAMPLE_DAY, example_session, write_template
-from addin.workbook.template.charts import CHART_SHEET
+from addin.workbook.template.data import DATA_SHEET
 from addin.workbook.template.start import BUTTON_NAME
 from tests.addin.workbook.books import WHOLE_SHEET
 from udfs.errors import CellError
@@ -40,30 +40,37 @@ def test_the_template_in_the_repository_is_what_the_command_writes(template: Pat
         assert [name for name in fresh.namelist() if fresh.read(name) != kept.read(name)] == []
 
 
-def test_every_formula_of_ours_is_a_dynamic_array_in_stored_form_with_a_value_and_its_true_size(template: Path):
-    found = 0
+def test_formulas_that_spill_are_dynamic_arrays_of_their_true_size_on_the_hidden_sheet_and_all_others_plain(
+    template: Path,
+):
+    arrays, plain = 0, 0
     with Package(template) as package:
         book = Book(package)
         for name in book.sheet_names:
             sheet = book.sheet(name)
             for spot, formula in sheet.formulas():
+                assert formula.is_calculated
+                assert formula.is_array == (name == DATA_SHEET and mentions(formula.text))
                 if mentions(formula.text):
-                    found += 1
                     assert formula.text.startswith("_xldudf_DS_")
-                    assert formula.is_array
-                    assert (
-                        len(list(sheet.spots_in(formula.area)))
-                        == (
-                            (formula.area.last_row - formula.area.first_row + 1)
-                            * (formula.area.last_column - formula.area.first_column + 1)
-                        )
-                        or formula.area.last_row > formula.area.first_row
-                    )
-                    assert sheet.value(spot) is not None
+                    plain, arrays = plain + (not formula.is_array), arrays + formula.is_array
+                if formula.is_array:
+                    area = formula.area
+                    below = [spot for spot in sheet.spots_in(WHOLE_SHEET) if spot[0] > area.last_row]
+                    assert not any(area.first_column <= column <= area.last_column for _, column in below)
         with zipfile.ZipFile(template) as archive:
             sheets = [archive.read(part).decode() for part in archive.namelist() if "worksheets/sheet" in part]
             marked = sum(len(re.findall(r'<c [^>]*cm="1"[^>]*><f t="array"', sheet)) for sheet in sheets)
-    assert found == marked > 70
+    assert arrays == marked == 9
+    assert plain > 70
+
+
+def test_no_formula_of_the_template_is_worked_out_whenever_calc_opens_it(template: Path):
+    """One such formula, and Calc without the extension shows `#NAME?` everywhere."""
+    with Package(template) as package:
+        book = Book(package)
+        formulas = [formula.text for name in book.sheet_names for _, formula in book.sheet(name).formulas()]
+    assert [text for text in formulas if re.search(r"\b(HYPERLINK|TODAY|NOW|RAND\w*|INDIRECT|OFFSET)\(", text)] == []
 
 
 def test_no_cell_of_the_template_shows_an_error(template: Path):
@@ -126,20 +133,19 @@ def test_a_frozen_copy_has_no_button_no_steps_no_quota_and_tells_nobody_to_chang
     assert "Dashboard" in texts
 
 
-def test_every_table_has_plain_headings_over_the_hidden_names_of_its_fields(template: Path):
+def test_every_table_has_plain_headings_below_the_formula_to_copy(template: Path):
     book = openpyxl.load_workbook(template, data_only=True)
-    tables = {"Catalogue": "B4:I4", "Currents": "B4:H4", "Indices": "B4:G4", "Wire": "B7:G7", "Revisions": "B9:F9"}
-    for name, cells in tables.items():
-        for cell in book[name][cells][0]:
-            assert re.fullmatch("[a-z_]+", cell.value)
-            assert book[name].row_dimensions[cell.row].hidden
-            assert re.fullmatch(r"[A-Z][A-Za-z ()]+", book[name].cell(cell.row - 1, cell.column).value)
+    tables = {"Catalogue": "B4:I4", "Currents": "B4:H4", "Indices": "B4:G4", "Wire": "B6:G6", "Revisions": "B9:F9"}
+    for name, cells in {**tables, "Compare": "B8:B8"}.items():
+        row = book[name][cells][0]
+        assert all(re.fullmatch(r"[A-Z][A-Za-z ()]+", cell.value) for cell in row), name
+        assert re.fullmatch(r"=DS\.[A-Z_]+\(.+\)", book[name].cell(row[0].row - 1, row[0].column).value)
+        assert book[name].cell(row[0].row + 1, row[0].column).value
 
 
-def test_helper_cells_are_on_a_hidden_sheet_and_addresses_in_a_hidden_column(template: Path):
+def test_helper_cells_are_on_a_hidden_sheet(template: Path):
     book = openpyxl.load_workbook(template, data_only=True)
-    assert [sheet.title for sheet in book if sheet.sheet_state == "hidden"] == [CHART_SHEET]
-    assert book["Wire"].column_dimensions["G"].hidden
+    assert [sheet.title for sheet in book if sheet.sheet_state == "hidden"] == [DATA_SHEET]
     widest = {sheet.title: sheet.max_column for sheet in book}
     assert widest["Dashboard"] == 9
 

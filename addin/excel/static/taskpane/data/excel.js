@@ -54,9 +54,36 @@ export const excel = {
         range.values = cells.map((row) => row.map(keptValue));
       }
       await context.sync();
-      return { cells: settled.length, left: ranges.length - settled.length };
+      const left = ranges.length - settled.length;
+      // As long as one formula is left, the refresh button is of use.
+      return { cells: settled.length, left, emptied: left === 0 && (await emptyLiveParts(context, scope)) };
     }),
 };
+
+/** The beginning of the names of areas that mean something only as long as the book has its formulas. */
+const LIVE_ONLY = "DS_LIVE_ONLY";
+
+/**
+ * Empty such areas, as `addin freeze` does; whether there were any.
+ * @param {Excel.RequestContext} context
+ * @param {"sheet" | "workbook"} scope
+ */
+async function emptyLiveParts(context, scope) {
+  const collections = (await sheetsOf(context, scope)).map((sheet) => sheet.names);
+  if (scope === "workbook") collections.push(context.workbook.names);
+  for (const names of collections) names.load("items/name");
+  await context.sync();
+  const areas = collections
+    .flatMap((names) => names.items)
+    .filter(({ name }) => name.toUpperCase().startsWith(LIVE_ONLY))
+    .map((name) => name.getRangeOrNullObject());
+  for (const area of areas) area.load("address");
+  await context.sync();
+  const there = areas.filter((area) => !area.isNullObject);
+  for (const area of there) area.clear();
+  await context.sync();
+  return there.length > 0;
+}
 
 /**
  * What each of our formulas fills: the range it spills into, or its cell.

@@ -8,6 +8,12 @@
  */
 const PAUSES_MS = [50, 200];
 
+/** The same where the backend said that it is restarting, which takes some seconds. */
+const RESTART_PAUSES_MS = [500, 1_000, 2_000, 4_000, 8_000];
+
+/** The kind of refusal after which the same request is sent again. */
+const RESTARTING = "restarting";
+
 /** Why a request has no answer. */
 export class RequestError extends Error {
   /**
@@ -82,15 +88,17 @@ async function answerTo(address, request) {
  * @param {RequestInit} request
  */
 async function textOf(address, request) {
-  for (const pauseMs of PAUSES_MS) {
+  let pausesMs = PAUSES_MS;
+  for (let broken = 0; ; broken += 1) {
     try {
       return await receivedText(address, request);
     } catch (error) {
       if (!(error instanceof BrokenError) || request.signal?.aborted) throw error;
+      if (error.kind === RESTARTING && pausesMs !== RESTART_PAUSES_MS) [pausesMs, broken] = [RESTART_PAUSES_MS, 0];
+      if (broken === pausesMs.length) throw error;
     }
-    await new Promise((go) => setTimeout(go, pauseMs));
+    await new Promise((go) => setTimeout(go, pausesMs[broken]));
   }
-  return receivedText(address, request);
 }
 
 /**
@@ -132,13 +140,16 @@ function noAnswer(what, Kind = RequestError) {
 async function refusalOf(response) {
   const body = await response.text().catch(() => "");
   let reason = "";
+  let kind = null;
   try {
-    reason = String(JSON.parse(body).error ?? "");
+    const refusal = JSON.parse(body);
+    reason = String(refusal.error ?? "");
+    kind = refusal.kind === RESTARTING ? RESTARTING : null;
   } catch {
     // A page instead of JSON: its status says enough.
   }
   const message = `the add-in's backend refused (${response.status}${reason && `: ${reason}`})`;
-  return new RequestError(message, null, reason || message);
+  return new (kind === null ? RequestError : BrokenError)(message, kind, reason || message);
 }
 
 /** @param {unknown} error */

@@ -22,6 +22,7 @@
  * @typedef {object} Frozen
  * @property {number} cells formulas replaced by their values
  * @property {number} left formulas left alone because they still calculate
+ * @property {boolean} emptied whether what is of no use without formulas was there, and is gone
  */
 
 /** How long the pane waits for office.js: Microsoft's server may be far away, or out of reach. */

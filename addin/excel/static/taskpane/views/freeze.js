@@ -37,8 +37,9 @@ async function freeze(pane, scope, outcome) {
     const loss = `${formulas} on ${where} will be replaced by values and no longer refresh.`;
     const warning = `${loss} Save a copy first: Excel may not undo this.`;
     if (!(await confirmed(`Freeze ${where}?`, warning, `Freeze ${formulas}`, { look: "danger" }))) return;
-    const { cells, left } = await pane.host.freeze(scope, isOurs);
-    const rest = left ? `${pane.format.counted(left, "formula still calculates", "formulas still calculate")}; not frozen.` : "";
+    const { cells, left, emptied } = await pane.host.freeze(scope, isOurs);
+    const still = left ? `${pane.format.counted(left, "formula still calculates", "formulas still calculate")}; not frozen.` : "";
+    const rest = emptied ? "The refresh button, first steps, quota and status are gone too." : still;
     fill(outcome, notice("good", `${pane.format.counted(cells, "formula")} replaced by values`, rest));
   } catch (error) {
     fill(outcome, notice("error", "Nothing was frozen", messageOf(error)));

@@ -115,6 +115,16 @@ def test_a_call_whose_connection_breaks_is_answered_by_the_next_worker(page, scr
     assert len(scripted.batches) == 2
 
 
+def test_a_call_that_a_restart_broke_off_is_made_again(page, scripted):
+    async def once(_):
+        scripted.reply = None
+        return JSONResponse({"error": "the backend is restarting", "kind": "restarting"}, 503)
+
+    scripted.reply = once
+    assert page.evaluate("call('SIGNAL', 'x')") == {"value": [["x"]]}
+    assert len(scripted.batches) == 2
+
+
 def test_a_fetch_that_ignores_its_signal_does_not_hold_a_cell(page):
     page.evaluate("() => { globalThis.fetch = () => new Promise(() => {}); }")
     assert "did not answer within 1 s" in page.evaluate("call('SIGNAL', 'x')")["message"]

@@ -86,14 +86,31 @@
     getUsedRangeOrNullObject() {
       return this;
     }
+    clear() {
+      for (const address of this.cells().flat()) sheets.get(this.sheet).delete(address);
+    }
     getSpillingToRangeOrNullObject() {
       const { spill } = sheets.get(this.sheet).get(this.cells()[0][0]) ?? {};
       return spill ? FakeRange.of(this.sheet, spill) : { isNullObject: true, load() {} };
     }
   }
 
+  const defined = [];
+
+  /** The names that belong to a sheet, or to the workbook. */
+  const namesOf = (owner) => ({
+    load() {},
+    get items() {
+      return defined
+        .filter((each) => each.owner === owner)
+        .map(({ name, sheet, area }) => ({ name, getRangeOrNullObject: () => FakeRange.of(sheet, area) }));
+    },
+    getItemOrNullObject: () => ({ isNullObject: true, load() {} }),
+  });
+
   function worksheet(sheet) {
     return {
+      names: namesOf(sheet),
       id: sheet,
       name: sheet,
       load() {},
@@ -143,7 +160,7 @@
       getActiveCell: selected,
       getSelectedRange: selected,
       getSelectedRanges: () => ({ areas: { load() {}, items: [selected()] } }),
-      names: { getItemOrNullObject: () => ({ isNullObject: true, load() {} }) },
+      names: namesOf("workbook"),
       worksheets: {
         load() {},
         onSelectionChanged: events,
@@ -160,6 +177,7 @@
     selection,
     call: (id, ...values) => functions[id](...values, {}),
     put: (sheet, address, cell) => sheets.get(sheet).set(address, { ...BLANK, ...cell }),
+    define: (owner, name, sheet, area) => defined.push({ owner, name, sheet, area }),
     cell: (sheet, address) => sheets.get(sheet).get(address),
   };
   globalThis.Excel = { run: (work) => work(context) };

@@ -76,6 +76,26 @@ def test_nothing_is_cut_off_at_320_pixels(chromium, backend, tab):
         assert pane.tab.evaluate("document.documentElement.scrollWidth") == 320
 
 
+def test_the_offer_to_load_the_catalogue_is_not_cut_off_at_320_pixels(chromium, backend):
+    with opened(chromium, backend, width=320) as pane:
+        pane.sees("Load the catalogue (")
+        ends = pane.tab.evaluate(
+            "[...document.querySelectorAll('main button')].map((b) => b.getBoundingClientRect().right)"
+        )
+        assert max(ends) <= 320
+
+
+def test_the_systems_own_colours_show_what_is_chosen_and_how_full_the_meter_is(chromium, backend):
+    backend.batch(["SIGNALS"])
+    with opened(chromium, backend, forced_colors="active") as pane:
+        pane.open_tab("Refresh")
+        pane.sees("left this month")
+        colour = "(selector) => getComputedStyle(document.querySelector(selector)).backgroundColor"
+        page = pane.tab.evaluate(colour, "body")
+        for chosen in (".segments label:has(:checked)", ".meter-level"):
+            assert pane.tab.evaluate(colour, chosen) not in (page, "rgba(0, 0, 0, 0)"), chosen
+
+
 def test_tabs_follow_the_arrow_keys(chromium, backend):
     with opened(chromium, backend) as pane:
         pane.run(lambda page: page.get_by_role("tab", name="Search").focus())

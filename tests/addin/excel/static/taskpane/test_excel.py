@@ -172,6 +172,42 @@ def test_a_cell_that_still_calculates_is_not_frozen(pane):
     assert cell(pane, "B2")["formula"] == CPI
 
 
+def with_a_button(pane: Pane, *, value: object) -> None:
+    """Fill two sheets as the template does: a formula, a button, and what a frozen copy has no use for."""
+    for sheet in ("Sheet1", "Sheet2"):
+        put(pane, "B2", sheet, formula=CPI, value=value, type="Error" if isinstance(value, str) else "Double")
+        put(pane, "B4", sheet, value="Refresh", type="String")
+        put(pane, "C4", sheet, value="asks again", type="String")
+        pane.tab.evaluate("sheet => book.define(sheet, 'DS_Live_Only_Button', sheet, 'B4:C4')", sheet)
+    put(pane, "B9", "Sheet2", value="steps", type="String")
+    put(pane, "B10", "Sheet2", value="kept", type="String")
+    pane.tab.evaluate("book.define('workbook', 'ds_live_only', 'Sheet2', 'B9')")
+    pane.tab.evaluate("book.define('workbook', 'Other', 'Sheet2', 'B10')")
+
+
+def test_freezing_empties_what_is_of_no_use_without_formulas_as_the_command_does(pane):
+    with_a_button(pane, value=163.122)
+    freeze(pane, "sheet")
+    pane.sees("The refresh button, first steps, quota and status are gone too.")
+    assert [cell(pane, address) for address in ("B4", "C4")] == [None, None]
+    assert [cell(pane, address, "Sheet2")["value"] for address in ("B4", "C4", "B9")] == [
+        "Refresh",
+        "asks again",
+        "steps",
+    ]
+    freeze(pane, "workbook")
+    assert [cell(pane, address, "Sheet2") for address in ("B4", "C4", "B9")] == [None, None, None]
+    assert cell(pane, "B10", "Sheet2")["value"] == "kept"
+
+
+def test_a_button_stays_as_long_as_a_formula_is_left(pane):
+    with_a_button(pane, value="#BUSY!")
+    put(pane, "B3", formula=CPI, value=1.5, type="Double")
+    freeze(pane, "workbook")
+    pane.sees("2 formulas still calculate")
+    assert cell(pane, "B4")["value"] == "Refresh"
+
+
 def test_freezing_can_be_called_off(pane):
     put(pane, "B2", formula=CPI, value=1.5, type="Double")
     pane.open_tab("Refresh")

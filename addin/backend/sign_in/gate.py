@@ -1,0 +1,54 @@
+"""The gate: where sign-in is set up, whatever shows or spends anything is for who has signed in."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from starlette.requests import Request
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from addin.backend.http import JsonResponse, is_on_this_machine
+from addin.backend.sign_in.cookies import SESSION_COOKIE, cookie_of
+from addin.backend.sign_in.person import Role
+
+if TYPE_CHECKING:  # cryptography takes a while to load
+    from addin.backend.sign_in.people import People
+    from addin.backend.sign_in.sessions import Session, Sessions
+
+GUARDED = ("/functions/", "/refresh", "/status", "/key", "/people", "/me", "/metrics")
+"""What begins so needs a session; pages, their scripts and the manifest hold nothing of anybody."""
+
+SIGN_IN = "sign_in"
+"""The kind of refusal on which pages show the button to sign in."""
+
+
+class SignInGate:
+    """Refuses requests without a session, and puts the person into `request.state.person`."""
+
+    def __init__(self, app: ASGIApp, sessions: Sessions, people: People, public_url: str) -> None:
+        self._app = app
+        self._sessions = sessions
+        self._people = people
+        self._sign_in_url = f"{public_url.rstrip('/')}/sign-in"
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request, or refuse it."""
+        if scope["type"] != "http" or not scope["path"].startswith(GUARDED):
+            await self._app(scope, receive, send)
+            return
+        request = Request(scope)
+        session = await self._session(request)
+        if session is None and not (scope["path"] == "/metrics" and is_on_this_machine(request)):
+            refusal = {"error": f"sign in first, at {self._sign_in_url}", "kind": SIGN_IN}
+            await JsonResponse(refusal, 401)(scope, receive, send)
+            return
+        if session is not None:
+            if scope["path"] == "/metrics" and session.person.role is not Role.ADMIN:
+                await JsonResponse({"error": "only admins may see this"}, 403)(scope, receive, send)
+                return
+            scope.setdefault("state", {})["person"] = session.person
+        await self._app(scope, receive, send)
+
+    async def _session(self, request: Request) -> Session | None:
+        session = self._sessions.session(cookie_of(request, SESSION_COOKIE))
+        return None if session is None or await self._people.is_over(session) else session

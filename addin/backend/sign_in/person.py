@@ -1,0 +1,60 @@
+"""Who signed in, and with which role: decided from the claims of the provider."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Any
+
+import msgspec
+from starlette.requests import Request
+
+
+class Role(StrEnum):
+    """What a person may do: admins see everybody's usage, and may end sessions and delete keys."""
+
+    USER = "user"
+    ADMIN = "admin"
+
+
+class Person(msgspec.Struct, frozen=True):
+    """Who signed in: the provider's own name for them, which never changes, a name to show, and the role."""
+
+    subject: str
+    name: str
+    role: Role
+
+    @property
+    def id(self) -> str:
+        """A short name for the person in addresses, counters and logs; it does not give the subject away."""
+        return hashlib.sha256(self.subject.encode()).hexdigest()[:32]
+
+
+def person_of(claims: Mapping[str, Any], *, users: str, admins: str) -> Person | None:
+    """Who these claims are about; None for somebody who may not sign in.
+
+    `users` and `admins` are rules such as `groups=finance`; everybody is a user where there is no rule for users.
+
+    >>> person_of({"sub": "1", "groups": ["finance"]}, users="", admins="groups=finance")
+    Person(subject='1', name='1', role=<Role.ADMIN: 'admin'>)
+    """
+    subject = str(claims.get("sub") or "")
+    is_admin = bool(admins) and _holds(claims, admins)
+    if not subject or not (is_admin or not users or _holds(claims, users)):
+        return None
+    name = str(claims.get("name") or claims.get("email") or claims.get("preferred_username") or subject)
+    return Person(subject, name[:100], Role.ADMIN if is_admin else Role.USER)
+
+
+def person_in(request: Request) -> Person | None:
+    """Who signed in; None where nobody has to."""
+    found: Person | None = request.scope.get("state", {}).get("person")
+    return found
+
+
+def _holds(claims: Mapping[str, Any], rule: str) -> bool:
+    """Whether a claim has the value of the rule, or is a list that has it."""
+    claim, _, value = rule.partition("=")
+    found = claims.get(claim.strip())
+    return value.strip() in ([str(each) for each in found] if isinstance(found, list) else [str(found)])

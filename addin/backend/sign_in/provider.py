@@ -1,0 +1,76 @@
+"""The provider of identities, by Authlib: where to send people to, and who comes back."""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from addin.errors import SettingsError
+from dataservice.extras import install_command
+
+SCOPES = "openid profile email"
+PROVIDER_S = 10.0
+
+
+class Provider:
+    """An OpenID Connect provider: authorization code with PKCE; keys and addresses by discovery.
+
+    Raises `SettingsError` if the package for it is not installed.
+    """
+
+    def __init__(self, issuer: str, client_id: str, client_secret: str, verify: ssl.SSLContext | bool) -> None:
+        try:
+            import httpx2  # by which Authlib reaches the provider
+            from authlib.integrations.starlette_client import OAuth
+        except ImportError:
+            raise SettingsError(f"oidc_issuer needs more packages: {install_command('authlib httpx2')}") from None
+        self._away = httpx2.HTTPError
+        self._client: Any = OAuth().register(
+            "provider",
+            client_id=client_id,
+            client_secret=client_secret or None,
+            server_metadata_url=f"{issuer.rstrip('/')}/.well-known/openid-configuration",
+            client_kwargs={
+                "scope": SCOPES,
+                "code_challenge_method": "S256",
+                "verify": verify,
+                "timeout": PROVIDER_S,
+                **({} if client_secret else {"token_endpoint_auth_method": "none"}),
+            },
+        )
+        self._issuer = issuer.rstrip("/")
+
+    async def redirect(self, request: Request, back_to: str) -> Response:
+        """The redirect to the provider's page; what is to be remembered is in the request's session then."""
+        with self._told():
+            response: Response = await self._client.authorize_redirect(request, back_to)
+        return response
+
+    async def claims(self, request: Request) -> Mapping[str, Any]:
+        """The claims of who came back, checked: signature, issuer, audience, nonce, times.
+
+        Raises `HTTPException` for a sign-in that failed, or that did not begin in this browser.
+        """
+        with self._told():
+            token = await self._client.authorize_access_token(request)
+        claims: Mapping[str, Any] | None = token.get("userinfo")
+        if claims is None or str(claims.get("iss", "")).rstrip("/") != self._issuer:
+            raise HTTPException(403, "the provider did not say who signed in; try again")
+        return claims
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        """Inside the block, whatever goes wrong with the provider becomes a refusal that says what to do."""
+        try:
+            yield
+        except self._away as error:
+            problem = f"the sign-in provider does not answer ({type(error).__name__}); try again"
+            raise HTTPException(503, problem) from error
+        except Exception as error:
+            raise HTTPException(403, f"the sign-in failed ({type(error).__name__}); try again at /sign-in") from error

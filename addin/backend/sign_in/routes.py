@@ -1,0 +1,146 @@
+"""The pages and routes of sign-in: to the provider and back, who I am, my key, and what people have spent."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+from starlette.routing import Route
+
+from addin.backend.http import JsonResponse, read_members
+from addin.backend.sign_in.cookies import SESSION_COOKIE, SIGN_IN_COOKIE, cookie_of, set_cookie
+from addin.backend.sign_in.people import People, Usage
+from addin.backend.sign_in.person import Person, Role, person_in, person_of
+from addin.backend.sign_in.provider import Provider
+from addin.backend.sign_in.sessions import Sessions
+from addin.config.api_key import checked_key
+from addin.config.settings import Settings
+
+DONE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Signed in</title>
+<p>You are signed in as {name}. You can close this window.</p>"""
+
+
+@dataclass(frozen=True)
+class SignIn:
+    """The routes of sign-in with one provider."""
+
+    settings: Settings
+    provider: Provider
+    sessions: Sessions
+    people: People
+
+    def routes(self) -> Sequence[Route]:
+        """What is served."""
+        return (
+            Route("/sign-in", self.begin),
+            Route("/signed-in", self.end),
+            Route("/sign-out", self.sign_out, methods=["POST"]),
+            Route("/me", self.me),
+            Route("/me/key", self.keep_key, methods=["POST"]),
+            Route("/me/key", self.forget_key, methods=["DELETE"]),
+            Route("/people", self.usage),
+            Route("/people/{person}/stop", self.stop, methods=["POST"]),
+        )
+
+    async def begin(self, request: Request) -> Response:
+        """GET /sign-in: to the provider's page."""
+        remembered: dict[str, Any] = {}
+        request.scope["session"] = remembered
+        response = await self.provider.redirect(request, f"{self._base}/signed-in")
+        response.headers.append("set-cookie", self.sessions.sign_in_cookie(remembered))
+        return response
+
+    async def end(self, request: Request) -> Response:
+        """GET /signed-in: back from the provider; a session begins."""
+        request.scope["session"] = self.sessions.remembered(cookie_of(request, SIGN_IN_COOKIE))
+        settings = self.settings
+        claims = await self.provider.claims(request)
+        person = person_of(claims, users=settings.oidc_users, admins=settings.oidc_admins)
+        if person is None:
+            raise HTTPException(403, "your account may not use this backend; ask who runs it (setting oidc_users)")
+        await self.people.note(person, 0)
+        response = HTMLResponse(DONE.format(name=html.escape(person.name)))
+        response.headers.append("set-cookie", self.sessions.cookie(person))
+        response.headers.append("set-cookie", set_cookie(SIGN_IN_COOKIE, "", 0))
+        return response
+
+    async def sign_out(self, request: Request) -> Response:
+        """POST /sign-out: end all sessions of who asks."""
+        session = self.sessions.session(cookie_of(request, SESSION_COOKIE))
+        if session is not None:
+            await self.people.end_sessions(session.person.id)
+        response = JsonResponse({"ok": True})
+        response.headers.append("set-cookie", set_cookie(SESSION_COOKIE, "", 0))
+        return response
+
+    async def me(self, request: Request) -> Response:
+        """GET /me: who is signed in, and whether a key is stored; never the key."""
+        person = _person(request)
+        key = await self.people.key(person)
+        return JsonResponse({"name": person.name, "role": person.role, "key": None if key is None else key[-4:]})
+
+    async def keep_key(self, request: Request) -> Response:
+        """POST /me/key: store one's own key, sealed."""
+        person = _person(request)
+        if not self.settings.per_user_keys:
+            raise HTTPException(403, "this backend uses one key for all (setting per_user_keys)")
+        given = (await read_members(request, self.settings)).get("key")
+        if not isinstance(given, str):
+            raise HTTPException(400, 'send {"key": "…"}')
+        await self.people.keep_key(person.id, checked_key(given))
+        return await self.me(request)
+
+    async def forget_key(self, request: Request) -> Response:
+        """DELETE /me/key: forget it."""
+        await self.people.keep_key(_person(request).id, None)
+        return await self.me(request)
+
+    async def usage(self, request: Request) -> Response:
+        """GET /people: what people have spent this month; admins see all of them, others themselves."""
+        person = _person(request)
+        rows = await self.people.usage(None if person.role is Role.ADMIN else person.id)
+        if "text/html" in request.headers.get("accept", ""):
+            return HTMLResponse(_table(rows))
+        return JsonResponse({"people": [msgspec.structs.asdict(row) for row in rows]})
+
+    async def stop(self, request: Request) -> Response:
+        """POST /people/{person}/stop: end a person's sessions and forget their key, for admins."""
+        if _person(request).role is not Role.ADMIN:
+            raise HTTPException(403, "only admins may do this")
+        stopped = request.path_params["person"]
+        if not await self.people.usage(stopped):
+            raise HTTPException(404, "there is no such person")
+        await self.people.end_sessions(stopped)
+        await self.people.keep_key(stopped, None)
+        return JsonResponse({"ok": True})
+
+    @property
+    def _base(self) -> str:
+        return (self.settings.public_url or "").rstrip("/")
+
+
+def _person(request: Request) -> Person:
+    person = person_in(request)
+    if person is None:
+        raise HTTPException(401, "sign in first, at /sign-in")
+    return person
+
+
+def _table(rows: Sequence[Usage]) -> str:
+    head = "".join(f"<th>{title}" for title in ("Name", "Role", "Requests this month", "Last seen (UTC)", "Key"))
+    lines = [
+        f"<tr><td>{html.escape(row.name)}<td>{row.role}<td>{row.requests:,}"
+        f"<td>{datetime.fromtimestamp(row.seen_at, UTC):%Y-%m-%d %H:%M}<td>{'yes' if row.has_key else 'no'}"
+        for row in rows
+    ]
+    page = (
+        '<!doctype html><html lang="en"><meta charset="utf-8"><title>People</title><table border="1" cellpadding="4">'
+    )
+    return f"{page}<tr>{head}{''.join(lines)}</table>"

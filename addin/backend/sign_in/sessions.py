@@ -1,0 +1,72 @@
+"""Sessions as sealed cookies: whoever has one is signed in for some hours, with every worker and machine."""
+
+from __future__ import annotations
+
+import base64
+import time
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+from cryptography.fernet import Fernet, InvalidToken
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+from addin.backend.sign_in.cookies import SESSION_COOKIE, SIGN_IN_COOKIE, set_cookie
+from addin.backend.sign_in.person import Person
+
+SIGN_IN_S = 600.0
+
+
+class Session(msgspec.Struct, frozen=True):
+    """Who is signed in, and since when (seconds since 1970)."""
+
+    person: Person
+    began_at: float
+
+
+class Sessions:
+    """Makes and reads the cookies; `secret` is known to all processes that serve the same users."""
+
+    def __init__(self, secret: bytes, *, lasts_s: float, clock: Callable[[], float] = time.time) -> None:
+        self._sessions = _fernet(secret, b"session")
+        self._sign_ins = _fernet(secret, b"sign-in")
+        self._lasts_s = lasts_s
+        self._clock = clock
+
+    def cookie(self, person: Person) -> str:
+        """The Set-Cookie header of a session that begins now."""
+        return set_cookie(SESSION_COOKIE, self.token(person), self._lasts_s)
+
+    def token(self, person: Person) -> str:
+        """A session that begins now, sealed."""
+        now = self._clock()
+        return self._sessions.encrypt_at_time(msgspec.json.encode(Session(person, now)), int(now)).decode()
+
+    def session(self, token: str) -> Session | None:
+        """The session in a token; None if it is none of ours, was changed, or has ended."""
+        content = _opened(self._sessions, token, self._lasts_s, self._clock())
+        return None if content is None else msgspec.json.decode(content, type=Session)
+
+    def sign_in_cookie(self, remembered: dict[str, Any]) -> str:
+        """The Set-Cookie header for a sign-in under way."""
+        content = msgspec.json.encode(remembered)
+        token = self._sign_ins.encrypt_at_time(content, int(self._clock())).decode()
+        return set_cookie(SIGN_IN_COOKIE, token, SIGN_IN_S)
+
+    def remembered(self, token: str) -> dict[str, Any]:
+        """What a sign-in under way remembered; nothing if that is too long ago."""
+        content = _opened(self._sign_ins, token, SIGN_IN_S, self._clock())
+        return {} if content is None else msgspec.json.decode(content, type=dict[str, Any])
+
+
+def _fernet(secret: bytes, purpose: bytes) -> Fernet:
+    key = HKDF(SHA256(), 32, None, info=b"dataservice addin " + purpose).derive(secret)
+    return Fernet(base64.urlsafe_b64encode(key))
+
+
+def _opened(fernet: Fernet, token: str, lasts_s: float, now: float) -> bytes | None:
+    try:
+        return fernet.decrypt_at_time(token.encode(), int(lasts_s), int(now))
+    except (InvalidToken, ValueError):
+        return None

@@ -1,0 +1,90 @@
+"""A small OpenID Connect provider, by HTTP on a free port: discovery, keys, code with PKCE, signed tokens."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import secrets
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlencode
+
+import jwt
+from cryptography.hazmat.primitives.asymmetric import rsa
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from addin.backend.serving import listen, running
+
+CLIENT_ID, CLIENT_SECRET = "sheets", "a secret of the backend's own"
+
+
+@dataclass
+class IdentityProvider:
+    """Signs in whoever `claims` says; `wrong` are claims that its tokens falsely hold."""
+
+    claims: dict[str, Any]
+    wrong: dict[str, Any] = field(default_factory=dict)
+    url: str = ""
+    asked: dict[str, dict[str, str]] = field(default_factory=dict)
+    """By code, what the sign-in asked for."""
+
+    def __post_init__(self) -> None:
+        self.signing = self.published = rsa.generate_private_key(65_537, 2048)
+
+    async def discovery(self, _: Request) -> Response:
+        names = {"authorization_endpoint": "authorize", "token_endpoint": "token", "jwks_uri": "keys"}
+        return JSONResponse(
+            {
+                "issuer": self.url,
+                **{name: f"{self.url}/{path}" for name, path in names.items()},
+                "response_types_supported": ["code"],
+                "id_token_signing_alg_values_supported": ["RS256"],
+                "token_endpoint_auth_methods_supported": ["client_secret_basic"],
+            }
+        )
+
+    async def keys(self, _: Request) -> Response:
+        key = jwt.algorithms.RSAAlgorithm.to_jwk(self.published.public_key(), as_dict=True)
+        return JSONResponse({"keys": [{**key, "kid": "one", "use": "sig", "alg": "RS256"}]})
+
+    async def authorize(self, request: Request) -> Response:
+        asked = dict(request.query_params)
+        assert asked["client_id"] == CLIENT_ID
+        assert (asked["response_type"], asked["code_challenge_method"]) == ("code", "S256")
+        code = secrets.token_hex(8)
+        self.asked[code] = asked
+        return RedirectResponse(f"{asked['redirect_uri']}?{urlencode({'code': code, 'state': asked['state']})}", 302)
+
+    async def token(self, request: Request) -> Response:
+        given = dict(await request.form())
+        asked = self.asked.pop(str(given["code"]), None)
+        basic = base64.b64decode(request.headers["authorization"].removeprefix("Basic ")).decode()
+        challenge = base64.urlsafe_b64encode(hashlib.sha256(str(given["code_verifier"]).encode()).digest())
+        proven = asked is not None and challenge.decode().rstrip("=") == asked["code_challenge"]
+        if not proven or not basic.startswith(f"{CLIENT_ID}:"):
+            return JSONResponse({"error": "invalid_grant"}, 400)
+        now = int(time.time())
+        claims = {"iss": self.url, "aud": CLIENT_ID, "iat": now, "exp": now + 300, "nonce": asked["nonce"]}
+        token = jwt.encode({**claims, **self.claims, **self.wrong}, self.signing, "RS256", headers={"kid": "one"})
+        return JSONResponse({"access_token": "x", "token_type": "Bearer", "id_token": token})
+
+
+@contextmanager
+def provider(**claims: Any) -> Iterator[IdentityProvider]:
+    """A provider inside the block, which signs in whoever the claims say."""
+    made = IdentityProvider(claims)
+    routes = [
+        Route("/.well-known/openid-configuration", made.discovery),
+        Route("/keys", made.keys),
+        Route("/authorize", made.authorize),
+        Route("/token", made.token, methods=["POST"]),
+    ]
+    with running(Starlette(routes=routes), listen("127.0.0.1", 0)) as url:
+        made.url = url
+        yield made

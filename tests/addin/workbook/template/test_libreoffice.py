@@ -1,0 +1,25 @@
+"""The template in a LibreOffice that knows nothing of us: it shows the saved values."""
+
+import shutil
+from pathlib import Path
+
+import openpyxl
+import pytest
+
+from addin.workbook.template.data import DATA_SHEET
+from tests.addin.calc.plain_office import shown_without_us
+
+pytestmark = pytest.mark.skipif(shutil.which("soffice") is None, reason="LibreOffice is not installed")
+
+
+def test_calc_without_the_extension_shows_every_saved_value(project: Path, tmp_path: Path):
+    book = project / "workbook_template.xlsx"
+    shown = shown_without_us(book, tmp_path)
+    for sheet in openpyxl.load_workbook(book, data_only=True):
+        if sheet.title == DATA_SHEET:
+            continue
+        for cell in (cell for row in sheet.iter_rows() for cell in row if cell.value not in (None, "", " ")):
+            text = shown[sheet.title][cell.row - 1][cell.column - 1]
+            assert not text.startswith(("#", "Err:")), f"{sheet.title}!{cell.coordinate}"
+            if isinstance(cell.value, str):
+                assert text == cell.value
