@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import socket
 import subprocess
-import time
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,6 +26,7 @@ PREFERENCES = {
     "services.settings.server": "data:,",
     "toolkit.telemetry.server": "data:,",
 }
+LISTENING = re.compile(r"Listening on port (\d+)")
 AWAITED = "const go = arguments[1]; window.eval(arguments[0])().then(go, (error) => go({ error: String(error) }));"
 """The script runs in the page itself: the component accepts no objects of Marionette's own."""
 
@@ -89,21 +91,21 @@ def firefox(program: str, folder: Path) -> Iterator[Firefox]:
     lines = [f"user_pref({json.dumps(name)}, {json.dumps(value)});" for name, value in PREFERENCES.items()]
     (profile / "user.js").write_text("\n".join(lines), encoding="utf-8")
     command = [program, "--headless", "--no-remote", "--profile", str(profile), "--marionette"]
-    started = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    try:
-        browser = Firefox(_port(profile / "MarionetteActivePort", started))
-        yield browser
-        browser.close()
-    finally:
-        started.kill()
-        started.wait()
+    pipe = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    with subprocess.Popen(command, text=True, **pipe) as started:
+        try:
+            browser = Firefox(_port(started))
+            threading.Thread(target=started.stdout.read, daemon=True).start()  # it never waits for a reader
+            yield browser
+            browser.close()
+        finally:
+            started.kill()
 
 
-def _port(file: Path, started: subprocess.Popen[bytes]) -> int:
-    """The port that Firefox writes down once it listens."""
-    ends = time.monotonic() + LONGEST_STEP_S
-    while not (file.exists() and file.read_text()):
-        assert started.poll() is None, "Firefox did not start"
-        assert time.monotonic() < ends, "Firefox does not listen"
-        time.sleep(0.05)
-    return int(file.read_text())
+def _port(started: subprocess.Popen[str]) -> int:
+    """The port that Firefox names once it listens."""
+    assert started.stdout is not None
+    for line in started.stdout:
+        if found := LISTENING.search(line):
+            return int(found[1])
+    raise AssertionError("Firefox did not start")
