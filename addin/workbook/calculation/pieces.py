@@ -84,10 +84,9 @@ def _is_plain(token: Token) -> bool:
 
 def _is_elsewhere(token: Token) -> bool:
     """Whether a token names another file, as `[2]` and `'[2]Sheet'!A1` do."""
-    sheet, _, _ = token.text.rpartition("!")
-    return (token.kind == "table" and _FILE.fullmatch(token.text) is not None) or (
-        token.kind == "name" and "[" in sheet
-    )
+    if token.kind == "table":
+        return _FILE.fullmatch(token.text) is not None
+    return token.kind == "name" and "[" in token.text.rpartition("!")[0]
 
 
 def merged(pieces: Sequence[Piece]) -> Iterator[Piece]:

@@ -50,7 +50,7 @@ def _names(text: str) -> frozenset[str]:
 DEPENDS_ON_THE_PROGRAM = _names(
     """
     CELL INFO GETPIVOTDATA CUBEVALUE CUBEMEMBER CUBESET WEBSERVICE RTD DDE IMAGE STOCKHISTORY FORMULATEXT ISFORMULA
-    TABLE
+    SHEET SHEETS TABLE
     """
 )
 """Functions of more than values: of a program, a file, a place on a sheet, the text of a formula."""

@@ -1,0 +1,100 @@
+"""Formulas that nobody can be sure of, and books that calculate in their own way: left, and listed."""
+
+from pathlib import Path
+
+import openpyxl
+import pytest
+from openpyxl.worksheet.formula import DataTableFormula
+
+from addin.workbook.freeze import StaleValuesError, freeze_book
+from addin.workbook.refresh.refresh import refresh_book
+from addin.workbook.refresh.report import Refreshed
+from dataservice.client import AsyncClient
+from tests.addin.workbook.books import make_book, values
+from tests.embedded import EmbeddedService
+from udfs import Session
+
+CALL = '=_xldudf_DS_SIGNAL("us-cpi")'
+NUMBERS = {f"B{row}": row for row in range(1, 9)} | {f"C{row}": row * 10 for row in range(1, 9)}
+ONE_OF_A_RANGE = "it takes one cell of a range, and is no array formula"
+
+
+async def _refreshed(service: EmbeddedService, book: Path) -> Refreshed:
+    async with AsyncClient(service.url, service.key) as client:
+        return await refresh_book(Session(client), book, book)
+
+
+def _reasons(report: Refreshed) -> dict[tuple[int, int], str]:
+    return {cell.cell[1]: cell.unproven for cell in report.unproven}
+
+
+@pytest.mark.parametrize(
+    "formula",
+    [
+        "=VLOOKUP(B1:B8,B1:C8,2,FALSE)+A1",
+        "=SUM(VLOOKUP(B1:B8,B1:C8,2,FALSE))+A1",
+        "=SUMIF(B1:B8,B1:B8,C1:C8)+A1",
+        "=COUNTIFS(B1:B8,B1:B8)+A1",
+        "=MATCH(B1:B8,B1:B8,0)+A1",
+        "=INDEX(B1:C8,0,1)+A1",
+        "=OFFSET(B1,0,0,3,1)+A1",
+        '=INDIRECT("B1:B8")+A1',
+    ],
+)
+async def test_no_value_is_chosen_out_of_a_range(service: EmbeddedService, tmp_path: Path, formula: str):
+    book = make_book(tmp_path / "book.xlsx", {"A1": CALL, **NUMBERS, "H5": formula})
+    assert _reasons(await _refreshed(service, book)) == {(5, 8): ONE_OF_A_RANGE}
+    assert values(book, "Sheet1", "H5") == [None]
+
+
+@pytest.mark.parametrize(
+    ("formula", "reason"),
+    [
+        ("=SUM(Sheet1:Other!A1)", "it refers to the same cells of several sheets"),
+        ("=Beside*2", "the name Beside means another place in every cell"),
+        ("=SUM(A1:INDEX(B1:B8,3))", "it builds a range while it calculates"),
+        ("=LEN(FORMULATEXT(A1))", "FORMULATEXT depends on more than values"),
+        ('=CELL("row",A1)+1', "CELL depends on more than values"),
+        ("=IFERROR(A1,)", "the second argument of IFERROR is empty"),
+        ("=A1+1234567890123456", "1234567890123456 has more than 15 digits, and programs cut it off"),
+        ("=DATE(1900,2,29)+A1*0", "programs disagree about the 29th of February 1900"),
+        ('=LEN(REPT("x",32767)&A1)', "it joins texts that may be longer than a cell can hold"),
+    ],
+)
+async def test_what_hides_its_cells_or_differs_is_left_and_never_frozen(
+    service: EmbeddedService, tmp_path: Path, formula: str, reason: str
+):
+    path = make_book(tmp_path / "book.xlsx", {"A1": CALL, **NUMBERS, "H5": formula}, Other={"A1": 1})
+    book = openpyxl.load_workbook(path)
+    book.defined_names["Beside"] = openpyxl.workbook.defined_name.DefinedName("Beside", attr_text="Sheet1!A1")
+    book.save(path)
+    assert _reasons(await _refreshed(service, path)) == {(5, 8): reason}
+    with pytest.raises(StaleValuesError):
+        freeze_book(path, tmp_path / "frozen.xlsx")
+
+
+async def test_another_file_is_not_taken_for_a_place_of_ours(service: EmbeddedService, tmp_path: Path):
+    book = make_book(tmp_path / "book.xlsx", {"A1": CALL, "H5": "='[1]Prices'!A1*2"})
+    assert _reasons(await _refreshed(service, book)) == {}
+
+
+async def test_a_link_shows_its_text_as_the_value_that_it_is(service: EmbeddedService, tmp_path: Path):
+    book = make_book(tmp_path / "book.xlsx", {"A1": CALL, "H5": '=HYPERLINK("https://example.com",A1*2)'})
+    await _refreshed(service, book)
+    one, link = values(book, "Sheet1", "A1", "H5")
+    assert link == one * 2
+
+
+async def test_a_book_with_the_precision_of_its_display_is_left(service: EmbeddedService, tmp_path: Path):
+    path = make_book(tmp_path / "book.xlsx", {"A1": CALL, "H5": "=A1*2"})
+    book = openpyxl.load_workbook(path)
+    book.calculation.fullPrecision = False
+    book.save(path)
+    [reason] = _reasons(await _refreshed(service, path)).values()
+    assert reason == "the book calculates with the digits that cells show (precision as displayed)"
+
+
+async def test_data_tables_are_left_with_all_that_rests_on_them(service: EmbeddedService, tmp_path: Path):
+    table = DataTableFormula(ref="B2:B3", dt2D=False, dtr=False, r1="A1")
+    path = make_book(tmp_path / "book.xlsx", {"A1": CALL, "B2": table, "B3": 7, "C3": "=B3+1"})
+    assert set(_reasons(await _refreshed(service, path))) == {(2, 2), (3, 3)}
