@@ -21,7 +21,7 @@ from openpyxl.worksheet.formula import ArrayFormula
 
 from addin.calc.soffice import convert
 from addin.workbook.calculation.book_formulas import FormulaReader
-from addin.workbook.calculation.engine import FormualizerEngine
+from addin.workbook.calculation.engine.engine import FormualizerEngine
 from addin.workbook.calculation.functions import DIFFERS, EQUAL, REFUSED
 from addin.workbook.calculation.results import is_reproduced, to_engine
 from addin.workbook.calculation.shapes import DEPENDS_ON_THE_PROGRAM

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from addin.workbook.calculation.book_formulas import BookFormula, resting_on
-from addin.workbook.calculation.engine import Engine, Evaluated
+from addin.workbook.calculation.engine.engine import Engine, Evaluated
 from addin.workbook.calculation.engine_book import EngineBook, cells_of_formula
 from addin.workbook.calculation.functions import doubtful
 from addin.workbook.calculation.influence import Place, by_sheet

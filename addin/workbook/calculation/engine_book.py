@@ -9,7 +9,7 @@ from typing import Any
 
 from addin.formulas import Area
 from addin.workbook.calculation.book_formulas import BookFormula
-from addin.workbook.calculation.engine import Engine, EngineCell, EngineFailedError
+from addin.workbook.calculation.engine.engine import Engine, EngineCell, EngineFailedError
 from addin.workbook.calculation.influence import Place
 from addin.workbook.calculation.results import to_engine
 from addin.workbook.ooxml.book import Book

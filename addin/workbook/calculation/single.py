@@ -9,7 +9,7 @@ from typing import Any
 from addin.formulas import Area
 from addin.workbook.calculation.book_formulas import BookFormula
 from addin.workbook.calculation.calculation import MAX_PASSES
-from addin.workbook.calculation.engine import EngineFailedError, FormualizerEngine
+from addin.workbook.calculation.engine.engine import EngineFailedError, FormualizerEngine
 from addin.workbook.calculation.functions import doubtful
 from addin.workbook.calculation.lexer import area_of, shape_of
 from addin.workbook.calculation.results import doubt_about, to_cell

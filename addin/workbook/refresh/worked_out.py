@@ -15,7 +15,7 @@ from typing import Any, Self, TypeAlias
 
 from addin.workbook.calculation.book_formulas import BookFormula, FormulaReader, is_root, may_rest_on_ours, resting_on
 from addin.workbook.calculation.calculation import MAX_PASSES, BookCalculation, Result
-from addin.workbook.calculation.engine import EngineFailedError, FormualizerEngine, is_installed
+from addin.workbook.calculation.engine.engine import EngineFailedError, FormualizerEngine, is_installed
 from addin.workbook.calculation.influence import Place, by_sheet
 from addin.workbook.calculation.results import to_engine
 from addin.workbook.ooxml.book import Book

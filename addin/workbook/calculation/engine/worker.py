@@ -1,4 +1,4 @@
-"""The calculation engine in a process of its own: `python -m addin.workbook.calculation.worker`.
+"""The calculation engine in a process of its own: `python -m addin.workbook.calculation.engine.worker`.
 
 The engine is a beta; whatever it does, a hang, a panic or all memory taken, ends this process and nothing else. It
 reads requests from standard input and answers on standard output, each a MessagePack value behind its length.
@@ -18,7 +18,7 @@ import formualizer
 import msgspec
 
 from addin.workbook.calculation.cell_values import as_text, each, is_certain_text, snapped
-from addin.workbook.calculation.engine_file import as_file
+from addin.workbook.calculation.engine.cells_file import as_file
 
 PENDING = "Cancelled"
 """The error that stands for an answer that is still to come: formulas hand it on, and none makes it."""

@@ -5,8 +5,8 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from addin.workbook.calculation.engine import FormualizerEngine
-from addin.workbook.calculation.engine_file import MAX_EMPTY, as_file
+from addin.workbook.calculation.engine.cells_file import MAX_EMPTY, as_file
+from addin.workbook.calculation.engine.engine import FormualizerEngine
 from addin.workbook.calculation.lexer import ShapeReader, area_of, shape_of
 
 _SPOTS = st.tuples(st.integers(1, 6), st.integers(1, 5))

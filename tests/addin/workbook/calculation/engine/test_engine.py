@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from addin.workbook.calculation.engine import EngineFailedError, FormualizerEngine
+from addin.workbook.calculation.engine.engine import EngineFailedError, FormualizerEngine
 
 
 def test_an_engine_that_takes_too_long_is_ended():

@@ -185,7 +185,7 @@ try:
     resource.setrlimit(resource.RLIMIT_AS, ({MEMORY_LIMIT_BYTES}, {MEMORY_LIMIT_BYTES}))
 except (ImportError, OSError, ValueError):
     pass
-from addin.workbook.calculation.worker import main
+from addin.workbook.calculation.engine.worker import main
 main()
 """
 
