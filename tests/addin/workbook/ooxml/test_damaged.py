@@ -41,7 +41,7 @@ def _work(book: Path) -> Book:
             sheet.value(spot)
         sheet.write((3, 3), 1.0)
         opened.recalculate_on_load()
-        plan.dependencies.any_depends_on({("Sheet1", (1, 1))})
+        plan.dependencies.any_depends_on({("Sheet1", (1, 1))}, besides=set())
         opened.changed_parts()
         return opened
 
