@@ -10,6 +10,7 @@ from addin.config.connect import connected
 from addin.config.consent import consent_for, how_to_allow
 from addin.config.settings import Settings, load_settings
 from addin.errors import AddinError
+from addin.protocol.consent import Consent
 from addin.protocol.deadline import WithinDeadline
 from addin.protocol.load import GuardedReader, Load
 from dataservice.client.sync_client import EventLoopThread
@@ -40,6 +41,8 @@ class SyncSession:
         self._opening = asyncio.Lock()
         self._stack = AsyncExitStack()
         self._session: Session | None = None
+        self._consent: Consent | None = None
+        """One for all calls: a recalculation comes cell by cell."""
         self._settings: Settings | None = None
         self._grace_s = grace_s
 
@@ -75,7 +78,8 @@ class SyncSession:
         try:
             async with asyncio.timeout(settings.deadline_s + self._grace_s):
                 session = await self._connected(settings)
-                load = Load(consent_for(session.client, settings), how_to_allow(settings))
+                self._consent = self._consent or consent_for(session.client, settings)
+                load = Load(self._consent, how_to_allow(settings))
                 reader = GuardedReader(WithinDeadline(session.client, deadline_s=settings.deadline_s), load)
                 (outcome,) = await session.answer([call], reader=reader, gate=load.gate)
         except TimeoutError:
@@ -96,7 +100,7 @@ class SyncSession:
             return self._session
 
     async def _disconnect(self) -> None:
-        self._session = self._settings = None
+        self._session = self._consent = self._settings = None
         await self._stack.aclose()
 
 

@@ -1,11 +1,14 @@
 """Whether a recalculation may spend what it needs, or the user is asked first: decided before its first request.
 
 One question at a time stands for all that wait: calls that come in a few batches are one recalculation. A yes allows
-what was asked for; a no holds until the next refresh. Nothing here waits or sends.
+what was asked for; a no holds until the next refresh. How many pages a history has is known only once it is read: so
+what its pages cost is counted as they come, and the rest of a recalculation is asked for when they are too many.
+Nothing here waits or sends.
 """
 
 from __future__ import annotations
 
+import math
 import secrets
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
@@ -34,11 +37,18 @@ class Question:
     limit: int
     grown_at: float
     resources: set[Resource[Any]] = field(default_factory=set)
+    each: float = 1.0
+    """The requests that one of them takes, as far as was seen."""
 
     @property
     def requests(self) -> int:
-        """The requests that it takes at least."""
-        return len(self.resources)
+        """The requests that it takes: at least so many, or about so many once the pages of some are known."""
+        return math.ceil(len(self.resources) * self.each)
+
+    @property
+    def needs(self) -> str:
+        """What it takes, in words."""
+        return f"needs {'about ' if self.each > 1 else ''}{_requests(self.requests)}"
 
     @property
     def shortfall(self) -> str:
@@ -49,11 +59,10 @@ class Question:
     @property
     def text(self) -> str:
         """One sentence for the user."""
-        needs = f"This needs {_requests(self.requests)}"
         if self.shortfall:
-            return f"{needs}{self.shortfall}."
+            return f"This {self.needs}{self.shortfall}."
         left = "" if self.left is None else f" of the {self.left:,} left this month"
-        return f"{needs}{left}; more than {self.limit:,} are sent only after a yes."
+        return f"This {self.needs}{left}; more than {self.limit:,} are sent only after a yes."
 
     def members(self) -> dict[str, Any]:
         """The question as hosts get it."""
@@ -77,6 +86,8 @@ class Consent:
         self._used_at = float("-inf")
         self._unasked: set[Resource[Any]] = set()
         """What the recalculation of this moment may fetch without a question."""
+        self._unasked_pages = 0
+        """How many requests that has taken beyond one each."""
         self._unasked_at = float("-inf")
 
     def refusal(self, resources: Collection[Resource[Any]], place: str) -> UnconfirmedError | None:
@@ -87,14 +98,53 @@ class Consent:
         left = self._spendable()
         if left == 0:
             return None  # nothing can be sent, and the cells say why
-        limit = self._ask_above if left is None else min(self._ask_above, left)
         if now - self._unasked_at > RECALCULATION_S:
-            self._unasked.clear()
+            self._forget_unasked()
         together = self._unasked.union(resources)
         question = self.question
-        if len(together) <= limit and (question is None or now - question.grown_at > RECALCULATION_S):
+        is_new = question is None or now - question.grown_at > RECALCULATION_S
+        if is_new and len(together) + self._unasked_pages <= self._limit(left):
             self._unasked, self._unasked_at = together, now
             return None
+        return self._refused(resources, place, left)
+
+    def covers(self, pages: int) -> bool:
+        """Whether so many more requests than was known may be sent without a question."""
+        allowed = self._allowed if self._timer() - self._used_at <= ALLOWED_S else 0
+        return pages <= allowed or self._sent_unasked + pages <= self._limit(self._spendable())
+
+    def takes_too_many(self, pages: int) -> bool:
+        """Count requests that an answer took beyond its first; whether the rest has to be asked for now."""
+        now = self._timer()
+        if now - self._used_at <= ALLOWED_S:
+            covered = min(pages, self._allowed)
+            self._allowed -= covered
+            pages -= covered
+        if pages == 0:
+            return False
+        self._unasked_pages += pages
+        self._unasked_at = now
+        return self._sent_unasked > self._limit(self._spendable())
+
+    @property
+    def _sent_unasked(self) -> int:
+        """What the recalculation of this moment takes without a question, as far as is known."""
+        return len(self._unasked) + self._unasked_pages
+
+    def refusal_of_rest(self, resources: Collection[Resource[Any]], each: float, place: str) -> UnconfirmedError | None:
+        """Why the rest of a recalculation may not be fetched, of which one took `each` requests so far."""
+        left = self._spendable()
+        return None if left == 0 else self._refused(resources, place, left, each)
+
+    def _limit(self, left: int | None) -> int:
+        """How many requests are sent without a question."""
+        return self._ask_above if left is None else min(self._ask_above, left)
+
+    def _refused(
+        self, resources: Collection[Resource[Any]], place: str, left: int | None, each: float = 1.0
+    ) -> UnconfirmedError:
+        """Ask for these, together with what is being asked for already."""
+        now, question = self._timer(), self.question
         if self._declined:
             return UnconfirmedError(f"{_requests(len(resources))} were not wanted; Refresh asks again")
         if question is None:
@@ -102,8 +152,9 @@ class Consent:
         if not question.resources.issuperset(resources):
             question.grown_at = now
         question.left = left
+        question.each = max(question.each, each)
         question.resources.update(resources)
-        return UnconfirmedError(f"this needs {_requests(question.requests)}{question.shortfall}; {place}")
+        return UnconfirmedError(f"this {question.needs}{question.shortfall}; {place}")
 
     def answer(self, number: int, *, yes: bool) -> int | None:
         """Take the user's answer to a question; for how many requests it was, None if it is not open any more."""
@@ -125,7 +176,11 @@ class Consent:
         """Ask again from now on, after a no; a yes stays."""
         self._declined = False
         self.question = None
+        self._forget_unasked()
+
+    def _forget_unasked(self) -> None:
         self._unasked.clear()
+        self._unasked_pages = 0
 
     def _is_allowed(self, requests: int, now: float) -> bool:
         if requests == 0:

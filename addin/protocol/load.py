@@ -12,11 +12,14 @@ from addin.protocol.consent import Consent, Question
 from addin.protocol.deadline import WithinDeadline
 from addin.protocol.encoding import encode
 from addin.protocol.response_cache import Ready
-from dataservice.client import Answer, Doubt, Meter, Miss, Resource
+from dataservice.client import Answer, Doubt, HistoryResource, Meter, Miss, Resource
 from dataservice.errors import UnconfirmedError
 from udfs.engine.session import Call, Outcome
 
 T = TypeVar("T")
+
+PROBES = 4
+"""So many histories are read first where more than twice as many are to come: their pages tell what all will take."""
 
 
 class Post(Protocol):
@@ -67,6 +70,13 @@ class Load:
         self._consent = consent
         self._where = where
         self._allowed: set[Resource[Any]] = set()
+        self._to_come: set[Resource[Any]] = set()
+        """What may be fetched and was not begun."""
+        self._histories_begun = 0
+        self._histories_ended = 0
+        self._is_probed = asyncio.Event()
+        self._answers = 0
+        self._spent = 0
         self.refused: UnconfirmedError | None = None
         """Why it fetches nothing more."""
         self._question: Question | None = None
@@ -85,6 +95,42 @@ class Load:
             self._question = self._consent.question if self.refused is not None else None
         if self.refused is None:
             self._allowed |= new
+            self._to_come |= new
+
+    async def begin(self, resource: Resource[Any]) -> None:
+        """Count a resource as being fetched; of many histories all but a few wait until it is known what those take."""
+        if isinstance(resource, HistoryResource):
+            if not self._histories_begun and sum(map(_is_history, self._to_come)) <= 2 * PROBES:
+                self._is_probed.set()
+            self._histories_begun += 1
+            if self._histories_begun > PROBES:
+                await self._is_probed.wait()
+        self._to_come.discard(resource)
+
+    def end(self, resource: Resource[Any], requests: int) -> None:
+        """Count what an answer has cost; if the rest will cost too much, it is asked for before it is fetched."""
+        self.untold.add(requests)
+        self._answers += requests > 0
+        self._spent += requests
+        is_too_much = requests > 1 and self._consent.takes_too_many(requests - 1)
+        if isinstance(resource, HistoryResource):
+            self._histories_ended += 1
+            if self._histories_ended == PROBES and not self._is_probed.is_set():
+                more = math.ceil(sum(map(_is_history, self._to_come)) * (self._each - 1))
+                is_too_much = is_too_much or not self._consent.covers(more)
+                self._is_probed.set()
+        if is_too_much and self._to_come and self.refused is None:
+            self.refused = self._consent.refusal_of_rest(self._to_come, self._each, self._where)
+            self._question = self._consent.question if self.refused is not None else None
+
+    @property
+    def _each(self) -> float:
+        """The requests that one answer took."""
+        return self._spent / self._answers if self._answers else 1.0
+
+
+def _is_history(resource: Resource[Any]) -> bool:
+    return isinstance(resource, HistoryResource)
 
 
 class GuardedReader:
@@ -111,6 +157,8 @@ class GuardedReader:
         meter: Meter | None = None,
     ) -> Answer[T]:
         """The answer; `UnconfirmedError` where nothing may be fetched and nothing is known."""
+        if self._load.refused is None:
+            await self._load.begin(resource)
         if self._load.refused is not None:
             known = self._reader.peek(resource, max_age_s=math.inf) or (
                 known_miss.last_known if known_miss else await self._reader.last_known(resource)
@@ -123,7 +171,7 @@ class GuardedReader:
             return await self._reader.read(resource, known_miss=known_miss, meter=spent)
         finally:
             requests = spent.take()
-            self._load.untold.add(requests)
+            self._load.end(resource, requests)
             if meter is not None:
                 meter.add(requests)
 

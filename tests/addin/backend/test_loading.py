@@ -8,6 +8,7 @@ import pytest
 from tests.addin.backends import backend_of
 
 SLUGS = ["us-cpi", "us-10y", "wb.gold", "btc-usd", "sp-500", "fx.eur-usd", "cboe.vix", "eth-usd"]
+HISTORIES = [*SLUGS, "eia.wti.spot", "fx.usd-jpy"]
 CALLS = [["SIGNAL", slug] for slug in SLUGS]
 
 
@@ -110,6 +111,23 @@ def test_more_than_ask_above_is_asked_for_before_the_first_request(service, tmp_
         found, told = loaded(backend)
         assert all("value" in answer for answer in found.values())
         assert sum(told) == service.running.request_count == len(SLUGS)
+
+
+def test_where_the_first_of_many_histories_are_long_the_rest_is_asked_for(service, tmp_path):
+    calls = [["SIGNAL_HISTORY", slug, "MAX"] for slug in HISTORIES]
+    with backend_of(service, tmp_path, ask_above=12) as backend:
+        backend.batch(["SIGNALS"])
+        found, told = loaded(backend, calls)
+        waiting = [slug for slug, answer in found.items() if answer.get("kind") == "unconfirmed"]
+        question = post(backend, calls)["question"]
+        assert sum(told) + 1 == service.running.request_count <= 17
+        assert len(waiting) >= len(HISTORIES) - 5
+        assert question["text"].startswith(f"This needs about {question['requests']} requests of the ")
+        assert question["requests"] > len(waiting)
+        backend.http.post("/functions/consent", json={"question": question["id"], "load": True})
+        found, more = loaded(backend, calls)
+        assert all("columns" in answer for answer in found.values())
+        assert sum(told) + sum(more) + 1 == service.running.request_count
 
 
 def test_a_no_is_told_in_the_cells_until_a_refresh(service, tmp_path):

@@ -98,3 +98,32 @@ def test_an_answer_to_an_older_question_is_not_taken():
     number = world.consent.question.number
     world.consent.answer(number, yes=True)
     assert not world.consent.answer(number, yes=True)
+
+
+def test_pages_of_histories_count_and_the_rest_is_asked_for_when_they_are_too_many():
+    world = World()
+    assert world.refusal(signals(0, 6)) is None
+    assert not world.consent.takes_too_many(4)
+    assert world.consent.takes_too_many(1)
+    refused = world.consent.refusal_of_rest(signals(3, 6), 5.5, "say yes")
+    assert str(refused) == "this needs about 17 requests; say yes"
+    assert world.consent.question.text == "This needs about 17 requests; more than 10 are sent only after a yes."
+
+
+def test_a_yes_covers_pages_as_far_as_was_asked_for_and_a_few_more():
+    world = World()
+    world.refusal(signals(0, 6))
+    world.consent.refusal_of_rest(signals(0, 6), 5.0, "say yes")
+    world.consent.answer(world.consent.question.number, yes=True)
+    assert world.refusal(signals(0, 6)) is None
+    assert not world.consent.takes_too_many(34), "30 and 10 more are allowed, 6 of them are the first pages"
+    assert not world.consent.takes_too_many(4), "6 were sent without a question before it"
+    assert world.consent.takes_too_many(1)
+
+
+def test_pages_of_an_earlier_recalculation_do_not_count():
+    world = World()
+    world.refusal(signals(0, 1))
+    assert not world.consent.takes_too_many(9)
+    world.now += RECALCULATION_S + 1
+    assert world.refusal(signals(1, 11)) is None

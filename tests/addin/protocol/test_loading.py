@@ -13,11 +13,20 @@ async def tasks_done(world):
     raise AssertionError("it goes on")
 
 
+async def asked(world):
+    for _ in range(10_000):
+        if world.service.count:
+            return
+        await asyncio.sleep(0)
+    raise AssertionError("nothing was asked")
+
+
 async def test_calls_that_are_not_posted_again_are_given_up():
     world = World(1)
     page = Page(set(SLUGS[:ASK_ABOVE]))
     world.pages.append(page)
     await world.post(page)
+    await asked(world)
     world.go_away(page)
     world.service.is_open.set()
     await tasks_done(world)
