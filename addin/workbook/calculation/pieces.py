@@ -7,12 +7,14 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from addin.workbook.calculation.lexer import Token
-from addin.workbook.calculation.shapes import Piece
+from addin.workbook.calculation.shapes import NUMBER_OF_CELL, Piece
 
 _NO_DIGIT = re.compile(r"[^0-9]")
 _FILE = re.compile(r"\[[0-9]+\]")
 MAX_DIGITS = 15
 """Programs cut a number off after these."""
+EXACT_IF = {"VLOOKUP": 3, "HLOOKUP": 3, "MATCH": 2, "LOOKUP": None}
+"""The argument with which a lookup finds nothing but the value itself."""
 
 
 def compared(left: list[Piece], operator: str, right: list[Piece]) -> list[Piece]:
@@ -102,3 +104,18 @@ def merged(pieces: Sequence[Piece]) -> Iterator[Piece]:
         yield piece
     if text:
         yield text
+
+
+def exponent(written: list[Piece]) -> list[Piece]:
+    """What stands behind `^`, so that it is noticed when it is 0; a number in the formula tells that itself."""
+    if not written or (len(written) == 1 and isinstance(written[0], str) and written[0].strip("0.") not in ("", "-")):
+        return written
+    return ["DSPOWER(", NUMBER_OF_CELL, ",", *written, ")"]
+
+
+def takes_nearest(name: str, arguments: Sequence[Sequence[Piece]]) -> bool:
+    """Whether a lookup may find another value than the one that is looked up."""
+    if name not in EXACT_IF:
+        return False
+    at = EXACT_IF[name]
+    return at is None or len(arguments) <= at or list(arguments[at]) not in (["0"], ["FALSE"], ["false"])

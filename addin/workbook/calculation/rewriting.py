@@ -1,8 +1,8 @@
 """Shapes written anew for the engine.
 
 The engine differs from spreadsheets in a few places, and does not tell which branch it took. So numbers that `&` joins
-go through DSTEXT, numbers that are compared through DSSNAP, conditions through DSCHOSEN or DSFAILED, our functions
-through DSCALL.
+go through DSTEXT, numbers that are compared through DSSNAP, exponents through DSPOWER, conditions through DSCHOSEN or
+DSFAILED, our functions through DSCALL.
 """
 
 from __future__ import annotations
@@ -12,7 +12,16 @@ from dataclasses import dataclass, field
 
 from addin.workbook.calculation.functions import our_function, our_prefixes, plain_name, spans_all
 from addin.workbook.calculation.lexer import Token, tokens
-from addin.workbook.calculation.pieces import array, compared, constants, hides_references, merged, why_refused
+from addin.workbook.calculation.pieces import (
+    array,
+    compared,
+    constants,
+    exponent,
+    hides_references,
+    merged,
+    takes_nearest,
+    why_refused,
+)
 from addin.workbook.calculation.shapes import (
     NUMBER_OF_CELL,
     OMITTED,
@@ -32,8 +41,6 @@ from addin.workbook.calculation.shapes import (
 _CHOOSING = {"IF": "first", "CHOOSE": "first", "SWITCH": "first", "IFS": "even"}
 _ERRORS = {"ISERROR": "any", "ISERR": "err", "ISNA": "na"}
 _CAUGHT = {"IFERROR": "any", "IFNA": "na"}
-_EXACT_IF = {"VLOOKUP": 3, "HLOOKUP": 3, "MATCH": 2, "LOOKUP": None}
-"""The argument with which a lookup finds nothing but the value itself."""
 _LAZY = frozenset({*_CHOOSING, *_CAUGHT})
 """Functions that work out their later arguments only if they need them."""
 _LOCAL_PREFIX = "_xlpm."
@@ -120,23 +127,21 @@ class _Writer:
     def _operand(self, read: Sequence[Token], at: int) -> tuple[list[Piece], int]:
         """Everything that binds tighter than `&`: arithmetic, calls, brackets, references."""
         pieces: list[Piece] = []
-        begin = at
+        begin, is_exponent = at, False
         while at < len(read) and read[at].kind not in ("compare", "join", "close", "separator"):
             token = read[at]
             match token.kind:
                 case "call":
                     written, at = self._call(read, at)
-                    pieces += written
                 case "open":
-                    inner, at = self._group(read, at)
-                    pieces += inner
+                    written, at = self._group(read, at)
                 case "brace":
                     written, at = array(read, at)
-                    pieces += written
                     self.shape.may_be_table = True
                 case _:
-                    pieces += self._single(token, is_first=at == begin)
-                    at += 1
+                    written, at = self._single(token, is_first=at == begin), at + 1
+            pieces += exponent(written) if is_exponent and token.kind != "operator" else written
+            is_exponent = token.text == "^" or (is_exponent and token.text in ("+", "-"))
         if not pieces:
             raise _Refusal("the formula cannot be read")
         return pieces, at
@@ -214,7 +219,7 @@ class _Writer:
         if name.casefold() in self._locals:
             raise _Refusal("it calls a LAMBDA by a name")
         self.shape.functions.add(name)
-        if _takes_nearest(name, arguments):
+        if takes_nearest(name, arguments):
             # Where the values are not sorted, what is found depends on the program.
             self.shape.functions.add(f"{name} for the nearest value")
         self.shape.may_be_table = self.shape.may_be_table or name in TABLES
@@ -271,6 +276,8 @@ class _Writer:
             for number in range(0, len(arguments), 2) if how == "even" else (0,):
                 if number < len(arguments):
                     arguments[number] = self._chosen(arguments[number])
+        if name == "POWER" and len(arguments) == 2:
+            arguments[1] = exponent(arguments[1])
         pieces: list[Piece] = ["DSDATE(", NUMBER_OF_CELL, ",DATE("] if name == "DATE" else [f"{name}("]
         for number, argument in enumerate(arguments):
             pieces += [",", *argument] if number else argument
@@ -285,11 +292,3 @@ class _Writer:
     def _site(self) -> int:
         self._sites += 1
         return self._sites - 1
-
-
-def _takes_nearest(name: str, arguments: Sequence[Sequence[Piece]]) -> bool:
-    """Whether a lookup may find another value than the one that is looked up."""
-    if name not in _EXACT_IF:
-        return False
-    at = _EXACT_IF[name]
-    return at is None or len(arguments) <= at or list(arguments[at]) not in (["0"], ["FALSE"], ["false"])

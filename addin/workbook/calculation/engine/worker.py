@@ -67,6 +67,7 @@ class Calculator:
         self._register("DSTEXT", self._text)
         self._register("DSSNAP", lambda value, other: snapped(value, other))
         self._register("DSDATE", self._date)
+        self._register("DSPOWER", self._exponent)
         self._register("DSFAILED", self._failed)
         self._register("DSCHOSEN", self._choice)
         self._register("DSSINGLE", self._single)
@@ -150,6 +151,11 @@ class Calculator:
         if not self._dates_from_1904 and DOUBTFUL_DATE in _flat(value):
             self._doubts[int(cell)] = "programs disagree about the 29th of February 1900"
         return each(as_date, value)
+
+    def _exponent(self, cell: float, value: Any) -> Any:
+        if any(part is None or part == 0 for part in _flat(value)):
+            self._doubts[int(cell)] = "programs disagree about 0^0"
+        return value
 
     def _single(self, cell: float, shows_first: bool, value: Any) -> Any:
         """What a formula that is no array's shows: one value."""

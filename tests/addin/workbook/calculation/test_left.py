@@ -57,6 +57,9 @@ async def test_no_value_is_chosen_out_of_a_range(service: EmbeddedService, tmp_p
         ('=CELL("row",A1)+1', "CELL depends on more than values"),
         ("=IFERROR(A1,)", "the second argument of IFERROR is empty"),
         ("=A1+1234567890123456", "1234567890123456 has more than 15 digits, and programs cut it off"),
+        ("=(A1*0)^B9", "programs disagree about 0^0"),
+        ("=2^-(A1*0)", "programs disagree about 0^0"),
+        ("=POWER(A1*0,B9)", "programs disagree about 0^0"),
         ("=DATE(1900,2,29)+A1*0", "programs disagree about the 29th of February 1900"),
         ('=LEN(REPT("x",32767)&A1)', "it joins texts that may be longer than a cell can hold"),
     ],
@@ -71,6 +74,14 @@ async def test_what_hides_its_cells_or_differs_is_left_and_never_frozen(
     assert _reasons(await _refreshed(service, path)) == {(5, 8): reason}
     with pytest.raises(StaleValuesError):
         freeze_book(path, tmp_path / "frozen.xlsx")
+
+
+async def test_powers_are_worked_out(service: EmbeddedService, tmp_path: Path):
+    formulas = {"E1": "=A1^2", "E2": "=(A1/B2)^(1/B5)-1", "E3": "=2^-B3+A1", "E4": "=POWER(A1,B2)", "E5": "=A1^B2^B3%"}
+    book = make_book(tmp_path / "book.xlsx", {"A1": CALL, **NUMBERS, **formulas})
+    assert _reasons(await _refreshed(service, book)) == {}
+    one, *found = values(book, "Sheet1", "A1", *formulas)
+    assert found == pytest.approx([one**2, (one / 2) ** (1 / 5) - 1, 2**-3 + one, one**2, (one**2) ** 0.03], rel=1e-12)
 
 
 async def test_another_file_is_not_taken_for_a_place_of_ours(service: EmbeddedService, tmp_path: Path):
