@@ -1,6 +1,8 @@
 /// <reference path="types.d.ts" />
 // A book in the component: opened from what the backend prepared, and exported for it to finish.
 
+import { contentOf } from "./component.js";
+
 /** Above so many cells it is faster to compute all of them than to find out what depends on each. */
 const MANY_CELLS = 5_000;
 
@@ -89,7 +91,7 @@ export class Book {
    */
   contentOf(cellId) {
     const getters = this.model?.getters;
-    return getters && isThere(getters, cellId) ? getters.getCell(getters.getCellPosition(cellId))?.content : undefined;
+    return getters && isThere(getters, cellId) ? contentOf(getters.getCell(getters.getCellPosition(cellId))) : undefined;
   }
 
   /** What the backend needs to make a file of it. */

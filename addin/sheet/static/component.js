@@ -57,3 +57,13 @@ export function keepPastedTextText() {
     },
   );
 }
+
+/**
+ * What a cell holds, to be compared with what it holds later: its text, or its formula without texts and references, so
+ * that it stays the same where rows are inserted. Undefined where there is no cell.
+ * @param {any} cell
+ * @returns {string | undefined}
+ */
+export function contentOf(cell) {
+  return cell?.compiledFormula?.normalizedFormula ?? cell?.content;
+}

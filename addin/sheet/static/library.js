@@ -1,6 +1,7 @@
 /// <reference path="types.d.ts" />
 // Our functions in the component: what it completes and explains comes from the registry, values from functions.js.
 import { isFailure, LOADING } from "./calls.js";
+import { contentOf } from "./component.js";
 
 /** @typedef {import("./calls.js").Calls} Calls */
 
@@ -70,7 +71,8 @@ function resultOf(context, id, given, calls, valueInFile) {
     const invocation = { functionName: id };
     return { result: body(...values, invocation), cancel: () => invocation.onCanceled?.() };
   };
-  const result = calls.result(key, ask, cell);
+  const user = cell && { id: cell.id, content: contentOf(cell) };
+  const result = calls.result(key, ask, user);
   if (result !== LOADING || !position) return result;
   return valueInFile(position.sheetId, o_spreadsheet.helpers.toXC(position.col, position.row), key) ?? LOADING;
 }
