@@ -14,7 +14,7 @@ from pathlib import Path
 from benchmarks.figures.results import print_json, write_page
 
 HERE = Path(__file__).parent
-NO_BENCHMARKS = {"__init__", "__main__", "measuring", "served"}
+NO_BENCHMARKS = {"__init__", "__main__"}
 
 
 def names() -> list[str]:

@@ -15,9 +15,9 @@ import orjson
 
 from addin.config.connect import open_client, open_store
 from addin.protocol.batch import Batches, ResponseCache
+from benchmarks.figures.measuring import REPEATS, Row, alternating, report
 from benchmarks.figures.results import run_alone
-from benchmarks.measuring import REPEATS, Row, alternating, report
-from benchmarks.served import LONG_ROWS, LONG_SLUG, backend, bare_server, connection_to, service_settings
+from benchmarks.figures.served import LONG_ROWS, LONG_SLUG, backend, bare_server, connection_to, service_settings
 from dataservice.client import AsyncClient
 from udfs.cells import serial
 from udfs.engine.session import Session

@@ -27,8 +27,8 @@ from addin.calc.extension import Extension
 from addin.calc.soffice import convert
 from addin.config.api_key import ConfiguredKey, KeySource, KeyStore, no_keychain
 from addin.config.settings import Settings
+from benchmarks.figures.measuring import Row, report
 from benchmarks.figures.results import run_alone
-from benchmarks.measuring import Row, report
 from dataservice.server import Store, import_directory
 
 CELLS = (1_000, 10_000, 50_000)

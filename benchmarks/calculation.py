@@ -20,8 +20,8 @@ from addin.workbook.calculation.engine.engine import FormualizerEngine
 from addin.workbook.many.run import books_cost, refresh_books
 from addin.workbook.refresh.refresh import refresh_book
 from addin.workbook.template.build import example_session
+from benchmarks.figures.measuring import Row, alternating, report
 from benchmarks.figures.results import run_alone
-from benchmarks.measuring import Row, alternating, report
 from benchmarks.sheet_cells import many_signals
 from dataservice.client import AsyncClient
 from dataservice.stores import MemoryStore

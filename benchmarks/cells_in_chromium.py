@@ -12,9 +12,9 @@ import orjson
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from benchmarks.batch import FIELDS, SLUGS
+from benchmarks.figures.measuring import REPEATS, Row, report
 from benchmarks.figures.results import run_alone
-from benchmarks.measuring import REPEATS, Row, report
-from benchmarks.served import backend, bare_server, connection_to
+from benchmarks.figures.served import backend, bare_server, connection_to
 from tests.addin.excel.chromium import Chromium, Tab, executable
 from tests.addin.excel.scripted_backend import HOST
 

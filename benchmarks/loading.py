@@ -20,7 +20,7 @@ from addin.backend.serving import listen, running
 from addin.config.api_key import ConfiguredKey, KeySource, KeyStore, no_keychain
 from addin.config.settings import Settings
 from benchmarks.cells_in_chromium import OUR_PAGE
-from benchmarks.measuring import Row, report
+from benchmarks.figures.measuring import Row, report
 from benchmarks.series import KEY, slow_service
 from dataservice.client.network.transport import CONNECTIONS
 from tests.addin.excel import chromium

@@ -9,8 +9,8 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from benchmarks.figures.measuring import Row, alternating, report
 from benchmarks.figures.results import run_alone
-from benchmarks.measuring import Row, alternating, report
 from dataservice.stores import Entry, Store
 from dataservice.stores.redis import RedisStore
 from dataservice.stores.seal import KEY_BYTES

@@ -16,8 +16,8 @@ from tempfile import TemporaryDirectory
 import httpx
 import orjson
 
+from benchmarks.figures.measuring import Row, alternating, report
 from benchmarks.figures.results import run_alone
-from benchmarks.measuring import Row, alternating, report
 from dataservice.client import AsyncClient, SignalResource
 from dataservice.client.network.transport import CONNECTIONS
 from dataservice.stores import SqliteStore, Store

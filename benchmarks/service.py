@@ -25,8 +25,8 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from benchmarks.figures.measuring import Row, report
 from benchmarks.figures.results import run_alone
-from benchmarks.measuring import Row, report
 from dataservice.server import Store, import_directory, write_sample
 from dataservice.server.db.keys import hash_key
 from dataservice.server.http.app import create_app

@@ -17,9 +17,9 @@ from addin.config.settings import Settings
 from addin.sheet.component import ADVICE, is_here
 from addin.sheet.routes import routes
 from benchmarks.cells_in_chromium import OUR_PAGE, TIMED, different_calls
+from benchmarks.figures.measuring import Row, report
 from benchmarks.figures.results import run_alone
-from benchmarks.measuring import Row, report
-from benchmarks.served import service_settings
+from benchmarks.figures.served import service_settings
 from dataservice.server import Store, import_directory
 from dataservice.server import running as running_service
 from tests.addin.excel.chromium import Chromium, Tab, executable

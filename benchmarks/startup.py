@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 
 import httpx
 
+from benchmarks.figures.measuring import Row, alternating, report
 from benchmarks.figures.results import run_alone
-from benchmarks.measuring import Row, alternating, report
-from benchmarks.served import service_settings
+from benchmarks.figures.served import service_settings
 
 HELP_S = 0.1
 EVAL_S = 0.5

@@ -30,8 +30,8 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 from uvicorn.supervisors import Multiprocess
 
+from benchmarks.figures.measuring import Row, report
 from benchmarks.figures.results import run_alone
-from benchmarks.measuring import Row, report
 from dataservice.server import Store, import_directory, write_sample
 from dataservice.server.running import SERVER_OPTIONS, address_of, listen
 from tests.postgresql import is_installed, postgresql_server

@@ -15,8 +15,8 @@ import numpy as np
 import orjson
 from rich.console import Console
 
+from benchmarks.figures.measuring import Row, alternating, report
 from benchmarks.figures.results import run_alone
-from benchmarks.measuring import Row, alternating, report
 from dataservice.client import AsyncClient, HistoryResource, Vintages
 from dataservice.client.archive.archive import Archive
 from dataservice.client.contract.windows import Window

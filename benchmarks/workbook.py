@@ -15,8 +15,8 @@ from xlsxwriter import Workbook
 
 from addin.workbook.refresh.refresh import refresh_book
 from addin.workbook.template.build import example_session
+from benchmarks.figures.measuring import Row, alternating, report
 from benchmarks.figures.results import run_alone
-from benchmarks.measuring import Row, alternating, report
 from udfs import Session
 
 OTHER_CELLS = (50_000, 200_000)

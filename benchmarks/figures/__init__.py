@@ -1,1 +1,1 @@
-"""What a run measured, for machines and for the pages."""
+"""Measuring, backends to measure, and what a run measured: for machines and for the pages."""

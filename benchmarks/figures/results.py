@@ -14,7 +14,7 @@ from typing import Any
 
 import orjson
 
-from benchmarks.measuring import REPORTED, Reported, Row
+from benchmarks.figures.measuring import REPORTED, Reported, Row
 
 PAGE = Path(__file__).parents[2] / "docs" / "performance.md"
 PART = re.compile(r"(<!-- measured -->\n).*?(<!-- end of measured -->)", re.DOTALL)
