@@ -91,11 +91,14 @@ def test_a_refresh_in_between_starts_again_and_every_call_ends(backend, service)
     assert all(found[slug]["value"] for slug in SLUGS)
 
 
-def test_a_service_that_hangs_ends_every_call_after_the_deadline_without_progress(service, tmp_path):
-    service.running.latency_s = 60
+@pytest.mark.parametrize("calls", [CALLS, [["SIGNAL_HISTORY", slug, "MAX"] for slug in HISTORIES]])
+def test_a_service_that_hangs_ends_every_call_after_the_deadline_without_progress(service, tmp_path, calls):
     with backend_of(service, tmp_path, deadline_s=1) as backend:
-        found, _ = loaded(backend)
+        backend.batch(["SIGNALS"])
+        service.running.latency_s = 60
+        found, posts = loaded(backend, calls)
     assert {answer["kind"] for answer in found.values()} == {"offline"}
+    assert len(posts) <= 3, "what waits for others to tell how long histories are has the same deadline"
 
 
 def test_more_than_ask_above_is_asked_for_before_the_first_request(service, tmp_path):
