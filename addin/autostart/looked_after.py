@@ -86,10 +86,15 @@ def _version(certificate: Certificate | None) -> int | None:
 
 
 def _use(config: uvicorn.Config, certificate: Certificate | None) -> None:
-    """Connections from now on get the certificate that the files hold."""
+    """Connections from now on get the certificate that the files hold, and those that begin just now one of both."""
     context = config.ssl
     if certificate is not None and context is not None and certificate.certificate.exists():
-        files = certificate.certificate, certificate.private_key
-        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(*files)  # raises if they do not fit
-        context.load_cert_chain(*files)
+        renewed = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        renewed.load_cert_chain(certificate.certificate, certificate.private_key)  # raises if they do not fit
+
+        def take(connection: ssl.SSLObject | ssl.SSLSocket, *_: object) -> None:
+            connection.context = renewed
+
+        # Loaded into the context in use, there would be a moment with the new certificate and the old key.
+        context.sni_callback = take
         _log.info("the certificate was renewed; new connections use it")

@@ -2,15 +2,17 @@
 
 import datetime as dt
 import logging
+import os
 import ssl
 import sys
+import threading
 
 import pytest
 import uvicorn
 from starlette.applications import Starlette
 
 from addin.autostart.log_file import log_into
-from addin.autostart.looked_after import looked_after
+from addin.autostart.looked_after import looked_after, renewals
 from addin.autostart.new_version import NewVersion, can_be_started, code_now
 from addin.autostart.record import Record, kept_variables, read_record, write_record
 from addin.autostart.upkeep import LOOK_FOR_UPDATES_EVERY, RENEW_EVERY, Ending, Upkeep
@@ -84,7 +86,7 @@ def test_new_connections_get_a_renewed_certificate_without_a_restart(tmp_path):
     own.ensure(NOW)
     listener = serving.listen("127.0.0.1", 0, own.leaf)
     server = serving._Server(serving.config_of(Starlette(), listener))
-    thread = serving.threading.Thread(target=server.run, kwargs={"sockets": [listener.socket]}, daemon=True)
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener.socket]}, daemon=True)
     with looked_after(server, own.leaf, lambda: True, every_s=0.01):
         thread.start()
         server.ready.wait()
@@ -95,6 +97,44 @@ def test_new_connections_get_a_renewed_certificate_without_a_restart(tmp_path):
         assert ssl.get_server_certificate(address).strip() == own.leaf.certificate.read_text().strip()
         server.should_exit = True
         thread.join()
+
+
+def test_no_connection_fails_while_the_certificate_is_renewed(tmp_path):
+    own = Certificates(tmp_path / "certificates")
+    pairs = []
+    for days in (0, 380):
+        own.ensure(NOW + dt.timedelta(days=days))
+        pairs.append((own.leaf.certificate.read_bytes(), own.leaf.private_key.read_bytes()))
+    listener = serving.listen("127.0.0.1", 0, own.leaf)
+    server = serving._Server(serving.config_of(Starlette(), listener))
+    take_up = renewals(server.config, own.leaf)
+    ended, failed, seen = threading.Event(), [], set()
+
+    def connect():
+        while not ended.is_set():
+            try:
+                seen.add(ssl.get_server_certificate(listener.socket.getsockname()))
+            except OSError as error:
+                failed.append(error)
+
+    threads = [threading.Thread(target=server.run, kwargs={"sockets": [listener.socket]}, daemon=True)]
+    threads[0].start()
+    server.ready.wait()
+    threads.append(threading.Thread(target=connect))
+    threads[1].start()
+    for turn in range(200):
+        certificate, key = pairs[turn % 2]
+        own.leaf.certificate.write_bytes(certificate)
+        own.leaf.private_key.write_bytes(key)
+        os.utime(own.leaf.certificate, ns=(turn, turn))
+        take_up()
+    while len(seen) < 2 and not failed:
+        take_up()
+    ended.set()
+    server.should_exit = True
+    for thread in threads:
+        thread.join()
+    assert failed == []
 
 
 def test_a_look_that_fails_is_logged_and_the_backend_goes_on(caplog):
