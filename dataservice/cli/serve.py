@@ -58,7 +58,8 @@ def serve(
         try:
             listener = listen(host, port)
         except OSError as error:
-            raise CommandError(f"cannot listen on {host} port {port}: {error.strerror}") from error
+            reason = f"cannot listen on {host} port {port}: {error.strerror}"
+            raise CommandError(f"{reason}. Choose another port with --port.") from error
         stack.callback(listener.close)
         if data is not None:
             _import_when_new(store, data)
