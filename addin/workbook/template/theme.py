@@ -176,7 +176,7 @@ class Theme:
                 sheet.set_row(row, ROW_POINTS, None, {"level": 1, "hidden": True})
             sheet.set_row(below, ROW_POINTS, None, {"collapsed": True})
             below += 1
-            unfold = "There are more rows: the + to the left of this line unfolds them"
+            unfold = "There are more rows: unhide those above, with the + on the left"
             self._note_if(sheet, f"{column}{below}", spill.cell(0, unfolded + 1), unfold)
         beyond = f"There are more rows: unhide the sheet {DATA_SHEET}"
         self._note_if(sheet, f"{column}{below + 1}", spill.cell(0, rows + 1), beyond)

@@ -183,5 +183,5 @@ def test_rows_beyond_one_printed_page_are_folded_and_a_line_says_so_as_soon_as_t
     folded = [row for row, look in sheet.row_dimensions.items() if look.hidden]
     assert folded == list(range(46, 129))
     assert sheet["B46"].value
-    assert sheet["B129"].value == "There are more rows: the + to the left of this line unfolds them"
+    assert sheet["B129"].value == "There are more rows: unhide those above, with the + on the left"
     assert sheet["B130"].value is None
