@@ -17,7 +17,15 @@ from addin.config.connect import open_client, open_store
 from addin.protocol.batch import Batches, ResponseCache
 from benchmarks.figures.measuring import REPEATS, Row, alternating, report
 from benchmarks.figures.results import run_alone
-from benchmarks.figures.served import LONG_ROWS, LONG_SLUG, backend, bare_server, connection_to, service_settings
+from benchmarks.figures.served import (
+    LONG_ROWS,
+    LONG_SLUG,
+    backend,
+    bare_server,
+    collecting_rarely,
+    connection_to,
+    service_settings,
+)
 from dataservice.client import AsyncClient
 from udfs.cells import serial
 from udfs.engine.session import Session
@@ -61,7 +69,11 @@ def _gap(number: int) -> bytes:
     return bytes(b" \n\t\r"[number >> shift & 3] for shift in (0, 2, 4, 6, 8))
 
 
-REACH = {"again": 2, "latest values": 6, "values on a day": 10}
+REACH = {
+    10_000: {"again": 2, "latest values": 6, "values on a day": 10},
+    100_000: {"again": 2, "latest values": 3, "values on a day": 3},
+}
+"""How many times the floor each may take."""
 
 MAKERS: dict[str, Callable[[int, int], list[bytes]]] = {"latest values": latest_calls, "values on a day": dated_calls}
 
@@ -99,7 +111,8 @@ def _growth_row(rows: int) -> Row:
 
     columns = orjson.loads(table())[0]["columns"]
     assert len(columns[0]["values"]) == rows
-    times = alternating({"table": table, "orjson": lambda: orjson.dumps(columns)}, repeats=3)
+    with collecting_rarely():
+        times = alternating({"table": table, "orjson": lambda: orjson.dumps(columns)}, repeats=REPEATS)
     held = client.held_bytes / rows
     loop.run_until_complete(client.aclose())
     loop.close()
@@ -118,7 +131,7 @@ def _rows(ours: httpx.Client, size: int) -> list[Row]:
         times = alternating({"floor": lambda: _post(bare, hot), "again": lambda: _post(ours, hot), **works})
     floor = times.pop("floor")
     return [
-        Row(f"{size:,} {name}", seconds, floor, REACH[name] if size >= 10_000 else None, _each(seconds, size))
+        Row(f"{size:,} {name}", seconds, floor, REACH.get(size, {}).get(name), _each(seconds, size))
         for name, seconds in times.items()
     ]
 
@@ -144,7 +157,8 @@ def _table_rows() -> list[Row]:
             return loop.run_until_complete(batches.answer([call]))
 
         works = {"table": table, "json": lambda: json.dumps(columns), "orjson": lambda: orjson.dumps(columns)}
-        times = alternating(works, repeats=3 * REPEATS)
+        with collecting_rarely():
+            times = alternating(works, repeats=3 * REPEATS)
         loop.run_until_complete(client.aclose())
         loop.run_until_complete(store.aclose())
     return [

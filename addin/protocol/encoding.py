@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import orjson
 
-from udfs.cells import MAX_TEXT, Column, Grid, Kind, Scalar, cells_of, serial, serials, whole_serials
+from udfs.cells import MAX_TEXT, Column, Grid, Kind, Scalar, Table, cells_of, serial, serials, whole_serials
 from udfs.engine.session import Outcome
 from udfs.errors import CellError, error_cell
 
@@ -22,7 +22,10 @@ _OPTIONS = orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_PASSTHROUGH_DATETIME | orjson
 
 
 CELLS_AT_ONCE = 5_000
-"""Cells encoded in one go: a hundredth of a second."""
+"""Cells of any kind encoded in one go: a hundredth of a second."""
+
+NUMBERS_AT_ONCE = 100_000
+"""The same for numbers and times, which are arrays."""
 
 
 def is_large(outcome: Outcome) -> bool:
@@ -30,7 +33,10 @@ def is_large(outcome: Outcome) -> bool:
     result = outcome.result
     if isinstance(result, list):
         return len(result) * len(result[0] if result else ()) > CELLS_AT_ONCE
-    return hasattr(result, "columns") and result.size > CELLS_AT_ONCE
+    if not isinstance(result, Table):
+        return False
+    mixed = sum([len(column) for column in result.columns if column.dtype.kind == "O"])
+    return mixed > CELLS_AT_ONCE or sum(map(len, result.columns)) > NUMBERS_AT_ONCE
 
 
 def encode_plain(outcome: Outcome) -> bytes | None:

@@ -10,7 +10,7 @@ import msgspec
 
 from dataservice.client import AsyncClient, Cost, Refresh, Resource
 from dataservice.client.contract.windows import utc_day
-from udfs.cells import with_index
+from udfs.cells import in_python
 from udfs.engine import batch
 from udfs.engine.batch import Batch, Reader
 from udfs.engine.binding import Bindings, EqualCalls
@@ -126,7 +126,7 @@ class Session:
         await batch.answer([run], self.client, bindings.now)
         if run.error is not None:
             raise run.error
-        return with_index(run.result)
+        return in_python(run.result)
 
     async def cost(self, calls: Sequence[Call], *, after: Refresh | None = None) -> CostPreview:
         """What `answer(calls)` would spend now, or `after` a refresh; sends nothing."""
