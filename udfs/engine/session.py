@@ -45,6 +45,17 @@ class CostPreview(msgspec.Struct, frozen=True):
         return self.cost.number
 
 
+class Answered(msgspec.Struct, frozen=True):
+    """The outcomes of the calls that differ, `calls`, and of each call that was given its place among them.
+
+    What several calls share was spent once: the `requests` of all outcomes add up to what the batch spent.
+    """
+
+    calls: Sequence[Call]
+    outcomes: Sequence[Outcome]
+    places: Sequence[int]
+
+
 class Session:
     """Answers batches of calls through one client; every call ends in an `Outcome`, whatever happens.
 
@@ -76,6 +87,13 @@ class Session:
         `reader` answers in place of the client, such as one that ends by a deadline; `gate` is told what is to be
         fetched before it is.
         """
+        answered = await self.answer_different(calls, reader=reader, gate=gate)
+        return charged_once(answered.outcomes, answered.places)
+
+    async def answer_different(
+        self, calls: Sequence[Call], *, reader: Reader | None = None, gate: Gate | None = None
+    ) -> Answered:
+        """As `answer`, but each outcome once, however many calls share it."""
         bindings = self._bindings()
         equal, places = await _together(calls, bindings)
         runs = await self._run(equal, reader or self._reader, bindings.now, gate)
@@ -83,7 +101,7 @@ class Session:
         outcomes: list[Outcome] = []
         async for part in in_turns(list(zip(equal.firsts, runs, strict=True)), LIGHT_ITEMS_A_LOOK):
             outcomes += [outcome_of(call, run, bindings, now) for call, run in part]
-        return charged_once(outcomes, places)
+        return Answered(equal.firsts, outcomes, places)
 
     async def follow(self, calls: Sequence[Call], listener: Listener, *, reader: Reader, gate: Gate) -> None:
         """Tell `listener` the outcome of each of `calls` as soon as it is there; else as `answer`.
