@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -131,7 +131,7 @@ def read_call(text: bytes, limits: BatchLimits = _DEFAULT_LIMITS) -> Call | Cell
 
 def read_calls(texts: Sequence[bytes], limits: BatchLimits = _DEFAULT_LIMITS) -> list[Call | CellError]:
     """What `read_call` gives for each of `texts`, in a fraction of the time where all are calls."""
-    if texts and len(max(texts, key=len)) <= limits.harmless_bytes:
+    if texts and max(map(len, texts)) <= limits.harmless_bytes:
         try:
             decoded = _decode_calls(b"[%b]" % b",".join(texts))
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
@@ -144,7 +144,7 @@ def read_calls(texts: Sequence[bytes], limits: BatchLimits = _DEFAULT_LIMITS) ->
 
 async def read_together(texts: Sequence[bytes], limits: BatchLimits) -> list[Call | CellError]:
     """As `read_calls`; what takes long is read by another thread, so that the loop goes on."""
-    if sum([len(text) for text in texts]) > BYTES_AT_ONCE:
+    if sum(map(len, texts)) > BYTES_AT_ONCE:
         return await asyncio.to_thread(read_calls, texts, limits)
     return read_calls(texts, limits)
 
@@ -224,32 +224,34 @@ class Batches:
     async def _evaluate(self, texts: Sequence[bytes], where: str) -> tuple[list[Ready], int]:
         """The answers to calls that differ, in their order, and the requests spent; fresh ones are cached."""
         refreshes = self._refreshes
-        read: list[Call | CellError] = []
-        async for part in in_turns(texts, CALLS_READ_TOGETHER):
-            read += await read_together(part, self._limits)
-        await asyncio.sleep(0)
-        answered, requests = await self._outcomes([call for call in read if isinstance(call, Call)], where)
+        wrong: dict[int, CellError] = {}
+        answered, requests = await self._outcomes(self._read(texts, wrong), where)
         await asyncio.sleep(0)
         different = await self._encoded(answered, self._clock())
         answers = [different[place] for place in answered.places]
-        if len(answers) < len(texts):
-            answers = self._with_invalid(read, answers)
         now = self._clock()
+        if wrong:
+            said = {place: Ready(encode_error(error), now + INVALID_CALL_TTL_S, now) for place, error in wrong.items()}
+            rest = iter(answers)
+            answers = [said[place] if place in said else next(rest) for place in range(len(texts))]
         fresh = [pair for pair in zip(texts, answers, strict=True) if pair[1].fresh_until > now]
         async for some in in_turns(fresh, CALLS_A_TURN):
             if refreshes == self._refreshes:  # else these answers predate a refresh
                 self._cache.put_all(some)
         return answers, requests
 
-    def _with_invalid(self, read: Sequence[Call | CellError], answers: Iterable[Ready]) -> list[Ready]:
-        """The answers to calls, and in the place of each that could not be read what is wrong with it."""
-        now, rest = self._clock(), iter(answers)
-        return [
-            next(rest) if isinstance(each, Call) else Ready(encode_error(each), now + INVALID_CALL_TTL_S, now)
-            for each in read
-        ]
+    async def _read(self, texts: Sequence[bytes], wrong: dict[int, CellError]) -> AsyncIterator[list[Call]]:
+        """The calls in `texts`, part by part; what is wrong with those that are none, by their places, in `wrong`."""
+        count = 0
+        async for part in in_turns(texts, CALLS_READ_TOGETHER):
+            read = await read_together(part, self._limits)
+            calls = [call for call in read if isinstance(call, Call)]
+            if len(calls) < len(read):
+                wrong.update((place, each) for place, each in enumerate(read, count) if isinstance(each, CellError))
+            count += len(part)
+            yield calls
 
-    async def _outcomes(self, calls: Sequence[Call], where: str) -> tuple[Answered, int]:
+    async def _outcomes(self, calls: AsyncIterator[list[Call]], where: str) -> tuple[Answered, int]:
         """The outcomes, and the requests that they spent."""
         reader = WithinDeadline(self._session.client, deadline_s=self._deadline_s, late=self.late)
         if self._consent is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterable, Callable, Sequence
 from typing import Any
 
 import msgspec
@@ -87,15 +87,16 @@ class Session:
         `reader` answers in place of the client, such as one that ends by a deadline; `gate` is told what is to be
         fetched before it is.
         """
-        answered = await self.answer_different(calls, reader=reader, gate=gate)
+        answered = await self.answer_different(in_turns(calls, LIGHT_ITEMS_A_LOOK), reader=reader, gate=gate)
         return charged_once(answered.outcomes, answered.places)
 
     async def answer_different(
-        self, calls: Sequence[Call], *, reader: Reader | None = None, gate: Gate | None = None
+        self, parts: AsyncIterable[Sequence[Call]], *, reader: Reader | None = None, gate: Gate | None = None
     ) -> Answered:
-        """As `answer`, but each outcome once, however many calls share it."""
+        """As `answer`, but each outcome once, however many calls share it; the calls come in parts, and none is kept
+        that equals another."""
         bindings = self._bindings()
-        equal, places = await _together(calls, bindings)
+        equal, places = await _together(parts, bindings)
         runs = await self._run(equal, reader or self._reader, bindings.now, gate)
         now = self._clock()
         outcomes: list[Outcome] = []
@@ -109,7 +110,7 @@ class Session:
         A call that nobody wants any more is given up: it has no outcome.
         """
         bindings = self._bindings()
-        equal, places = await _together(calls, bindings)
+        equal, places = await _together(in_turns(calls, LIGHT_ITEMS_A_LOOK), bindings)
         reporter = Reporter(
             listener, places, lambda first, run: outcome_of(equal.firsts[first], run, bindings, self._clock())
         )
@@ -150,7 +151,7 @@ class Session:
         """What `answer(calls)` would spend now, or `after` a refresh; sends nothing."""
         bindings = self._bindings()
         client = self.client if after is None else AfterRefresh(self.client, after, bindings.now)
-        equal, places = await _together(calls, bindings)
+        equal, places = await _together(in_turns(calls, LIGHT_ITEMS_A_LOOK), bindings)
         costly: set[int] = set()
         missing: set[Resource[Any]] = set()
         async for first in cooperative(range(len(equal.firsts))):
@@ -167,7 +168,7 @@ class Session:
         guesses = [Foresight(client, guess, self._clock()) for guess in Guess] if calls else []
         for foresight in guesses:
             bindings = self._bindings()
-            equal, _ = await _together(calls, bindings)
+            equal, _ = await _together(in_turns(calls, LIGHT_ITEMS_A_LOOK), bindings)
             await self._run(equal, foresight, bindings.now)
         return spread(foresight.by_subject() for foresight in guesses)
 
@@ -176,10 +177,10 @@ class Session:
         return Bindings({"now": now, "today": utc_day(now), "client": self.client})
 
 
-async def _together(calls: Sequence[Call], bindings: Bindings) -> tuple[EqualCalls, list[int]]:
-    """The calls that differ, and of each of `calls` the place among them."""
+async def _together(parts: AsyncIterable[Sequence[Call]], bindings: Bindings) -> tuple[EqualCalls, list[int]]:
+    """The calls that differ, and of each of all calls the place among them."""
     equal, places = EqualCalls(bindings), list[int]()
-    async for part in in_turns(calls, LIGHT_ITEMS_A_LOOK):
+    async for part in parts:
         places += equal.places(part)
     return equal, places
 
