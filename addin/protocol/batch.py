@@ -11,6 +11,8 @@ import json
 import time
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import compress, islice
+from operator import not_
 from typing import Any
 
 import msgspec
@@ -204,17 +206,16 @@ class Batches:
         self, calls: Sequence[bytes], found: Sequence[Ready | None], where: str
     ) -> tuple[list[Ready], int]:
         """What was found, and in place of what was not the answer worked out, each text once; the requests spent."""
-        missing = [call for call, ready in zip(calls, found, strict=True) if ready is None]
-        texts = list(dict.fromkeys(missing))
+        texts = list(dict.fromkeys(compress(calls, map(not_, found))))
         if not texts:
             return [ready for ready in found if ready is not None], 0
         await asyncio.sleep(0)
         answers, requests = await self._evaluate(texts, where)
         await asyncio.sleep(0)
-        if len(texts) < len(missing):
-            answers = list(map(dict(zip(texts, answers, strict=True)).__getitem__, missing))
-        rest = iter(answers)
-        return [next(rest) if ready is None else ready for ready in found], requests
+        if len(texts) == len(calls):
+            return answers, requests
+        of_text = dict(zip(texts, answers, strict=True))
+        return [of_text[call] if ready is None else ready for call, ready in zip(calls, found, strict=True)], requests
 
     def forget(self) -> None:
         """Evaluate every call again from now on."""
@@ -234,10 +235,10 @@ class Batches:
             said = {place: Ready(encode_error(error), now + INVALID_CALL_TTL_S, now) for place, error in wrong.items()}
             rest = iter(answers)
             answers = [said[place] if place in said else next(rest) for place in range(len(texts))]
-        fresh = [pair for pair in zip(texts, answers, strict=True) if pair[1].fresh_until > now]
-        async for some in in_turns(fresh, CALLS_A_TURN):
+        answered_texts = zip(texts, answers, strict=True)
+        async for part in in_turns(texts, CALLS_A_TURN):
             if refreshes == self._refreshes:  # else these answers predate a refresh
-                self._cache.put_all(some)
+                self._cache.put_all([each for each in islice(answered_texts, len(part)) if each[1].fresh_until > now])
         return answers, requests
 
     async def _read(self, texts: Sequence[bytes], wrong: dict[int, CellError]) -> AsyncIterator[list[Call]]:
