@@ -7,7 +7,7 @@ import json
 from bisect import bisect_left
 from collections.abc import Callable
 from contextlib import closing
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 
 import httpx
 import numpy as np
@@ -31,6 +31,9 @@ from udfs.cells import serial
 from udfs.engine.session import Session
 
 SIZES = (100, 1_000, 10_000, 100_000)
+DIFFERENT = 10_000
+EACH_S = 5e-6
+"""What a call may take that has nothing in common with another."""
 GROWTH = (1_000, 10_000, 100_000, 1_000_000)
 SLUGS = (
     b"us-10y",
@@ -84,8 +87,50 @@ def main() -> None:
         report(
             "One batch of different cached formulas, over HTTP", [row for size in SIZES for row in _rows(ours, size)]
         )
+    report(f"{DIFFERENT:,} calls, each about another signal, in the process", _different_rows())
     report(f"A table of {LONG_ROWS:,} rows (date, number), in the process", _table_rows())
     report("Tables of ever more observations, from memory to JSON", [_growth_row(rows) for rows in GROWTH])
+
+
+def _different_rows() -> list[Row]:
+    """Calls that have nothing in common, about signals in memory, beside reading them and finding ready answers."""
+
+    def detail(request: httpx.Request) -> httpx.Response:
+        slug = request.url.path.rpartition("/")[2]
+        history = [{"observed_at": f"2026-11-{day:02d}T00:00:00Z", "value": day * 1.5} for day in range(1, 21)]
+        signal = {"slug": slug, "name": slug, "unit": "USD", "latest": history[-1], "history": history}
+        return httpx.Response(200, content=orjson.dumps({"data": signal}))
+
+    loop = asyncio.new_event_loop()
+    client = AsyncClient("https://data.example", "ds_" + 40 * "0", transport=httpx.MockTransport(detail))
+    batches = Batches(Session(client), ResponseCache(2**27), deadline_s=600)
+    day = int(serial(date(2026, 11, 5)))
+    asked = {
+        "latest values": [b'["SIGNAL","made.up-%d"]' % n for n in range(DIFFERENT)],
+        "values on a day": [b'["SIGNAL","made.up-%d","value",%d]' % (n, day + n % 15) for n in range(DIFFERENT)],
+    }
+    rows: list[Row] = []
+    for name, calls in asked.items():
+        body = _body(calls)
+
+        def ours(calls: list[bytes] = calls) -> bytes:
+            batches.forget()
+            return loop.run_until_complete(batches.answer(calls)).text
+
+        answers = orjson.loads(ours())
+        assert not [answer for answer in answers if "error" in answer]
+        ready = {tuple(orjson.loads(call)): orjson.dumps(each) for call, each in zip(calls, answers, strict=True)}
+
+        def floor(body: bytes = body, ready: dict[tuple[object, ...], bytes] = ready) -> bytes:
+            return b",".join([ready[tuple(call)] for call in orjson.loads(body)["calls"]])
+
+        with collecting_rarely():
+            times = alternating({"ours": ours, "floor": floor})
+        note = _each(times["ours"], DIFFERENT)
+        rows.append(Row(name, times["ours"], times["floor"], note=note, reach_s=DIFFERENT * EACH_S))
+    loop.run_until_complete(client.aclose())
+    loop.close()
+    return rows
 
 
 def _growth_row(rows: int) -> Row:
