@@ -59,6 +59,8 @@ class CallContext:
     """Counts what the call spends, while it spends it."""
     before_request: Callable[[], Awaitable[None]] | None = None
     """Awaited before each request: a call of many requests has to renew its lease."""
+    hand_over: Callable[[], str] = str
+    """Who holds the lease of the call; whoever asks ends it, in the step in which the answer is kept."""
 
     def left_s(self, now: float) -> float:
         """Seconds until the deadline."""
