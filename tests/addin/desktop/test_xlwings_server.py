@@ -38,7 +38,7 @@ def test_the_module_offers_every_function_as_a_coroutine_with_its_arguments():
 
 
 async def test_slow_answers_arrive_side_by_side_and_the_servers_loop_goes_on(functions, service):
-    service.running.latency_s = 0.5
+    service.running.latency_s = 1.0
     slugs = ("us-cpi", "us-10y", "sp-500", "wb.gold", "cboe.vix")
     began, turns = time.perf_counter(), 0
     answers = asyncio.gather(*(functions["SIGNAL"]([[slug]]) for slug in slugs))
@@ -46,7 +46,7 @@ async def test_slow_answers_arrive_side_by_side_and_the_servers_loop_goes_on(fun
         turns += 1
         await asyncio.wait({answers}, timeout=0.01)
     assert all(isinstance(value, float) for value in answers.result())
-    assert time.perf_counter() - began < 2.0  # one after the other they take 2.5 s
+    assert time.perf_counter() - began < 4.0  # one after the other they take 5 s
     assert turns > 10
 
 

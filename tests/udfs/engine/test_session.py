@@ -63,7 +63,7 @@ async def test_errors_may_be_kept_for_a_minute_and_failures_of_the_service_not_a
 
 async def test_when_the_service_is_gone_the_last_known_value_comes_with_its_age_and_the_reason(service):
     clock = Clock()
-    async with session_on(service, clock=clock, deadline_s=0.5) as session:
+    async with session_on(service, clock=clock) as session:
         value = (await one(session, "SIGNAL", "us-cpi")).result
         service.running.stop()
         clock.now += 1_000

@@ -127,7 +127,7 @@ async def test_an_unknown_name_is_an_error(service):
 
 async def test_a_number_that_is_the_last_known_one_says_so(service):
     now = [START]
-    async with AsyncClient(service.url, service.key, clock=lambda: now[0], deadline_s=0.5) as client:
+    async with AsyncClient(service.url, service.key, clock=lambda: now[0]) as client:
         session = Session(client, clock=lambda: now[0])
         await cells(session, "EXPLAIN", "us-cpi")
         service.running.stop()

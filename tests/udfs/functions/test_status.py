@@ -90,7 +90,7 @@ async def test_the_status_of_one_name_is_shown_and_what_was_never_asked_is_missi
 
 async def test_while_the_service_is_down_the_status_says_since_when_and_why(service):
     now = [START]
-    async with AsyncClient(service.url, service.key, clock=lambda: now[0], deadline_s=0.5) as client:
+    async with AsyncClient(service.url, service.key, clock=lambda: now[0]) as client:
         session = Session(client, clock=lambda: now[0])
         await cells(session, "INDICES")
         service.running.stop()

@@ -68,6 +68,6 @@ async def test_where_nobody_listens_the_error_says_so():
     server, _ = await serve(None)
     port = server.sockets[0].getsockname()[1]
     server.close()
-    async with AsyncClient(f"http://127.0.0.1:{port}", KEY, deadline_s=0.5) as client:
+    async with AsyncClient(f"http://127.0.0.1:{port}", KEY) as client:
         with pytest.raises(ConnectionFailedError):
             await client.read(SignalResource("x.y"))
