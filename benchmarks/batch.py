@@ -7,7 +7,7 @@ import json
 from bisect import bisect_left
 from collections.abc import Callable
 from contextlib import closing
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 
 import httpx
 import numpy as np
@@ -17,12 +17,23 @@ from addin.config.connect import open_client, open_store
 from addin.protocol.batch import Batches, ResponseCache
 from benchmarks.figures.measuring import REPEATS, Row, alternating, report
 from benchmarks.figures.results import run_alone
-from benchmarks.figures.served import LONG_ROWS, LONG_SLUG, backend, bare_server, connection_to, service_settings
+from benchmarks.figures.served import (
+    LONG_ROWS,
+    LONG_SLUG,
+    backend,
+    bare_server,
+    collecting_rarely,
+    connection_to,
+    service_settings,
+)
 from dataservice.client import AsyncClient
 from udfs.cells import serial
 from udfs.engine.session import Session
 
 SIZES = (100, 1_000, 10_000, 100_000)
+DIFFERENT = 10_000
+EACH_S = 5e-6
+"""What a call may take that has nothing in common with another."""
 GROWTH = (1_000, 10_000, 100_000, 1_000_000)
 SLUGS = (
     b"us-10y",
@@ -61,7 +72,11 @@ def _gap(number: int) -> bytes:
     return bytes(b" \n\t\r"[number >> shift & 3] for shift in (0, 2, 4, 6, 8))
 
 
-REACH = {"again": 2, "latest values": 6, "values on a day": 10}
+REACH = {
+    10_000: {"again": 2, "latest values": 6, "values on a day": 10},
+    100_000: {"again": 2, "latest values": 3, "values on a day": 3},
+}
+"""How many times the floor each may take."""
 
 MAKERS: dict[str, Callable[[int, int], list[bytes]]] = {"latest values": latest_calls, "values on a day": dated_calls}
 
@@ -72,8 +87,50 @@ def main() -> None:
         report(
             "One batch of different cached formulas, over HTTP", [row for size in SIZES for row in _rows(ours, size)]
         )
+    report(f"{DIFFERENT:,} calls, each about another signal, in the process", _different_rows())
     report(f"A table of {LONG_ROWS:,} rows (date, number), in the process", _table_rows())
     report("Tables of ever more observations, from memory to JSON", [_growth_row(rows) for rows in GROWTH])
+
+
+def _different_rows() -> list[Row]:
+    """Calls that have nothing in common, about signals in memory, beside reading them and finding ready answers."""
+
+    def detail(request: httpx.Request) -> httpx.Response:
+        slug = request.url.path.rpartition("/")[2]
+        history = [{"observed_at": f"2026-11-{day:02d}T00:00:00Z", "value": day * 1.5} for day in range(1, 21)]
+        signal = {"slug": slug, "name": slug, "unit": "USD", "latest": history[-1], "history": history}
+        return httpx.Response(200, content=orjson.dumps({"data": signal}))
+
+    loop = asyncio.new_event_loop()
+    client = AsyncClient("https://data.example", "ds_" + 40 * "0", transport=httpx.MockTransport(detail))
+    batches = Batches(Session(client), ResponseCache(2**27), deadline_s=600)
+    day = int(serial(date(2026, 11, 5)))
+    asked = {
+        "latest values": [b'["SIGNAL","made.up-%d"]' % n for n in range(DIFFERENT)],
+        "values on a day": [b'["SIGNAL","made.up-%d","value",%d]' % (n, day + n % 15) for n in range(DIFFERENT)],
+    }
+    rows: list[Row] = []
+    for name, calls in asked.items():
+        body = _body(calls)
+
+        def ours(calls: list[bytes] = calls) -> bytes:
+            batches.forget()
+            return loop.run_until_complete(batches.answer(calls)).text
+
+        answers = orjson.loads(ours())
+        assert not [answer for answer in answers if "error" in answer]
+        ready = {tuple(orjson.loads(call)): orjson.dumps(each) for call, each in zip(calls, answers, strict=True)}
+
+        def floor(body: bytes = body, ready: dict[tuple[object, ...], bytes] = ready) -> bytes:
+            return b",".join([ready[tuple(call)] for call in orjson.loads(body)["calls"]])
+
+        with collecting_rarely():
+            times = alternating({"ours": ours, "floor": floor})
+        note = _each(times["ours"], DIFFERENT)
+        rows.append(Row(name, times["ours"], times["floor"], note=note, reach_s=DIFFERENT * EACH_S))
+    loop.run_until_complete(client.aclose())
+    loop.close()
+    return rows
 
 
 def _growth_row(rows: int) -> Row:
@@ -99,7 +156,8 @@ def _growth_row(rows: int) -> Row:
 
     columns = orjson.loads(table())[0]["columns"]
     assert len(columns[0]["values"]) == rows
-    times = alternating({"table": table, "orjson": lambda: orjson.dumps(columns)}, repeats=3)
+    with collecting_rarely():
+        times = alternating({"table": table, "orjson": lambda: orjson.dumps(columns)}, repeats=REPEATS)
     held = client.held_bytes / rows
     loop.run_until_complete(client.aclose())
     loop.close()
@@ -118,7 +176,7 @@ def _rows(ours: httpx.Client, size: int) -> list[Row]:
         times = alternating({"floor": lambda: _post(bare, hot), "again": lambda: _post(ours, hot), **works})
     floor = times.pop("floor")
     return [
-        Row(f"{size:,} {name}", seconds, floor, REACH[name] if size >= 10_000 else None, _each(seconds, size))
+        Row(f"{size:,} {name}", seconds, floor, REACH.get(size, {}).get(name), _each(seconds, size))
         for name, seconds in times.items()
     ]
 
@@ -144,7 +202,8 @@ def _table_rows() -> list[Row]:
             return loop.run_until_complete(batches.answer([call]))
 
         works = {"table": table, "json": lambda: json.dumps(columns), "orjson": lambda: orjson.dumps(columns)}
-        times = alternating(works, repeats=3 * REPEATS)
+        with collecting_rarely():
+            times = alternating(works, repeats=3 * REPEATS)
         loop.run_until_complete(client.aclose())
         loop.run_until_complete(store.aclose())
     return [

@@ -1,4 +1,4 @@
-"""Results as cells: frames made from rows, and any value or frame as a neutral scalar or grid, which hosts can encode.
+"""Results as cells: tables made from rows, and any value or table as a neutral scalar or grid, which hosts can encode.
 
 A scalar is None (blank), bool, int, float, str, date, datetime (UTC, naive) or `CellError`. A grid is made of columns,
 so that ten thousand rows are two arrays and not twenty thousand objects.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
@@ -20,11 +20,6 @@ from udfs.errors import CellError, ErrorCode
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    Table: TypeAlias = pd.DataFrame
-else:
-    Table = Any
-    """A pandas frame; named here so that declaring a function does not load pandas."""
 
 Scalar: TypeAlias = bool | int | float | str | date | datetime | CellError | None
 
@@ -90,50 +85,68 @@ class Grid:
         yield from zip(*(column.scalars() for column in self.columns), strict=True)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Table:
+    """What a function gives as rows: columns of one length, each an array of numbers, datetime64[us] (UTC) or objects.
+
+    `dated_by` names the column of times that the rows belong to: cells show the column, in Python it is the index.
+    """
+
+    header: tuple[str, ...]
+    columns: tuple[NDArray[Any], ...]
+    shows_header: bool = True
+    dated_by: str | None = None
+    is_zoned: bool = False
+    """Whether times have their zone in Python, as in the client's frames."""
+
+    def frame(self) -> pd.DataFrame:
+        """The same as a pandas frame, every column in its place."""
+        import pandas as pd
+
+        columns = [pd.Series(column) for column in self.columns]
+        if self.is_zoned:
+            columns = [each.dt.tz_localize("UTC") if each.dtype.kind == "M" else each for each in columns]
+        frame = pd.DataFrame(dict(enumerate(columns)))
+        frame.columns = pd.Index(self.header, dtype=object)  # set afterwards, because a name may be asked for twice
+        if not self.shows_header:
+            frame.attrs["header"] = False
+        return frame
+
+
 def table(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> Table:
-    """A frame of shape (rows, header): times and numbers in columns of their kind, mixed ones as they are."""
-    import pandas as pd
-
-    columns = [_typed([row[position] for row in rows]) for position in range(len(header))]
-    frame = pd.DataFrame({position: pd.Series(column) for position, column in enumerate(columns)})
-    frame.columns = pd.Index(header, dtype=object)  # set afterwards, because a name may be asked for twice
-    return frame
+    """A table of shape (rows, header): times and numbers in columns of their kind, mixed ones as they are."""
+    return Table(tuple(header), tuple(_typed([row[place] for row in rows]) for place in range(len(header))))
 
 
-def without_header(frame: Table) -> Table:
-    """The same frame, shown in cells without its header row."""
-    frame.attrs["header"] = False
-    return frame
+def objects(values: Sequence[Any]) -> NDArray[Any]:
+    """A column of values of any kind, as they are."""
+    column = np.empty(len(values), object)
+    column[:] = values
+    return column
 
 
-def dated_by(frame: Table, column: str) -> Table:
-    """The same frame, whose rows belong to the times (UTC) in `column`: cells show the column, Python has an index."""
-    frame.attrs["dated_by"] = column
-    return frame
-
-
-def with_index(result: Any) -> Any:
-    """A result as Python has it: a dated frame with the UTC index `observed_at`, as in the client's frames."""
-    column = getattr(result, "attrs", {}).get("dated_by")
-    if column is None:
+def in_python(result: Any) -> Any:
+    """A result as Python has it: a table as a frame, a dated one with the UTC index `observed_at`, as the client's."""
+    if not isinstance(result, Table):
         return result
+    frame = result.frame()
+    if result.dated_by is None:
+        return frame
     import pandas as pd
 
-    place = list(result.columns).index(column)
-    index = pd.DatetimeIndex(result.iloc[:, place], name="observed_at").tz_localize("UTC")
-    others = [other for other in range(result.shape[1]) if other != place]
-    frame = result.iloc[:, others].set_axis(index)
-    frame.attrs = {name: value for name, value in result.attrs.items() if name != "dated_by"}
-    return frame
+    place = result.header.index(result.dated_by)
+    index = pd.DatetimeIndex(result.columns[place], name="observed_at").tz_localize("UTC")
+    return frame.iloc[:, [other for other in range(len(result.header)) if other != place]].set_axis(index)
 
 
 def cells_of(result: Any) -> Scalar | Grid:
-    """The scalar or grid for any result of a function: a frame, a list of lists, a value."""
+    """The scalar or grid for any result of a function: a table, a list of lists, a value."""
     if isinstance(result, list):
         columns = zip(*result, strict=True)
         return Grid(tuple(Column(Kind.ANY, [scalar(value) for value in column]) for column in columns))
-    if hasattr(result, "columns"):
-        return _grid(result)
+    if isinstance(result, Table):
+        header = tuple(str(scalar(name)) for name in result.header) if result.shows_header else None
+        return Grid(tuple(map(_column, result.columns)), header)
     return scalar(result)
 
 
@@ -168,15 +181,13 @@ def restyled(result: Any, style: str) -> Any:
         return result.message if style == "text" else None
     if isinstance(result, list):
         return [[restyled(value, style) for value in row] for row in result]
-    if not hasattr(result, "columns"):
+    if not isinstance(result, Table):
         return result
-    frame = result.copy(deep=False)
-    for place, dtype in enumerate(frame.dtypes):
-        if dtype.kind == "O":
-            column = np.empty(len(frame), object)
-            column[:] = [restyled(value, style) for value in frame.iloc[:, place]]
-            frame.isetitem(place, column)
-    return frame
+    columns = [
+        objects([restyled(value, style) for value in column]) if column.dtype.kind == "O" else column
+        for column in result.columns
+    ]
+    return replace(result, columns=tuple(columns))
 
 
 def serial(moment: date | datetime) -> float:
@@ -216,30 +227,18 @@ def _naive_utc(moment: datetime) -> datetime | None:
     return moment.astimezone(UTC).replace(tzinfo=None) if moment.tzinfo else moment
 
 
-def _grid(frame: pd.DataFrame) -> Grid:
-    columns = tuple(_column(series) for _, series in frame.items())
-    header = tuple(str(scalar(str(name))) for name in frame.columns) if frame.attrs.get("header", True) else None
-    return Grid(columns, header)
-
-
-def _column(series: pd.Series[Any]) -> Column:
-    kind = series.dtype.kind
-    if kind == "M":
-        return _time_column(series)
-    if kind in "fiu" and isinstance(series.dtype, np.dtype):
-        values = series.to_numpy(np.float64, copy=True)
-        values[~np.isfinite(values)] = np.nan
-        return Column(Kind.NUMBER, values)
-    missing: Sequence[bool] = series.isna().tolist()
-    return Column(Kind.ANY, [None if gone else scalar(v) for gone, v in zip(missing, series.tolist(), strict=True)])
-
-
-def _time_column(series: pd.Series[Any]) -> Column:
-    has_zone = getattr(series.dtype, "tz", None) is not None
-    naive = series.dt.tz_convert("UTC").dt.tz_localize(None) if has_zone else series
-    times = naive.to_numpy("datetime64[us]")
-    whole_days = bool(np.all((times == midnights(times)) | np.isnat(times)))
-    return Column(Kind.DATE if whole_days else Kind.DATETIME, times)
+def _column(values: NDArray[Any]) -> Column:
+    match values.dtype.kind:
+        case "M":
+            whole_days = bool(np.all((values == midnights(values)) | np.isnat(values)))
+            return Column(Kind.DATE if whole_days else Kind.DATETIME, values)
+        case "f":
+            finite = np.isfinite(values)
+            return Column(Kind.NUMBER, values if finite.all() else np.where(finite, values, np.nan))
+        case "i":
+            return Column(Kind.NUMBER, values.astype(np.float64))
+        case _:
+            return Column(Kind.ANY, [scalar(value) for value in values.tolist()])
 
 
 def _typed(values: list[Any]) -> NDArray[Any]:
@@ -251,9 +250,7 @@ def _typed(values: list[Any]) -> NDArray[Any]:
         return np.array(values, np.int64)
     if kinds and kinds <= {int, float} and _exact(value for value in present if type(value) is int):
         return np.array([np.nan if value is None else value for value in values], np.float64)
-    column = np.empty(len(values), object)
-    column[:] = values
-    return column
+    return objects(values)
 
 
 def _exact(integers: Any) -> bool:

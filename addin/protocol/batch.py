@@ -9,8 +9,10 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import compress, islice
+from operator import not_
 from typing import Any
 
 import msgspec
@@ -29,7 +31,7 @@ from addin.protocol.limits import (
 from addin.protocol.load import GuardedReader, Load
 from addin.protocol.response_cache import Ready, ResponseCache
 from dataservice.client import Meter
-from udfs.engine.session import Call, Outcome, Session
+from udfs.engine.session import Answered, Call, Session
 from udfs.engine.turns import LIGHT_ITEMS_A_LOOK, in_turns
 from udfs.errors import CellError, ErrorCode
 
@@ -131,7 +133,7 @@ def read_call(text: bytes, limits: BatchLimits = _DEFAULT_LIMITS) -> Call | Cell
 
 def read_calls(texts: Sequence[bytes], limits: BatchLimits = _DEFAULT_LIMITS) -> list[Call | CellError]:
     """What `read_call` gives for each of `texts`, in a fraction of the time where all are calls."""
-    if texts and len(max(texts, key=len)) <= limits.harmless_bytes:
+    if texts and max(map(len, texts)) <= limits.harmless_bytes:
         try:
             decoded = _decode_calls(b"[%b]" % b",".join(texts))
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
@@ -144,7 +146,7 @@ def read_calls(texts: Sequence[bytes], limits: BatchLimits = _DEFAULT_LIMITS) ->
 
 async def read_together(texts: Sequence[bytes], limits: BatchLimits) -> list[Call | CellError]:
     """As `read_calls`; what takes long is read by another thread, so that the loop goes on."""
-    if sum([len(text) for text in texts]) > BYTES_AT_ONCE:
+    if sum(map(len, texts)) > BYTES_AT_ONCE:
         return await asyncio.to_thread(read_calls, texts, limits)
     return read_calls(texts, limits)
 
@@ -193,83 +195,96 @@ class Batches:
 
         Where consent is needed for what they would fetch, and is not there, `where` tells how to give it.
         """
-        now = self._clock()
-        ready: list[Ready | None] = []
+        found: list[Ready | None] = []
         async for part in in_turns(calls, CALLS_A_TURN):
-            ready += self._cache.all_fresh(part, now)
-        missing = dict.fromkeys([call for call, found in zip(calls, ready, strict=True) if found is None])
-        requests = 0
-        if missing:
-            await asyncio.sleep(0)
-            evaluated, requests = await self._evaluate(list(missing), where)
-            await asyncio.sleep(0)
-            ready = [evaluated[call] if found is None else found for call, found in zip(calls, ready, strict=True)]
-            now = self._clock()
-        text = await joined(ready, now, self._limits.answer_bytes)  # type: ignore[arg-type]  # none is missing any more
+            found += self._cache.all_fresh(part, self._clock())
+        ready, requests = await self._completed(calls, found, where)
+        text = await joined(ready, self._clock(), self._limits.answer_bytes)
         return Answers(text, requests + self.late.take())
+
+    async def _completed(
+        self, calls: Sequence[bytes], found: Sequence[Ready | None], where: str
+    ) -> tuple[list[Ready], int]:
+        """What was found, and in place of what was not the answer worked out, each text once; the requests spent."""
+        texts = list(dict.fromkeys(compress(calls, map(not_, found))))
+        if not texts:
+            return [ready for ready in found if ready is not None], 0
+        await asyncio.sleep(0)
+        answers, requests = await self._evaluate(texts, where)
+        await asyncio.sleep(0)
+        if len(texts) == len(calls):
+            return answers, requests
+        of_text = dict(zip(texts, answers, strict=True))
+        return [of_text[call] if ready is None else ready for call, ready in zip(calls, found, strict=True)], requests
 
     def forget(self) -> None:
         """Evaluate every call again from now on."""
         self._cache.clear()
         self._refreshes += 1
 
-    async def _evaluate(self, texts: Sequence[bytes], where: str) -> tuple[dict[bytes, Ready], int]:
+    async def _evaluate(self, texts: Sequence[bytes], where: str) -> tuple[list[Ready], int]:
+        """The answers to calls that differ, in their order, and the requests spent; fresh ones are cached."""
         refreshes = self._refreshes
-        read: list[Call | CellError] = []
-        async for part in in_turns(texts, CALLS_READ_TOGETHER):
-            read += await read_together(part, self._limits)
+        wrong: dict[int, CellError] = {}
+        answered, requests = await self._outcomes(self._read(texts, wrong), where)
         await asyncio.sleep(0)
-        valid = {text: call for text, call in zip(texts, read, strict=True) if isinstance(call, Call)}
-        outcomes, requests = await self._outcomes(list(valid.values()), where)
-        await asyncio.sleep(0)
+        different = await self._encoded(answered, self._clock())
+        answers = [different[place] for place in answered.places]
         now = self._clock()
-        invalid_until = now + INVALID_CALL_TTL_S
-        ready = {
-            text: Ready(encode_error(error), invalid_until)
-            for text, error in zip(texts, read, strict=True)
-            if isinstance(error, CellError)
-        }
-        ready.update(await self._encoded(valid, outcomes, now))
-        await asyncio.sleep(0)
-        if refreshes == self._refreshes:  # else these answers predate a refresh
-            self._cache.put_all({text: each for text, each in ready.items() if each.fresh_until > now}, now)
-        return ready, requests
+        if wrong:
+            said = {place: Ready(encode_error(error), now + INVALID_CALL_TTL_S, now) for place, error in wrong.items()}
+            rest = iter(answers)
+            answers = [said[place] if place in said else next(rest) for place in range(len(texts))]
+        answered_texts = zip(texts, answers, strict=True)
+        async for part in in_turns(texts, CALLS_A_TURN):
+            if refreshes == self._refreshes:  # else these answers predate a refresh
+                self._cache.put_all([each for each in islice(answered_texts, len(part)) if each[1].fresh_until > now])
+        return answers, requests
 
-    async def _outcomes(self, calls: Sequence[Call], where: str) -> tuple[list[Outcome], int]:
+    async def _read(self, texts: Sequence[bytes], wrong: dict[int, CellError]) -> AsyncIterator[list[Call]]:
+        """The calls in `texts`, part by part; what is wrong with those that are none, by their places, in `wrong`."""
+        count = 0
+        async for part in in_turns(texts, CALLS_READ_TOGETHER):
+            read = await read_together(part, self._limits)
+            calls = [call for call in read if isinstance(call, Call)]
+            if len(calls) < len(read):
+                wrong.update((place, each) for place, each in enumerate(read, count) if isinstance(each, CellError))
+            count += len(part)
+            yield calls
+
+    async def _outcomes(self, calls: AsyncIterator[list[Call]], where: str) -> tuple[Answered, int]:
         """The outcomes, and the requests that they spent."""
         reader = WithinDeadline(self._session.client, deadline_s=self._deadline_s, late=self.late)
         if self._consent is None:
-            outcomes = await self._session.answer(calls, reader=reader)
-            return outcomes, sum([outcome.requests for outcome in outcomes])
+            answered = await self._session.answer_different(calls, reader=reader)
+            return answered, sum([outcome.requests for outcome in answered.outcomes])
         load = Load(self._consent, where)
-        outcomes = await self._session.answer(calls, reader=GuardedReader(reader, load), gate=load.gate)
-        return outcomes, load.untold.take()
+        answered = await self._session.answer_different(calls, reader=GuardedReader(reader, load), gate=load.gate)
+        return answered, load.untold.take()
 
-    async def _encoded(
-        self, calls: Mapping[bytes, Call], outcomes: Sequence[Outcome], now: float
-    ) -> dict[bytes, Ready]:
-        """The answers as they are sent, as many as there is room for; calls that share an outcome share its text."""
-        ready: dict[int, Ready] = {}
+    async def _encoded(self, answered: Answered, now: float) -> list[Ready]:
+        """The outcomes as they are sent, as many as there is room for."""
+        ready: list[Ready] = []
+        others: list[int] = []
         room = self._limits.answer_bytes
-        different = {id(outcome): (call, outcome) for call, outcome in zip(calls.values(), outcomes, strict=True)}
-        others: list[tuple[Call, Outcome]] = []
-        async for part in in_turns(list(different.values()), LIGHT_ITEMS_A_LOOK):
-            for call, outcome in part:
+        async for part in in_turns(answered.outcomes, LIGHT_ITEMS_A_LOOK):
+            for outcome in part:
                 plain = encode_plain(outcome)
                 if plain is None:
-                    others.append((call, outcome))
+                    others.append(len(ready))
+                    ready.append(NO_ROOM)
                 else:
-                    ready[id(outcome)] = Ready(plain, now + outcome.fresh_for_s)
+                    ready.append(Ready(plain, now + outcome.fresh_for_s, now))
                     room -= len(plain)
-        async for part in in_turns(others):
-            for call, outcome in part:
+        async for places in in_turns(others):
+            for place in places:
                 if room <= 0:
-                    ready[id(outcome)] = NO_ROOM
-                    continue
+                    break
+                outcome, function_id = answered.outcomes[place], answered.calls[place].function_id
                 if is_large(outcome):  # another thread encodes it, so that the loop goes on
-                    head = await asyncio.to_thread(encode, outcome, call.function_id)
+                    head = await asyncio.to_thread(encode, outcome, function_id)
                 else:
-                    head = encode(outcome, call.function_id)
-                ready[id(outcome)] = Ready(head, now + (outcome.fresh_for_s if outcome.stale is None else 0.0))
+                    head = encode(outcome, function_id)
+                ready[place] = Ready(head, now + (outcome.fresh_for_s if outcome.stale is None else 0.0), now)
                 room -= len(head)
-        return {text: ready[id(outcome)] for text, outcome in zip(calls, outcomes, strict=True)}
+        return ready

@@ -50,15 +50,12 @@ class WithinDeadline:
         progress: Progress | None = None,
     ) -> None:
         self._reader = reader
+        self.peek = reader.peek
         self._timer = timer or asyncio.get_running_loop().time
         self._began = self._timer()
         self._progress = progress
         self._deadline_s = deadline_s
         self._late = Meter() if late is None else late
-
-    def peek(self, resource: Resource[T], *, max_age_s: float | None = None) -> Answer[T] | None:
-        """The answer in memory."""
-        return self._reader.peek(resource, max_age_s=max_age_s)
 
     async def last_known(self, resource: Resource[T]) -> Answer[T] | None:
         """The answer in any cache."""

@@ -208,7 +208,8 @@ class Evaluation:
         wanted.is_refused = wanted.load.refused is not None and fresh_s == 0
         if self._last[0] is not outcome:
             self._last = outcome, encode(outcome, call.function_id)
-        wanted.settle(Ready(self._last[1], self._clock() + fresh_s))
+        now = self._clock()
+        wanted.settle(Ready(self._last[1], now + fresh_s, now))
         self._settled(text, wanted)
 
     def given_up(self, place: int) -> None:

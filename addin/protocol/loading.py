@@ -206,7 +206,8 @@ class Loads:
             read = await read_together([text for text, _ in part], self._limits)
             for (text, each), call in zip(part, read, strict=True):
                 if isinstance(call, CellError):
-                    each.settle(Ready(encode_error(call), self._clock() + INVALID_CALL_TTL_S))
+                    now = self._clock()
+                    each.settle(Ready(encode_error(call), now + INVALID_CALL_TTL_S, now))
                     self._settled(text, each)
                 else:
                     valid.append((text, call, each))
@@ -230,9 +231,8 @@ class Loads:
         if self._held_bytes > self._limits.answer_bytes:
             self._held_bytes -= len(wanted.ready.head) - len(NO_ROOM.head)
             wanted.ready = NO_ROOM
-        now = self._clock()
-        if wanted.ready.fresh_until > now:
-            self._cache.put(text, wanted.ready, now)
+        if wanted.ready.fresh_until > self._clock():
+            self._cache.put(text, wanted.ready)
 
 
 class _Post:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
@@ -15,10 +15,11 @@ _OVERHEAD_BYTES = 200
 
 
 class Ready(msgspec.Struct, frozen=True, gc=False):
-    """An encoded answer up to its `fresh_s`, and until when it may be sent (seconds since the epoch)."""
+    """An encoded answer up to its `fresh_s`, until when it may be sent, and when it was made (seconds since 1970)."""
 
     head: bytes
     fresh_until: float
+    made_at: float = 0.0
 
 
 class ResponseCache:
@@ -26,8 +27,8 @@ class ResponseCache:
 
     def __init__(self, max_bytes: int) -> None:
         self._max_bytes = max_bytes
-        self._kept: OrderedDict[bytes, tuple[Ready, float]] = OrderedDict()
-        """Each answer with the time of its arrival, the least recently used first."""
+        self._kept: OrderedDict[bytes, Ready] = OrderedDict()
+        """The answers, the least recently used first."""
         self.held_bytes = 0
         """The bytes in use."""
 
@@ -43,7 +44,7 @@ class ResponseCache:
         kept = self._kept
         latest = now + CLOCK_STEP_S  # answers of a later time are from before the clock was set back
         found = [
-            each[0] if each is not None and now < each[0].fresh_until and each[1] <= latest else None
+            each if each is not None and now < each.fresh_until and each.made_at <= latest else None
             for each in map(kept.get, calls)
         ]
         used = kept.move_to_end
@@ -52,26 +53,23 @@ class ResponseCache:
                 used(call)
         return found
 
-    def put(self, call: bytes, ready: Ready, now: float) -> None:
-        """Cache an answer of the time `now`; one larger than the whole cache is skipped."""
-        self.put_all({call: ready}, now)
+    def put(self, call: bytes, ready: Ready) -> None:
+        """Cache an answer; one larger than the whole cache is skipped."""
+        self.put_all([(call, ready)])
 
-    def put_all(self, answers: Mapping[bytes, Ready], now: float) -> None:
-        """Cache many answers of the time `now`."""
-        kept, most = self._kept, self._max_bytes
-        held = self.held_bytes
-        for call, ready in answers.items():
-            size = _size(call, ready)
+    def put_all(self, answers: Iterable[tuple[bytes, Ready]]) -> None:
+        """Cache many answers, each with its call."""
+        kept, most, held = self._kept, self._max_bytes, self.held_bytes
+        for call, ready in answers:
+            size = len(call) + len(ready.head) + _OVERHEAD_BYTES
             if size > most:
                 continue
-            before = kept.pop(call, None)
-            if before is not None:
-                held -= _size(call, before[0])
-            kept[call] = (ready, now)
+            if call in kept:
+                held -= _size(call, kept.pop(call))
+            kept[call] = ready
             held += size
             while held > most:
-                oldest, (dropped, _) = kept.popitem(last=False)
-                held -= _size(oldest, dropped)
+                held -= _size(*kept.popitem(last=False))
         self.held_bytes = held
 
     def clear(self) -> None:

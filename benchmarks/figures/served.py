@@ -42,14 +42,15 @@ def service_settings() -> Iterator[tuple[Settings, str]]:
 @contextmanager
 def backend() -> Iterator[httpx.Client]:
     """A connection to a backend with an empty cache, whose process collects garbage as `addin serve` does."""
-    with service_settings() as (settings, key), _collecting_rarely():
+    with service_settings() as (settings, key), collecting_rarely():
         keys = KeyStore(settings.url, open_keychain=no_keychain, file=settings.cache_dir / "keys.json")  # type: ignore[operator]
         with connection_to(create_app(settings, keys=keys, key=ConfiguredKey(key, KeySource.CONFIG))) as http:
             yield http
 
 
 @contextmanager
-def _collecting_rarely() -> Iterator[None]:
+def collecting_rarely() -> Iterator[None]:
+    """Collect garbage as `addin serve` does."""
     before = gc.get_threshold()
     collect_rarely()
     try:

@@ -58,7 +58,7 @@ class Fetcher:
         if isinstance(resource, HistoryResource):
             return await self._history(resource, context)
         value, payload = await self._value(resource, context)
-        return await self._cache.keep(resource, value, payload, self._clock())
+        return await self._cache.keep(resource, value, payload, self._clock(), ending=context.hand_over)
 
     async def _value(self, resource: Resource[Any], context: CallContext) -> tuple[Any, bytes]:
         """The value and its bytes: what cannot be kept is refused like what cannot be read."""

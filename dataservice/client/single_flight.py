@@ -74,6 +74,7 @@ class Lease:
         self._clock = clock
         self._owner = uuid4().hex
         self._taken_at = float("-inf")
+        self._is_handed_over = False
 
     async def acquire(self) -> Claim:
         """Whether the lease is held now, and the time of the entry; a lease that is already held is prolonged."""
@@ -85,9 +86,15 @@ class Lease:
         if self._clock() - self._taken_at >= LEASE_S / 2:
             await self.acquire()
 
+    def hand_over(self) -> str:
+        """The owner, for the step in which the answer is kept: that step ends the lease."""
+        self._is_handed_over = True
+        return self._owner
+
     async def release(self) -> None:
-        """Let the next one fetch."""
-        await self._store.release(self._name, self._owner)
+        """Let the next one fetch, unless the answer's keeping does so."""
+        if not self._is_handed_over:
+            await self._store.release(self._name, self._owner)
 
 
 class FetchLock:
@@ -134,7 +141,8 @@ class FetchLock:
     ) -> AsyncIterator[bool]:
         """Hold the lease of the entry; while another process holds it, look whether the answer has arrived."""
         if not self._store.shared or self._cache.scope is None:
-            yield False
+            async with self._places.pass_through(resource.priority):
+                yield False
             return
         async with self._places.pass_through(resource.priority):
             lease = Lease(self._store, self._cache.name(resource), clock=self._clock)
@@ -142,7 +150,7 @@ class FetchLock:
             if not claim.granted:
                 yield True  # no lease is needed to read what has arrived
                 return
-            context.before_request = lease.renew
+            context.before_request, context.hand_over = lease.renew, lease.hand_over
             try:
                 yield waited or self._cache.replaced_since(resource, known, claim.fetched_at)
             finally:

@@ -91,8 +91,8 @@ class Store(Protocol):
     async def get(self, name: str) -> Entry | None:
         """The entry kept as `name`, however old; None where there is none."""
 
-    async def put(self, name: str, entry: Entry) -> None:
-        """Keep `entry` as `name`, replacing what was there."""
+    async def put(self, name: str, entry: Entry, *, ending: str = "") -> None:
+        """Keep `entry` as `name`, replacing what was there; then end the lease `name`, if its owner is `ending`."""
 
     async def replace(self, name: str, entry: Entry, expected: float | None) -> bool:
         """Keep `entry` if what is kept as `name` is still of the time `expected` (None: nothing); whether it was."""

@@ -57,11 +57,13 @@ class MemoryStore:
         """The entry kept as `name`."""
         return self._entries.get(name)
 
-    async def put(self, name: str, entry: Entry) -> None:
+    async def put(self, name: str, entry: Entry, *, ending: str = "") -> None:
         """Keep `entry`, unless it alone is larger than this memory."""
         self._entries.pop(name, None)
         if _size(entry) <= self._entries.maxsize:
             self._entries[name] = entry
+        if ending:
+            await self.release(name, ending)
 
     async def replace(self, name: str, entry: Entry, expected: float | None) -> bool:
         """Keep `entry` if what is kept is still of the time `expected`."""

@@ -94,7 +94,7 @@ class StoreWithNearCopy:
             return await self._near.get(name)
         return found
 
-    async def put(self, name: str, entry: Entry) -> None:
+    async def put(self, name: str, entry: Entry, *, ending: str = "") -> None:
         """Keep `entry` here and there."""
         copying = self._begun(self._near.put(name, entry))
         try:
@@ -102,6 +102,8 @@ class StoreWithNearCopy:
         except StoreAwayError:
             await copying
             self._to_bring.add(name)
+        if ending:
+            await self.release(name, ending)
 
     async def replace(self, name: str, entry: Entry, expected: float | None) -> bool:
         """Keep `entry` if what is kept is still of the time `expected`."""

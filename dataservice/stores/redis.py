@@ -90,9 +90,11 @@ class RedisStore:
             return None
         return Entry(found[_AGE.size :], _AGE.unpack_from(found)[0])
 
-    async def put(self, name: str, entry: Entry) -> None:
+    async def put(self, name: str, entry: Entry, *, ending: str = "") -> None:
         """Keep `entry` for `KEEP_S`."""
         await self._redis.set(self._entry(name), _AGE.pack(entry.fetched_at) + entry.payload, ex=KEEP_S)
+        if ending:
+            await self.release(name, ending)
 
     async def replace(self, name: str, entry: Entry, expected: float | None) -> bool:
         """Keep `entry` if what is kept is still of the time `expected`."""

@@ -73,9 +73,9 @@ class ResilientStore:
         await self._settled(name)
         return await self._tried(lambda: self._store.get(name), None)
 
-    async def put(self, name: str, entry: Entry) -> None:
-        """Keep the entry if that is possible; a slow store does so after this returned."""
-        await self._hedged(name, lambda: self._store.put(name, entry))
+    async def put(self, name: str, entry: Entry, *, ending: str = "") -> None:
+        """Keep the entry and end the lease if that is possible; a slow store does so after this returned."""
+        await self._hedged(name, lambda: self._store.put(name, entry, ending=ending))
 
     async def replace(self, name: str, entry: Entry, expected: float | None) -> bool:
         """Whether the entry was kept; a store that cannot be written has no other one either."""

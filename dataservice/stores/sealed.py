@@ -59,11 +59,11 @@ class SealedStore:
             return None
         return Entry(payload, kept.fetched_at)
 
-    async def put(self, name: str, entry: Entry) -> None:
+    async def put(self, name: str, entry: Entry, *, ending: str = "") -> None:
         """Keep `entry` as `name`."""
         self._unreadable.pop(name, None)
         sealed = self._seal.name(name)
-        await self._store.put(sealed, self._sealed_entry(sealed, entry))
+        await self._store.put(sealed, self._sealed_entry(sealed, entry), ending=ending)
 
     async def replace(self, name: str, entry: Entry, expected: float | None) -> bool:
         """Keep `entry` if what is kept is still of the time `expected`; what cannot be opened is not there."""

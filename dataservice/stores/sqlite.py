@@ -6,6 +6,7 @@ import secrets
 import sqlite3
 import time
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -32,6 +33,8 @@ WHERE owner = :owner OR expires_at <= :now OR expires_at > :until + :skew_s
 
 CLOCK_SKEW_S = 60.0
 """A lease that ends much later than a new one would comes from a clock that was wrong: it must hold nobody for days."""
+
+RELEASE = "DELETE FROM leases WHERE name = ? AND owner = ?"
 
 REPLACE = "UPDATE entries SET fetched_at = :new, payload = :payload WHERE name = :name AND fetched_at = :old"
 INSERT = "INSERT OR IGNORE INTO entries VALUES (:name, :new, :payload)"
@@ -119,10 +122,17 @@ class SqliteStore:
         row = await self._first_row("SELECT payload, fetched_at FROM entries WHERE name = ?", (name,))
         return None if row is None else Entry(row[0], row[1])
 
-    async def put(self, name: str, entry: Entry) -> None:
+    async def put(self, name: str, entry: Entry, *, ending: str = "") -> None:
         """Keep `entry`; it is on disk when this returns."""
         values = (name, entry.fetched_at, entry.payload)
-        await self._row_count("INSERT OR REPLACE INTO entries VALUES (?, ?, ?)", values)
+
+        def work(db: sqlite3.Connection) -> None:
+            with transaction(db) if ending and not db.in_transaction else nullcontext():
+                db.execute("INSERT OR REPLACE INTO entries VALUES (?, ?, ?)", values)
+                if ending:
+                    db.execute(RELEASE, (name, ending))
+
+        await self._run(work)
         await self._written(entry)
 
     async def replace(self, name: str, entry: Entry, expected: float | None) -> bool:
@@ -172,7 +182,7 @@ class SqliteStore:
 
     async def release(self, name: str, owner: str) -> None:
         """End the lease `name`, if `owner` still holds it."""
-        await self._row_count("DELETE FROM leases WHERE name = ? AND owner = ?", (name, owner))
+        await self._row_count(RELEASE, (name, owner))
 
     async def add(self, counter: str, amount: int) -> int:
         """The value of `counter` after adding `amount`."""
@@ -241,12 +251,16 @@ class SqliteStore:
 
     def _prune(self, db: sqlite3.Connection) -> None:
         """Delete the entries fetched longest ago until what is left is well below the bound."""
+        if _used_bytes(db) <= self._max_bytes:
+            return
         total = db.execute("SELECT coalesce(sum(length(payload)), 0) FROM entries").fetchone()[0]
         if total > self._max_bytes:
             db.execute(PRUNE, (total - self._max_bytes * PRUNE_TO,))
 
     def _drop_logs(self, db: sqlite3.Connection, last: str) -> None:
         """Drop the logs appended to longest ago, but not the `last` one, until what is left is below the bound."""
+        if _used_bytes(db) <= self._max_archive_bytes:
+            return
         with transaction(db):
             excess = db.execute("SELECT coalesce(sum(length(payload)), 0) FROM parts").fetchone()[0]
             excess -= self._max_archive_bytes
@@ -265,6 +279,13 @@ class SqliteStore:
 
     async def _run(self, work: Callable[[sqlite3.Connection], T]) -> T:
         return await self._queue.run(work)
+
+
+def _used_bytes(db: sqlite3.Connection) -> int:
+    """What the file holds in all, known at once: adding up what the entries hold takes longer the more there are."""
+    sizes = (db.execute(f"PRAGMA {what}").fetchone()[0] for what in ("page_count", "freelist_count", "page_size"))
+    pages, free, page_bytes = sizes
+    return int((pages - free) * page_bytes)
 
 
 def _has_parts(db: sqlite3.Connection) -> bool:

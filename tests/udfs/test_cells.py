@@ -1,4 +1,4 @@
-"""Results as cells: any value or frame becomes what a cell can hold, and nothing is lost or made up on the way."""
+"""Results as cells: any value or table becomes what a cell can hold, and nothing is lost or made up on the way."""
 
 from datetime import date, datetime, time, timedelta, timezone
 
@@ -13,8 +13,10 @@ from udfs.cells import (
     MAX_TEXT,
     Grid,
     Kind,
+    Table,
     cells_of,
     midnights,
+    objects,
     restyled,
     scalar,
     serial,
@@ -26,8 +28,8 @@ from udfs.errors import CellError, ErrorCode
 FAILED = CellError(ErrorCode.NA, "no signal 'x'")
 
 
-def grid(frame):
-    found = cells_of(frame)
+def grid(shown):
+    found = cells_of(shown)
     assert isinstance(found, Grid)
     return found
 
@@ -96,18 +98,19 @@ def test_a_missing_time_has_no_serial_number():
     assert np.isnan(serials(np.array(["NaT"], "datetime64[us]"))).all()
 
 
-def test_a_frame_becomes_columns_of_one_kind_each():
-    frame = pd.DataFrame(
-        {
-            "day": pd.to_datetime(["2024-01-01", None]),
-            "at": pd.to_datetime(["2024-01-01 10:00", "2024-01-02 00:00"]).tz_localize("UTC"),
-            "n": [1, 2],
-            "x": [1.5, np.inf],
-            "mixed": ["a", FAILED],
-            "flag": [True, False],
-        }
+def test_a_table_becomes_columns_of_one_kind_each():
+    shown = Table(
+        ("day", "at", "n", "x", "mixed", "flag"),
+        (
+            np.array(["2024-01-01", "NaT"], "datetime64[us]"),
+            np.array(["2024-01-01T10:00", "2024-01-02"], "datetime64[us]"),
+            np.array([1, 2]),
+            np.array([1.5, np.inf]),
+            objects(["a", FAILED]),
+            objects([True, False]),
+        ),
     )
-    found = grid(frame)
+    found = grid(shown)
     assert [column.kind for column in found.columns] == [
         Kind.DATE,
         Kind.DATETIME,
@@ -124,36 +127,34 @@ def test_a_frame_becomes_columns_of_one_kind_each():
 
 
 def test_a_header_row_can_be_left_out():
-    frame = pd.DataFrame({"x": [1.0]})
-    frame.attrs["header"] = False
-    assert list(grid(frame).rows()) == [(1.0,)]
-    assert grid(frame).height == 1
+    found = grid(Table(("x",), (np.array([1.0]),), shows_header=False))
+    assert (list(found.rows()), found.height) == ([(1.0,)], 1)
 
 
 def test_columns_may_share_a_name():
-    frame = pd.DataFrame([[1, 2]], columns=["x", "x"])
-    assert list(grid(frame).rows()) == [("x", "x"), (1, 2)]
+    found = grid(Table(("x", "x"), (np.array([1]), np.array([2]))))
+    assert list(found.rows()) == [("x", "x"), (1, 2)]
 
 
-def test_a_frame_without_rows_is_its_header():
-    assert list(grid(pd.DataFrame(columns=["a", "b"])).rows()) == [("a", "b")]
+def test_a_table_without_rows_is_its_header():
+    assert list(grid(Table(("a", "b"), (np.empty(0), objects([])))).rows()) == [("a", "b")]
 
 
 def test_rows_of_values_are_a_grid_without_a_header():
     assert list(cells_of([[1, None], [FAILED, "a"]]).rows()) == [(1, None), (FAILED, "a")]
 
 
-def test_a_frame_is_left_as_it_was():
-    frame = pd.DataFrame({"x": [1.0, np.inf]})
-    grid(frame)
-    assert frame["x"].tolist() == [1.0, np.inf]
+def test_a_table_is_left_as_it_was():
+    values = np.array([1.0, np.inf])
+    grid(Table(("x",), (values,)))
+    assert values.tolist() == [1.0, np.inf]
 
 
 @pytest.mark.parametrize(("style", "shown"), [("text", "no signal 'x'"), ("blank", None)])
 def test_errors_are_text_or_blank_wherever_they_stand(style, shown):
-    frame = pd.DataFrame({"x": pd.Series([FAILED, 1], dtype=object), "y": [1.0, 2.0]})
+    given = Table(("x", "y"), (objects([FAILED, 1]), np.array([1.0, 2.0])))
     assert restyled(FAILED, style) == shown
     assert restyled([[FAILED, 1]], style) == [[shown, 1]]
-    assert restyled(frame, style)["x"].tolist() == [shown, 1]
-    assert frame["x"].tolist() == [FAILED, 1]
+    assert restyled(given, style).columns[0].tolist() == [shown, 1]
+    assert given.columns[0].tolist() == [FAILED, 1]
     assert restyled(1.5, style) == 1.5

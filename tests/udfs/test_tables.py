@@ -1,10 +1,11 @@
 """Tables: columns of one kind are arrays, and a null is an empty cell."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
 
-from udfs.cells import Kind, cells_of, table, without_header
+from udfs.cells import Kind, cells_of, in_python, table
 
 NOON = datetime(2026, 8, 18, 12, tzinfo=UTC)
 
@@ -43,5 +44,24 @@ def test_a_table_without_rows_shows_its_header():
 
 
 def test_a_hidden_header_leaves_the_rows():
-    grid = cells_of(without_header(table(["a"], [["x"]])))
+    grid = cells_of(replace(table(["a"], [["x"]]), shows_header=False))
     assert list(grid.rows()) == [("x",)]
+
+
+def test_python_has_a_dated_table_as_a_frame_with_its_index():
+    dated = replace(table(["date", "x", "date"], [[NOON, 1, "a"]]), dated_by="date", shows_header=False)
+    frame = in_python(dated)
+    assert (frame.index.name, list(frame.index)) == ("observed_at", [NOON])
+    assert (list(frame.columns), frame.values.tolist()) == (["x", "date"], [[1, "a"]])
+    assert frame.attrs == {"header": False}
+
+
+@pytest.mark.parametrize("is_zoned", [True, False])
+def test_times_have_their_zone_in_python_where_the_table_says_so(is_zoned):
+    frame = in_python(replace(table(["at", "x"], [[NOON, "a"]]), is_zoned=is_zoned))
+    assert frame["at"].tolist() == [NOON if is_zoned else NOON.replace(tzinfo=None)]
+    assert frame["x"].tolist() == ["a"]
+
+
+def test_what_is_no_table_is_the_same_in_python():
+    assert in_python(1.5) == 1.5

@@ -6,9 +6,11 @@ Whatever is given is cut to its day (UTC), so a volatile `NOW()` does not make a
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from functools import lru_cache
+from math import isfinite
 from typing import Any, ClassVar, TypeAlias
 
 from dataservice.client.contract.dates import FORMS, Back, ToDate, date_in
@@ -50,11 +52,17 @@ class Day(Kind):
     def read(self, raw: Any, name: str, today: date) -> date:
         """The day; relative text counts back from `today`."""
         if type(raw) is float or type(raw) is int:  # a cell's own form of a date
-            return _day_of(int(raw)) if 1 <= raw < AFTER_LAST_SERIAL else _from_serial(raw, name)
+            return _from_serial(raw, name)
         value = _read(self._one(raw, name), name, FORMS)
         if isinstance(value, Last | Max):
             raise ArgumentError(f"{name} {shown(raw)} is only possible as a start; {name} takes {FORMS}")
         return _resolved(value, today, name)
+
+    def read_numbers(self, raw: Sequence[float], name: str, today: date) -> list[date]:
+        """The same for many numbers, whole days at once where all of them are days."""
+        if min(raw) >= 1 and max(raw) < AFTER_LAST_SERIAL and all(map(isfinite, raw)):
+            return list(map(_day_of, map(int, raw)))
+        return [self.read(number, name, today) for number in raw]
 
 
 @dataclass(frozen=True, kw_only=True)

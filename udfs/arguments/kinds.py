@@ -64,6 +64,10 @@ class Kind(ABC):
         A pure function of its arguments: the readings of texts are cached.
         """
 
+    def read_numbers(self, raw: Sequence[float], name: str, today: date) -> list[Any]:
+        """What `read` gives for each of many numbers."""
+        return [self.read(number, name, today) for number in raw]
+
     def _one(self, raw: Any, name: str) -> Any:
         if matrix_of(raw) is not None:
             raise ArgumentError(f"{name} takes one value, not a range")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from functools import lru_cache
@@ -23,6 +23,9 @@ CACHED_DAYS = 2
 """Days for which readings are cached: relative text has another value tomorrow."""
 
 
+_NUMBERS = frozenset({int, float})
+
+
 class Readings(dict[str | None, Any]):
     """What one parameter reads on one day: `readings[raw]`. The readings of texts and of a blank are kept.
 
@@ -34,6 +37,12 @@ class Readings(dict[str | None, Any]):
         self._parameter = parameter
         self._day = day
         self._of_number = parameter.kind.read
+
+    def of_all(self, given: Sequence[Any]) -> list[Any]:
+        """The readings of many."""
+        if _NUMBERS.issuperset(map(type, given)):
+            return self._parameter.kind.read_numbers(given, self._parameter.name, self._day)
+        return list(map(self.__getitem__, given))
 
     def __missing__(self, raw: Any) -> Any:
         if type(raw) is float or type(raw) is int:  # neither blank nor an error

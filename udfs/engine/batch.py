@@ -172,11 +172,14 @@ class Batch:
         """What memory holds, where that is enough."""
         if question in self._not_in_memory:
             return None
-        found = _peek(question, self._reader) if question.instead_of is None else None
+        found = None
+        if question.instead_of is None:
+            found = self._reader.peek(question.resource, max_age_s=question.cached_max_age_s or None)
         if found is None and not question.only_memory:
             self._not_in_memory.add(question)
             return None
-        return self._learn(question, found)
+        learned = self._learned[question] = Learned.of(question, found)
+        return learned
 
     async def _decide(self, questions: Sequence[Question]) -> None:
         """Reply to those who ask for a resource instead of another: with its answer, or None to go on without.

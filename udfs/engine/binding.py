@@ -5,8 +5,10 @@ Calls that mean the same, however they are written, are one run.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import partial
+from itertools import repeat, zip_longest
 from operator import getitem
 from typing import Any, TypeAlias
 
@@ -57,6 +59,15 @@ class Binding:
             left_out = self._first_left_out(args)
         return (*map(getitem, self._readings, args), *left_out)
 
+    def read_all(self, calls: Sequence[Sequence[Any]]) -> list[tuple[Any, ...]]:
+        """What `read` gives for each of `calls`, one argument of all of them after the other; raises where it does."""
+        columns = list(zip_longest(*calls))
+        left_out = self._left_out.get(len(columns))
+        if left_out is None:
+            left_out = self._first_left_out(max(calls, key=len))
+        read = [reading.of_all(column) for reading, column in zip(self._readings, columns, strict=False)]
+        return list(zip(*read, *[repeat(value, len(calls)) for value in left_out], strict=True))
+
     def general(self, args: Sequence[Any]) -> Asking[Any]:
         """As `call`, also with ranges."""
         return self.function.bind(args, self._injected["today"], self._injected)
@@ -87,7 +98,8 @@ class EqualCalls:
 
     def __init__(self, bindings: Bindings) -> None:
         self._bindings = bindings
-        self._places: dict[Hashable, int] = {}
+        self._known: defaultdict[str, dict[Hashable, int]] = defaultdict(dict)
+        """By the function and what it gets, the place."""
         self.firsts: list[Call] = []
         self._begins: list[_Begin | CellError] = []
 
@@ -96,20 +108,29 @@ class EqualCalls:
 
         Where a range is given, and where the options are, a call counts as different from all others.
         """
-        known = self._places
+        try:
+            (function_id,) = {call.function_id for call in calls}
+            return self._places(calls, self._bindings[function_id].read_all([call.args for call in calls]))
+        except Exception:  # noqa: BLE001 - several functions, or calls that are no others' equal: each by itself
+            return [self._place(call) for call in calls]
+
+    def _place(self, call: Call) -> int:
+        try:
+            return self._places([call], [self._bindings[call.function_id].read(call.args)])[0]
+        except TypeError:
+            return self._add(call, (self._bindings[call.function_id].general, (call.args,)))
+        except Exception as error:  # noqa: BLE001 - whatever it is, it becomes this one cell's error
+            return self._add(call, error_cell(error, call.function_id))
+
+    def _places(self, calls: Sequence[Call], given: Sequence[tuple[Any, ...]]) -> list[int]:
+        """The places of calls of one function, which gets `given`; raises `TypeError` for what cannot be compared."""
+        function_id = calls[0].function_id
+        known, body = self._known[function_id], self._bindings[function_id].body
         places: list[int] = []
-        for call in calls:
-            try:
-                binding = self._bindings[call.function_id]
-                read = binding.read(call.args)
-                meaning = (call.function_id, read)
-                place = known.get(meaning)
-                if place is None:
-                    place = known[meaning] = self._add(call, (binding.body, read))
-            except TypeError:
-                place = self._add(call, (self._bindings[call.function_id].general, (call.args,)))
-            except Exception as error:  # noqa: BLE001 - whatever it is, it becomes this one cell's error
-                place = self._add(call, error_cell(error, call.function_id))
+        for call, read in zip(calls, given, strict=True):
+            place = known.get(read)
+            if place is None:
+                place = known[read] = self._add(call, (body, read))
             places.append(place)
         return places
 

@@ -40,7 +40,7 @@ class Stale(msgspec.Struct, frozen=True):
 
 
 class Outcome(msgspec.Struct, frozen=True, gc=False):
-    """What a call gave: plain Python, a frame or a `CellError`; `fresh_for_s` is how long a host may keep it.
+    """What a call gave: plain Python, a `Table` or a `CellError`; `fresh_for_s` is how long a host may keep it.
 
     `requests` sums up over a batch to what it spent, on answers and on failures: what several calls share is charged to
     the first that used it.

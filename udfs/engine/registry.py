@@ -16,6 +16,7 @@ from typing import Any, Literal, TypeAlias
 from udfs.arguments.kinds import is_blank, matrix_of
 from udfs.arguments.options import Options
 from udfs.arguments.parameters import Parameter
+from udfs.cells import Table
 from udfs.engine.effects import PAUSE, Asking, ask, gather
 from udfs.errors import ArgumentError, error_cell
 
@@ -167,6 +168,6 @@ def _flat(rows: Sequence[Sequence[Any]]) -> list[Any]:
 
 def _one_cell(result: Any, function_id: str) -> Any:
     """What one cell of a broadcast range shows."""
-    if hasattr(result, "columns"):
+    if isinstance(result, Table):
         result = ArgumentError("a table does not fit into one cell of a range; ask for one name at a time")
     return error_cell(result, function_id) if isinstance(result, Exception) else result

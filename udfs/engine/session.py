@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterable, Callable, Sequence
 from typing import Any
 
 import msgspec
 
 from dataservice.client import AsyncClient, Cost, Refresh, Resource
 from dataservice.client.contract.windows import utc_day
-from udfs.cells import with_index
+from udfs.cells import in_python
 from udfs.engine import batch
 from udfs.engine.batch import Batch, Reader
 from udfs.engine.binding import Bindings, EqualCalls
@@ -45,6 +45,17 @@ class CostPreview(msgspec.Struct, frozen=True):
         return self.cost.number
 
 
+class Answered(msgspec.Struct, frozen=True):
+    """The outcomes of the calls that differ, `calls`, and of each call that was given its place among them.
+
+    What several calls share was spent once: the `requests` of all outcomes add up to what the batch spent.
+    """
+
+    calls: Sequence[Call]
+    outcomes: Sequence[Outcome]
+    places: Sequence[int]
+
+
 class Session:
     """Answers batches of calls through one client; every call ends in an `Outcome`, whatever happens.
 
@@ -76,14 +87,22 @@ class Session:
         `reader` answers in place of the client, such as one that ends by a deadline; `gate` is told what is to be
         fetched before it is.
         """
+        answered = await self.answer_different(in_turns(calls, LIGHT_ITEMS_A_LOOK), reader=reader, gate=gate)
+        return charged_once(answered.outcomes, answered.places)
+
+    async def answer_different(
+        self, parts: AsyncIterable[Sequence[Call]], *, reader: Reader | None = None, gate: Gate | None = None
+    ) -> Answered:
+        """As `answer`, but each outcome once, however many calls share it; the calls come in parts, and none is kept
+        that equals another."""
         bindings = self._bindings()
-        equal, places = await _together(calls, bindings)
+        equal, places = await _together(parts, bindings)
         runs = await self._run(equal, reader or self._reader, bindings.now, gate)
         now = self._clock()
         outcomes: list[Outcome] = []
         async for part in in_turns(list(zip(equal.firsts, runs, strict=True)), LIGHT_ITEMS_A_LOOK):
             outcomes += [outcome_of(call, run, bindings, now) for call, run in part]
-        return charged_once(outcomes, places)
+        return Answered(equal.firsts, outcomes, places)
 
     async def follow(self, calls: Sequence[Call], listener: Listener, *, reader: Reader, gate: Gate) -> None:
         """Tell `listener` the outcome of each of `calls` as soon as it is there; else as `answer`.
@@ -91,7 +110,7 @@ class Session:
         A call that nobody wants any more is given up: it has no outcome.
         """
         bindings = self._bindings()
-        equal, places = await _together(calls, bindings)
+        equal, places = await _together(in_turns(calls, LIGHT_ITEMS_A_LOOK), bindings)
         reporter = Reporter(
             listener, places, lambda first, run: outcome_of(equal.firsts[first], run, bindings, self._clock())
         )
@@ -126,13 +145,13 @@ class Session:
         await batch.answer([run], self.client, bindings.now)
         if run.error is not None:
             raise run.error
-        return with_index(run.result)
+        return in_python(run.result)
 
     async def cost(self, calls: Sequence[Call], *, after: Refresh | None = None) -> CostPreview:
         """What `answer(calls)` would spend now, or `after` a refresh; sends nothing."""
         bindings = self._bindings()
         client = self.client if after is None else AfterRefresh(self.client, after, bindings.now)
-        equal, places = await _together(calls, bindings)
+        equal, places = await _together(in_turns(calls, LIGHT_ITEMS_A_LOOK), bindings)
         costly: set[int] = set()
         missing: set[Resource[Any]] = set()
         async for first in cooperative(range(len(equal.firsts))):
@@ -149,7 +168,7 @@ class Session:
         guesses = [Foresight(client, guess, self._clock()) for guess in Guess] if calls else []
         for foresight in guesses:
             bindings = self._bindings()
-            equal, _ = await _together(calls, bindings)
+            equal, _ = await _together(in_turns(calls, LIGHT_ITEMS_A_LOOK), bindings)
             await self._run(equal, foresight, bindings.now)
         return spread(foresight.by_subject() for foresight in guesses)
 
@@ -158,10 +177,10 @@ class Session:
         return Bindings({"now": now, "today": utc_day(now), "client": self.client})
 
 
-async def _together(calls: Sequence[Call], bindings: Bindings) -> tuple[EqualCalls, list[int]]:
-    """The calls that differ, and of each of `calls` the place among them."""
+async def _together(parts: AsyncIterable[Sequence[Call]], bindings: Bindings) -> tuple[EqualCalls, list[int]]:
+    """The calls that differ, and of each of all calls the place among them."""
     equal, places = EqualCalls(bindings), list[int]()
-    async for part in in_turns(calls, LIGHT_ITEMS_A_LOOK):
+    async for part in parts:
         places += equal.places(part)
     return equal, places
 

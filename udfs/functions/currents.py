@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Annotated, Any
 
 from dataservice.client import CurrentsResource
 from dataservice.models import Current
 from udfs.arguments.kinds import Choice, Count, Text
 from udfs.arguments.options import Option, Options
-from udfs.cells import Table, without_header
+from udfs.cells import Table
 from udfs.engine.decorator import udf
 from udfs.engine.effects import need
 from udfs.records.fields import ALL_FIELDS, Fields
@@ -80,7 +81,7 @@ async def CURRENT(  # noqa: N802 - the id that workbooks store
     current = find_record(currents, slug, "current")
     if field == ALL_FIELDS:
         every = list(dict.fromkeys([*Current.field_names(), *CURRENT_FIELDS.names(currents)]))
-        return without_header(CURRENT_FIELDS.table(every, [current]))
+        return replace(CURRENT_FIELDS.table(every, [current]), shows_header=False)
     return CURRENT_FIELDS.value(current, CURRENT_FIELDS.find(field, currents))
 
 

@@ -41,7 +41,7 @@ async def REVISIONS(  # noqa: N802 - the id that workbooks store
     for the signal itself to look again. Without a change only the header is left.
     """
     name, vintages = await vintages_of(slug)
-    found = vintages.revisions(observed_at, start)
     if vintages.looked.first_look == NEVER_YET:
         raise NoDataError(f"nobody here looked at {name} yet; SIGNAL or SIGNAL_HISTORY is a look")
-    return found
+    found = vintages.revision_columns(observed_at, start)
+    return Table(tuple(found), tuple(found.values()), is_zoned=True)

@@ -109,7 +109,7 @@ class Fields(Generic[R]):
         return shown_value(name, self.raw(record, name))
 
     def table(self, names: Sequence[str], records: Sequence[R]) -> Table:
-        """A frame of shape (records, fields), one row a record; the header says the fields' names."""
+        """A table of shape (records, fields), one row a record; the header says the fields' names."""
         selected = self.select(names, records)
         return table(selected, [[self.value(record, name) for name in selected] for record in records])
 

@@ -5,7 +5,7 @@ A filled value always comes from the series' own values; the last one before the
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any, TypeAlias, assert_never
@@ -16,13 +16,17 @@ from numpy.typing import NDArray
 from dataservice.observations import Observations
 from udfs.arguments.dates import Last, StartOf, first_day
 from udfs.arguments.kinds import Explained
-from udfs.cells import Table, dated_by, midnights, without_header
+from udfs.cells import Table, midnights, objects
 from udfs.errors import ArgumentError, CellError
 from udfs.timeseries.coverage import Known, Lead, Window
 from udfs.timeseries.pipeline import Step, lead_of, transformed
 from udfs.timeseries.resample import Agg, Freq, Times, all_periods, known_only, resampled
 
 Values: TypeAlias = NDArray[np.float64] | CellError
+NamedColumns: TypeAlias = list[tuple[str, NDArray[Any]]]
+
+DATE = "date"
+"""The column that the rows are dated by."""
 
 
 class Align(Explained):
@@ -159,7 +163,7 @@ def window_to_fill(window: Window, columns: Sequence[Labelled], options: TableOp
 
 
 def history_table(columns: Sequence[Labelled], latest: date, options: TableOptions) -> Table:
-    """The frame: a `date` column and a column for each series, or `date`, `signal`, `value` in the long layout.
+    """The table: a `date` column and a column for each series, or `date`, `signal`, `value` in the long layout.
 
     `latest` is the last day that was asked for: the period in which it lies is dated by it, because it may go on.
     """
@@ -176,10 +180,13 @@ def history_table(columns: Sequence[Labelled], latest: date, options: TableOptio
     data = [next(values) if isinstance(column.rows, Observations) else column.rows for column in columns]
     dates = dated(times, latest, options.freq)
     build = _long if options.layout is Layout.LONG else _wide
-    frame = build([column.label for column in columns], dates, data, options)
-    if options.dates is Dates.SHOW:
-        frame = dated_by(frame, "date")
-    return without_header(frame) if options.header is Header.NONE else frame
+    found_columns = build([column.label for column in columns], dates, data, options)
+    return Table(
+        tuple(name for name, _ in found_columns),
+        tuple(values for _, values in found_columns),
+        shows_header=options.header is not Header.NONE,
+        dated_by=DATE if options.dates is Dates.SHOW else None,
+    )
 
 
 def by_day(series: Sequence[Observations]) -> list[Observations]:
@@ -255,36 +262,32 @@ def dated(times: Times, latest: date, freq: Freq) -> Times:
     return np.where(times == all_periods(day, day, freq)[0], day, times)
 
 
-def _wide(labels: Sequence[str], times: Times, data: Sequence[Values], options: TableOptions) -> Table:
-    import pandas as pd
-
+def _wide(labels: Sequence[str], times: Times, data: Sequence[Values], options: TableOptions) -> NamedColumns:
     height = max(len(times), int(any(isinstance(values, CellError) for values in data)))
-    columns: list[Any] = [_padded(times, height)] if options.dates is Dates.SHOW else []
-    columns += [_error_column(values, height) if isinstance(values, CellError) else values for values in data]
-    frame = pd.DataFrame(dict(enumerate(columns)))
-    headings = [options.heading(label) for label in labels]
-    frame.columns = pd.Index((["date"] if options.dates is Dates.SHOW else []) + headings, dtype=object)
-    return frame
+    columns: NamedColumns = [(DATE, _padded(times, height))] if options.dates is Dates.SHOW else []
+    for label, values in zip(labels, data, strict=True):
+        shown = _error_column(values, height) if isinstance(values, CellError) else values
+        columns.append((options.heading(label), shown))
+    return columns
 
 
-def _long(labels: Sequence[str], times: Times, data: Sequence[Values], options: TableOptions) -> Table:
+def _long(labels: Sequence[str], times: Times, data: Sequence[Values], options: TableOptions) -> NamedColumns:
     """One row a value, by date and then in the order asked for; errors first, values that are missing left out."""
-    import pandas as pd
-
     failed = [(label, values) for label, values in zip(labels, data, strict=True) if isinstance(values, CellError)]
     found = [(label, values) for label, values in zip(labels, data, strict=True) if not isinstance(values, CellError)]
     matrix = np.column_stack([values for _, values in found]) if found else np.empty((0, 0))
     rows, places = np.nonzero(~np.isnan(matrix))
     numbers = matrix[rows, places]
-    value: Any = [*(error for _, error in failed), *numbers.tolist()] if failed else numbers
+    value = objects([*(error for _, error in failed), *numbers.tolist()]) if failed else numbers
     names = [*(label for label, _ in failed), *(found[place][0] for place in places)]
     dates = np.concatenate([np.full(len(failed), np.datetime64("NaT"), "datetime64[us]"), times[rows]])
-    columns: Mapping[str, Any] = {"date": dates} if options.dates is Dates.SHOW else {}
-    signal = pd.Series(names, dtype=object)
-    return pd.DataFrame({**columns, "signal": signal, options.heading("value"): pd.Series(value)})
+    columns: NamedColumns = [(DATE, dates)] if options.dates is Dates.SHOW else []
+    return [*columns, ("signal", objects(names)), (options.heading("value"), value)]
 
 
 def _padded(times: Times, height: int) -> Times:
+    if len(times) == height:
+        return times
     return np.concatenate([times, np.full(height - len(times), np.datetime64("NaT"), "datetime64[us]")])
 
 

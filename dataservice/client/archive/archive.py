@@ -68,6 +68,7 @@ class Archive:
 
     `kept_look` tells of the last look at a signal whose answer the store keeps anyway: its days and its time.
     `kept_state` tells what kept answers say of a signal whose archive is empty: they are older than the archive.
+    `is_new` tells of which signals nothing was found in the store.
     """
 
     def __init__(
@@ -78,11 +79,13 @@ class Archive:
         scope: Callable[[], str | None],
         kept_look: Callable[[str], Awaitable[tuple[Window, float] | None]],
         kept_state: Callable[[str], Awaitable[Vintages]],
+        is_new: Callable[[str], bool] = lambda _: False,
     ) -> None:
         self._store = store
         self._scope = scope
         self._kept_look = kept_look
         self._kept_state = kept_state
+        self._is_new = is_new
         self._held: LRUCache[str, Held] = LRUCache(max_bytes, getsizeof=_size)
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
@@ -104,8 +107,11 @@ class Archive:
         if not window:
             return
         async with self._lock(slug):
-            for _ in range(ATTEMPTS):
-                held = await self._begun(slug, await self._current(slug), before=micros(at))
+            for attempt in range(ATTEMPTS):
+                # No log is looked for where there likely is none: a part is only ever appended to what was read.
+                is_empty = attempt == 0 and slug not in self._held and self._is_new(slug)
+                current = NOTHING_HELD if is_empty else await self._current(slug)
+                held = await self._begun(slug, current, before=micros(at))
                 moment = _moment_of(held.vintages.looked, window, micros(at))
                 seen = await self._after_look(slug, held, window, found, moment)
                 if is_kept and _is_nothing_new(held, seen, window, moment):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from cachetools import LRUCache
@@ -135,6 +135,13 @@ class Vintages:
         """
         import pandas as pd
 
+        frame = pd.DataFrame(self.revision_columns(observed_at, start))
+        for name in ("observed_at", "first_seen", "not_before"):
+            frame[name] = frame[name].dt.tz_localize("UTC")
+        return frame
+
+    def revision_columns(self, observed_at: date | None = None, start: date | None = None) -> dict[str, NDArray[Any]]:
+        """The same as columns by their names, times as datetime64[us]."""
         facts = self.facts.changes_only()
         again = facts.repeats_observation()
         before = np.where(again, np.append(np.nan, facts.values[:-1])[: len(facts)], np.nan)
@@ -144,10 +151,7 @@ class Vintages:
             chosen &= facts.times < np.datetime64(last or date.max, "us") + np.timedelta64(1, "D")
         moments = (facts.first_seen.view("datetime64[us]"), facts.not_before.view("datetime64[us]"))  # never: no time
         columns = [column[chosen] for column in (facts.times, before, facts.values, *moments)]
-        frame = pd.DataFrame(dict(zip(REVISION_COLUMNS, columns, strict=True)))
-        for name in ("observed_at", "first_seen", "not_before"):
-            frame[name] = frame[name].dt.tz_localize("UTC")
-        return frame
+        return dict(zip(REVISION_COLUMNS, columns, strict=True))
 
     def _observations(self, chosen: NDArray[np.bool_]) -> Observations:
         chosen = chosen & ~self.facts.gone

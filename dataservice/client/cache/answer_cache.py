@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from math import inf
 from typing import Any, TypeVar, cast
@@ -73,15 +74,20 @@ class AnswerCache(SignalAnswers):
         await self.history(resource.slug, now, cast("Answer[SignalDetail]", known))
         return replace(self.memory.get(resource) or known, source=known.source)
 
-    async def keep(self, resource: Resource[T], value: T, payload: bytes, now: float) -> Answer[T]:
-        """Keep a value that just arrived, packed as `payload`; returns the answer as the network gave it."""
+    async def keep(
+        self, resource: Resource[T], value: T, payload: bytes, now: float, *, ending: Callable[[], str] = str
+    ) -> Answer[T]:
+        """Keep a value that just arrived, packed as `payload`; returns the answer as the network gave it.
+
+        `ending` names who holds the lease of the entry: it is ended in the step in which the entry is kept.
+        """
         fetched_at = self.rules.arrival(now)
         answer = Answer(value, fetched_at, self.rules.fresh_until(fetched_at, now), Source.NETWORK)
         if isinstance(resource, SignalResource):
             await self.archive.look(resource.slug, *looked_at(cast("SignalDetail", value)), fetched_at, is_kept=True)
         before = self._remember(resource, answer, size_of(value, payload))
         if self.scope is not None:
-            await self._store.put(self.name(resource), Entry(payload, fetched_at))
+            await self._store.put(self.name(resource), Entry(payload, fetched_at), ending=ending())
             await self._note_since(resource, now)
         if isinstance(resource, SignalResource):
             await self._learn_detail(resource.slug, before, cast("Answer[SignalDetail]", answer), now)

@@ -59,6 +59,7 @@ class SignalAnswers(StoredAnswers):
             scope=lambda: self.scope,
             kept_look=self._kept_look,
             kept_state=self._kept_state,
+            is_new=self._unkept.__contains__,
         )
 
     def set_back(self, seconds: float) -> None:

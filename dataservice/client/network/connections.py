@@ -3,26 +3,32 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import ssl
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from urllib.request import getproxies
 
+import httpcore
 import httpx
+
+from dataservice.client.network.tcp import Tcp
 
 IDLE_S = 30.0
 """An idle connection is closed after half a minute: within a workbook's recalculations it is used again."""
+
+TCP = Tcp()
 
 
 class Connections(httpx.AsyncBaseTransport):
     """A transport over at most `at_most` connections to the service at `base_url`.
 
-    `verify` is whom https trusts, as httpx takes it. HTTP/2 and proxies are httpx's own business. Plain HTTP gets one
-    transport for each connection instead: the bookkeeping of a pool grows with the square of its connections, and takes
-    as long as all the rest of a request.
+    `verify` is whom https trusts, as httpx takes it. HTTP/2 and proxies are httpx's own business. Plain HTTP uses the
+    connections of httpcore, on which httpx rests, one by one: the bookkeeping of a pool grows with the square of its
+    connections, and with the layers around it takes several times as long as all the rest of a request.
     """
 
     def __init__(
@@ -48,15 +54,20 @@ class Connections(httpx.AsyncBaseTransport):
             self._pool.cookies.clear()  # nothing of one user's answer is kept for another
             return response
         await self._places.acquire()
-        connection = self._idle.pop().connection if self._idle else _connection()
+        asked = _asked(request)
         try:
-            response = await connection.handle_async_request(request)
+            connection = await self._connection_to(asked.url.origin)
+            try:
+                with _errors_of_httpx():
+                    answered = await connection.handle_async_request(asked)
+            except BaseException:
+                await connection.aclose()
+                raise
         except BaseException:
             self._places.release()
-            await connection.aclose()
             raise
-        response.stream = _Held(response.stream, connection, self._given_back)  # type: ignore[arg-type]  # it is async
-        return response
+        body = _Held(answered, connection, self._given_back)
+        return httpx.Response(answered.status, headers=answered.headers, stream=body, extensions=answered.extensions)
 
     async def aclose(self) -> None:
         """Close every connection that is idle; one in use is closed by whoever uses it."""
@@ -66,7 +77,16 @@ class Connections(httpx.AsyncBaseTransport):
             await self._pool.aclose()
             del self._pool
 
-    async def _given_back(self, connection: httpx.AsyncHTTPTransport, *, is_usable: bool) -> None:
+    async def _connection_to(self, origin: httpcore.Origin) -> httpcore.AsyncHTTPConnection:
+        """The idle connection that was used last, if the service has not closed it; else a new one."""
+        while self._idle:
+            connection = self._idle.pop().connection
+            if connection.can_handle_request(origin) and connection.is_idle() and not connection.has_expired():
+                return connection
+            await connection.aclose()
+        return httpcore.AsyncHTTPConnection(origin, keepalive_expiry=IDLE_S, network_backend=TCP)
+
+    async def _given_back(self, connection: httpcore.AsyncHTTPConnection, *, is_usable: bool) -> None:
         self._places.release()
         now = self._clock()
         if is_usable:
@@ -97,7 +117,7 @@ class Connections(httpx.AsyncBaseTransport):
 
 @dataclass(frozen=True, slots=True)
 class _Idle:
-    connection: httpx.AsyncHTTPTransport
+    connection: httpcore.AsyncHTTPConnection
     since: float
 
 
@@ -105,17 +125,21 @@ class _Held(httpx.AsyncByteStream):
     """The body of a response; when it is closed, the connection is given back, to be used again if all was read."""
 
     def __init__(
-        self, stream: httpx.AsyncByteStream, connection: httpx.AsyncHTTPTransport, give_back: Callable[..., object]
+        self,
+        response: httpcore.Response,
+        connection: httpcore.AsyncHTTPConnection,
+        give_back: Callable[..., Awaitable[None]],
     ) -> None:
-        self._stream = stream
+        self._response = response
         self._connection = connection
         self._give_back = give_back
         self._is_read = False
         self._is_closed = False
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        async for part in self._stream:
-            yield part
+        with _errors_of_httpx():
+            async for part in self._response.aiter_stream():
+                yield part
         self._is_read = True
 
     async def aclose(self) -> None:
@@ -123,11 +147,27 @@ class _Held(httpx.AsyncByteStream):
             return
         self._is_closed = True
         try:
-            await self._stream.aclose()
+            await self._response.aclose()
         finally:
-            await self._give_back(self._connection, is_usable=self._is_read)  # type: ignore[misc]  # it is async
+            await self._give_back(self._connection, is_usable=self._is_read)
 
 
-def _connection() -> httpx.AsyncHTTPTransport:
-    # Without TLS no certificates are read, which takes longer than a request.
-    return httpx.AsyncHTTPTransport(verify=False, limits=httpx.Limits(max_connections=1, keepalive_expiry=IDLE_S))
+def _asked(request: httpx.Request) -> httpcore.Request:
+    """The request as httpcore takes it."""
+    url = request.url
+    target = httpcore.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path)
+    return httpcore.Request(
+        request.method, target, headers=request.headers.raw, content=request.stream, extensions=request.extensions
+    )
+
+
+@contextlib.contextmanager
+def _errors_of_httpx() -> Iterator[None]:
+    """Raise what httpcore raises as httpx does, which names the same things alike."""
+    try:
+        yield
+    except Exception as error:
+        named = getattr(httpx, type(error).__name__, None) if type(error).__module__.startswith("httpcore") else None
+        if named is None:
+            raise
+        raise named(str(error)) from error

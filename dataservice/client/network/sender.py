@@ -16,7 +16,7 @@ from dataservice.client.network.error_mapping import Failure, month_spent
 from dataservice.client.network.limiter import PriorityLimiter
 from dataservice.client.network.meter import Meter
 from dataservice.client.network.ticket import Ticket
-from dataservice.client.network.transport import CONNECTIONS, Exchange, Transport
+from dataservice.client.network.transport import CONNECTIONS, Departure, Exchange, Transport
 from dataservice.client.network.usage import UsageTracker
 from dataservice.errors import DataServiceError, DeadlineExceededError, MalformedAnswerError
 
@@ -25,6 +25,9 @@ T = TypeVar("T")
 BASE_S = 0.25
 CAP_S = 4.0
 ATTEMPTS = 5  # with the doubling above, the fifth comes on average 2 s after the first
+
+TURNS_TO_LEAVE = 6
+"""In so many turns of the event loop a request leaves over an open connection; a connection to come is not awaited."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +62,8 @@ class CallContext:
     """Counts what the call spends, while it spends it."""
     before_request: Callable[[], Awaitable[None]] | None = None
     """Awaited before each request: a call of many requests has to renew its lease."""
+    hand_over: Callable[[], str] = str
+    """Who holds the lease of the call; whoever asks ends it, in the step in which the answer is kept."""
 
     def left_s(self, now: float) -> float:
         """Seconds until the deadline."""
@@ -85,6 +90,7 @@ class RequestSender:
         self._sleep = sleep
         self._jitter = jitter
         self._limiter = PriorityLimiter(CONNECTIONS)
+        self._last_departure: Departure | None = None
 
     async def fetch(self, request: Request, context: CallContext, decode: Callable[[bytes], T]) -> T:
         """What `decode` makes of the body of a 200; raises `DataServiceError` where there is none."""
@@ -135,9 +141,16 @@ class RequestSender:
             exchange = await self._counted(request, context)
         else:
             exchange = await self._admitted(request, context)
-        await asyncio.sleep(0)  # the next request is sent first; this answer is worked on while that one is under way
+        await self._next_has_left()
         await self._usage.save()
         return exchange
+
+    async def _next_has_left(self) -> None:
+        """Let the next requests leave first: answers are worked on while those are under way."""
+        for _ in range(TURNS_TO_LEAVE):
+            await asyncio.sleep(0)
+            if self._last_departure is None or self._last_departure.has_left():
+                return
 
     async def _admitted(self, request: Request, context: CallContext) -> Exchange:
         """The exchange, counted when it is its turn: the budget is asked as late as can be."""
@@ -173,6 +186,7 @@ class RequestSender:
         """The exchange, counted before it begins; what the service surely did not count is given back."""
         context.meter.add(1)
         departure, is_spent = self._transport.departure(), False
+        self._last_departure = departure
         try:
             now = self._clock()
             exchange = await self._transport.send(request, now, departure, within_s=context.left_s(now))

@@ -84,10 +84,10 @@ def test_what_other_requests_hold_is_refused_at_once_and_given_back():
 def test_the_memory_of_answers_counts_their_calls():
     cache = ResponseCache(10_000)
     for number in range(100):
-        cache.put(b"x" * 1_000 + b"%d" % number, Ready(b"{}", 1.0), 0.0)
+        cache.put(b"x" * 1_000 + b"%d" % number, Ready(b"{}", 1.0))
     assert cache.held_bytes <= 10_000
     assert len(cache) == 8
-    cache.put(b"y" * 20_000, Ready(b"{}", 1.0), 0.0)
+    cache.put(b"y" * 20_000, Ready(b"{}", 1.0))
     assert len(cache) == 8
 
 

@@ -6,13 +6,13 @@ import unicodedata
 from datetime import UTC, date, datetime
 
 import orjson
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from addin.cli.output import Cells, as_csv, as_text, cells_in, counted
 from addin.protocol.encoding import encode, finish
+from udfs.cells import table
 from udfs.engine.session import Outcome, Stale
 from udfs.errors import CellError, ErrorCode
 
@@ -36,8 +36,7 @@ def test_a_table_comes_back_as_it_was(rows):
 
 
 def test_dates_and_errors_come_back_inside_a_table():
-    frame = pd.DataFrame({"when": pd.to_datetime(["2026-08-18 06:00"]), "what": [CellError(ErrorCode.NA, "gone")]})
-    cells = read_back(frame)
+    cells = read_back(table(["when", "what"], [[AT_SIX, CellError(ErrorCode.NA, "gone")]]))
     assert cells.header == ["when", "what"]
     assert list(cells.rows[0]) == [AT_SIX, CellError(ErrorCode.NA, "gone")]
     assert cells.errors == [CellError(ErrorCode.NA, "gone")]

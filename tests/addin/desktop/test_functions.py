@@ -1,8 +1,8 @@
 """Results as xlwings takes them, and arguments as it gives them."""
 
+from dataclasses import replace
 from datetime import date, datetime
 
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from addin.desktop.functions import VBA_KEYWORDS, argument_name, cell_value, error_code, functions
 from addin.desktop.vba import ours
 from udfs import REGISTRY
+from udfs.cells import table
 from udfs.engine.session import Outcome
 from udfs.errors import CellError, ErrorCode
 
@@ -47,14 +48,12 @@ def test_a_result_becomes_what_a_cell_can_hold(result, cell):
     assert type(cell_value(result)) is type(cell)
 
 
-def test_a_frame_becomes_rows_with_its_header_unless_that_is_hidden():
+def test_a_table_becomes_rows_with_its_header_unless_that_is_hidden():
     times = [datetime.fromisoformat(text) for text in ("2026-05-01T00:00", "2026-05-02T12:00")]
-    frame = pd.DataFrame({"date": times, "value": [1.5, None]})
     rows = [[times[0], 1.5], [times[1], None]]
-    assert cell_value(frame) == [["date", "value"], *rows]
-    frame.attrs["header"] = False
-    assert cell_value(frame) == rows
-    assert cell_value(frame.iloc[:0]) is None
+    assert cell_value(table(["date", "value"], rows)) == [["date", "value"], *rows]
+    assert cell_value(replace(table(["date", "value"], rows), shows_header=False)) == rows
+    assert cell_value(replace(table(["date", "value"], []), shows_header=False)) is None
 
 
 def test_one_cell_arrives_as_its_value_and_left_out_ones_as_none():

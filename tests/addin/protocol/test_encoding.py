@@ -1,16 +1,16 @@
 """Outcomes become JSON answers in the form that every host reads."""
 
+from dataclasses import replace
 from datetime import UTC, date, datetime
 
 import orjson
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from addin.protocol.encoding import encode, finish
 from dataservice.errors import NotFoundError
-from udfs.cells import MAX_TEXT
+from udfs.cells import MAX_TEXT, table
 from udfs.engine.session import Outcome, Stale
 from udfs.errors import CellError, ErrorCode, error_cell
 
@@ -61,14 +61,8 @@ def test_a_long_text_is_cut():
 
 
 def test_a_table_goes_out_by_columns():
-    frame = pd.DataFrame(
-        {
-            "date": pd.to_datetime(["2026-08-17", "2026-08-18"]),
-            "value": [1.5, float("nan")],
-            "any": ["x", None],
-        }
-    )
-    assert answer(frame) == {
+    rows = [[date(2026, 8, 17), 1.5, "x"], [date(2026, 8, 18), float("nan"), None]]
+    assert answer(table(["date", "value", "any"], rows)) == {
         "rows": 2,
         "header": ["date", "value", "any"],
         "columns": [
@@ -81,14 +75,14 @@ def test_a_table_goes_out_by_columns():
 
 
 def test_a_missing_date_in_a_column_is_blank():
-    frame = pd.DataFrame({"date": pd.to_datetime(["2026-08-17", None])})
-    assert answer(frame)["columns"] == [{"type": "date", "values": [46251.0, None]}]
+    assert answer(table(["date"], [[date(2026, 8, 17)], [None]]))["columns"] == [
+        {"type": "date", "values": [46251.0, None]}
+    ]
 
 
 def test_rows_count_without_the_header():
-    frame = pd.DataFrame({"a": [1.0, 2.0]})
-    frame.attrs["header"] = False
-    assert (answer(frame)["rows"], answer(frame)["header"]) == (2, None)
+    shown = answer(replace(table(["a"], [[1.0], [2.0]]), shows_header=False))
+    assert (shown["rows"], shown["header"]) == (2, None)
 
 
 def test_a_mixed_column_holds_dates_and_errors_as_objects():

@@ -82,6 +82,15 @@ async def test_of_many_who_want_a_lease_at_once_one_gets_it(store):
     assert got.count(True) == 1
 
 
+async def test_the_lease_of_an_entry_can_be_ended_in_the_step_that_keeps_it_by_its_owner_only(store):
+    await store.lease("a", "one", LONG_S)
+    await store.put("a", Entry(b"kept", 1.0), ending="other")
+    assert not await store.lease("a", "other", LONG_S)
+    await store.put("a", Entry(b"kept again", 2.0), ending="one")
+    assert await store.get("a") == Entry(b"kept again", 2.0)
+    assert await store.lease("a", "other", LONG_S)
+
+
 async def test_a_released_lease_is_free_and_only_its_owner_can_release_it(store):
     await store.lease("a", "one", LONG_S)
     await store.release("a", "other")

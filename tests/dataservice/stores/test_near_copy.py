@@ -20,9 +20,9 @@ class FarStore(MemoryStore):
         await self._reached()
         return await super().get(name)
 
-    async def put(self, name, entry):
+    async def put(self, name, entry, *, ending=""):
         await self._reached()
-        await super().put(name, entry)
+        await super().put(name, entry, ending=ending)
 
     async def replace(self, name, entry, expected):
         await self._reached()

@@ -120,9 +120,9 @@ class Stopping(MemoryStore):
         self.goes_on = asyncio.Event()
         self.done: list[str] = []
 
-    async def put(self, name: str, entry: Entry) -> None:
+    async def put(self, name: str, entry: Entry, *, ending: str = "") -> None:
         await self.goes_on.wait()
-        await super().put(name, entry)
+        await super().put(name, entry, ending=ending)
         self.done.append("put")
 
     async def release(self, name: str, owner: str) -> None:

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from tests.udfs.asking import session_on
 from udfs import REGISTRY, Call
 from udfs.arguments.parameters import CACHED_CHARACTERS
-from udfs.engine.binding import Bindings
+from udfs.engine.binding import Bindings, EqualCalls
+from udfs.errors import CellError
 
 TODAY = date(2026, 8, 31)
 INJECTED = {"now": 1_788_000_000.0, "today": TODAY, "client": None}
@@ -63,6 +64,23 @@ def test_a_call_among_others_is_bound_as_alone(calls):
     for function_id, args in calls:
         together = bound(lambda: bindings[function_id].call(args))  # noqa: B023 - called at once
         assert together == bound(lambda: REGISTRY[function_id].bind(args, TODAY, INJECTED))  # noqa: B023
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.data(), st.sampled_from(sorted(REGISTRY)))
+def test_calls_read_together_run_with_what_each_would_run_with_alone(data, function_id):
+    column = st.sampled_from([RAW, st.sampled_from(NAMES), st.floats(-10, 60_000), st.integers(-10, 60_000)])
+    columns = data.draw(st.lists(column, max_size=6))
+    calls = data.draw(st.lists(st.tuples(*columns).map(lambda args: Call(function_id, args)), min_size=1, max_size=8))
+    calls = [Call(call.function_id, call.args[: data.draw(st.integers(0, 6))]) for call in calls]
+    equal = EqualCalls(Bindings(INJECTED))
+    for call, place in zip(calls, equal.places(calls), strict=True):
+        together = equal.run(place)
+        alone = bound(lambda: REGISTRY[function_id].bind(call.args, TODAY, INJECTED))  # noqa: B023 - called at once
+        if isinstance(together, CellError):
+            assert alone[1] == together.message
+        else:
+            assert bound(lambda: together.asking) == alone  # noqa: B023 - called at once
 
 
 def test_true_one_and_the_text_1_are_read_apart():

@@ -148,7 +148,7 @@ async def test_a_service_without_indices_shows_the_header():
 
 
 def test_keys_that_only_some_components_have_are_columns_with_blanks():
-    frame = component_table(HOSTILE[3]["components"])
+    frame = component_table(HOSTILE[3]["components"]).frame()
     assert list(frame.columns) == ["signal", "weight_pct", "lags", "weight", "since", "note"]
     assert frame["lags"].tolist()[0] == "1, 12"
 

@@ -8,7 +8,7 @@ import pytest
 from tests.embedded import SAMPLE_AS_OF
 from tests.udfs.asking import Canned, cells, session_on
 from tests.udfs.series import real
-from udfs.cells import CellError, ErrorCode
+from udfs.cells import CellError, ErrorCode, Table
 from udfs.engine.session import Call, Session
 
 NOON = pd.Timestamp(SAMPLE_AS_OF, tz="UTC").timestamp() + 12 * 3600
@@ -24,7 +24,7 @@ def at_noon(service):
 
 async def table(session, *args):
     (outcome,) = await session.answer([Call("SIGNAL_HISTORY", args)])
-    return outcome.result
+    return outcome.result.frame() if isinstance(outcome.result, Table) else outcome.result
 
 
 async def test_a_workbook_costs_as_many_requests_as_it_has_resources(service):

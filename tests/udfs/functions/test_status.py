@@ -126,5 +126,5 @@ async def test_status_and_quota_tell_what_the_rest_of_their_batch_has_done(servi
     async with AsyncClient(service.url, service.key) as client:
         calls = [Call("STATUS"), Call("QUOTA", ["used_here"]), Call("SIGNAL", ["us-cpi"]), Call("INDEX", ["risk-dial"])]
         status, used, *_ = await Session(client).answer(calls)
-    assert list(status.result["resource"]) == ["indices", "signal us-cpi"]
+    assert list(status.result.frame()["resource"]) == ["indices", "signal us-cpi"]
     assert used.result == 2

@@ -125,7 +125,7 @@ async def test_revisions_find_a_shortcode_that_another_cell_of_the_batch_has_loo
         Call("SIGNAL", ["CPI", "value", None, "vintage=first"]),
     ]
     changes, past, present, first = [outcome.result for outcome in await process.answer(calls)]
-    assert changes["value"].tolist() == [1.0]
+    assert changes.frame()["value"].tolist() == [1.0]
     assert "the first look was on 2026-08-01" in past.message or "nobody looked at it yet" in past.message
     assert (present, first) == (1, 1)
     assert service.scripted.targets == ["/v1/signals?limit=500", "/v1/signals/us-cpi?history=365"]

@@ -155,7 +155,7 @@ async def test_revisions_know_what_the_batch_they_are_in_has_found():
     shown = await revised_twice()
     shown.monthly[date(2026, 6, 1)] = 81.0
     outcomes = await shown.session.answer([Call("REVISIONS", [SLUG]), Call("SIGNAL", [SLUG])])
-    assert outcomes[0].result["value"].tolist() == [79.0, 80.0, 81.0]
+    assert outcomes[0].result.frame()["value"].tolist() == [79.0, 80.0, 81.0]
 
 
 async def test_foreseen_costs_of_the_past_are_none():

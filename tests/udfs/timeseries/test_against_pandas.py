@@ -69,7 +69,8 @@ def aggregated(series, period, agg):
 async def shown(session, slug, options):
     """The rows of the whole series, as a series by day."""
     (outcome,) = await session.answer([Call("SIGNAL_HISTORY", (slug, "MAX", None, options))])
-    return pd.Series(outcome.result.iloc[:, 1].to_numpy(), index=pd.DatetimeIndex(outcome.result["date"]))
+    dates, values = outcome.result.columns
+    return pd.Series(values, index=pd.DatetimeIndex(dates))
 
 
 def difference(found, expected):

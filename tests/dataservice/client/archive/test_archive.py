@@ -191,6 +191,18 @@ async def test_forgetting_answers_keeps_the_archive_and_a_pruned_one_says_so():
         assert len(await client.revisions("x")) == 0
 
 
+async def test_an_archive_whose_answers_were_forgotten_is_continued_by_a_process_that_never_read_it():
+    service, store = Service(monthly()), MemoryStore()
+    for value in (23.0, 24.0):
+        service.values[date(2025, 12, 1)] = value
+        async with service.client(store) as client:
+            await client.read(X)
+            assert await client.forget()
+        service.next_day(1)
+    async with service.client(store) as client:
+        assert (await client.revisions("x", "2025-12-01"))["value"].tolist() == [23.0, 24.0]
+
+
 async def test_a_null_value_is_a_value_and_not_a_vanished_one():
     service = Service({**monthly(), date(2026, 1, 1): None})
     async with service.client() as client:

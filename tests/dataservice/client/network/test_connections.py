@@ -6,6 +6,7 @@ import httpx
 import pytest
 
 from dataservice.client.network.connections import IDLE_S, Connections
+from dataservice.client.network.tcp import MOST_UNREAD_BYTES
 
 
 class Serving:
@@ -106,4 +107,49 @@ async def test_the_systems_proxy_is_used(monkeypatch):
         connections = Connections("http://service.example", 4)
         assert await got(connections, "http://service.example/x") == b"yes."
         assert proxy.connections == 1
+        await connections.aclose()
+
+
+async def test_one_that_the_service_closed_meanwhile_is_not_used_again():
+    async def converse(reader, writer):
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nyes.")
+        writer.close()
+
+    async with await asyncio.start_server(converse, "127.0.0.1", 0) as server:
+        url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        connections = Connections(url, 1)
+        for _ in range(3):
+            assert await got(connections, url) == b"yes."
+        await connections.aclose()
+
+
+async def test_an_answer_larger_than_what_is_held_unread_arrives_whole():
+    size = 5 * MOST_UNREAD_BYTES
+
+    async def converse(reader, writer):
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(f"HTTP/1.1 200 OK\r\nContent-Length: {size}\r\n\r\n".encode() + bytes(size))
+        await writer.drain()
+        writer.close()
+
+    async with await asyncio.start_server(converse, "127.0.0.1", 0) as server:
+        url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        connections = Connections(url, 1)
+        assert await got(connections, url) == bytes(size)
+        await connections.aclose()
+
+
+@pytest.mark.parametrize("begun", [b"", b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nye"])
+async def test_an_answer_that_breaks_off_is_an_error_of_httpx(begun):
+    async def converse(reader, writer):
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(begun)
+        writer.close()
+
+    async with await asyncio.start_server(converse, "127.0.0.1", 0) as server:
+        url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        connections = Connections(url, 1)
+        with pytest.raises(httpx.RemoteProtocolError):
+            await got(connections, url)
         await connections.aclose()

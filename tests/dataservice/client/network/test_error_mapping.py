@@ -288,7 +288,7 @@ async def test_no_error_of_another_library_leaves_the_client():
 
 async def test_a_store_that_hangs_cannot_hold_a_cell_beyond_the_deadline():
     class Hanging(MemoryStore):
-        async def put(self, name, entry):
+        async def put(self, name, entry, *, ending=""):
             await asyncio.Event().wait()
 
     async with Scripted.saying([answer(signal())]).client(store=Hanging(), deadline_s=0.05) as client:
