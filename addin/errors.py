@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import shlex
+from pathlib import Path
+
 
 class AddinError(Exception):
     """A problem that the user can solve; the message says what happened and what to do.
@@ -12,3 +16,8 @@ class AddinError(Exception):
 
 class SettingsError(AddinError, ValueError):
     """A setting cannot be used; the message says which, where it was set, its value and what is allowed."""
+
+
+def as_argument(path: Path | str) -> str:
+    """A path as one word of a command line of this system, for messages that name a command to type."""
+    return shlex.quote(str(path)) if os.name == "posix" else f'"{path}"' if " " in str(path) else str(path)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from openpyxl.formula.tokenizer import Token as Token
     from openpyxl.formula.tokenizer import Tokenizer as Tokenizer
     from openpyxl.formula.tokenizer import TokenizerError as TokenizerError
+    from openpyxl.utils.cell import column_index_from_string as column_index_from_string
     from openpyxl.utils.cell import get_column_letter as get_column_letter
     from openpyxl.utils.cell import range_boundaries as range_boundaries
 else:
@@ -28,4 +29,5 @@ else:
 
     _tokenizer, _cell = _part("formula", "tokenizer"), _part("utils", "cell")
     Token, Tokenizer, TokenizerError = _tokenizer.Token, _tokenizer.Tokenizer, _tokenizer.TokenizerError
-    get_column_letter, range_boundaries = _cell.get_column_letter, _cell.range_boundaries
+    column_index_from_string, get_column_letter = _cell.column_index_from_string, _cell.get_column_letter
+    range_boundaries = _cell.range_boundaries

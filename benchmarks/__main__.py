@@ -11,7 +11,7 @@ import traceback
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks.figures.results import print_json, write_page
+from benchmarks.figures.results import print_json, until_stopped, write_page
 
 HERE = Path(__file__).parent
 NO_BENCHMARKS = {"__init__", "__main__"}
@@ -57,4 +57,4 @@ def main(arguments: Sequence[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    until_stopped(lambda: main(sys.argv[1:]))

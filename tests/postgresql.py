@@ -39,11 +39,12 @@ def postgresql_server(*, is_durable: bool = False) -> Iterator[str]:
 
         options = OPTIONS.format(folder=folder, fsync="on" if is_durable else "off")
         run("initdb", "--username=service", "--auth=trust", "--no-sync", "--encoding=UTF8", "--locale=C")
-        run("pg_ctl", "-w", "-l", str(folder / "log"), "-o", options, "start")
-        try:
+        try:  # around the start too: whoever interrupts it leaves no server behind
+            run("pg_ctl", "-w", "-l", str(folder / "log"), "-o", options, "start")
             yield f"postgresql+psycopg://service@/postgres?host={folder}"
         finally:
-            run("pg_ctl", "-w", "-m", "immediate", "stop")
+            if (folder / "data" / "postmaster.pid").exists():
+                run("pg_ctl", "-w", "-m", "immediate", "stop")
 
 
 def is_installed() -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import logging
+import os
 import socket
 import threading
 from collections.abc import Callable, Iterator
@@ -75,8 +76,10 @@ def listen(
         family, kind, protocol, _, address = found[0]
         bound = socket.create_server(address, family=family, dualstack_ipv6=family == socket.AF_INET6)
     except OSError as error:
+        # Python adds the address as it writes it; what the name server says has no number of the system.
+        reason = os.strerror(error.errno) if error.errno is not None and error.errno > 0 else error.strerror
         raise AddinError(
-            f"cannot listen on {host} port {port}: {error.strerror}. "
+            f"cannot listen on {host} port {port}: {reason}. "
             "Is the backend running already? Choose another port with --port."
         ) from None
     # The protocol is named because asyncio turns off Nagle's algorithm only then; with it some answers wait 40 ms.

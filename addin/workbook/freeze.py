@@ -16,6 +16,7 @@ from typing import Any
 
 import msgspec
 
+from addin.errors import as_argument
 from addin.formulas import MAX_ROW, Area, Unworkable, mentions, parse
 from addin.workbook.calculation.book_formulas import BookFormula
 from addin.workbook.calculation.engine.engine import is_installed
@@ -211,7 +212,7 @@ def _refuse_without_values(ours: Sequence[tuple[Sheet, Spot, str]], path: Path) 
         shown = ", ".join(missing[:SHOWN_CELLS]) + (" …" if len(missing) > SHOWN_CELLS else "")
         raise WorkbookError(
             f"{len(missing):,} of {len(ours):,} formulas in {path} have no value yet ({shown}), "
-            f"so a copy would show nothing there. Refresh the book first: addin refresh {path}"
+            f"so a copy would show nothing there. Refresh the book first: addin refresh {as_argument(path)}"
         )
 
 

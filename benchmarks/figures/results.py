@@ -6,6 +6,7 @@ import contextlib
 import os
 import platform
 import re
+import signal
 import sys
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
@@ -23,12 +24,21 @@ PART = re.compile(r"(<!-- measured -->\n).*?(<!-- end of measured -->)", re.DOTA
 def run_alone(main: Callable[[], None]) -> None:
     """Run one benchmark by itself; with `--json` its tables are printed as JSON instead."""
     if "--json" not in sys.argv:
-        main()
+        until_stopped(main)
         return
     sys.argv.remove("--json")
     with contextlib.redirect_stdout(sys.stderr):
-        main()
+        until_stopped(main)
     print_json()
+
+
+def until_stopped(main: Callable[[], None]) -> None:
+    """Run it; Ctrl-C and SIGTERM end it and the servers that it started, with one line."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        main()
+    except KeyboardInterrupt:
+        sys.exit("stopped; nothing is left running")
 
 
 def print_json() -> None:

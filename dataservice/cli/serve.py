@@ -58,7 +58,7 @@ def serve(
         try:
             listener = listen(host, port)
         except OSError as error:
-            raise CommandError(f"cannot listen on {host} port {port}: {error.strerror}") from error
+            raise CommandError(_not_listening(host, port, error)) from error
         stack.callback(listener.close)
         if data is not None:
             _import_when_new(store, data)
@@ -81,6 +81,10 @@ def _sample_clock(as_of: str | None) -> Clock:
     except ValueError as error:
         raise typer.BadParameter(f"{error}, not {as_of!r}", param_hint="--as-of") from error
     return lambda: moment
+
+
+def _not_listening(host: str, port: int, error: OSError) -> str:
+    return f"cannot listen on {host} port {port}: {error.strerror}. Choose another port with --port."
 
 
 def _import_when_new(store: Store, directory: Path) -> None:

@@ -182,5 +182,9 @@ class ResilientStore:
         if not writes:
             self._paused_until = self._writing_paused_until
         level = logging.DEBUG if self._warned else logging.WARNING
-        _logger.log(level, "the cache store %r failed and is skipped for now: %s", self.tier, type(error).__name__)
+        # A file and why are no secret; what a tier says otherwise may hold an address with a password.
+        reason = type(error).__name__
+        if isinstance(error, OSError) and error.filename:
+            reason = f"{error.strerror}: {error.filename}"
+        _logger.log(level, "the cache store %r failed and is skipped for now: %s", self.tier, reason)
         self._warned = True

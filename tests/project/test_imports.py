@@ -64,6 +64,10 @@ def test_a_command_starts_without_loading_what_another_command_needs(module):
     assert (HEAVY | EXTRAS | LOADED_BY_THE_FUNCTIONS) & loaded_by(module) == set()
 
 
+def test_a_formula_on_the_command_line_is_read_without_what_reads_workbooks():
+    assert "openpyxl" not in loaded_by("addin.workbook.calculation.single")
+
+
 SHOW_HELP = """
 import contextlib, importlib, io, sys
 app = importlib.import_module(sys.argv[1]).app

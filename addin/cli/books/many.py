@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import typer
 
-from addin.cli.books.session import ended_like_ctrl_c, run_session, signer
+from addin.cli.books.session import run_session, signer
+from addin.cli.stopping import ended_like_ctrl_c
 from addin.config.settings import Settings, load_settings
 from dataservice.cli.printing import echo, printable
 

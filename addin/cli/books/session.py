@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import signal
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,13 +32,3 @@ def signer(audit: Path | None, settings: Settings) -> BookSigner | None:
     from addin.workbook.audit.signing import BookSigner
 
     return BookSigner(audit, namespace=settings.namespace, service=settings.url)
-
-
-@contextmanager
-def ended_like_ctrl_c() -> Iterator[None]:
-    """Let SIGTERM end what runs inside as Ctrl-C does, so that nothing half-written is left."""
-    before = signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)

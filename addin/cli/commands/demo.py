@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import threading
 from contextlib import ExitStack
 from dataclasses import replace
@@ -36,10 +35,10 @@ def demo(
     """
     from rich.console import Console
 
-    # SIGTERM ends the demo as Ctrl-C does, so its folder is removed.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    from addin.cli.stopping import ended_like_ctrl_c
+
     console = Console()
-    with ExitStack() as stack:
+    with ended_like_ctrl_c(), ExitStack() as stack:
         with console.status("Making up data and starting the service and the backend …"):
             from addin.cli.demo_server import running_demo  # takes seconds to load: say so first
 

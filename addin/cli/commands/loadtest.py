@@ -43,10 +43,11 @@ def loadtest(
     from addin.cli.load.own_backend import own_backend
     from addin.cli.load.report import LoadPlan, run
     from addin.cli.output import print_json
+    from addin.cli.stopping import ended_like_ctrl_c
 
     address: str
     given: Sequence[str | None]
-    with ExitStack() as stack:
+    with ended_like_ctrl_c(), ExitStack() as stack:
         if url is None:
             echo("Starting a backend with made-up data …", err=True)
             started = stack.enter_context(own_backend(users + 1, workers))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from addin.config.settings import load_settings
+from addin.errors import as_argument
 from dataservice.cli.printing import echo, printable
 
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ def _refresh_one(
     report = _refreshed(book, target, engine, force=force, audit=audit, quiet=as_json)
     _print(report, target, engine, as_json=as_json)
     if audit is not None and not as_json:
-        echo(f"  signed in {audit}; check the book with: addin verify {target}")
+        echo(f"  signed in {audit}; check the book with: addin verify {as_argument(target)}")
     if report.kept or report.errors or report.skipped or report.unproven:
         raise typer.Exit(3)
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from addin.errors import as_argument
 from dataservice.cli.printing import echo
 
 if TYPE_CHECKING:
@@ -69,9 +70,9 @@ def freeze(
         _print_stale(frozen.stale)
     if frozen.unchecked:
         _print_unchecked(frozen.unchecked)
-    if unknown:
+    if audit is not None and unknown:
         named = ", ".join(unknown[:SHOWN_CELLS]) + (" …" if len(unknown) > SHOWN_CELLS else "")
-        advice = f"refresh the book first: addin refresh {book} --audit {audit}"
+        advice = f"refresh the book first: addin refresh {as_argument(book)} --audit {as_argument(audit)}"
         echo(f"  source not known: {counted(len(unknown), 'formula')} ({named}); {advice}", err=True)
         raise typer.Exit(3)
 
@@ -135,7 +136,8 @@ def template(
 
     with working("Making up data") as show:
         asyncio.run(_write(output, namespace, show))
-    echo(f"{output} is written; open it in Excel or Calc, or bring it up to date with: addin refresh {output}")
+    update = f"addin refresh {as_argument(output)}"
+    echo(f"{output} is written; open it in Excel or Calc, or bring it up to date with: {update}")
 
 
 async def _write(output: Path, namespace: str, show: Callable[[str], None]) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from addin.errors import as_argument
 from addin.formulas import ParsedCall, Unworkable, stored_form
 from addin.workbook.audit.chain import Block
 from addin.workbook.audit.file import AuditError, read_audit
@@ -108,9 +109,10 @@ def _located(block: Block, folder: Path) -> ToReplay:
 def _nothing_to_replay(audit: Path, only: str | None, copies: Mapping[str, str]) -> str:
     """Why none of the lines can be replayed, and what to do."""
     for copy, source in copies.items():
+        again = f"addin freeze {as_argument(source)} -o {as_argument(copy)}"
         return (
             f"{audit} tells of the frozen copy {copy}, which is not built again: its other cells are not signed. "
-            f"Replay the book that it was made of, and freeze that: addin freeze {source} -o {copy}"
+            f"Replay the book that it was made of, and freeze that: {again}"
         )
     return f"{audit} tells of no refreshed book{f' named {only}' if only else ''}"
 

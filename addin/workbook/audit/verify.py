@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from addin.errors import as_argument
 from addin.formulas import Area, Unworkable
 from addin.workbook.audit.chain import Block, Chain, read_chain
 from addin.workbook.audit.embedded import embedded_lines
@@ -85,7 +86,8 @@ def _chain_about(package: Package, audit: Path | None, named: str | None) -> Cha
     if not chain.blocks:
         where = "the book" if audit is None else str(audit)
         raise AuditError(
-            f"nothing about {path} is signed in {where}; sign it with: addin refresh {path} --audit FILE.jsonl"
+            f"nothing about {path} is signed in {where}; "
+            f"sign it with: addin refresh {as_argument(path)} --audit FILE.jsonl"
         )
     return chain
 

@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from openpyxl.utils.cell import column_index_from_string
-
 from addin.formulas import MAX_COLUMN, MAX_ROW, Area
+from addin.openpyxl_parts import column_index_from_string
 
 HOLE = "\x00"
 """What stands in a shape where a reference was."""

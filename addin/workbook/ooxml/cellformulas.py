@@ -6,10 +6,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from openpyxl.formula.tokenizer import Token
-from openpyxl.formula.translate import Translator, TranslatorError
-
 from addin.formulas import Area, Unworkable, tokens
+from addin.openpyxl_parts import Token
 from addin.workbook.ooxml.positions import Spot, area_of, spot_of, whole_number
 from addin.workbook.ooxml.stored import MAIN
 from addin.workbook.ooxml.xmlpart import parse_xml
@@ -82,6 +80,9 @@ def _moved(token: Token, rows: int, columns: int) -> str:
     """A token as it reads some rows and columns away; what leaves the sheet is `#REF!`, as in every spreadsheet."""
     if token.type != Token.OPERAND or token.subtype != Token.RANGE:
         return str(token.value)
+    # It loads all of openpyxl, and only formulas that Excel stores as shared need it.
+    from openpyxl.formula.translate import Translator, TranslatorError
+
     try:
         return str(Translator.translate_range(token.value, rows, columns))  # type: ignore[no-untyped-call]
     except (TranslatorError, ValueError):

@@ -8,9 +8,8 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import TypeAlias
 
-from openpyxl.utils.cell import column_index_from_string, get_column_letter
-
 from addin.formulas import MAX_COLUMN, MAX_ROW, Area
+from addin.openpyxl_parts import column_index_from_string, get_column_letter
 from addin.workbook.ooxml.errors import damaged
 
 Spot: TypeAlias = tuple[int, int]

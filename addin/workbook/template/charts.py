@@ -22,7 +22,7 @@ _WINDOW = f"-{_DAYS}D"
 _HISTORY_ROW = 8
 _HISTORY_ROWS = 120
 _HISTORY_POINTS = 37
-"""Three years of months with both ends; the chart shows the first so many rows."""
+"""Three years of months with both ends: so many rows are drawn, and printed on one page; the others are folded away."""
 
 
 def write_dashboard(sheet: Worksheet, theme: Theme) -> None:
@@ -115,7 +115,7 @@ def write_comparison(sheet: Worksheet, theme: Theme) -> None:
         for number, column in enumerate("BCDE"):
             sheet.write_formula(f"{column}{_HISTORY_ROW + row}", spill.shown(number, row), None, "")
     first = _HISTORY_ROW + 1
-    theme.more(sheet, f"B{first + _HISTORY_ROWS}", spill.cell(0, _HISTORY_ROWS + 1))
+    theme.end(sheet, "B", _HISTORY_ROW, spill, _HISTORY_ROWS, _HISTORY_POINTS)
     sheet.set_row(_HISTORY_ROW - 1, HEADING_POINTS)
     theme.columns(sheet, {"B": {"num_format": DATE}, "CDE": {"num_format": "#,##0.00"}})
     theme.rule_rows(sheet, f"B{first}:E{_HISTORY_ROW + _HISTORY_ROWS}")

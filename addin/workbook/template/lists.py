@@ -20,6 +20,10 @@ _INDICES = 40
 _COMPONENTS = 20
 _WIRE_ITEMS = 20
 
+_SIGNALS_SHOWN = 40
+_CURRENTS_SHOWN = 24
+"""So many rows are one printed page; the others are folded away."""
+
 
 def write_catalogue(sheet: Worksheet, theme: Theme) -> None:
     """Write the sheet."""
@@ -28,7 +32,8 @@ def write_catalogue(sheet: Worksheet, theme: Theme) -> None:
     fields = '"slug, shortcode, name, category, signal_type, unit, source, description"'
     headings = ("Slug", "Shortcode", "Name", "Category", "Type", "Unit", "Source", "Description")
     columns = dict(zip("BCDEFGHI", headings, strict=True))
-    theme.table(sheet, columns, _TABLE_ROW, theme.call("SIGNALS", "", "", fields), key="slug", rows=_SIGNALS)
+    formula = theme.call("SIGNALS", "", "", fields)
+    theme.table(sheet, columns, _TABLE_ROW, formula, key="slug", rows=_SIGNALS, unfolded=_SIGNALS_SHOWN)
     theme.rule_rows(sheet, f"B{FIRST_ROW}:I{FIRST_ROW + _SIGNALS}")
     theme.columns(sheet, {"BCDEFGHI": {}})
 
@@ -41,7 +46,7 @@ def write_currents(sheet: Worksheet, theme: Theme) -> None:
     formula = theme.call("CURRENTS", "", fields, '"sort=momentum_score"')
     headings = ("Slug", "Name", "Family", "Momentum", "Belief", "Stage", "In a phrase")
     columns = dict(zip("BCDEFGH", headings, strict=True))
-    theme.table(sheet, columns, _TABLE_ROW, formula, key="slug", rows=_CURRENTS, numbers="EF")
+    theme.table(sheet, columns, _TABLE_ROW, formula, key="slug", rows=_CURRENTS, unfolded=_CURRENTS_SHOWN, numbers="EF")
     theme.columns(sheet, {"EF": {"num_format": "0.0"}, "BCDGH": {}})
     for column, colour in (("E", "#BFD5F2"), ("F", "#D6D0EC")):
         scale = {"type": "2_color_scale", "min_type": "num", "min_value": 0, "max_type": "num", "max_value": 100}

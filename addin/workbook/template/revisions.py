@@ -12,6 +12,8 @@ SLUG = "us-cpi"
 
 _HEADER_ROW = 9
 _ROWS = 100
+_ROWS_SHOWN = 24
+"""One printed page; the others are folded away."""
 
 
 def write_revisions(sheet: Worksheet, theme: Theme) -> None:
@@ -22,7 +24,8 @@ def write_revisions(sheet: Worksheet, theme: Theme) -> None:
     _write_signal(sheet, theme)
     headings = {"B": "Date", "C": "Value before", "D": "Value", "E": "First seen (UTC)", "F": "Not before (UTC)"}
     formula = theme.call("REVISIONS", "Revisions!C4")
-    theme.table(sheet, headings, _HEADER_ROW, formula, key="observed_at", rows=_ROWS, numbers="CD")
+    room = {"rows": _ROWS, "unfolded": _ROWS_SHOWN}
+    theme.table(sheet, headings, _HEADER_ROW, formula, key="observed_at", numbers="CD", **room)
     theme.columns(sheet, {"B": {"num_format": DATE}, "CD": {"num_format": VALUE}, "EF": {"num_format": TIME}})
     first, last = _HEADER_ROW + 1, _HEADER_ROW + _ROWS
     # Not a column with the difference: a formula that depends on ours would let Excel drop all values on opening. Calc

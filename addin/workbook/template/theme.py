@@ -31,7 +31,7 @@ DATE = "yyyy-mm-dd"
 TIME = "yyyy-mm-dd hh:mm"
 VALUE = "#,##0.00##"
 
-HEADING_POINTS = 21
+HEADING_POINTS, ROW_POINTS = 21, 17
 
 _RIGHT = {"align": "right", "indent": 1}
 """Numbers stand clear of the text in the next column."""
@@ -110,7 +110,7 @@ class Theme:
         """
         sheet.hide_gridlines(2)
         sheet.set_zoom(100)
-        sheet.set_default_row(17)
+        sheet.set_default_row(ROW_POINTS)
         self._widths[sheet.name] = widths
         plain = self.format()
         for column, width in enumerate(widths):
@@ -141,9 +141,12 @@ class Theme:
         *,
         key: str,
         rows: int,
+        unfolded: int | None = None,
         numbers: str = "",
     ) -> Spill:
         """Write plain `headings` by column, and below them the first `rows` of the table that `formula` spills.
+
+        Those after the `unfolded` are folded away.
 
         The formula as one would type it is above. `key` is the name of the first field: its heading shows an error of
         the formula instead. `numbers` are the columns with numbers.
@@ -159,13 +162,28 @@ class Theme:
                 self.heading_or_error(sheet, f"{column}{row}", spill, key, heading, look)
             for below in range(1, rows + 1):
                 sheet.write_formula(f"{column}{row + below}", spill.shown(number, below), None, "")
-        self.more(sheet, f"{next(iter(headings))}{row + rows + 1}", spill.cell(0, rows + 1))
+        self.end(sheet, next(iter(headings)), row, spill, rows, unfolded or rows)
         return spill
 
-    def more(self, sheet: Worksheet, cell: str, next_cell: str) -> None:
-        """Write below a table what to do when it has more rows; `next_cell` holds the first of them."""
-        text = f"There are more rows: unhide the sheet {DATA_SHEET}"
-        sheet.write_formula(cell, f'=IF({next_cell}="","","{text}")', self.note, "")
+    def end(self, sheet: Worksheet, column: str, heading_row: int, spill: Spill, rows: int, unfolded: int) -> None:
+        """Fold away the rows after the `unfolded`, and write below the table what to do when it goes on.
+
+        Folded rows are not printed: else the room for a long table is printed as pages with nothing but headings.
+        """
+        below = heading_row + rows
+        if unfolded < rows:
+            for row in range(heading_row + unfolded, below):
+                sheet.set_row(row, ROW_POINTS, None, {"level": 1, "hidden": True})
+            sheet.set_row(below, ROW_POINTS, None, {"collapsed": True})
+            below += 1
+            unfold = "There are more rows: unhide those above, with the + on the left"
+            self._note_if(sheet, f"{column}{below}", spill.cell(0, unfolded + 1), unfold)
+        beyond = f"There are more rows: unhide the sheet {DATA_SHEET}"
+        self._note_if(sheet, f"{column}{below + 1}", spill.cell(0, rows + 1), beyond)
+
+    def _note_if(self, sheet: Worksheet, cell: str, source: str, text: str) -> None:
+        """Write a note that shows only where the cell `source` holds something."""
+        sheet.write_formula(cell, f'=IF({source}&""="","","{text}")', self.note, "")
 
     def typed(self, sheet: Worksheet, cell: str, formula: str) -> None:
         """Write the formula that fills a table as one would type it, to be copied."""

@@ -199,6 +199,8 @@ def _checked_url(location: str | Path) -> sa.URL:
 def _reason(error: Exception) -> str:
     if isinstance(error, ModuleNotFoundError):
         return f"its driver {error.name} is not installed: {install_command('postgres')}"
+    if isinstance(error, OSError):
+        return f"{error.strerror}: {error.filename}" if error.filename else str(error)
     return str(error.orig if isinstance(error, DBAPIError) else error).strip()
 
 

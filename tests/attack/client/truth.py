@@ -29,9 +29,8 @@ import numpy as np
 from dataservice.client import AsyncClient, HistoryResource, SignalDetail, SignalResource
 from dataservice.errors import DataServiceError
 from dataservice.observations import Observations
-from dataservice.stores import MemoryStore, SqliteStore, Store
-from dataservice.stores.redis import RedisStore
 from tests.attack.parts.changing_world import DAYS, KEYS, LIVE, MODES, NEVER, SLUGS, World, day_numbers, number_of
+from tests.attack.parts.shared_store import SharedStore
 from tests.attack.parts.told import Told, conclude
 from tests.dataservice.client.clocks import Clock
 
@@ -87,10 +86,9 @@ class Attack:
         self.chance, self.clock, self._seed = random.Random(seed), Clock(), seed
         self.check, self.world = check, World(self.chance, self.clock)
         self.stack = AsyncExitStack()
-        self._kind, self._redis_url, self._folder = kind, redis_url, folder
         self._moves_clocks = clocks
         self._actions = (*ACTIONS, "clock") if clocks else ACTIONS
-        self._shared = MemoryStore(clock=self.clock, max_bytes=2**30)
+        self._shared = SharedStore(kind, redis_url, folder, self.clock)
         self._clients: dict[tuple[str, int], AsyncClient] = {}
         self._clocks = {(key, number): ProcessClock(self.clock) for key in KEYS for number in range(3)}
         self._not_before: dict[tuple[str, int], float] = {}
@@ -131,17 +129,9 @@ class Attack:
             ahead_s = self._clocks[each].ahead_s + by
             self._clocks[each].ahead_s = ahead_s if abs(ahead_s) < 86_400 * 400 else 0.0
 
-    def _store(self) -> Store:
-        match self._kind:
-            case "sqlite":
-                return SqliteStore(self._folder / "shelf.sqlite", clock=self.clock)
-            case "redis":
-                return RedisStore.from_url(self._redis_url, prefix=f"{self._folder}:")
-        return self._shared
-
     def _client(self, key: str, number: int) -> AsyncClient:
         if (key, number) not in self._clients:
-            store = self._store()
+            store = self._shared.opened()
             self.stack.push_async_callback(store.aclose)
             client = AsyncClient(
                 "https://data.example",

@@ -31,8 +31,7 @@ import pandas as pd
 from dataservice.client import AsyncClient, HistoryResource, SignalResource
 from dataservice.client.contract.windows import utc_day
 from dataservice.errors import DataServiceError, NoVintageError
-from dataservice.stores import MemoryStore, SqliteStore, Store
-from dataservice.stores.redis import RedisStore
+from tests.attack.parts.shared_store import SharedStore
 from tests.attack.parts.told import Told, conclude
 from tests.dataservice.client.clocks import Clock
 from tests.dataservice.client.scripted import quota
@@ -151,8 +150,8 @@ class Attack:
         self.figures: Counter[str] = Counter()
         self.first_wrong = ""
         self.stack = AsyncExitStack()
-        self._kind, self._redis_url, self._folder, self._seed = kind, redis_url, folder, seed
-        self._shared = MemoryStore(clock=self.clock, max_bytes=2**30)
+        self._seed = seed
+        self._shared = SharedStore(kind, redis_url, folder, self.clock)
         self._clients: dict[tuple[str, int], AsyncClient] = {}
         self._began = self.world.today
         self._moves_clock = seed % 2 == 0
@@ -295,7 +294,7 @@ class Attack:
     def _client(self, key: str, number: int | None = None) -> AsyncClient:
         number = self.chance.randrange(3) if number is None else number
         if (key, number) not in self._clients:
-            store = self._store()
+            store = self._shared.opened()
             self.stack.push_async_callback(store.aclose)
             client = AsyncClient(
                 "https://data.example",
@@ -310,14 +309,6 @@ class Attack:
             self.stack.push_async_callback(client.aclose)
             self._clients[key, number] = client
         return self._clients[key, number]
-
-    def _store(self) -> Store:
-        match self._kind:
-            case "sqlite":
-                return SqliteStore(self._folder / "shelf.sqlite", clock=self.clock)
-            case "redis":
-                return RedisStore.from_url(self._redis_url, prefix=f"{self._folder}:")
-        return self._shared
 
     def _wrong(self, text: str) -> None:
         self.figures["wrong"] += 1

@@ -42,6 +42,15 @@ async def test_a_failure_is_a_miss_and_warned_of_once(caplog):
     assert "disk on fire" not in caplog.text  # what a tier says may hold an address with a password
 
 
+async def test_the_warning_names_a_file_that_may_not_be_read(caplog):
+    class Unreadable(MemoryStore):
+        async def get(self, name: str) -> Entry | None:
+            raise PermissionError(13, "Permission denied", "shelf.sqlite")
+
+    assert await ResilientStore(Unreadable(), clock=Clock()).get("a") is None
+    assert caplog.records[0].getMessage().endswith("skipped for now: Permission denied: shelf.sqlite")
+
+
 async def test_a_tier_that_failed_rests_and_is_then_asked_again():
     clock, tier = Clock(), Broken()
     guarded = ResilientStore(tier, clock=clock)

@@ -14,7 +14,7 @@ from html import escape
 from operator import itemgetter
 from typing import Any, TypeAlias
 
-from openpyxl.utils.cell import get_column_letter
+from addin.openpyxl_parts import get_column_letter
 
 Cell: TypeAlias = Sequence[Any]
 """Sheet, row, column, whether the content is a formula, content."""

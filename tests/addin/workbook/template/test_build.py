@@ -14,6 +14,8 @@ from addin.formulas import mentions
 from addin.workbook.freeze import freeze_book
 from addin.workbook.ooxml.book import Book
 from addin.workbook.ooxml.package import Package
+from addin.workbook.ooxml.target import Target
+from addin.workbook.refresh.refresh import refresh_book
 from addin.workbook.template.build import EXAMPLE_DAY, example_session, write_template
 from addin.workbook.template.data import DATA_SHEET
 from addin.workbook.template.start import BUTTON_NAME
@@ -160,3 +162,26 @@ def test_the_charts_have_thousands_separators_and_each_month_once(template: Path
             assert "#,##0" in chart.find(f".//{space}valAx/{space}numFmt").get("formatCode")
             dates = chart.find(f".//{space}dateAx")
             assert dates.find(f"{space}majorTimeUnit").get("val") == "months"
+
+
+def test_rows_beyond_one_printed_page_are_folded_and_a_line_says_so_as_soon_as_there_are_some(
+    template: Path, tmp_path: Path
+):
+    longer, refreshed = tmp_path / "longer.xlsx", tmp_path / "refreshed.xlsx"
+    with Package(template) as package:
+        book = Book(package)
+        assert book.sheet("Compare").value((129, 2)) is None
+        book.sheet("Compare").write((5, 3), "-5Y")
+        package.write(Target(longer), book.changed_parts())
+
+    async def refresh() -> None:
+        async with example_session() as session:
+            await refresh_book(session, longer, refreshed)
+
+    asyncio.run(refresh())
+    sheet = openpyxl.load_workbook(refreshed, data_only=True)["Compare"]
+    folded = [row for row, look in sheet.row_dimensions.items() if look.hidden]
+    assert folded == list(range(46, 129))
+    assert sheet["B46"].value
+    assert sheet["B129"].value == "There are more rows: unhide those above, with the + on the left"
+    assert sheet["B130"].value is None

@@ -1,11 +1,13 @@
 """The template in a LibreOffice that knows nothing of us: it shows the saved values."""
 
+import re
 import shutil
 from pathlib import Path
 
 import openpyxl
 import pytest
 
+from addin.calc.soffice import convert
 from addin.workbook.template.data import DATA_SHEET
 from tests.addin.calc.plain_office import shown_without_us
 
@@ -23,3 +25,9 @@ def test_calc_without_the_extension_shows_every_saved_value(project: Path, tmp_p
             assert not text.startswith(("#", "Err:")), f"{sheet.title}!{cell.coordinate}"
             if isinstance(cell.value, str):
                 assert text == cell.value
+
+
+def test_each_sheet_is_printed_on_one_page_and_the_room_for_longer_tables_on_none(project: Path, tmp_path: Path):
+    book = project / "workbook_template.xlsx"
+    pages = re.findall(rb"/Type ?/Page\b", convert(book, to="pdf", into=tmp_path).read_bytes())
+    assert len(pages) == sum(sheet.sheet_state == "visible" for sheet in openpyxl.load_workbook(book))

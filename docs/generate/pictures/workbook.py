@@ -1,4 +1,4 @@
-"""The picture of the template's dashboard: `python -m docs.generate.pictures`.
+"""The picture of the template's dashboard: `python -m docs.generate.pictures.workbook`.
 
 Needs LibreOffice and pdftoppm (poppler). Run it when the template looks different; nothing compares the picture.
 """

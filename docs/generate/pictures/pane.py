@@ -1,4 +1,4 @@
-"""The pictures of the task pane in light and in dark: `python -m docs.generate.pane_pictures`.
+"""The pictures of the task pane in light and in dark: `python -m docs.generate.pictures.pane`.
 
 Needs Chromium. Run it when the pane looks different; nothing compares the pictures.
 """
