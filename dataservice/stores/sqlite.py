@@ -14,6 +14,7 @@ import platformdirs
 
 from dataservice.stores import sqlite_statements as sql
 from dataservice.stores.base import DEFAULT_ARCHIVE_BYTES, Claim, Entry, EntrySize, Log, LogSize, Part, Put
+from dataservice.stores.checked import checked, with_checksum
 from dataservice.stores.sqlite_file import SqliteFile
 from dataservice.stores.sqlite_queue import SqliteQueue, transaction
 
@@ -82,7 +83,7 @@ class SqliteStore:
     async def get(self, name: str) -> Entry | None:
         """The entry kept as `name`."""
         row = await self._first_row("SELECT payload, fetched_at FROM entries WHERE name = ?", (name,))
-        return None if row is None else Entry(row[0], row[1])
+        return None if row is None else Entry(checked(row[0], name, row[1]), row[1])
 
     async def put(self, name: str, entry: Entry, *, ending: str = "") -> None:
         """Keep `entry`; it is on disk when this returns."""
@@ -97,7 +98,8 @@ class SqliteStore:
 
     async def replace(self, name: str, entry: Entry, expected: float | None) -> bool:
         """Keep `entry` if what is kept is still of the time `expected`."""
-        given = {"name": name, "new": entry.fetched_at, "payload": entry.payload, "old": expected}
+        payload = with_checksum(entry.payload, name, entry.fetched_at)
+        given = {"name": name, "new": entry.fetched_at, "payload": payload, "old": expected}
         replaced = await self._row_count(sql.INSERT if expected is None else sql.REPLACE, given) == 1
         await self._written(entry)
         return replaced
@@ -159,13 +161,13 @@ class SqliteStore:
                 return Log(())
             is_there = after == 0 or db.execute(sql.HAS_PART, (log, after)).fetchone() is not None
             found = db.execute(sql.PARTS, (log, after if is_there else 0))
-            return Log(tuple(Part(*row) for row in found), is_there)
+            return Log(tuple(Part(number, checked(payload, log)) for number, payload in found), is_there)
 
         return await self._run(work)
 
     async def append(self, log: str, payload: bytes, after: int, *, then: Put | None = None) -> int:
         """Add a part behind the one numbered `after`; if all logs are too large, the oldest ones are dropped."""
-        given = {"log": log, "payload": payload, "after": after}
+        given = {"log": log, "payload": with_checksum(payload, log), "after": after}
 
         def work(db: sqlite3.Connection) -> int:
             with _one_step(db) if then is not None else nullcontext():
@@ -191,7 +193,7 @@ class SqliteStore:
                 if not there.issuperset(numbers):
                     return False
                 db.executemany(sql.DELETE_PART, [(log, number) for number in numbers])
-                db.execute(sql.INSERT_PART, (log, payload))
+                db.execute(sql.INSERT_PART, (log, with_checksum(payload, log)))
             return True
 
         return await self._run(work)
@@ -258,8 +260,8 @@ def _one_step(db: sqlite3.Connection) -> AbstractContextManager[None]:
 
 
 def _put(db: sqlite3.Connection, put: Put) -> None:
-    values = (put.name, put.entry.fetched_at, put.entry.payload)
-    db.execute(sql.PUT, values)
+    payload = with_checksum(put.entry.payload, put.name, put.entry.fetched_at)
+    db.execute(sql.PUT, (put.name, put.entry.fetched_at, payload))
     if put.ending:
         db.execute(sql.RELEASE, (put.name, put.ending))
 

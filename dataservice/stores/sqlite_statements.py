@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataservice.stores.checked import CHECKSUM_BYTES
+
 # One statement, so that two processes cannot both take a lease.
 LEASE = """
 INSERT INTO leases VALUES (:name, :owner, :until) ON CONFLICT (name) DO UPDATE
@@ -17,7 +19,8 @@ FETCHED_AT = "SELECT fetched_at FROM entries WHERE name = ?"
 
 PUT = "INSERT OR REPLACE INTO entries VALUES (?, ?, ?)"
 
-ENTRIES = "SELECT name, length(payload) FROM entries WHERE substr(name, 1, ?) = ? ORDER BY name"
+SIZE = f"max(length(payload) - {CHECKSUM_BYTES}, 0)"
+ENTRIES = f"SELECT name, {SIZE} FROM entries WHERE substr(name, 1, ?) = ? ORDER BY name"  # noqa: S608 - of constants
 
 ADD = """
 INSERT INTO counters VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = value + excluded.value RETURNING value
@@ -38,7 +41,7 @@ WHERE :after = (SELECT coalesce(max(number), 0) FROM parts WHERE log = :log) RET
 """
 NUMBERS = "SELECT number FROM parts WHERE log = ?"
 DELETE_PART = "DELETE FROM parts WHERE log = ? AND number = ?"
-LOGS = "SELECT log, sum(length(payload)) FROM parts WHERE substr(log, 1, ?) = ? GROUP BY log ORDER BY log"
+LOGS = f"SELECT log, sum({SIZE}) FROM parts WHERE substr(log, 1, ?) = ? GROUP BY log ORDER BY log"  # noqa: S608 - as above
 OLDEST_LOGS = """
 SELECT log, sum(length(payload)) AS nbytes FROM parts WHERE log <> ? GROUP BY log HAVING nbytes > 0 ORDER BY max(number)
 """

@@ -147,7 +147,7 @@ async def test_an_entry_is_not_put_with_a_part_that_is_not_appended(store):
 async def test_of_a_part_and_an_entry_that_a_file_cannot_keep_neither_is_kept(tmp_path):
     store = SqliteStore(tmp_path / "shelf.sqlite")
     with pytest.raises(sqlite3.Error):
-        await store.append("log", b"part", 0, then=Put("name", Entry(b"answer", None)))  # the column is NOT NULL
+        await store.append("log", b"part", 0, then=Put("name", Entry(b"answer", float("nan"))))  # no time
     assert await payloads(store, "log") == []
     numbers = await asyncio.gather(*(store.append(log, b"part", 0, then=Put(log, Entry(b"", 1.0))) for log in "abc"))
     assert all(numbers)
