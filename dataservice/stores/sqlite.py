@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 import platformdirs
 
 from dataservice.stores.base import DEFAULT_ARCHIVE_BYTES, Claim, Entry, EntrySize, Log, LogSize, Part
+from dataservice.stores.checked import CHECKSUM_BYTES, checked, with_checksum
 from dataservice.stores.sqlite_file import SqliteFile
 from dataservice.stores.sqlite_queue import SqliteQueue, transaction
 
@@ -40,7 +41,8 @@ REPLACE = "UPDATE entries SET fetched_at = :new, payload = :payload WHERE name =
 INSERT = "INSERT OR IGNORE INTO entries VALUES (:name, :new, :payload)"
 FETCHED_AT = "SELECT fetched_at FROM entries WHERE name = ?"
 
-ENTRIES = "SELECT name, length(payload) FROM entries WHERE substr(name, 1, ?) = ? ORDER BY name"
+SIZE = f"max(length(payload) - {CHECKSUM_BYTES}, 0)"
+ENTRIES = f"SELECT name, {SIZE} FROM entries WHERE substr(name, 1, ?) = ? ORDER BY name"  # noqa: S608 - of constants
 
 ADD = """
 INSERT INTO counters VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = value + excluded.value RETURNING value
@@ -61,7 +63,7 @@ WHERE :after = (SELECT coalesce(max(number), 0) FROM parts WHERE log = :log) RET
 """
 NUMBERS = "SELECT number FROM parts WHERE log = ?"
 DELETE_PART = "DELETE FROM parts WHERE log = ? AND number = ?"
-LOGS = "SELECT log, sum(length(payload)) FROM parts WHERE substr(log, 1, ?) = ? GROUP BY log ORDER BY log"
+LOGS = f"SELECT log, sum({SIZE}) FROM parts WHERE substr(log, 1, ?) = ? GROUP BY log ORDER BY log"  # noqa: S608 - as above
 OLDEST_LOGS = """
 SELECT log, sum(length(payload)) AS nbytes FROM parts WHERE log <> ? GROUP BY log HAVING nbytes > 0 ORDER BY max(number)
 """
@@ -120,11 +122,11 @@ class SqliteStore:
     async def get(self, name: str) -> Entry | None:
         """The entry kept as `name`."""
         row = await self._first_row("SELECT payload, fetched_at FROM entries WHERE name = ?", (name,))
-        return None if row is None else Entry(row[0], row[1])
+        return None if row is None else Entry(checked(row[0], name, row[1]), row[1])
 
     async def put(self, name: str, entry: Entry, *, ending: str = "") -> None:
         """Keep `entry`; it is on disk when this returns."""
-        values = (name, entry.fetched_at, entry.payload)
+        values = (name, entry.fetched_at, with_checksum(entry.payload, name, entry.fetched_at))
 
         def work(db: sqlite3.Connection) -> None:
             with transaction(db) if ending and not db.in_transaction else nullcontext():
@@ -137,7 +139,8 @@ class SqliteStore:
 
     async def replace(self, name: str, entry: Entry, expected: float | None) -> bool:
         """Keep `entry` if what is kept is still of the time `expected`."""
-        given = {"name": name, "new": entry.fetched_at, "payload": entry.payload, "old": expected}
+        payload = with_checksum(entry.payload, name, entry.fetched_at)
+        given = {"name": name, "new": entry.fetched_at, "payload": payload, "old": expected}
         replaced = await self._row_count(INSERT if expected is None else REPLACE, given) == 1
         await self._written(entry)
         return replaced
@@ -199,13 +202,14 @@ class SqliteStore:
                 return Log(())
             is_there = after == 0 or db.execute(HAS_PART, (log, after)).fetchone() is not None
             found = db.execute(PARTS, (log, after if is_there else 0))
-            return Log(tuple(Part(*row) for row in found), is_there)
+            return Log(tuple(Part(number, checked(payload, log)) for number, payload in found), is_there)
 
         return await self._run(work)
 
     async def append(self, log: str, payload: bytes, after: int) -> int:
         """Add a part behind the one numbered `after`; if all logs are too large, the oldest ones are dropped."""
-        row = await self._first_row(APPEND, {"log": log, "payload": payload, "after": after})
+        given = {"log": log, "payload": with_checksum(payload, log), "after": after}
+        row = await self._first_row(APPEND, given)
         self._appends += 1
         if self._appends % PRUNE_EVERY == 0 or len(payload) * PRUNE_EVERY > self._max_archive_bytes:
             await self._run(lambda db: self._drop_logs(db, log))
@@ -220,7 +224,7 @@ class SqliteStore:
                 if not there.issuperset(numbers):
                     return False
                 db.executemany(DELETE_PART, [(log, number) for number in numbers])
-                db.execute(INSERT_PART, (log, payload))
+                db.execute(INSERT_PART, (log, with_checksum(payload, log)))
             return True
 
         return await self._run(work)

@@ -3,7 +3,7 @@
 python -m tests.attack                            all of them, one after another: about three hours
 python -m tests.attack --jobs 2                   two at a time: about half of that; those that measure stay alone
 python -m tests.attack --scale 0.01               a hundredth of each
-python -m tests.attack --only faults kills        these only; the page stays as it is
+python -m tests.attack --only faults kills        these only; the rows of the others stay as they are
 """
 
 from __future__ import annotations
@@ -178,28 +178,56 @@ def _end(process: subprocess.Popen[str]) -> None:
             process.wait(ENDING_S)
 
 
-def table(done: Sequence[Done], when: datetime, took_s: float) -> str:
-    """What the page shows."""
+def machine() -> str:
+    """What the attacks ran on."""
     memory_gb = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30 if hasattr(os, "sysconf") else 0
-    machine = f"{platform.system()} on {platform.machine()}, {os.cpu_count()} cores, {memory_gb:.0f} GB"
+    parts = f"{platform.system()} on {platform.machine()}, {os.cpu_count()} cores, {memory_gb:.0f} GB"
+    return f"{parts}, Python {platform.python_version()}"
+
+
+def table(done: Sequence[Done], when: datetime, took_s: float) -> str:
+    """What the page shows after a run of all attacks."""
     lines = [
-        f"Run on {when:%Y-%m-%d} in {took_s / 60:.0f} minutes: {machine}, Python {platform.python_version()}.",
+        f"Run in {took_s / 60:.0f} minutes: {machine()}.",
         "",
-        f"| attack | {' | '.join(COLUMNS)} | seconds |",
-        f"|---|{'--:|' * (len(COLUMNS) + 1)}",
+        f"| attack | {' | '.join(COLUMNS)} | seconds | on |",
+        f"|---|{'--:|' * (len(COLUMNS) + 1)}---|",
     ]
-    for each in done:
-        figures = " | ".join(f"{getattr(each.told, name):,}" for name in COLUMNS)
-        lines.append(f"| {each.planned.what} | {figures} | {each.took_s:,.0f} |")
+    return "\n".join([*lines, *(row(each, when) for each in done)])
+
+
+def row(done: Done, when: datetime) -> str:
+    """One attack in the table."""
+    figures = " | ".join(f"{getattr(done.told, name):,}" for name in COLUMNS)
+    return f"| {done.planned.what} | {figures} | {done.took_s:,.0f} | {when:%Y-%m-%d} |"
+
+
+def with_rows(content: str, done: Sequence[Done], when: datetime) -> str | None:
+    """The table after some attacks were run again; None if it is of another machine."""
+    if f": {machine()}." not in content:
+        return None
+    again, lines, at = {each.planned: each for each in done}, content.splitlines(), 0
+    for planned in PLAN:  # "… with Redis" is there twice: each is looked for behind the one before it
+        at = next((n for n in range(at + 1, len(lines)) if lines[n].startswith(f"| {planned.what} |")), 0)
+        if not at:
+            raise ValueError(f"{PAGE.name} has no row for {planned.what!r}: run all attacks")
+        if planned in again:
+            lines[at] = row(again[planned], when)
     return "\n".join(lines)
+
+
+def parted(page: str) -> tuple[str, str, str]:
+    """The page before its table, the table, and the page behind it."""
+    before, _, rest = page.partition(BEGIN)
+    content, end, after = rest.partition(END)
+    if not end:
+        raise ValueError(f"{PAGE.name} has no place for the table: {BEGIN} … {END}")
+    return before, content.strip(), after
 
 
 def written(page: str, content: str) -> str:
     """The page with this table in the place of the one it had."""
-    before, _, rest = page.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not end:
-        raise ValueError(f"{PAGE.name} has no place for the table: {BEGIN} … {END}")
+    before, _, after = parted(page)
     return f"{before}{BEGIN}\n\n{content}\n\n{END}{after}"
 
 
@@ -208,7 +236,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--scale", type=float, default=1.0, help="how much of each attack; 1 is all of it")
     programs = sorted({planned.program for planned in PLAN})
-    parser.add_argument("--only", nargs="+", choices=programs, help="these attacks only, and leave the page as it is")
+    parser.add_argument("--only", nargs="+", choices=programs, help="these attacks only; whole ones replace their rows")
     parser.add_argument("--jobs", type=int, default=1, help="how many at a time; those that measure run alone")
     parser.add_argument("--no-page", action="store_true", help="leave the page as it is")
     given = parser.parse_args(arguments)
@@ -220,10 +248,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         sys.stdout.write("\nbroken off; the page stays as it is\n")
         return 130
-    if not given.only and not given.no_page:
-        page = PAGE.read_text(encoding="utf-8")
-        PAGE.write_text(written(page, table(done, datetime.now(UTC), time.monotonic() - began)), encoding="utf-8")
-        sys.stdout.write(f"• {PAGE.relative_to(PAGE.parents[1])} is written\n")
+    if not given.no_page and (not given.only or given.scale >= 1):
+        now, page = datetime.now(UTC), PAGE.read_text(encoding="utf-8")
+        content = with_rows(parted(page)[1], done, now) if given.only else table(done, now, time.monotonic() - began)
+        if content is None:
+            sys.stdout.write("• the page is of another machine and stays as it is\n")
+        else:
+            PAGE.write_text(written(page, content), encoding="utf-8")
+            sys.stdout.write(f"• {PAGE.relative_to(PAGE.parents[1])} is written\n")
     return int(not all(each.told.is_clean for each in done))
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.addin.backends import backend_of
-from tests.attack.__main__ import BEGIN, END, PAGE, PLAN, Done, Planned, run, table, written
+from tests.attack.__main__ import BEGIN, END, PAGE, PLAN, Done, Planned, row, run, table, with_rows, written
 from tests.attack.hosted import soak
 from tests.attack.pages import hostile_pages
 from tests.attack.parts.told import MARK, Told, conclude, heard
@@ -85,6 +85,19 @@ def test_the_table_takes_the_place_of_the_one_before():
     assert page.count("| 10 | 0 | 1 | 0 | 0 | 0 | 2 |") == len(PLAN)
     assert "old" not in page
     assert "first" not in page
+
+
+def test_attacks_that_are_run_again_replace_their_rows_and_no_others():
+    first, later = datetime(2026, 8, 31, tzinfo=UTC), datetime(2026, 9, 1, tzinfo=UTC)
+    before = table([Done(planned, Told(1), 1.0) for planned in PLAN], first, 600.0)
+    again = [Done(planned, Told(2), 2.0) for planned in PLAN if planned.program == "vintages"]
+    changed = [
+        new
+        for old, new in zip(before.splitlines(), with_rows(before, again, later).splitlines(), strict=True)
+        if old != new
+    ]
+    assert changed == [row(each, later) for each in again]
+    assert with_rows(before.replace("cores", "more cores"), again, later) is None
 
 
 def test_the_page_shows_a_run_of_every_attack():

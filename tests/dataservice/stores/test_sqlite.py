@@ -2,12 +2,13 @@
 
 import logging
 import os
+import random
 import signal
 import sqlite3
 import stat
 import subprocess
 import sys
-from contextlib import asynccontextmanager, closing
+from contextlib import asynccontextmanager, closing, suppress
 from pathlib import Path
 
 import pytest
@@ -244,3 +245,38 @@ async def test_disk_space_is_not_given_back_while_another_process_writes(tmp_pat
         other.execute("ROLLBACK")
     assert await store.get("key/a") is not None
     await store.aclose()
+
+
+@pytest.mark.parametrize("seed", range(5))
+async def test_whatever_is_overwritten_in_the_file_no_payload_is_another_one(tmp_path, seed):
+    chance, path = random.Random(seed), tmp_path / "shelf.sqlite"
+    kept = {f"entry {n}": Entry(chance.randbytes(chance.choice((20, 900, 30_000))), float(n)) for n in range(40)}
+    async with opened(path) as shelf:
+        for name, entry in kept.items():
+            await shelf.put(name, entry)
+            await shelf.append(name, entry.payload, 0)
+    content = bytearray(path.read_bytes())
+    for _ in range(8):
+        at = chance.randrange(4_096, len(content))  # the head is tested above
+        content[at : at + 300] = chance.randbytes(300)
+    path.write_bytes(content)
+    read = 0
+    async with opened(path) as shelf:
+        for name, entry in kept.items():
+            with suppress(sqlite3.DatabaseError):  # the structure is damaged: the file is begun anew
+                found = await shelf.get(name)
+                assert found in (entry, None) or found.payload == b""
+                assert {part.payload for part in (await shelf.parts(name)).parts} <= {entry.payload, b""}
+                read += 1
+    assert read
+
+
+async def test_an_entry_of_an_earlier_version_is_read_as_it_is(tmp_path):
+    async with opened(tmp_path / "shelf.sqlite") as shelf:
+        await shelf.put("new", Entry(b"x", 1.0))
+        with closing(sqlite3.connect(shelf.path, isolation_level=None)) as earlier:
+            earlier.execute("INSERT INTO entries VALUES ('old', 2.0, ?)", (b"as it was",))
+            (bytes_new,) = earlier.execute("SELECT payload FROM entries WHERE name = 'new'").fetchone()
+            earlier.execute("INSERT INTO entries VALUES ('moved', 1.0, ?)", (bytes_new,))
+        assert (await shelf.get("old"), await shelf.get("new")) == (Entry(b"as it was", 2.0), Entry(b"x", 1.0))
+        assert await shelf.get("moved") == Entry(b"", 1.0)
