@@ -41,6 +41,8 @@ of those before all are. The second takes a few hundredths of a second, and nobo
 SAME_WARNINGS = 10
 """Of equal warnings only so many a minute are logged: whoever sends nonsense must not fill the disk."""
 
+_SPARING = SparingFilter(SAME_WARNINGS)
+
 
 @dataclass(frozen=True, slots=True)
 class Listener:
@@ -106,8 +108,12 @@ def prepare_process() -> None:
     """Load in the background what the first table needs, and keep the log small."""
     # This takes half a second, for which the first table would have to wait.
     threading.Thread(target=_load_and_freeze, name="load pandas", daemon=True).start()
+    _keep_log_small()
+
+
+def _keep_log_small() -> None:
     for name in ("uvicorn.error", "asyncio"):
-        logging.getLogger(name).addFilter(SparingFilter(SAME_WARNINGS))
+        logging.getLogger(name).addFilter(_SPARING)
 
 
 def _load_and_freeze() -> None:
@@ -130,6 +136,7 @@ def collect_rarely() -> None:
 @contextmanager
 def running(app: ASGIApp, listener: Listener) -> Iterator[str]:
     """Run a backend in a thread inside the block, and yield its address."""
+    _keep_log_small()
     server = _Server(config_of(app, listener))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener.socket]}, daemon=True)
     thread.start()

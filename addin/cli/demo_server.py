@@ -13,7 +13,6 @@ from typing import Any
 
 import httpx
 import orjson
-from starlette.routing import BaseRoute
 
 from addin.backend import create_app
 from addin.backend.serving import listen, running
@@ -22,7 +21,7 @@ from addin.config.connect import open_store
 from addin.config.settings import Settings
 from addin.formulas import call_text
 from addin.sheet.component import is_here
-from addin.sheet.example import NAME, example_book
+from addin.sheet.example import NAME, ExampleBook
 from addin.sheet.routes import BookToOpen, routes
 from addin.tls.certificates import Certificate
 from dataservice.client import AsyncClient
@@ -116,23 +115,21 @@ def running_demo(*, port: int = 0, certificate: Certificate | None = None, sheet
         clock.back = timedelta(0)
         stack.enter_context(sample.following())
         keys = KeyStore(service.url, open_keychain=no_keychain, file=folder / "keys.json")
-        pages = stack.enter_context(_sheet(settings, folder, store)) if sheet else ()
+        book = _book(settings, folder, store) if sheet and is_here() else None
+        pages = routes(settings, BookToOpen(NAME, book.file)) if book else ()
         app = create_app(settings, keys=keys, key=ConfiguredKey(key, KeySource.CONFIG), pages_beside=pages)
         url = stack.enter_context(running(app, listener))
+        if book:
+            stack.callback(book.stop)  # or the backend would wait for whoever asks for the book
         # The certificate is made for this machine and may not be trusted yet; nothing leaves the loopback address.
         http = stack.enter_context(httpx.Client(base_url=url, timeout=60, verify=certificate is None, trust_env=False))
         yield Demo(url, service.url, key, folder, http, look, f"{url}/sheet" if pages else None)
 
 
-@contextmanager
-def _sheet(settings: Settings, folder: Path, store: Store) -> Iterator[Sequence[BaseRoute]]:
-    """The sheet with the filled template; it has a key of its own, so that filling it costs the user's key nothing."""
-    if not is_here():
-        yield ()
-        return
+def _book(settings: Settings, folder: Path, store: Store) -> ExampleBook:
+    """The template for the sheet; it has a key of its own, so that filling it costs the user's key nothing."""
     key = store.create_key("pro", label="template")
-    with example_book(folder, settings.url, key, settings.namespace) as file:
-        yield routes(settings, BookToOpen(NAME, file))
+    return ExampleBook(folder, settings.url, key, settings.namespace)
 
 
 class _DemoClock:

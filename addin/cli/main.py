@@ -98,7 +98,14 @@ def root(
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Log to stderr.")] = False,
     version: VersionOption = False,  # noqa: ARG001 - acted on by its callback
 ) -> None:
-    """Put a data service into spreadsheet cells: serve Excel and Calc, refresh workbooks, try formulas."""
+    """Put a data service into spreadsheet cells: serve Excel and Calc, refresh workbooks, try formulas.
+
+    \b
+    Examples:
+      addin demo
+      addin eval '=DS.SIGNAL("us-cpi")'
+      addin refresh report.xlsx
+    """
     from addin.config.api_key import configure_logging
 
     configure_logging(verbose=verbose)

@@ -83,8 +83,9 @@ def open_client(
 
 
 def _checked_url(settings: Settings) -> str:
+    address = settings.base_url  # where none is set, that is said as it is
     try:
-        return service_url(settings.base_url)
+        return service_url(address)
     except ValueError as error:
         raise SettingsError(f"the setting url cannot be used: {error}") from None
 

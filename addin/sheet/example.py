@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
+from addin.errors import AddinError
 from addin.workbook.template.build import write_template
 from dataservice.client import AsyncClient
 from udfs import Session
@@ -16,25 +15,40 @@ from udfs import Session
 NAME = "workbook_template.xlsx"
 
 
-@contextmanager
-def example_book(folder: Path, service_url: str, key: str, namespace: str) -> Iterator[Callable[[], Path]]:
-    """A function that returns the file, which the first call writes; the end of the block waits for that."""
-    file = folder / NAME
-    writing = threading.Lock()
+class ExampleBook:
+    """The filled template in a folder, written when it is first asked for, which takes seconds."""
 
-    def written() -> Path:
-        with writing:
-            if not file.exists():
-                asyncio.run(_write(file, service_url, key, namespace))
-        return file
+    def __init__(self, folder: Path, service_url: str, key: str, namespace: str) -> None:
+        self._path = folder / NAME
+        self._service_url = service_url
+        self._key = key
+        self._namespace = namespace
+        self._writing = threading.Lock()
+        self._is_stopped = False
 
-    try:
-        yield written
-    finally:
-        with writing:
+    def file(self) -> Path:
+        """The file; raises `AddinError` if the demo ends meanwhile."""
+        with self._writing:
+            if not self._path.exists():
+                asyncio.run(self._write())
+        return self._path
+
+    def stop(self) -> None:
+        """Break the writing off, and return when nothing is written any more."""
+        self._is_stopped = True
+        with self._writing:
             pass
 
+    async def _write(self) -> None:
+        async with AsyncClient(self._service_url, self._key) as client:
+            await write_template(
+                self._path,
+                Session(client),
+                created=datetime.now(UTC),
+                namespace=self._namespace,
+                progress=self._go_on,
+            )
 
-async def _write(file: Path, service_url: str, key: str, namespace: str) -> None:
-    async with AsyncClient(service_url, key) as client:
-        await write_template(file, Session(client), created=datetime.now(UTC), namespace=namespace)
+    def _go_on(self, done: int, total: int) -> None:
+        if self._is_stopped:
+            raise AddinError(f"the demo has ended: {done:,} of {total:,} formulas were filled in")

@@ -32,13 +32,18 @@ def run_alone(main: Callable[[], None]) -> None:
     print_json()
 
 
+INTERRUPTED = 130
+"""The exit code after Ctrl-C that shells expect."""
+
+
 def until_stopped(main: Callable[[], None]) -> None:
     """Run it; Ctrl-C and SIGTERM end it and the servers that it started, with one line."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         main()
     except KeyboardInterrupt:
-        sys.exit("stopped; nothing is left running")
+        sys.stderr.write("stopped; nothing is left running\n")
+        sys.exit(INTERRUPTED)
 
 
 def print_json() -> None:

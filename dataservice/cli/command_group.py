@@ -17,6 +17,9 @@ from typer.models import Default
 
 from dataservice.cli.printing import echo
 
+INTERRUPTED = 130
+"""The exit code after Ctrl-C that shells expect, of a command that had more to do."""
+
 
 class CommandEntry(NamedTuple):
     """Where a command's code is (`module:function` or `module:typer_app`), and its line in the program's help."""
@@ -72,6 +75,9 @@ class LazyGroup(CommandGroup):
         """Run the command named on the command line."""
         try:
             return super().invoke(ctx)
+        except KeyboardInterrupt as error:
+            echo("Stopped.", err=True)
+            raise typer.Exit(INTERRUPTED) from error
         except self.reported as error:
             echo(f"{ctx.info_name}: {error}", err=True)
             raise typer.Exit(1) from error

@@ -12,11 +12,11 @@ from typing import Any
 
 import uvicorn
 from starlette.types import Receive, Scope, Send
-from uvicorn.supervisors import Multiprocess
 
 from dataservice.server.db.repository import Store
 from dataservice.server.http.app import DATABASE_VARIABLE, create_app
 from dataservice.server.http.connections import BACKLOG, BoundedProtocol
+from dataservice.worker_processes import WorkerProcesses
 
 REMEMBERED_REQUESTS = 1_000_000
 """More than any test or benchmark sends; beyond it old requests are forgotten, so memory does not fill."""
@@ -66,7 +66,7 @@ def serve(store: Store, listener: socket.socket, *, workers: int = 1, access_log
     os.environ[DATABASE_VARIABLE] = store.database.location
     app = "dataservice.server.http.app:app_from_environment"
     config = uvicorn.Config(app, factory=True, workers=workers, **options)
-    Multiprocess(config, sockets=[listener]).run()
+    WorkerProcesses(config, sockets=[listener]).run()
 
 
 class RunningService:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -13,13 +15,23 @@ from tests.addin.commands import command
 def started(*arguments: str, environ: Mapping[str, str]) -> Iterator[subprocess.Popen[str]]:
     """A command under way, with its output to read; ended with the block."""
     process = subprocess.Popen(
-        command(arguments), env=environ, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        command(arguments),
+        env=environ,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
     )
     try:
         yield process
     finally:
         process.kill()
         process.communicate()
+
+
+def ctrl_c(process: subprocess.Popen[str]) -> None:
+    """Interrupt the command with all processes that it started, as a terminal does."""
+    os.killpg(process.pid, signal.SIGINT)
 
 
 def address_in(process: subprocess.Popen[str], scheme: str = "http") -> str:

@@ -170,8 +170,8 @@ def run(plan: Sequence[Planned], scale: float, jobs: int = 1) -> list[Done]:
 
 
 def _end(process: subprocess.Popen[str]) -> None:
-    """End an attack and all that it started, which are one group of processes."""
-    for ending in (signal.SIGTERM, signal.SIGKILL):
+    """End an attack and all that it started, one group of processes: as by Ctrl-C first, so that it cleans up."""
+    for ending in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, ending)
         with suppress(subprocess.TimeoutExpired):

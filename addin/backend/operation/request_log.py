@@ -30,6 +30,9 @@ ID_HEADER = "x-request-id"
 
 _ID = re.compile(r"[A-Za-z0-9._-]{1,64}", re.ASCII)
 
+_CUT_SHORT = "Cancel %s running task(s)"
+"""How uvicorn begins to say that it stops and does not wait longer; those who asked are told to ask again."""
+
 _logger = logging.getLogger("addin.requests")
 
 
@@ -123,6 +126,8 @@ class SparingFilter(logging.Filter):
     def filter(self, record: logging.LogRecord) -> bool:
         """Whether to log the record."""
         if record.exc_info and isinstance(record.exc_info[1], asyncio.CancelledError):
+            return False
+        if str(record.msg).startswith(_CUT_SHORT):
             return False
         minute = int(self._clock() / MINUTE_S)
         if minute != self._minute or len(self._seen) > MAX_KINDS:

@@ -89,7 +89,7 @@ def serve_workers(
     """
     if sys.platform == "win32":
         raise AddinError("several workers need Linux or macOS; on Windows run addin serve without --workers")
-    from uvicorn.supervisors import Multiprocess
+    from dataservice.worker_processes import WorkerProcesses
 
     verbose = logging.getLogger("addin").isEnabledFor(logging.DEBUG)
     with tempfile.TemporaryDirectory(prefix="addin-workers-") as folder:
@@ -101,7 +101,7 @@ def serve_workers(
         config = config_of(app, listener, grace_s=settings.stop_timeout_s, kind=WorkerConfig)
         config.factory, config.workers, config.timeout_worker_healthcheck = True, workers, HEALTH_S
         with looking(upkeep):
-            Multiprocess(config, sockets=[listener.socket]).run()
+            WorkerProcesses(config, sockets=[listener.socket]).run()
         listener.socket.close()
 
 

@@ -30,7 +30,7 @@ CA_FILE = "DATA_SERVICE_ADDIN_CA"
 """A file with the certificate authority of an https backend, instead of the one in the extension."""
 
 FIT = "DATA_SERVICE_ADDIN_FIT"
-"""`yes`: without a screen, a document's tables are fitted to their results as soon as it is loaded."""
+"""`no`: without a screen, a document's tables keep the size that it stores; one that became shorter ends in #N/A."""
 
 _folder = Path(__file__).parent
 _built = json.loads((_folder / "built.json").read_text(encoding="utf-8"))
@@ -51,7 +51,7 @@ def _host() -> Host:
 
 
 def _loaded(document: Any) -> None:
-    if os.environ.get(FIT, "").lower() in ("1", "yes", "true"):
+    if os.environ.get(FIT, "").lower() not in ("0", "no", "false"):
         fit_tables(document, _built["namespace"], _host().engine)
 
 

@@ -24,7 +24,8 @@ from addin.workbook.ooxml.target import Target
 from dataservice.cli.printing import echo, printable
 from dataservice.client import AsyncClient, Vintages
 from dataservice.client.archive.archive import Archive
-from dataservice.client.cache.inventory import Amount, KeyShare, key_shares
+from dataservice.client.archive.looked import NEVER_YET
+from dataservice.client.cache.inventory import Amount, KeyShare, cached_slugs, key_shares
 from dataservice.client.contract.dates import moment_of
 from dataservice.client.contract.windows import utc_day_of
 from dataservice.client.network.credentials import ApiKey, sealed_for
@@ -61,6 +62,24 @@ class OpenCache:
         """The hash by which the store names the key in use; None without a key."""
         return None if self.client is None else await self.client.scope()
 
+    async def begun(self) -> dict[str, Vintages]:
+        """What cached answers alone tell of the past, by signal: those of a version that had no archive yet.
+
+        The next look at such a signal begins its archive with them.
+        """
+        if self.client is None:
+            return {}
+        archive, own = await self.archive(), f"{await self.scope()}/"
+        cached = cached_slugs(entry.name for entry in await self.readable.entries(own))
+        archived = set(await archive.slugs())
+        waiting = [slug for slug in cached if slug not in archived]
+        with _progress("Reading what is cached", len(waiting)) as advance:
+            found = {}
+            for slug in waiting:
+                found[slug] = await archive.vintages(slug)
+                advance()
+        return {slug: vintages for slug, vintages in found.items() if vintages.looked.first_look != NEVER_YET}
+
 
 @asynccontextmanager
 async def open_cache() -> AsyncIterator[OpenCache]:
@@ -93,8 +112,10 @@ async def show_contents(*, as_json: bool) -> None:
     async with open_cache() as cache:
         scope = await cache.scope()
         shares = await _shares(cache, scope)
+        begun = len(await cache.begun())
     if as_json:
-        print_json({"store": printable(cache.place), "keys": [_as_json(share, scope) for share in shares]})
+        told = [_as_json(share, scope, begun if share.scope == scope else 0) for share in shares]
+        print_json({"store": printable(cache.place), "keys": told})
         return
     echo(cache.place)
     if not shares:
@@ -108,6 +129,11 @@ async def show_contents(*, as_json: bool) -> None:
         amounts = (share.answers, share.histories, share.archive)
         table.add_row(f"…{share.scope[-SUFFIX:]}{used}", *map(amount_text, amounts))
     Console(markup=False, highlight=False).print(table)
+    if begun:
+        echo(
+            f"Beside the archive, cached answers tell what was known of {counted(begun, 'signal')}: the next look at "
+            f"{'it' if begun == 1 else 'each'} begins its archive with them."
+        )
 
 
 async def _shares(cache: OpenCache, scope: str | None) -> list[KeyShare]:
@@ -126,14 +152,15 @@ async def export_archive(file: Path, slugs: Sequence[str]) -> None:
     write, target = writer_for(file), Target(file)
     async with open_cache() as cache:
         archive = await cache.archive()
-        known = await archive.slugs()
+        begun = await cache.begun()
+        known = sorted({*await archive.slugs(), *begun})
         unknown = [slug for slug in slugs if slug not in known]
         if unknown:
             raise AddinError(f"the archive of this key knows nothing of {', '.join(unknown)}")
         found: dict[str, Vintages] = {}
         with _progress("Reading the archive", len(slugs or known)) as advance:
             for slug in slugs or known:
-                found[slug] = await archive.vintages(slug)
+                found[slug] = begun[slug] if slug in begun else await archive.vintages(slug)
                 advance()
     target.replace(lambda out: write(out, found), mode=NEW_FILE_MODE)
     rows = sum(len(vintages.facts) for vintages in found.values())
@@ -209,9 +236,10 @@ def bytes_text(nbytes: int) -> str:
     return f"{nbytes} B"
 
 
-def _as_json(share: KeyShare, scope: str | None) -> dict[str, Any]:
+def _as_json(share: KeyShare, scope: str | None, begun: int) -> dict[str, Any]:
     amounts = {name: asdict(getattr(share, name)) for name in ("answers", "histories", "archive")}
-    return {"key_hash": share.scope[-SUFFIX:], "in_use": share.scope == scope, **amounts}
+    used = share.scope == scope
+    return {"key_hash": share.scope[-SUFFIX:], "in_use": used, **amounts, "archived_by_cached_answers": begun}
 
 
 def _place(settings: Settings, store: Store) -> str:

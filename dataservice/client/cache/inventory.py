@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from urllib.parse import unquote
 
 from dataservice.stores import EntrySize, LogSize
 
 ANSWER, HISTORY_END = "/v1/", "/observations"
 """Parts of the names of answers and of histories; other entries are notes, such as the quota last seen."""
 
+
+SIGNAL = "/v1/signals/"
 
 SEALED = "~1/"
 """Behind the hash of a key: the rest of the name is sealed (`dataservice.stores.seal`)."""
@@ -66,6 +69,16 @@ archive=Amount(count=0, nbytes=0))]
         for scope in sorted({*answers, *histories, *archive})
     ]
     return sorted(shares, key=lambda share: -share.nbytes)
+
+
+def cached_slugs(names: Iterable[str]) -> list[str]:
+    """The signals of which there is an answer or a history among entries of these names, sorted.
+
+    >>> cached_slugs(["1f3b/v1/signals/us-cpi?history=90", "1f3b/v1/signals/us-cpi/observations", "1f3b/v1/signals"])
+    ['us-cpi']
+    """
+    found = (name.partition("?")[0].partition(SIGNAL)[2].removesuffix(HISTORY_END) for name in names)
+    return sorted({unquote(slug) for slug in found if slug and "/" not in slug})
 
 
 def _add(amounts: dict[str, Amount], item: EntrySize | LogSize) -> None:

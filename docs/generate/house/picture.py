@@ -84,7 +84,7 @@ CLIENT = Card(
     "One answer and one request for each resource.",
     {
         "network": "limits, retries, circuit breaker, budget",
-        "cache": "answers and their freshness, histories, single flight",
+        "cache": "answers and their freshness, histories",
         "archive": "what was known when",
         "contract": "the service's API as values",
     },

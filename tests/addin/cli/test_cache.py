@@ -73,6 +73,25 @@ async def test_the_archive_is_exported_with_every_change_that_was_seen(service, 
     assert [line["value"] for line in lines] == [float(row["value"]) for row in cpi]
 
 
+async def test_what_a_version_before_the_archive_cached_is_counted_and_exported(service, tmp_path):
+    await looked(service, SqliteStore(file_in(tmp_path)), SAMPLE_AS_OF)
+    store = SqliteStore(file_in(tmp_path))
+    await store.delete_logs()
+    await store.aclose()
+    environ, sent = environment(tmp_path, service), service.running.request_count
+    shown = addin("cache", environ=environ).stdout
+    assert "Beside the archive, cached answers tell what was known of 2 signals" in shown
+    [share] = json.loads(addin("cache", "--json", environ=environ).stdout)["keys"]
+    assert (share["archive"]["count"], share["archived_by_cached_answers"]) == (0, 2)
+    addin("cache", "export", str(tmp_path / "all.csv"), environ=environ)
+    rows = rows_in(tmp_path / "all.csv")
+    assert {row["slug"] for row in rows} == set(SLUGS)
+    assert service.running.request_count == sent
+    first = addin("eval", '=DS.SIGNAL("us-cpi", , , "vintage=first")', environ=environ)
+    newest = max((row for row in rows if row["slug"] == "us-cpi"), key=lambda row: row["observed_at"])
+    assert float(first.stdout) == float(newest["value"])
+
+
 async def test_in_redis_it_is_shown_exported_pruned_and_cleared(service, tmp_path, redis_url):  # noqa: F811
     await looked(service, RedisStore.from_url(redis_url), SAMPLE_AS_OF, LATER)
     environ = environment(tmp_path, service, redis_url=redis_url)

@@ -4,6 +4,7 @@ import json
 
 from tests.addin.backends import backend_of
 from tests.addin.commands import addin, environment
+from tests.addin.serving import ctrl_c, started
 
 
 def test_it_starts_a_backend_and_tells_how_long_its_users_wait(tmp_path):
@@ -35,3 +36,15 @@ def test_too_few_keys_and_a_wrong_address_are_told(tmp_path):
     assert (few.returncode, "holds 1 keys, but 2 users need one each" in few.stderr) == (1, True)
     nobody = addin("loadtest", "http://127.0.0.1:9", "--users", "2", environ=environ)
     assert (nobody.returncode, "does not answer" in nobody.stderr) == (1, True)
+
+
+def test_ctrl_c_ends_it_with_one_line_and_nothing_is_left(tmp_path):
+    environ = environment(tmp_path) | {"TMPDIR": str(tmp_path)}
+    with started("loadtest", "--rounds", "1000", environ=environ) as process:
+        assert next(process.stderr).startswith("Starting a backend")
+        while not list(tmp_path.glob("addin-loadtest-*")):
+            assert process.poll() is None
+        ctrl_c(process)
+        printed, errors = process.communicate(timeout=60)
+    assert (process.returncode, printed, errors) == (130, "", "Stopped.\n")
+    assert not list(tmp_path.glob("addin-*"))

@@ -152,8 +152,14 @@ def test_plain_http_is_refused_in_the_terms_of_the_settings(tmp_path):
     )
 
 
+def test_without_an_address_it_is_said_how_to_set_one(tmp_path):
+    told = addin("eval", "=DS.QUOTA()", environ=environment(tmp_path)).stderr
+    assert told.startswith("addin: no address of the Data Service is set; put it into DATA_SERVICE_URL or as url = ")
+
+
 def test_every_command_gives_an_example():
-    lacking = [" ".join(words) for words, command in commands() if len(words) > 1 and "Example" not in command.help]
+    example = re.compile("Examples?:|In three steps")
+    lacking = [" ".join(words) for words, command in commands() if not example.search(command.help)]
     assert lacking == []
 
 

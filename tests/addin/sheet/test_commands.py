@@ -7,7 +7,7 @@ import pytest
 
 from addin.cli.demo_server import running_demo
 from tests.addin.commands import addin, environment
-from tests.addin.serving import address_in, started
+from tests.addin.serving import address_in, ctrl_c, started
 from tests.addin.workbook.books import make_book
 
 pytestmark = pytest.mark.usefixtures("component")
@@ -49,3 +49,15 @@ def test_the_demo_serves_the_filled_template():
     assert book["values"]["Dashboard"]["D6"][0][0] > 0
     assert spent == 0, "filling the template is not the user's expense"
     assert not demo.folder.exists()
+
+
+def test_ctrl_c_while_the_demo_fills_its_workbook_ends_it_with_one_line(tmp_path):
+    with started("demo", "--no-browser", environ=environment(tmp_path) | {"TMPDIR": str(tmp_path)}) as process:
+        assert any("Ctrl-C ends it" in line for line in process.stdout)
+        [folder] = tmp_path.glob("dataservice-demo-*")
+        while not list(tmp_path.glob("tmp*")):  # the layout of the workbook is written there
+            assert not (folder / "workbook_template.xlsx").exists()
+        ctrl_c(process)
+        printed, errors = process.communicate(timeout=60)
+    assert (process.returncode, printed, errors) == (0, "Stopped.\n", "")
+    assert not list(tmp_path.glob("*demo*"))

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.addin.half_answers import REASONS, half_answers_of, is_told
 from tests.addin.sheet.pages import CELL, opened_sheet, sheet_server
 
 pytestmark = pytest.mark.usefixtures("component")
@@ -81,3 +82,21 @@ def test_a_cell_whose_argument_changes_while_it_loads_shows_the_new_one(chromium
         page.put({"A1": "wb.gold"})
         assert "Gold" in page.cell("B1")["value"]
         assert page.tab.evaluate("sheet.calls.waiting") == 0
+
+
+def test_cells_keep_their_value_when_answers_break_off_and_a_new_one_says_why(chromium, service, tmp_path):
+    with (
+        half_answers_of(service.url) as server,
+        sheet_server(server, tmp_path, key=service.key, deadline_s=1.0) as url,
+        opened_sheet(chromium, url) as page,
+    ):
+        page.put({"A1": CELLS["A1"]})
+        before = page.cell("A1")["value"]
+        for row, fault in enumerate(REASONS, 2):
+            server.fault = fault
+            page.put({f"A{row}": CELLS[f"A{row}"]})
+            said = page.cell(f"A{row}")
+            is_known = any(is_told(each, said["message"]) for each in REASONS)  # of A1, which is asked for beside it
+            assert (said["value"], is_known) == ("#N/A", True), said
+            page.press("Refresh")
+            assert page.cell("A1")["value"] == before

@@ -11,7 +11,9 @@ import httpx
 
 from addin.tls.certificates import Certificates
 from tests.addin.backend.workers.test_serve_workers import ended
-from tests.addin.backend.workers.workers import PATIENCE_S, workers_of
+from tests.addin.backend.workers.workers import PATIENCE_S, Workers, workers_of
+from tests.addin.commands import environment
+from tests.addin.serving import address_in, ctrl_c, started
 from tests.attack.hosted.stopping import as_pages_ask, attack
 from tests.attack.parts.many_signals import service_of, slug_of, value_of
 from tests.attack.parts.told import Told
@@ -47,8 +49,21 @@ def test_stopped_as_a_whole_they_answer_what_they_can_and_tell_the_rest_to_ask_a
         printed, errors = workers.process.communicate(timeout=PATIENCE_S)
         reply = whole.result(PATIENCE_S)
         assert (reply.status_code, reply.json()["kind"], reply.headers["retry-after"]) == (503, "restarting", "1")
-        assert (workers.process.returncode, printed.endswith("Stopped.\n"), "Traceback" in errors) == (0, True, False)
+        assert (workers.process.returncode, printed.endswith("Stopped.\n"), errors) == (0, True, "")
         assert ended(pids)
+
+
+def test_ctrl_c_while_they_load_ends_them_with_one_line(service, tmp_path):
+    environ = environment(tmp_path, service) | {"TMPDIR": str(tmp_path)}
+    with started("serve", "--http", "--port", "0", "--workers", "2", environ=environ) as process:
+        workers = Workers(address_in(process), process)
+        while len(pids := workers.pids) < 2:
+            assert process.poll() is None
+        ctrl_c(process)
+        printed, errors = process.communicate(timeout=PATIENCE_S)
+    assert (process.returncode, printed.splitlines()[-1], errors) == (0, "Stopped.", "")
+    assert ended(pids)
+    assert not list(tmp_path.glob("addin-workers-*"))
 
 
 def test_a_worker_that_starts_after_a_yes_does_not_ask_again(tmp_path):

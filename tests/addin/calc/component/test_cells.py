@@ -1,7 +1,9 @@
 """Real Calc, headless: every function gives in a cell what the backend answers, and errors are errors."""
 
+import csv
 import math
 import zipfile
+from dataclasses import replace
 from typing import Any
 
 import httpx
@@ -10,7 +12,7 @@ import pytest
 from addin.calc.component.calls import json_of
 from addin.calc.component.values import value_of
 from addin.calc.extension import Extension
-from addin.calc.soffice import convert
+from addin.calc.soffice import convert, prepared
 from addin.formulas import Area, Unworkable, parse
 from tests.addin.calc.books import calculated, column, write_book
 from tests.addin.calc.counting import counted_backend
@@ -167,14 +169,19 @@ def test_a_converted_book_keeps_the_names_that_excel_stores(service, tmp_path):
     assert 'ref="C1:D4"' in xml
 
 
-def test_tables_take_the_size_of_their_results_when_asked_to(service, tmp_path):
-    cells = {"A1": '=DS.SIGNAL_HISTORY("us-cpi","N5")', "D1:H9": '=DS.SIGNAL_HISTORY("us-cpi","N2")'}
+def test_tables_take_the_size_of_their_results_unless_told_not_to(service, tmp_path):
+    cells = {"A1": '=DS.SIGNAL_HISTORY("us-cpi","N5")', "D1:H9": '=DS.SIGNAL_HISTORY("us-cpi","N2")', "D10": "below"}
     with counted_backend(service, tmp_path) as backend:
         kept = calculated(tmp_path, {"S": cells}, backend.url)["S"]
-        fitted = calculated(tmp_path, {"S": cells}, backend.url, fit_tables=True)["S"]
+        with prepared(Extension(url=backend.url)) as office:
+            plain = {name: value for name, value in office.environment.items() if name != "DATA_SERVICE_ADDIN_FIT"}
+            arguments = ["--headless", "--convert-to", "csv", "--outdir", str(tmp_path), str(tmp_path / "book.xlsx")]
+            replace(office, environment=plain).run(arguments)
     assert kept[0][0] == "date"
-    assert len(kept) == 9
+    assert len(kept) == 10
     assert kept[3][3:] == ["#N/A"] * 5
-    assert [row[0] for row in fitted] == ["date", *(row[0] for row in fitted[1:6])]
-    assert len(fitted) == 6
-    assert fitted[3][3:] == [None, None]
+    with (tmp_path / "book.csv").open(encoding="utf-8", newline="") as stream:
+        fitted = list(csv.reader(stream))
+    assert [len(list(filter(None, row))) for row in fitted] == [4, 4, 4, 2, 2, 2, 0, 0, 0, 1]
+    assert (fitted[0][0], fitted[9][3]) == ("date", "below")
+    assert "#N/A" not in (tmp_path / "book.csv").read_text(encoding="utf-8")

@@ -4,6 +4,7 @@ import pytest
 
 from tests.addin.backends import backend_of
 from tests.addin.excel.panes import opened
+from tests.addin.half_answers import REASONS, half_answers_of, is_told
 
 SLUGS = ["us-cpi", "us-10y", "wb.gold", "btc-usd", "sp-500", "fx.eur-usd", "cboe.vix", "eth-usd"]
 
@@ -66,3 +67,19 @@ def test_in_a_browser_the_pane_answers_the_question_of_another_host(chromium, se
             pane.press("Load", exact=True)
             pane.until("!document.querySelector('.question .notice')")
         assert all("value" in answer for answer in backend.batch(*calls)["answers"])
+
+
+def test_the_panes_page_keeps_values_when_answers_break_off_and_says_why(chromium, service, office, tmp_path):
+    call = "(slug) => book.call('SIGNAL', slug).then(String, (error) => error.message)"
+    with (
+        half_answers_of(service.url) as server,
+        backend_of(service, tmp_path, url=server.url, deadline_s=1.0) as backend,
+        opened(chromium, backend, office=office) as pane,
+    ):
+        before = pane.tab.evaluate(call, SLUGS[0])
+        assert float(before) > 0
+        for slug, fault in zip(SLUGS[1:], REASONS, strict=False):
+            server.fault = fault
+            backend.refresh("force")
+            assert is_told(fault, said := pane.tab.evaluate(call, slug)), said
+            assert pane.tab.evaluate(call, SLUGS[0]) == before
