@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
@@ -57,25 +58,30 @@ def main(count: int = SIGNALS) -> None:
         runs = [_run(browser, count) for _ in range(REPEATS)]
     finally:
         browser.close()
-    floor_s, first_s, last_s = map(median, zip(*runs, strict=True))
+    (floor_s, bare_cpu_s), (first_s, last_s, cpu_s) = (_middle(part) for part in zip(*runs, strict=True))
     note = f"a request each, {1000 * LATENCY_S:g} ms"
     rows = [
         Row("the first value", first_s, reach_s=FIRST_REACH_S),
         Row("the last value, beside bare httpx", last_s, floor_s, REACH, note),
+        Row("the backend's processor time, beside that of bare httpx", cpu_s, bare_cpu_s),
     ]
     report(f"{count:,} new signals in one page load", rows)
 
 
-def _run(browser: Chromium, count: int) -> tuple[float, float, float]:
-    """The seconds that bare httpx takes, and those from the page's calls to the first and to the last value."""
+def _middle(runs: Sequence[tuple[float, ...]]) -> tuple[float, ...]:
+    return tuple(map(median, zip(*runs, strict=True)))
+
+
+def _run(browser: Chromium, count: int) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """What bare httpx takes, and what the page takes."""
     with slow_service(LATENCY_S) as url, TemporaryDirectory(prefix="dataservice-benchmark-") as folder:
-        floor_s = asyncio.run(_bare(url, KEY, count))
+        bare = asyncio.run(_bare(url, KEY, count))
         settings = Settings(url=url, cache_dir=Path(folder) / "cache", ask_above=count)
-        return floor_s, *_loaded(browser, settings, KEY, count)
+        return bare, _loaded(browser, settings, KEY, count)
 
 
-async def _bare(url: str, key: str, count: int) -> float:
-    """The seconds that bare httpx takes for the same requests."""
+async def _bare(url: str, key: str, count: int) -> tuple[float, float]:
+    """The seconds that bare httpx takes for the same requests, and those of the processor."""
     left = iter(range(count))
     limits = httpx.Limits(max_connections=CONNECTIONS)
     async with httpx.AsyncClient(base_url=url, headers={"authorization": f"Bearer {key}"}, limits=limits) as client:
@@ -84,22 +90,24 @@ async def _bare(url: str, key: str, count: int) -> float:
             for number in left:
                 (await client.get(f"/v1/signals/s{number}", params={"history": 365})).raise_for_status()
 
-        begun = time.perf_counter()
+        begun, cpu_begun_s = time.perf_counter(), time.process_time()
         await asyncio.gather(*(work() for _ in range(CONNECTIONS)))
-        return time.perf_counter() - begun
+        return time.perf_counter() - begun, time.process_time() - cpu_begun_s
 
 
-def _loaded(browser: Chromium, settings: Settings, key: str, count: int) -> tuple[float, float]:
-    """The seconds from the page's calls to the first and to the last value."""
+def _loaded(browser: Chromium, settings: Settings, key: str, count: int) -> tuple[float, float, float]:
+    """The seconds from the page's calls to the first and to the last value, and those of the backend's processor."""
     keys = KeyStore(settings.url, open_keychain=no_keychain, file=Path(f"{settings.cache_dir}-keys.json"))
     app = create_app(settings, keys=keys, key=ConfiguredKey(key, KeySource.CONFIG))
     with running(app, listen("127.0.0.1", 0)) as url, browser.page(f"{url}/help") as page:
         page.evaluate(f"() => {{ {HOST} }}")
         page.add_script(url=f"{url}/functions.js")
         page.evaluate(OUR_PAGE)
+        cpu_begun_s = time.process_time()
         first_s, last_s, requests = page.evaluate(LOAD, count)
+        cpu_s = time.process_time() - cpu_begun_s
     assert requests == count, f"{requests} requests were told, {count} were needed"
-    return first_s, last_s
+    return first_s, last_s, cpu_s
 
 
 if __name__ == "__main__":

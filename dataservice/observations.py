@@ -53,7 +53,7 @@ class Observations:
 
     def sorted(self) -> Observations:
         """The same observations oldest first, of a time given twice the later one."""
-        if len(self) < 2 or bool(np.all(self.times[1:] > self.times[:-1])):
+        if len(self) < 2 or bool((self.times[1:] > self.times[:-1]).all()):
             return self
         order = np.argsort(self.times, kind="stable")
         times, values = self.times[order], self.values[order]
@@ -100,7 +100,10 @@ class Observations:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Observations):
             return NotImplemented
-        return np.array_equal(self.times, other.times) and np.array_equal(self.values, other.values, equal_nan=True)
+        if len(self) != len(other) or not (self.times == other.times).all():
+            return False
+        same = self.values == other.values
+        return bool(same.all() or (same | (np.isnan(self.values) & np.isnan(other.values))).all())
 
     __hash__ = None  # type: ignore[assignment]  # arrays are no keys
 
@@ -139,7 +142,7 @@ def _of_service_form(times: Sequence[str]) -> Times | None:
     if set(map(len, times)) != {width} or len(letters) != width * len(times):
         return None
     table = letters.reshape(-1, width)
-    if not np.all(table - _FORM <= _DIGITS):
+    if not (table - _FORM <= _DIGITS).all():
         return None
     return np.ascontiguousarray(table[:, :-1]).view(f"S{width - 1}")[:, 0].astype("datetime64[us]")
 

@@ -12,7 +12,7 @@ from contextlib import suppress
 from typing import Any, TypeVar
 
 from dataservice.client import Answer, Doubt, Meter, Miss, Resource
-from dataservice.client.fair_timeout import fair_timeout
+from dataservice.client.fair_timeout import FairTimeout
 from dataservice.errors import DeadlineExceededError, UnavailableError
 from udfs.engine.batch import Reader
 
@@ -111,7 +111,7 @@ class WithinDeadline:
 async def _ended(reading: asyncio.Future[Any], left_s: float) -> None:
     """Wait until the read ends, for so long at most."""
     with suppress(TimeoutError):
-        async with fair_timeout(max(0.0, left_s)):
+        async with FairTimeout(max(0.0, left_s)):
             await asyncio.wait({reading})
 
 

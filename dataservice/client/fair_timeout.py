@@ -3,35 +3,32 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from types import TracebackType
 
 HELD_UP_S = 1.0
 """A timer that goes off so late was held up with everything else here: what was awaited may be there all the time."""
 
 
-@asynccontextmanager
-async def fair_timeout(seconds: float) -> AsyncIterator[None]:
+class FairTimeout:
     """As `asyncio.timeout`; if its timer goes off late, the block gets as much time again as it could not use.
 
     After a stand-still all timers go off before anything that has arrived meanwhile is looked at.
     """
-    async with asyncio.timeout(None) as limit:
-        timer = _Timer(limit, seconds)
-        try:
-            yield
-        finally:
-            timer.cancel()
 
-
-class _Timer:
-    """Ends `limit` after `seconds`."""
-
-    def __init__(self, limit: asyncio.Timeout, seconds: float) -> None:
-        self._limit = limit
+    def __init__(self, seconds: float) -> None:
+        self._limit = asyncio.timeout(None)
         self._seconds = seconds
         self._loop = asyncio.get_running_loop()
-        self._begin(seconds)
+
+    async def __aenter__(self) -> None:
+        await self._limit.__aenter__()
+        self._begin(self._seconds)
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._handle.cancel()
+        await self._limit.__aexit__(kind, error, trace)
 
     def _begin(self, seconds: float) -> None:
         at = self._loop.time() + seconds
@@ -43,7 +40,3 @@ class _Timer:
             self._begin(min(late_s, self._seconds))
         else:
             self._limit.reschedule(at)
-
-    def cancel(self) -> None:
-        """Do not go off."""
-        self._handle.cancel()

@@ -16,7 +16,7 @@ from dataservice.client.contract.paging import MAX_PAGES
 from dataservice.client.contract.requests import first_request
 from dataservice.client.contract.resources import CatalogueResource, Resource
 from dataservice.client.contract.results import Catalogue
-from dataservice.client.fair_timeout import fair_timeout
+from dataservice.client.fair_timeout import FairTimeout
 from dataservice.client.fetch import Fetcher
 from dataservice.client.network.meter import Meter
 from dataservice.client.network.sender import CallContext, RequestSender, RetryPolicy
@@ -154,7 +154,7 @@ class ResourceReader:
     ) -> Answer[T]:
         """The answer; cancelled from outside if something on the way does not mind the deadline."""
         with suppress(TimeoutError):
-            async with fair_timeout(self._deadline_s + DEADLINE_GRACE_S):
+            async with FairTimeout(self._deadline_s + DEADLINE_GRACE_S):
                 return await self._fetch(resource, context, known, has_looked=has_looked)
         raise self._sender.late(first_request(resource), context)
 

@@ -11,6 +11,7 @@ from dataservice.stores.base import (
     Log,
     LogSize,
     Part,
+    Put,
     Store,
     StoreAwayError,
 )
@@ -28,6 +29,7 @@ __all__ = [
     "LogSize",
     "MemoryStore",
     "Part",
+    "Put",
     "ResilientStore",
     "SqliteStore",
     "Store",

@@ -23,6 +23,15 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
+class Put:
+    """An entry to keep as `name`; then the lease of that name ends, if its owner is `ending`."""
+
+    name: str
+    entry: Entry
+    ending: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class EntrySize:
     """How many bytes the entry `name` holds."""
 
@@ -121,9 +130,10 @@ class Store(Protocol):
         Logs are no entries: nothing evicts them.
         """
 
-    async def append(self, log: str, payload: bytes, after: int) -> int:
+    async def append(self, log: str, payload: bytes, after: int, *, then: Put | None = None) -> int:
         """Add a part to a log, if its last one is numbered `after` (0: it has none); the new number, 0 if it is not.
 
+        Whoever adds one may `then` put an entry: where a store can, in the same step, and never before the part.
         If all logs are too large, those that nobody appended to for longest are dropped; of each, one empty part is
         left.
         """

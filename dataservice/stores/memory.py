@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from cachetools import LRUCache
 
-from dataservice.stores.base import DEFAULT_ARCHIVE_BYTES, Claim, Entry, EntrySize, Log, LogSize, Part
+from dataservice.stores.base import DEFAULT_ARCHIVE_BYTES, Claim, Entry, EntrySize, Log, LogSize, Part, Put
 
 DEFAULT_MEMORY_BYTES = 64 * 2**20
 """Room for four million observations, or for a catalogue of 100,000 signals."""
@@ -115,7 +115,7 @@ class MemoryStore:
         is_there = after == 0 or any(part.number == after for part in parts)
         return Log(tuple(part for part in parts if part.number > after or not is_there), is_there)
 
-    async def append(self, log: str, payload: bytes, after: int) -> int:
+    async def append(self, log: str, payload: bytes, after: int, *, then: Put | None = None) -> int:
         """Add a part behind the one numbered `after`; if all logs are too large, the oldest ones are dropped."""
         parts = self._logs.get(log, [])
         if after != (parts[-1].number if parts else 0):
@@ -129,6 +129,8 @@ class MemoryStore:
                 break
             self._archive_bytes -= _log_size(self._logs[oldest])
             self._logs[oldest] = [self._part(b"")]
+        if then is not None:
+            await self.put(then.name, then.entry, ending=then.ending)
         return part.number
 
     async def fold(self, log: str, numbers: Sequence[int], payload: bytes) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
-from dataservice.stores.base import Claim, Entry, EntrySize, Log, LogSize, Store, StoreAwayError
+from dataservice.stores.base import Claim, Entry, EntrySize, Log, LogSize, Put, Store, StoreAwayError
 from dataservice.stores.resilient import ResilientStore
 
 T = TypeVar("T")
@@ -157,9 +157,12 @@ class StoreWithNearCopy:
         """The parts of a log of the far store."""
         return await self._ask(lambda: self._far.parts(log, after))
 
-    async def append(self, log: str, payload: bytes, after: int) -> int:
+    async def append(self, log: str, payload: bytes, after: int, *, then: Put | None = None) -> int:
         """Add a part to a log of the far store."""
-        return await self._ask(lambda: self._far.append(log, payload, after))
+        number = await self._ask(lambda: self._far.append(log, payload, after))
+        if number and then is not None:
+            await self.put(then.name, then.entry, ending=then.ending)
+        return number
 
     async def fold(self, log: str, numbers: Sequence[int], payload: bytes) -> bool:
         """Put one part in the place of several in the far store."""

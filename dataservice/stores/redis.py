@@ -18,7 +18,7 @@ except ImportError as error:  # pragma: no cover - depends on what is installed
     raise ImportError(f"the Redis store needs one more package: {install_command('redis')}") from error
 
 from dataservice.stores import redis_scripts as scripts
-from dataservice.stores.base import DEFAULT_ARCHIVE_BYTES, Claim, Entry, EntrySize, Log, LogSize, Part
+from dataservice.stores.base import DEFAULT_ARCHIVE_BYTES, Claim, Entry, EntrySize, Log, LogSize, Part, Put
 
 KEEP_S = 90 * 86_400
 """The last known value is kept for a quarter: longer than the longest gap between two readings of common series."""
@@ -149,9 +149,12 @@ class RedisStore:
         is_there, found = await self._parts(keys=[self._archive], args=[log, after])
         return Log(tuple(Part(int(name.partition(b"-")[2]), fields[1]) for name, fields in found), bool(is_there))
 
-    async def append(self, log: str, payload: bytes, after: int) -> int:
+    async def append(self, log: str, payload: bytes, after: int, *, then: Put | None = None) -> int:
         """Add a part behind the one numbered `after`; if all logs are too large, the oldest ones are dropped."""
-        return int(await self._append(keys=[self._archive], args=[log, payload, self._max_archive_bytes, after]))
+        number = int(await self._append(keys=[self._archive], args=[log, payload, self._max_archive_bytes, after]))
+        if number and then is not None:  # on another node of a cluster: no one step holds both
+            await self.put(then.name, then.entry, ending=then.ending)
+        return number
 
     async def fold(self, log: str, numbers: Sequence[int], payload: bytes) -> bool:
         """Put one part in the place of those with these `numbers`, if all of them are still there."""

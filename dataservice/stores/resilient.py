@@ -8,7 +8,7 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar
 
-from dataservice.stores.base import Claim, Entry, EntrySize, Log, LogSize, Store, StoreAwayError
+from dataservice.stores.base import Claim, Entry, EntrySize, Log, LogSize, Put, Store, StoreAwayError
 from dataservice.stores.memory import MemoryStore
 
 T = TypeVar("T")
@@ -111,9 +111,11 @@ class ResilientStore:
         """The parts of a log, or None where they cannot be known."""
         return await self._tried(lambda: self._store.parts(log, after), None)
 
-    async def append(self, log: str, payload: bytes, after: int) -> int | None:
+    async def append(self, log: str, payload: bytes, after: int, *, then: Put | None = None) -> int | None:
         """The number of the new part, 0 where the last part is not `after`; None where the store fails."""
-        return await self._tried(lambda: self._store.append(log, payload, after), None, writes=True)
+        if then is not None:
+            await self._settled(then.name)
+        return await self._tried(lambda: self._store.append(log, payload, after, then=then), None, writes=True)
 
     async def fold(self, log: str, numbers: Sequence[int], payload: bytes) -> bool:
         """Whether the parts became one."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from cachetools import LRUCache
 
-from dataservice.stores.base import Claim, Entry, EntrySize, Log, LogSize, Part, Store
+from dataservice.stores.base import Claim, Entry, EntrySize, Log, LogSize, Part, Put, Store
 from dataservice.stores.seal import SEAL_BYTES, Seal, sealed_prefix
 
 MAX_UNREADABLE = 10_000
@@ -113,10 +113,14 @@ class SealedStore:
             found.is_continued,
         )
 
-    async def append(self, log: str, payload: bytes, after: int) -> int:
+    async def append(self, log: str, payload: bytes, after: int, *, then: Put | None = None) -> int:
         """Add a part to a log, if its last one is numbered `after`."""
         sealed = self._seal.name(log)
-        return await self._store.append(sealed, self._seal.payload(payload, sealed.encode()), after)
+        if then is not None:
+            self._unreadable.pop(then.name, None)
+            name = self._seal.name(then.name)
+            then = Put(name, self._sealed_entry(name, then.entry), then.ending)
+        return await self._store.append(sealed, self._seal.payload(payload, sealed.encode()), after, then=then)
 
     async def fold(self, log: str, numbers: Sequence[int], payload: bytes) -> bool:
         """Put one part in the place of those with these `numbers`."""

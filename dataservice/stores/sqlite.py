@@ -6,14 +6,15 @@ import secrets
 import sqlite3
 import time
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any, TypeVar
 
 import platformdirs
 
-from dataservice.stores.base import DEFAULT_ARCHIVE_BYTES, Claim, Entry, EntrySize, Log, LogSize, Part
-from dataservice.stores.checked import CHECKSUM_BYTES, checked, with_checksum
+from dataservice.stores import sqlite_statements as sql
+from dataservice.stores.base import DEFAULT_ARCHIVE_BYTES, Claim, Entry, EntrySize, Log, LogSize, Part, Put
+from dataservice.stores.checked import checked, with_checksum
 from dataservice.stores.sqlite_file import SqliteFile
 from dataservice.stores.sqlite_queue import SqliteQueue, transaction
 
@@ -25,48 +26,8 @@ PRUNE_TO = 0.9  # of the bound, so that not every later write prunes again
 DEFAULT_SQLITE_BYTES = 256 * 2**20
 """Sixteen million observations: more than a workbook shows, little for a disk."""
 
-# One statement, so that two processes cannot both take a lease.
-LEASE = """
-INSERT INTO leases VALUES (:name, :owner, :until) ON CONFLICT (name) DO UPDATE
-SET owner = :owner, expires_at = :until
-WHERE owner = :owner OR expires_at <= :now OR expires_at > :until + :skew_s
-"""
-
 CLOCK_SKEW_S = 60.0
 """A lease that ends much later than a new one would comes from a clock that was wrong: it must hold nobody for days."""
-
-RELEASE = "DELETE FROM leases WHERE name = ? AND owner = ?"
-
-REPLACE = "UPDATE entries SET fetched_at = :new, payload = :payload WHERE name = :name AND fetched_at = :old"
-INSERT = "INSERT OR IGNORE INTO entries VALUES (:name, :new, :payload)"
-FETCHED_AT = "SELECT fetched_at FROM entries WHERE name = ?"
-
-SIZE = f"max(length(payload) - {CHECKSUM_BYTES}, 0)"
-ENTRIES = f"SELECT name, {SIZE} FROM entries WHERE substr(name, 1, ?) = ? ORDER BY name"  # noqa: S608 - of constants
-
-ADD = """
-INSERT INTO counters VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = value + excluded.value RETURNING value
-"""
-
-PRUNE = """
-DELETE FROM entries WHERE rowid IN (SELECT rowid FROM (
-    SELECT rowid, sum(length(payload)) OVER (ORDER BY fetched_at, rowid) - length(payload) AS before FROM entries
-) WHERE before < ?)
-"""
-
-PARTS = "SELECT number, payload FROM parts WHERE log = ? AND number > ? ORDER BY number"
-HAS_PART = "SELECT 1 FROM parts WHERE log = ? AND number = ?"
-INSERT_PART = "INSERT INTO parts (log, payload) VALUES (?, ?)"
-APPEND = """
-INSERT INTO parts (log, payload) SELECT :log, :payload
-WHERE :after = (SELECT coalesce(max(number), 0) FROM parts WHERE log = :log) RETURNING number
-"""
-NUMBERS = "SELECT number FROM parts WHERE log = ?"
-DELETE_PART = "DELETE FROM parts WHERE log = ? AND number = ?"
-LOGS = f"SELECT log, sum({SIZE}) FROM parts WHERE substr(log, 1, ?) = ? GROUP BY log ORDER BY log"  # noqa: S608 - as above
-OLDEST_LOGS = """
-SELECT log, sum(length(payload)) AS nbytes FROM parts WHERE log <> ? GROUP BY log HAVING nbytes > 0 ORDER BY max(number)
-"""
 
 
 def default_sqlite_path() -> Path:
@@ -126,13 +87,11 @@ class SqliteStore:
 
     async def put(self, name: str, entry: Entry, *, ending: str = "") -> None:
         """Keep `entry`; it is on disk when this returns."""
-        values = (name, entry.fetched_at, with_checksum(entry.payload, name, entry.fetched_at))
+        put = Put(name, entry, ending)
 
         def work(db: sqlite3.Connection) -> None:
-            with transaction(db) if ending and not db.in_transaction else nullcontext():
-                db.execute("INSERT OR REPLACE INTO entries VALUES (?, ?, ?)", values)
-                if ending:
-                    db.execute(RELEASE, (name, ending))
+            with _one_step(db) if ending else nullcontext():
+                _put(db, put)
 
         await self._run(work)
         await self._written(entry)
@@ -141,7 +100,7 @@ class SqliteStore:
         """Keep `entry` if what is kept is still of the time `expected`."""
         payload = with_checksum(entry.payload, name, entry.fetched_at)
         given = {"name": name, "new": entry.fetched_at, "payload": payload, "old": expected}
-        replaced = await self._row_count(INSERT if expected is None else REPLACE, given) == 1
+        replaced = await self._row_count(sql.INSERT if expected is None else sql.REPLACE, given) == 1
         await self._written(entry)
         return replaced
 
@@ -152,7 +111,7 @@ class SqliteStore:
     async def entries(self, prefix: str = "") -> list[EntrySize]:
         """The sizes of all entries whose name begins with `prefix`, by name."""
         given = (len(prefix), prefix)
-        return await self._run(lambda db: [EntrySize(*row) for row in db.execute(ENTRIES, given)])
+        return await self._run(lambda db: [EntrySize(*row) for row in db.execute(sql.ENTRIES, given)])
 
     async def shrink(self) -> bool:
         """Give the disk space of what was deleted back to the system; whether no other process kept it from that."""
@@ -177,22 +136,22 @@ class SqliteStore:
         given = {"name": name, "owner": owner, "until": now + ttl_s, "now": now, "skew_s": CLOCK_SKEW_S}
 
         def work(db: sqlite3.Connection) -> Claim:
-            granted = db.execute(LEASE, given).rowcount == 1
-            row = db.execute(FETCHED_AT, (name,)).fetchone()
+            granted = db.execute(sql.LEASE, given).rowcount == 1
+            row = db.execute(sql.FETCHED_AT, (name,)).fetchone()
             return Claim(granted, None if row is None else row[0])
 
         return await self._run(work)
 
     async def release(self, name: str, owner: str) -> None:
         """End the lease `name`, if `owner` still holds it."""
-        await self._row_count(RELEASE, (name, owner))
+        await self._row_count(sql.RELEASE, (name, owner))
 
     async def add(self, counter: str, amount: int) -> int:
         """The value of `counter` after adding `amount`."""
         if amount == 0:
             row = await self._first_row("SELECT value FROM counters WHERE name = ?", (counter,))
             return 0 if row is None else int(row[0])
-        return int((await self._first_row(ADD, (counter, amount)))[0])
+        return int((await self._first_row(sql.ADD, (counter, amount)))[0])
 
     async def parts(self, log: str, after: int = 0) -> Log:
         """The parts of a log behind the one numbered `after`; all, if that one is no longer there."""
@@ -200,31 +159,41 @@ class SqliteStore:
         def work(db: sqlite3.Connection) -> Log:
             if not _has_parts(db):  # a file of an earlier version that can only be read
                 return Log(())
-            is_there = after == 0 or db.execute(HAS_PART, (log, after)).fetchone() is not None
-            found = db.execute(PARTS, (log, after if is_there else 0))
+            is_there = after == 0 or db.execute(sql.HAS_PART, (log, after)).fetchone() is not None
+            found = db.execute(sql.PARTS, (log, after if is_there else 0))
             return Log(tuple(Part(number, checked(payload, log)) for number, payload in found), is_there)
 
         return await self._run(work)
 
-    async def append(self, log: str, payload: bytes, after: int) -> int:
+    async def append(self, log: str, payload: bytes, after: int, *, then: Put | None = None) -> int:
         """Add a part behind the one numbered `after`; if all logs are too large, the oldest ones are dropped."""
         given = {"log": log, "payload": with_checksum(payload, log), "after": after}
-        row = await self._first_row(APPEND, given)
+
+        def work(db: sqlite3.Connection) -> int:
+            with _one_step(db) if then is not None else nullcontext():
+                row = db.execute(sql.APPEND, given).fetchone()
+                if row is not None and then is not None:
+                    _put(db, then)
+            return 0 if row is None else int(row[0])
+
+        number = await self._run(work)
+        if number and then is not None:
+            await self._written(then.entry)
         self._appends += 1
         if self._appends % PRUNE_EVERY == 0 or len(payload) * PRUNE_EVERY > self._max_archive_bytes:
             await self._run(lambda db: self._drop_logs(db, log))
-        return 0 if row is None else int(row[0])
+        return number
 
     async def fold(self, log: str, numbers: Sequence[int], payload: bytes) -> bool:
         """Put one part in the place of those with these `numbers`, if all of them are still there."""
 
         def work(db: sqlite3.Connection) -> bool:
             with transaction(db):
-                there = {number for (number,) in db.execute(NUMBERS, (log,))}
+                there = {number for (number,) in db.execute(sql.NUMBERS, (log,))}
                 if not there.issuperset(numbers):
                     return False
-                db.executemany(DELETE_PART, [(log, number) for number in numbers])
-                db.execute(INSERT_PART, (log, with_checksum(payload, log)))
+                db.executemany(sql.DELETE_PART, [(log, number) for number in numbers])
+                db.execute(sql.INSERT_PART, (log, with_checksum(payload, log)))
             return True
 
         return await self._run(work)
@@ -234,7 +203,7 @@ class SqliteStore:
 
         def work(db: sqlite3.Connection) -> list[LogSize]:
             given = (len(prefix), prefix)
-            return [LogSize(*row) for row in db.execute(LOGS, given)] if _has_parts(db) else []
+            return [LogSize(*row) for row in db.execute(sql.LOGS, given)] if _has_parts(db) else []
 
         return await self._run(work)
 
@@ -259,7 +228,7 @@ class SqliteStore:
             return
         total = db.execute("SELECT coalesce(sum(length(payload)), 0) FROM entries").fetchone()[0]
         if total > self._max_bytes:
-            db.execute(PRUNE, (total - self._max_bytes * PRUNE_TO,))
+            db.execute(sql.PRUNE, (total - self._max_bytes * PRUNE_TO,))
 
     def _drop_logs(self, db: sqlite3.Connection, last: str) -> None:
         """Drop the logs appended to longest ago, but not the `last` one, until what is left is below the bound."""
@@ -268,9 +237,9 @@ class SqliteStore:
         with transaction(db):
             excess = db.execute("SELECT coalesce(sum(length(payload)), 0) FROM parts").fetchone()[0]
             excess -= self._max_archive_bytes
-            for log, nbytes in db.execute(OLDEST_LOGS, (last,)).fetchall() if excess > 0 else ():
+            for log, nbytes in db.execute(sql.OLDEST_LOGS, (last,)).fetchall() if excess > 0 else ():
                 db.execute("DELETE FROM parts WHERE log = ?", (log,))
-                db.execute(INSERT_PART, (log, b""))
+                db.execute(sql.INSERT_PART, (log, b""))
                 excess -= nbytes
                 if excess <= 0:
                     break
@@ -283,6 +252,18 @@ class SqliteStore:
 
     async def _run(self, work: Callable[[sqlite3.Connection], T]) -> T:
         return await self._queue.run(work)
+
+
+def _one_step(db: sqlite3.Connection) -> AbstractContextManager[None]:
+    """All or nothing: the transaction under way, if there is one."""
+    return nullcontext() if db.in_transaction else transaction(db)
+
+
+def _put(db: sqlite3.Connection, put: Put) -> None:
+    payload = with_checksum(put.entry.payload, put.name, put.entry.fetched_at)
+    db.execute(sql.PUT, (put.name, put.entry.fetched_at, payload))
+    if put.ending:
+        db.execute(sql.RELEASE, (put.name, put.ending))
 
 
 def _used_bytes(db: sqlite3.Connection) -> int:

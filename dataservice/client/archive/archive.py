@@ -22,7 +22,7 @@ from dataservice.client.archive.looked import NEVER_YET, Looked, micros
 from dataservice.client.archive.vintages import DROPPED, Vintages
 from dataservice.client.contract.windows import Window
 from dataservice.observations import Observations
-from dataservice.stores import LogSize, Part, ResilientStore
+from dataservice.stores import LogSize, Part, Put, ResilientStore
 
 FOLD_PARTS = 16
 FACTS_A_PART = 1_000
@@ -99,13 +99,23 @@ class Archive:
         async with self._lock(slug):
             return (await self._begun(slug, await self._current(slug))).vintages
 
-    async def look(self, slug: str, window: Window, found: Observations, at: float, *, is_kept: bool = False) -> None:
+    async def look(
+        self,
+        slug: str,
+        window: Window,
+        found: Observations,
+        at: float,
+        *,
+        is_kept: bool = False,
+        then: Callable[[], Put] | None = None,
+    ) -> bool:
         """Learn that the service gave `found` as all observations of `window`, at the time `at`.
 
         If the answer is kept (`is_kept`), that tells the time of this look; nothing is saved if it changed nothing.
+        What is to be put `then` is put together with what is saved; whether it was.
         """
         if not window:
-            return
+            return False
         async with self._lock(slug):
             for attempt in range(ATTEMPTS):
                 # No log is looked for where there likely is none: a part is only ever appended to what was read.
@@ -116,9 +126,11 @@ class Archive:
                 seen = await self._after_look(slug, held, window, found, moment)
                 if is_kept and _is_nothing_new(held, seen, window, moment):
                     self._hold(slug, replace(seen, looked_again=window))
-                    return
-                if await self._append(slug, seen):
-                    return
+                    return False
+                number = await self._append(slug, seen, then)
+                if number != 0:
+                    return number is not None and then is not None
+        return False
 
     async def _after_look(self, slug: str, held: Held, window: Window, found: Observations, moment: int) -> Held:
         """The log together with what one look showed; if that is a change, the times of earlier looks are looked up."""
@@ -184,20 +196,24 @@ class Archive:
             return held
         return replace(held, vintages=kept, unsaved=kept.facts)
 
-    async def _append(self, slug: str, held: Held) -> bool:
-        """Append what is new in `held`; False if the log was changed meanwhile, so that all is to be done again."""
-        name = self._name_of(slug)
+    async def _append(self, slug: str, held: Held, then: Callable[[], Put] | None) -> int | None:
+        """Append what is new in `held`, and put what is to be put `then`: the number of the part, None without a store.
+
+        0 if the log was changed meanwhile, so that all is to be done again.
+        """
+        name, number = self._name_of(slug), None
         if name is not None:
             news = Vintages(held.unsaved, held.vintages.looked.news_since(held.saved))
-            number = await self._store.append(name, pack_vintages(news), held.after)
+            payload = pack_vintages(news)
+            number = await self._store.append(name, payload, held.after, then=None if then is None else then())
             if number == 0:
-                return False
+                return 0
             if number is not None:
                 held = Held(held.vintages, (*held.numbers, number), held.vintages.looked, Facts.none())
         self._hold(slug, held)
         if len(held.numbers) > FOLD_PARTS + len(held.vintages.facts) // FACTS_A_PART:
             await self._fold(slug, held)
-        return True
+        return number
 
     async def _fold(self, slug: str, held: Held) -> bool:
         """Put one part in the place of all that were read; the log is then read again when it is needed."""

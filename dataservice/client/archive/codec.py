@@ -37,7 +37,7 @@ _decode = msgspec.msgpack.Decoder(_Part).decode
 def pack_vintages(vintages: Vintages) -> bytes:
     """The bytes of `vintages`, never empty."""
     facts, looked = vintages.facts, vintages.looked
-    moments, places = np.unique(np.concatenate([facts.first_seen, facts.not_before]), return_inverse=True)
+    moments, places = _moments_of(facts)
     columns = [
         _differences(facts.times.astype("<M8[us]").view("<i8")),
         facts.values,
@@ -91,8 +91,18 @@ def _by_byte(column: NDArray[Any]) -> bytes:
     return little.view(np.uint8).reshape(len(column), little.itemsize).T.tobytes()
 
 
+def _moments_of(facts: Facts) -> tuple[NDArray[np.int64], NDArray[np.intp]]:
+    """The times of looks, each once and in order; and for each fact the places of its two, the first ones first."""
+    times = np.concatenate([facts.first_seen, facts.not_before])
+    begins = np.flatnonzero(times[1:] != times[:-1]) + 1  # one look found many facts: only where they change is sorted
+    moments = np.array(sorted({*times[:1].tolist(), *times[begins].tolist()}), np.int64)
+    return moments, np.searchsorted(moments, times)
+
+
 def _differences(column: NDArray[np.int64]) -> NDArray[np.int64]:
-    return np.diff(column, prepend=0)
+    differences = column.copy()
+    differences[1:] -= column[:-1]
+    return differences
 
 
 def _place_type(count: int) -> str:

@@ -14,7 +14,7 @@ from dataservice.client.cache.signal_answers import SignalAnswers
 from dataservice.client.cache.stored_answers import is_better, size_of
 from dataservice.client.contract.resources import HistoryResource, Resource, SignalResource
 from dataservice.client.contract.results import SignalDetail
-from dataservice.stores import Entry
+from dataservice.stores import Entry, Put
 
 T = TypeVar("T")
 
@@ -83,11 +83,15 @@ class AnswerCache(SignalAnswers):
         """
         fetched_at = self.rules.arrival(now)
         answer = Answer(value, fetched_at, self.rules.fresh_until(fetched_at, now), Source.NETWORK)
+        name, entry, is_put = self.name(resource), Entry(payload, fetched_at), False
         if isinstance(resource, SignalResource):
-            await self.archive.look(resource.slug, *looked_at(cast("SignalDetail", value)), fetched_at, is_kept=True)
+            window, found = looked_at(cast("SignalDetail", value))
+            then = None if self.scope is None else lambda: Put(name, entry, ending())
+            is_put = await self.archive.look(resource.slug, window, found, fetched_at, is_kept=True, then=then)
         before = self._remember(resource, answer, size_of(value, payload))
         if self.scope is not None:
-            await self._store.put(self.name(resource), Entry(payload, fetched_at), ending=ending())
+            if not is_put:
+                await self._store.put(name, entry, ending=ending())
             await self._note_since(resource, now)
         if isinstance(resource, SignalResource):
             await self._learn_detail(resource.slug, before, cast("Answer[SignalDetail]", answer), now)

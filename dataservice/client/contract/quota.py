@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import date
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from dataservice.client.contract.windows import utc_day
@@ -70,7 +72,12 @@ def requests_at_once(known: Quota | None, now: float, *, most: int) -> int:
 
 def month_of(seconds: float) -> str:
     """The UTC calendar month of a time, as 2026-08."""
-    return utc_day(seconds).isoformat()[:7]
+    return _month_of_day(utc_day(seconds))
+
+
+@lru_cache(maxsize=2)  # asked several times a request, of today
+def _month_of_day(day: date) -> str:
+    return day.isoformat()[:7]
 
 
 def _count(text: str | None) -> int | None:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import heapq
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
 from itertools import count
 
 
@@ -34,17 +33,21 @@ class PriorityLimiter:
         self._places = places
         self._let_pass()
 
-    @asynccontextmanager
-    async def pass_through(self, priority: int) -> AsyncIterator[None]:
+    def pass_through(self, priority: int) -> _Passage:
         """Wait for a place, hold it inside the block."""
+        return _Passage(self, priority)
+
+    async def enter(self, priority: int) -> None:
+        """Wait for a place and take it; whoever has one leaves it again."""
         if self._under_way < self._places:
             self._under_way += 1
         else:
             await self._wait(priority)
-        try:
-            yield
-        finally:
-            self._leave()
+
+    def leave(self) -> None:
+        """Hand the place on."""
+        self._under_way -= 1
+        self._let_pass()
 
     async def _wait(self, priority: int) -> None:
         place = asyncio.get_running_loop().create_future()
@@ -53,12 +56,8 @@ class PriorityLimiter:
             await place
         except asyncio.CancelledError:
             if place.done() and not place.cancelled():
-                self._leave()  # the place was granted at the moment of the cancellation: hand it on
+                self.leave()  # the place was granted at the moment of the cancellation: hand it on
             raise
-
-    def _leave(self) -> None:
-        self._under_way -= 1
-        self._let_pass()
 
     def _let_pass(self) -> None:
         while self._waiting and self._under_way < self._places:
@@ -66,3 +65,19 @@ class PriorityLimiter:
             if not place.done():
                 self._under_way += 1
                 place.set_result(None)
+
+
+class _Passage:
+    """A place in `limiter` inside an `async with`: a generator in its stead costs more than all it does."""
+
+    __slots__ = ("_limiter", "_priority")
+
+    def __init__(self, limiter: PriorityLimiter, priority: int) -> None:
+        self._limiter = limiter
+        self._priority = priority
+
+    async def __aenter__(self) -> None:
+        await self._limiter.enter(self._priority)
+
+    async def __aexit__(self, *_: object) -> None:
+        self._limiter.leave()

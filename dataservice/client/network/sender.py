@@ -216,7 +216,7 @@ class RequestSender:
     def _limit_to_quota(self) -> None:
         """Let no more requests be under way than are known to be left."""
         now = self._clock()
-        self._limiter.resize(requests_at_once(self._usage.quota(now), now, most=CONNECTIONS))
+        self._limiter.resize(requests_at_once(self._usage.last_told, now, most=CONNECTIONS))
 
     def _refusal(self, request: Request, context: CallContext, now: float) -> DataServiceError | None:
         """Why the request must not be sent now; others may have failed while it waited for the limiter."""

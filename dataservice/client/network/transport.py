@@ -11,7 +11,7 @@ import httpx
 
 from dataservice.client.contract.quota import Quota, quota_in
 from dataservice.client.contract.requests import Request
-from dataservice.client.fair_timeout import fair_timeout
+from dataservice.client.fair_timeout import FairTimeout
 from dataservice.client.network.body import ACCEPTED, MAX_ANSWER_BYTES, read_body
 from dataservice.client.network.connections import Connections
 from dataservice.client.network.credentials import ApiKey
@@ -96,7 +96,7 @@ class Transport:
     async def send(self, request: Request, now: float, departure: Departure, *, within_s: float) -> Exchange:
         """The outcome of one request; never raises, except `asyncio.CancelledError`."""
         try:
-            async with fair_timeout(within_s):
+            async with FairTimeout(within_s):
                 return await self._exchange(request, now, departure, within_s)
         except Exception as error:  # noqa: BLE001 - whatever a transport raises, the client raises only its own errors
             return Exchange(failed_exchange(request, error), spent=departure.has_left(error))

@@ -63,6 +63,11 @@ class UsageTracker:
         """The quota last seen, by whichever process that shares the store."""
         return None if self._seen is None else replace(self._seen.quota, used_here=self.used_here(now))
 
+    @property
+    def last_told(self) -> Quota | None:
+        """The same as the service told it, without what was spent here."""
+        return None if self._seen is None else self._seen.quota
+
     def used_here(self, now: float) -> int:
         """Requests this installation spent in the UTC month of `now`, as far as known."""
         return self._values[_used(month_of(now))]
@@ -97,7 +102,7 @@ class UsageTracker:
         if self._budget.reserve and self._probed_on == str(utc_day(now)):
             return self._too_few(now)
         # Who is under way has taken a ticket: the count holds them.
-        return self._budget.refusal(self.quota(now), used_here=self.used_here(now), under_way=0, now=now)
+        return self._budget.refusal(self.last_told, used_here=self.used_here(now), under_way=0, now=now)
 
     @property
     def is_unlimited(self) -> bool:

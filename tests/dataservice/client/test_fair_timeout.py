@@ -6,7 +6,7 @@ import pytest
 
 from addin.protocol.batch import Batches
 from addin.protocol.response_cache import ResponseCache
-from dataservice.client.fair_timeout import fair_timeout
+from dataservice.client.fair_timeout import FairTimeout
 from tests.dataservice.client.scripted import Scripted, answer, signal
 from udfs.engine.session import Session
 
@@ -49,12 +49,12 @@ def test_time_in_which_the_process_ran_is_counted():
         loop = asyncio.get_running_loop()
         for _ in range(2):
             with pytest.raises(TimeoutError):
-                async with fair_timeout(0.01):
+                async with FairTimeout(0.01):
                     await asyncio.Event().wait()
             loop.ahead_s += 0.5 * STOOD_STILL_S
         loop.call_soon(setattr, loop, "ahead_s", loop.ahead_s + STOOD_STILL_S)
         with pytest.raises(TimeoutError):
-            async with fair_timeout(0.02):
+            async with FairTimeout(0.02):
                 await asyncio.Event().wait()
 
     run(main)

@@ -1,8 +1,11 @@
 """Logs: what every store keeps for good, part by part."""
 
 import asyncio
+import sqlite3
 
-from dataservice.stores import LogSize, MemoryStore, SqliteStore
+import pytest
+
+from dataservice.stores import Claim, Entry, LogSize, MemoryStore, Put, SqliteStore
 from dataservice.stores.redis import RedisStore
 from dataservice.stores.sealed import SealedStore
 
@@ -118,3 +121,34 @@ async def test_logs_that_are_too_large_are_dropped_whole_the_oldest_first_and_th
         assert await payloads(store, "older") == [b"", b"again"]
         assert sum(log.nbytes for log in await store.logs()) == 2_006
         await store.aclose()
+
+
+async def test_an_entry_that_is_put_with_a_part_is_kept_and_ends_its_lease(store):
+    name, entry = "key/of", Entry(b"answer", 1_000.0)
+    assert (await store.claim(name, "me", 60)).granted
+    number = await store.append("key/log", b"part", 0, then=Put(name, entry, "me"))
+    assert number > 0
+    assert await payloads(store, "key/log") == [b"part"]
+    assert await store.get(name) == entry
+    assert await store.claim(name, "you", 60) == Claim(granted=True, fetched_at=1_000.0)
+
+
+async def test_an_entry_is_not_put_with_a_part_that_is_not_appended(store):
+    name, before = "key/of", Entry(b"before", 1_000.0)
+    await store.put(name, before)
+    await store.append("key/log", b"one", 0)
+    assert (await store.claim(name, "me", 60)).granted
+    assert await store.append("key/log", b"two", 0, then=Put(name, Entry(b"new", 2_000.0), "me")) == 0
+    assert await store.get(name) == before
+    assert not (await store.claim(name, "you", 60)).granted
+    assert await payloads(store, "key/log") == [b"one"]
+
+
+async def test_of_a_part_and_an_entry_that_a_file_cannot_keep_neither_is_kept(tmp_path):
+    store = SqliteStore(tmp_path / "shelf.sqlite")
+    with pytest.raises(sqlite3.Error):
+        await store.append("log", b"part", 0, then=Put("name", Entry(b"answer", float("nan"))))  # no time
+    assert await payloads(store, "log") == []
+    numbers = await asyncio.gather(*(store.append(log, b"part", 0, then=Put(log, Entry(b"", 1.0))) for log in "abc"))
+    assert all(numbers)
+    await store.aclose()

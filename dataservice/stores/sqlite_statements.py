@@ -1,0 +1,47 @@
+"""What SQLite does in one statement."""
+
+from __future__ import annotations
+
+from dataservice.stores.checked import CHECKSUM_BYTES
+
+# One statement, so that two processes cannot both take a lease.
+LEASE = """
+INSERT INTO leases VALUES (:name, :owner, :until) ON CONFLICT (name) DO UPDATE
+SET owner = :owner, expires_at = :until
+WHERE owner = :owner OR expires_at <= :now OR expires_at > :until + :skew_s
+"""
+
+RELEASE = "DELETE FROM leases WHERE name = ? AND owner = ?"
+
+REPLACE = "UPDATE entries SET fetched_at = :new, payload = :payload WHERE name = :name AND fetched_at = :old"
+INSERT = "INSERT OR IGNORE INTO entries VALUES (:name, :new, :payload)"
+FETCHED_AT = "SELECT fetched_at FROM entries WHERE name = ?"
+
+PUT = "INSERT OR REPLACE INTO entries VALUES (?, ?, ?)"
+
+SIZE = f"max(length(payload) - {CHECKSUM_BYTES}, 0)"
+ENTRIES = f"SELECT name, {SIZE} FROM entries WHERE substr(name, 1, ?) = ? ORDER BY name"  # noqa: S608 - of constants
+
+ADD = """
+INSERT INTO counters VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = value + excluded.value RETURNING value
+"""
+
+PRUNE = """
+DELETE FROM entries WHERE rowid IN (SELECT rowid FROM (
+    SELECT rowid, sum(length(payload)) OVER (ORDER BY fetched_at, rowid) - length(payload) AS before FROM entries
+) WHERE before < ?)
+"""
+
+PARTS = "SELECT number, payload FROM parts WHERE log = ? AND number > ? ORDER BY number"
+HAS_PART = "SELECT 1 FROM parts WHERE log = ? AND number = ?"
+INSERT_PART = "INSERT INTO parts (log, payload) VALUES (?, ?)"
+APPEND = """
+INSERT INTO parts (log, payload) SELECT :log, :payload
+WHERE :after = (SELECT coalesce(max(number), 0) FROM parts WHERE log = :log) RETURNING number
+"""
+NUMBERS = "SELECT number FROM parts WHERE log = ?"
+DELETE_PART = "DELETE FROM parts WHERE log = ? AND number = ?"
+LOGS = f"SELECT log, sum({SIZE}) FROM parts WHERE substr(log, 1, ?) = ? GROUP BY log ORDER BY log"  # noqa: S608 - as above
+OLDEST_LOGS = """
+SELECT log, sum(length(payload)) AS nbytes FROM parts WHERE log <> ? GROUP BY log HAVING nbytes > 0 ORDER BY max(number)
+"""
