@@ -16,9 +16,11 @@ from addin.workbook.ooxml.book import Book
 from addin.workbook.refresh.dependencies import CellNote, CellReference, OurCell
 from addin.workbook.refresh.plan import Plan, arguments
 from addin.workbook.refresh.report import BookCost
+from addin.workbook.refresh.spill import shows
 from addin.workbook.refresh.worked_out import Working, free_answers
 from dataservice.client import Cost
 from udfs import Call, Session
+from udfs.cells import cells_of
 
 
 @dataclass(slots=True)
@@ -38,7 +40,8 @@ async def cost_of(
     """What refreshing the book would spend, with `each_sheet` by sheet and function as well; nothing is sent."""
     skipped = [note for note in plan.skipped if work is None or note.where not in work.cells]
     ready, calls = calls_of(book, plan.cells, skipped)
-    found = await _found(session, book, plan, work, dict(zip((cell.place for cell in ready), calls, strict=True)))
+    planned = {cell.place: (cell, call) for cell, call in zip(ready, calls, strict=True)}
+    found = await _found(session, book, plan, work, planned)
     certain = [call for _, call in found.certain]
     least = await session.cost(certain)
     most = (await session.cost([*certain, *found.possible])).cost if found.possible else least.cost
@@ -61,41 +64,47 @@ async def cost_of(
     )
 
 
-async def _found(session: Session, book: Book, plan: Plan, work: Working | None, planned: dict[Place, Call]) -> _Calls:
+async def _found(
+    session: Session, book: Book, plan: Plan, work: Working | None, planned: dict[Place, tuple[OurCell, Call]]
+) -> _Calls:
     """The calls of the plan's cells, and those inside of longer formulas."""
     found = _Calls()
     needs_order = len(plan.rounds) > 1 or work is not None
-    unknown = await _unknown(session, planned) if needs_order else set()
+    unsettled = await _unsettled(session, book, planned) if needs_order else set()
     for cells in plan.rounds:
         for cell in cells:
-            rests = len(plan.rounds) > 1 and not unknown.isdisjoint(plan.dependencies.of(cell))
+            rests = len(plan.rounds) > 1 and not unsettled.isdisjoint(plan.dependencies.of(cell))
             if cell.place in planned and not rests:
-                found.certain.append((cell.sheet, planned[cell.place]))
+                found.certain.append((cell.sheet, planned[cell.place][1]))
             elif cell.place in planned:
                 found.has_unknown = True
             if rests:
-                unknown.add(cell.place)
+                unsettled.add(cell.place)
     if work is not None:
-        await _add_formulas(session, book, plan, work, unknown, found)
+        await _add_formulas(session, book, plan, work, unsettled, found)
     return found
 
 
-async def _unknown(session: Session, planned: dict[Place, Call]) -> set[Place]:
-    """The cells whose calls would send something."""
-    if (await session.cost(list(planned.values()))).fresh_calls == len(planned):
-        return set()
-    places: dict[str, list[Place]] = {}
-    calls: dict[str, Call] = {}
-    for place, call in planned.items():
-        key = repr((call.function_id, call.args))
-        calls[key] = call
-        places.setdefault(key, []).append(place)
-    costly = [key for key, call in calls.items() if not (await session.cost([call])).fresh_calls]
-    return {place for key in costly for place in places[key]}
+async def _unsettled(session: Session, book: Book, planned: dict[Place, tuple[OurCell, Call]]) -> set[Place]:
+    """The cells whose value in the book a refresh may replace: what rests on them may ask for something else then.
+
+    Those are the cells whose calls would send something, and those that show another value than is known by now.
+    """
+    groups: dict[str, list[Place]] = {}
+    for place, (_, call) in planned.items():
+        groups.setdefault(repr((call.function_id, call.args)), []).append(place)
+    members = list(groups.values())
+    calls = [planned[places[0]][1] for places in members]
+    answers = await free_answers(session)(calls)
+    unsettled: set[Place] = set()
+    for places, outcome in zip(members, answers, strict=True):
+        shown = None if outcome is None else cells_of(outcome.result)
+        unsettled.update(place for place in places if outcome is None or not shows(book, planned[place][0], shown))
+    return unsettled
 
 
 async def _add_formulas(
-    session: Session, book: Book, plan: Plan, work: Working, unknown: set[Place], found: _Calls
+    session: Session, book: Book, plan: Plan, work: Working, changing: set[Place], found: _Calls
 ) -> None:
     """Add the calls inside of formulas that are not one call of the plan."""
     used = await work.preview(free_answers(session))
@@ -105,7 +114,7 @@ async def _add_formulas(
     by_place: dict[Place, list[Call]] = {}
     for place, call in used:
         by_place.setdefault(place, []).append(call)
-    unsettled = {place for cell in plan.cells if cell.place in unknown for place in _cells(book, cell)} | waiting
+    unsettled = {place for cell in plan.cells if cell.place in changing for place in _cells(book, cell)} | waiting
     moving = {formula.place for formula in resting_on(work.formulas, by_sheet(unsettled))}
     for formula in work.formulas:
         place = formula.place

@@ -27,12 +27,7 @@ class Spilled:
 
 def spill(book: Book, cell: FormulaCell, result: Scalar | Grid) -> Spilled:
     """Write a result into the cell's sheet; where it does not fit, the old values stay."""
-    sheet = book.sheet(cell.sheet)
-    rows: list[tuple[Scalar, ...]] = list(result.rows()) if isinstance(result, Grid) else [(result,)]
-    if not rows or not rows[0]:
-        rows = [(None,)]
-    if rows[0][0] is None:
-        rows[0] = ("", *rows[0][1:])  # so that the file tells a blank result from none
+    sheet, rows = book.sheet(cell.sheet), _rows(result)
     note = ""
     if not cell.formula.is_array and (len(rows), len(rows[0])) != (1, 1):
         note = f"shows only the first of {len(rows)} × {len(rows[0])} cells: it is not an array formula"
@@ -46,6 +41,28 @@ def spill(book: Book, cell: FormulaCell, result: Scalar | Grid) -> Spilled:
     if resized:
         sheet.resize(cell.spot, area)
     return Spilled(changed, resized, note=note)
+
+
+def shows(book: Book, cell: FormulaCell, result: Scalar | Grid) -> bool:
+    """Whether the cell and those that it spills into hold `result` already."""
+    sheet, rows, old = book.sheet(cell.sheet), _rows(result), cell.formula.area
+    if cell.formula.is_array and _area(cell.spot, len(rows), len(rows[0])) != old:
+        return False
+    return all(
+        same_value(sheet.value((row_number, column)), value)
+        for row_number, row in enumerate(rows[: old.last_row - old.first_row + 1], cell.spot[0])
+        for column, value in enumerate(row[: old.last_column - old.first_column + 1], cell.spot[1])
+    )
+
+
+def _rows(result: Scalar | Grid) -> list[tuple[Scalar, ...]]:
+    """The cells of a result, one at least."""
+    rows: list[tuple[Scalar, ...]] = list(result.rows()) if isinstance(result, Grid) else [(result,)]
+    if not rows or not rows[0]:
+        rows = [(None,)]
+    if rows[0][0] is None:
+        rows[0] = ("", *rows[0][1:])  # so that the file tells a blank result from none
+    return rows
 
 
 def _area(spot: Spot, height: int, width: int) -> Area:

@@ -12,7 +12,7 @@ from addin.workbook.refresh.report import Refreshed
 from dataservice.client import AsyncClient
 from tests.addin.workbook.books import make_book, values
 from tests.embedded import EmbeddedService
-from udfs import Session
+from udfs import Call, Session
 
 CALL = '_xldudf_DS_SIGNAL("us-cpi")'
 
@@ -187,6 +187,41 @@ async def test_the_cost_is_a_range_where_an_answer_decides_what_is_asked(
     assert str(cost.cost) == str(many.cost) == told
     assert report.requests == service.running.request_count >= cost.cost.at_least
     assert cost.cost.at_most is None or report.requests <= cost.cost.at_most
+
+
+@pytest.mark.parametrize(
+    ("formula", "rests_on", "told"),
+    [
+        ('=IF(B1>100,_xldudf_DS_SIGNAL("us-10y"),0)', ("B1", CALL, 1), "0 to 1 request"),
+        ("=_xldudf_DS_SIGNAL(B1)", ("B1", '_xldudf_DS_SIGNAL("us-cpi","slug")', "wb.gold"), "at least 0 requests"),
+        ('=_xldudf_DS_SIGNAL(B1&"")*2', ("B1", '_xldudf_DS_SIGNAL("us-cpi","slug")', "wb.gold"), "at least 0 requests"),
+        (
+            '=IF(SUM(B1:B4)>100,_xldudf_DS_SIGNAL("us-10y"),0)',
+            ("B1:B4", '_xldudf_DS_SIGNAL_HISTORY("us-cpi","N4",,"header=none; columns=value")', 1),
+            "0 to 1 request",
+        ),
+    ],
+)
+async def test_the_cost_is_not_told_from_values_of_the_book_that_known_answers_replace(
+    service: EmbeddedService, tmp_path: Path, formula: str, rests_on: tuple[str, str, Any], told: str
+):
+    place, call, stored = rests_on
+    with Workbook(tmp_path / "book.xlsx") as writer:
+        sheet = writer.add_worksheet("Sheet1")
+        sheet.write_formula("A1", formula, None, 0)
+        sheet.write_array_formula(place, f"{{={call}}}", None, stored)
+    book = tmp_path / "book.xlsx"
+    async with AsyncClient(service.url, service.key) as client:
+        session = Session(client)
+        await session.answer([Call("SIGNAL", ["us-cpi"]), Call("SIGNAL", ["wb.gold"])])
+        before = service.running.request_count
+        cost, many = await book_cost(session, book), await books_cost(session, [book, book])
+        assert service.running.request_count == before
+        await refresh_book(session, book, book)
+    spent = service.running.request_count - before
+    assert str(cost.cost) == str(many.cost) == told
+    assert cost.cost.at_least <= spent
+    assert cost.cost.at_most is None or spent <= cost.cost.at_most
 
 
 async def test_days_that_spreadsheets_do_not_have_are_errors(service: EmbeddedService, tmp_path: Path):
