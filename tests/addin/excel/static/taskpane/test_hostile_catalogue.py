@@ -82,7 +82,7 @@ def written(pane: Pane) -> str:
 
 
 def formula_shown(pane: Pane) -> str:
-    return pane.tab.evaluate("document.querySelector('.wizard .formula code').textContent")
+    return pane.run(lambda page: page.locator(".wizard .formula code").text_content())
 
 
 def texts_in(formula: str) -> list[str]:

@@ -124,8 +124,8 @@ def test_the_window_chosen_last_is_the_one_shown(chromium, backend, service):
         recent = pane.attribute(".chart", "aria-valuemax")
         late: list = []
 
-        async def hold_first(route) -> None:
-            if late:
+        async def hold_all_of_it(route) -> None:
+            if late or "MAX" not in (route.request.post_data or ""):
                 await route.continue_()
             else:
                 late.append(route)
@@ -134,7 +134,7 @@ def test_the_window_chosen_last_is_the_one_shown(chromium, backend, service):
             await late[0].continue_()
             await (await late[0].request.response()).finished()
 
-        pane.run(lambda page: page.route("**/functions/call*", hold_first))
+        pane.run(lambda page: page.route("**/functions/call*", hold_all_of_it))
         pane.press("Max", exact=True)
         pane.run(lambda page: page.locator(".history .loading").wait_for(state="attached"))
         pane.press("Recent", exact=True)
