@@ -33,6 +33,11 @@ if TYPE_CHECKING:
     from starlette.routing import BaseRoute
     from starlette.types import ASGIApp
 
+MAX_PATH_BYTES = 104
+"""A socket's path is at most so long, with the byte that ends it: on macOS; Linux allows four more."""
+
+SOCKET_BYTES = len("/addin-workers-12345678/1234567890.sock")
+
 HEALTH_S = 30
 """A worker that does not move for so long is replaced, in seconds: loading takes ten on a machine that is very busy."""
 
@@ -92,7 +97,7 @@ def serve_workers(
     from dataservice.worker_processes import WorkerProcesses
 
     verbose = logging.getLogger("addin").isEnabledFor(logging.DEBUG)
-    with tempfile.TemporaryDirectory(prefix="addin-workers-") as folder:
+    with tempfile.TemporaryDirectory(prefix="addin-workers-", dir=folder_for_sockets(tempfile.gettempdir())) as folder:
         place = WorkersPlace(Path(folder), time.time())
         app = WorkerApp(share_of(settings, workers), place, pages_beside, verbose)
         metrics = place.folder / "metrics"
@@ -103,6 +108,15 @@ def serve_workers(
         with looking(upkeep):
             WorkerProcesses(config, sockets=[listener.socket]).run()
         listener.socket.close()
+
+
+def folder_for_sockets(folder: str) -> str:
+    """`folder`, or /tmp where the path of a worker's socket in it would be longer than systems allow.
+
+    >>> folder_for_sockets("/var/tmp"), folder_for_sockets("/home/" + 80 * "x")
+    ('/var/tmp', '/tmp')
+    """
+    return folder if len(os.fsencode(folder)) + SOCKET_BYTES < MAX_PATH_BYTES else "/tmp"  # noqa: S108 - made by tempfile
 
 
 def share_of(settings: Settings, workers: int) -> Settings:

@@ -6,8 +6,11 @@ import signal
 import ssl
 import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import httpx
+import pytest
 
 from addin.tls.certificates import Certificates
 from tests.addin.backend.workers.test_serve_workers import ended
@@ -53,17 +56,23 @@ def test_stopped_as_a_whole_they_answer_what_they_can_and_tell_the_rest_to_ask_a
         assert ended(pids)
 
 
-def test_ctrl_c_while_they_load_ends_them_with_one_line(service, tmp_path):
-    environ = environment(tmp_path, service) | {"TMPDIR": str(tmp_path)}
-    with started("serve", "--http", "--port", "0", "--workers", "2", environ=environ) as process:
-        workers = Workers(address_in(process), process)
-        while len(pids := workers.pids) < 2:
-            assert process.poll() is None
-        ctrl_c(process)
-        printed, errors = process.communicate(timeout=PATIENCE_S)
-    assert (process.returncode, printed.splitlines()[-1], errors) == (0, "Stopped.", "")
-    assert ended(pids)
-    assert not list(tmp_path.glob("addin-workers-*"))
+@pytest.mark.parametrize("is_long", [False, True], ids=["short TMPDIR", "TMPDIR too long for sockets"])
+def test_ctrl_c_while_they_load_ends_them_with_one_line(service, tmp_path, is_long):
+    with TemporaryDirectory() as short:
+        folder = Path(short, "x" * 90 if is_long else "x")
+        folder.mkdir()
+        environ = environment(tmp_path, service) | {"TMPDIR": str(folder)}
+        with started("serve", "--http", "--port", "0", "--workers", "2", environ=environ) as process:
+            workers = Workers(address_in(process), process)
+            while len(pids := workers.pids) < 2:
+                assert process.poll() is None
+            if is_long:
+                workers.answering(2)
+            ctrl_c(process)
+            printed, errors = process.communicate(timeout=PATIENCE_S)
+        assert (process.returncode, printed.splitlines()[-1], errors) == (0, "Stopped.", "")
+        assert ended(pids)
+        assert not list(folder.iterdir())
 
 
 def test_a_worker_that_starts_after_a_yes_does_not_ask_again(tmp_path):
