@@ -17,6 +17,10 @@ KEY_VARIABLE = "DATA_SERVICE_API_KEY"
 _PROCESS_SALT = secrets.token_bytes(16)
 
 
+AROUND_A_KEY = " \t\r\n\f\v\u00a0\u200b\u2060\ufeff\"'"
+"""What a copied key may bring along: spaces, quotes that a Windows prompt keeps, and marks that nobody sees."""
+
+
 class ClearTextError(ValueError):
     """The address is plain http to another machine."""
 
@@ -27,7 +31,7 @@ class ApiKey:
     __slots__ = ("_text",)
 
     def __init__(self, text: str) -> None:
-        text = text.strip()
+        text = bare_key(text)
         if not text or not text.isascii() or not text.isprintable() or " " in text:
             raise ValueError("an API key is one word of printable ASCII characters; the one given is not")
         self._text = text
@@ -60,6 +64,15 @@ class ApiKey:
         return made.derive(self._text.encode())
 
 
+def bare_key(text: str) -> str:
+    """The key in `text` without what surrounds it.
+
+    >>> bare_key('\\ufeff"ds_0123"\\r\\n')
+    'ds_0123'
+    """
+    return text.strip(AROUND_A_KEY)
+
+
 def sealed_for(key: ApiKey | None, base_url: str, store: Store) -> Store:
     """`store`; one beyond this machine is sealed, so that only who has `key` reads what is kept there for it."""
     if key is None or not store.is_remote:
@@ -73,7 +86,7 @@ def sealed_for(key: ApiKey | None, base_url: str, store: Store) -> Store:
 def configured_key(given: str | None) -> ApiKey | None:
     """The key that was given, or else the one in the environment; None for an empty one."""
     text = os.environ.get(KEY_VARIABLE, "") if given is None else given
-    return ApiKey(text) if text.strip() else None
+    return ApiKey(text) if bare_key(text) else None
 
 
 def key_id(key: ApiKey | None, base_url: str) -> str:

@@ -15,7 +15,7 @@ from dataservice.client.fair_timeout import FairTimeout
 from dataservice.client.network.body import ACCEPTED, MAX_ANSWER_BYTES, read_body
 from dataservice.client.network.connections import Connections
 from dataservice.client.network.credentials import ApiKey
-from dataservice.client.network.error_mapping import Failure, failed_answer, failed_exchange
+from dataservice.client.network.error_mapping import Failure, failed_answer, failed_exchange, page_in_place
 
 CONNECTIONS = 16
 """Requests under way at a time: 200 series at 50 ms each take 0.6 s, and no service feels attacked."""
@@ -121,7 +121,7 @@ class Transport:
         finally:
             await response.aclose()
         if status == httpx.codes.OK:
-            return Exchange(body, quota, spent=spent)
+            return Exchange(page_in_place(request, response, body) or body, quota, spent=spent)
         return Exchange(failed_answer(request, response, body, quota, self._redact, now), quota, spent=spent)
 
     async def aclose(self) -> None:
