@@ -50,7 +50,7 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def do_GET(self) -> None:
-        key = {"authorization": self.headers["authorization"]}
+        key = {"authorization": self.headers.get("authorization", "")}
         answer = httpx.get(self.server.target + self.path, headers=key, trust_env=False, timeout=30)
         is_html = self.server.fault == "html"
         body = HTML if is_html else answer.content
