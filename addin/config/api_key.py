@@ -19,7 +19,7 @@ from typing import Protocol, TypeVar
 
 from addin.config.settings import APP, PREFIX, config_dir, config_file, read_config, write_private
 from addin.errors import SettingsError
-from dataservice.client.network.credentials import bare_key
+from dataservice.key_text import bare_key
 
 T = TypeVar("T")
 

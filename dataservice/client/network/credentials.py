@@ -9,16 +9,13 @@ import secrets
 from typing import NoReturn
 from urllib.parse import urlsplit
 
+from dataservice.key_text import bare_key
 from dataservice.stores import Store
 
 URL_VARIABLE = "DATA_SERVICE_URL"
 KEY_VARIABLE = "DATA_SERVICE_API_KEY"
 
 _PROCESS_SALT = secrets.token_bytes(16)
-
-
-AROUND_A_KEY = " \t\r\n\f\v\u00a0\u200b\u2060\ufeff\"'"
-"""What a copied key may bring along: spaces, quotes that a Windows prompt keeps, and marks that nobody sees."""
 
 
 class ClearTextError(ValueError):
@@ -62,15 +59,6 @@ class ApiKey:
 
         made = HKDF(SHA256(), nbytes, salt, info=f"dataservice store\0{base_url}".encode())
         return made.derive(self._text.encode())
-
-
-def bare_key(text: str) -> str:
-    """The key in `text` without what surrounds it.
-
-    >>> bare_key('\\ufeff"ds_0123"\\r\\n')
-    'ds_0123'
-    """
-    return text.strip(AROUND_A_KEY)
 
 
 def sealed_for(key: ApiKey | None, base_url: str, store: Store) -> Store:
