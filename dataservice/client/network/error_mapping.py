@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC
 from email.utils import parsedate_to_datetime
@@ -28,6 +28,7 @@ from dataservice.errors import (
     UnavailableError,
 )
 
+REDIRECTS = frozenset({301, 302, 303, 307, 308})
 RETRIED_STATUSES = frozenset({500, 502, 503, 504})
 MAX_TEXT = 200  # of the service's own words in a message: a cell shows little more
 
@@ -58,15 +59,16 @@ UNTRUSTED = "CERTIFICATE_VERIFY_FAILED"
 
 def failed_answer(
     request: Request,
-    response: httpx.Response,
+    status: int,
+    headers: Mapping[str, str],
     body: bytes,
     quota: Quota | None,
     redact: Callable[[str], str],
     now: float,
 ) -> Failure:
     """The failure that an answer with a status other than 200 is; the service's own words pass through `redact`."""
-    status, path, wait_s = response.status_code, request.path, _retry_after_s(response, now)
-    if quota is None and (stranger := _stranger(response, body)):
+    path, wait_s = request.path, _retry_after_s(headers, now)
+    if quota is None and (stranger := _stranger(status, headers, body)):
         return Failure(InterceptedError(f"{stranger}; {ADVICE}", status=status, path=path))
     match status:
         case 400 | 405 | 422:
@@ -78,7 +80,7 @@ def failed_answer(
             return Failure(_tier_error(request, quota))
         case 404:
             return Failure(NotFoundError(f"no {request.subject or path}", status=status, path=path))
-        case 429 if remaining_in(response.headers) == 0:
+        case 429 if remaining_in(headers) == 0:
             return Failure(month_spent(quota).at(path))
         case 429:  # only the quota headers prove that the month is over: the service, or a gateway, asks to wait
             hurried = UnavailableError("it asks for fewer requests at a time, HTTP 429", status=status, path=path)
@@ -92,30 +94,30 @@ def failed_answer(
             return Failure(MalformedAnswerError(problem, status=status, path=path))
 
 
-def page_in_place(request: Request, response: httpx.Response, body: bytes) -> Failure | None:
+def page_in_place(request: Request, headers: Mapping[str, str], body: bytes) -> Failure | None:
     """The failure that an answer 200 is whose body is a web page, such as that to sign in to a network; else None."""
-    if not _is_page(response, body):
+    if not _is_page(headers, body):
         return None
     problem = f"a web page came instead of data; {ADVICE}"
-    return Failure(InterceptedError(problem, status=response.status_code, path=request.path))
+    return Failure(InterceptedError(problem, status=httpx.codes.OK, path=request.path))
 
 
-def _stranger(response: httpx.Response, body: bytes) -> str:
+def _stranger(status: int, headers: Mapping[str, str], body: bytes) -> str:
     """What something between here and the service answered in its place: no quota, and no JSON; else empty."""
-    match response.status_code:
+    match status:
         case httpx.codes.PROXY_AUTHENTICATION_REQUIRED:
             return "a proxy asks for a name and a password, HTTP 407"
         case httpx.codes.NETWORK_AUTHENTICATION_REQUIRED:
             return "the network asks to sign in, HTTP 511"
-        case status if response.has_redirect_location:
-            return f"it redirects to {_host(response.headers['location'])}, HTTP {status}"
-        case status if status < 500 and status != httpx.codes.TOO_MANY_REQUESTS and _is_page(response, body):
+        case _ if status in REDIRECTS and "location" in headers:
+            return f"it redirects to {_host(headers['location'])}, HTTP {status}"
+        case _ if status < 500 and status != httpx.codes.TOO_MANY_REQUESTS and _is_page(headers, body):
             return f"a web page came instead of data, HTTP {status}"
     return ""
 
 
-def _is_page(response: httpx.Response, body: bytes) -> bool:
-    kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+def _is_page(headers: Mapping[str, str], body: bytes) -> bool:
+    kind = headers.get("content-type", "").partition(";")[0].strip().lower()
     return (kind in _PAGE_KINDS and body.lstrip()[:1] not in (b"{", b"[")) or _PAGE.match(body) is not None
 
 
@@ -179,18 +181,18 @@ def _said(body: bytes) -> str:
     return " ".join(said.split())[:MAX_TEXT] if isinstance(said, str) else ""
 
 
-def _retry_after_s(response: httpx.Response, now: float) -> float | None:
+def _retry_after_s(headers: Mapping[str, str], now: float) -> float | None:
     """The seconds to wait by Retry-After: a number or a date; None where it is neither.
 
     A date is compared with the service's own clock, where the answer tells it.
     """
-    text = response.headers.get("retry-after", "").strip()
+    text = headers.get("retry-after", "").strip()
     if text.isdecimal():
         return float(text)
     until = _moment(text)
     if until is None:
         return None
-    told = _moment(response.headers.get("date", ""))
+    told = _moment(headers.get("date", ""))
     return max(0.0, until - (now if told is None else told))
 
 
