@@ -114,7 +114,11 @@ def stored_form(formula: str, namespace: str = "DS") -> str:
     'IFERROR(_xldudf_DS_SIGNAL(A1),0)&_xldudf_DS_INDEX(B1)'
     """
     pieces: list[str] = []
+    was_ours = False
     for piece, ours in _pieces(formula, namespace):
+        if was_ours and piece.isspace():
+            continue  # between a function and its bracket, where spreadsheets leave none
+        was_ours = ours is not None
         if ours:
             del pieces[_without_qualifiers(pieces) :]
         pieces.append(f"_xldudf_{namespace}_{ours}" if ours else piece)

@@ -13,6 +13,7 @@
     │   ├── DeadlineExceededError     no whole answer within the deadline
     │   ├── ServerFailedError         5xx
     │   └── MalformedAnswerError      an answer that is not what the contract says
+    │       └── InterceptedError      a proxy or a network answered in the service's place
     ├── NoVintageError                nobody looked at these days by then; first_look
     └── BudgetError                   not sent: budget or reserve reached
         ├── TooManyPagesError         not sent: one answer would take more requests than max_pages
@@ -98,6 +99,10 @@ class ServerFailedError(UnavailableError):
 
 class MalformedAnswerError(UnavailableError):
     """An answer that is not what the contract says: not JSON, or of another shape."""
+
+
+class InterceptedError(MalformedAnswerError):
+    """Something between here and the service answered in its place, such as a proxy, or a network's sign-in page."""
 
 
 class NoVintageError(DataServiceError):

@@ -19,6 +19,7 @@ from typing import Protocol, TypeVar
 
 from addin.config.settings import APP, PREFIX, config_dir, config_file, read_config, write_private
 from addin.errors import SettingsError
+from dataservice.key_text import bare_key
 
 T = TypeVar("T")
 
@@ -57,7 +58,7 @@ class ConfiguredKey:
 
 def checked_key(text: str) -> str:
     """The key in `text`; raises `SettingsError` if it does not have the form of one (contract: "Authentication")."""
-    key = text.strip()
+    key = bare_key(text)
     if not key:
         raise SettingsError("no key was given: a key is a prefix, an underscore and 40 hexadecimal digits")
     if not _KEY.fullmatch(key):
@@ -237,12 +238,12 @@ def find_key(
     store: KeyStore, environ: Mapping[str, str] | None = None, file: Path | None = None
 ) -> ConfiguredKey | None:
     """The key to use: from the environment, else the stored one, else `api_key` in the config file, else None."""
-    named = (os.environ if environ is None else environ).get(f"{PREFIX}API_KEY", "").strip()
+    named = bare_key((os.environ if environ is None else environ).get(f"{PREFIX}API_KEY", ""))
     if named:
         return ConfiguredKey(named, KeySource.ENVIRONMENT)
     if stored := store.load():
         return stored
     configured = read_config(config_file() if file is None else file).get("api_key")
-    if isinstance(configured, str) and configured.strip():
-        return ConfiguredKey(configured.strip(), KeySource.CONFIG)
+    if isinstance(configured, str) and bare_key(configured):
+        return ConfiguredKey(bare_key(configured), KeySource.CONFIG)
     return None

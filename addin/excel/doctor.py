@@ -24,6 +24,7 @@ from addin.config.settings import Settings, config_file
 from addin.excel.manifest import local_url
 from addin.tls.certificates import Certificates
 from addin.tls.trust import distrust
+from dataservice.client.network.error_mapping import ADVICE as INTERCEPTED_ADVICE
 from dataservice.errors import DataServiceError
 from dataservice.stores import default_sqlite_path
 from udfs.errors import reason
@@ -66,8 +67,7 @@ async def examine(
     async with httpx.AsyncClient(timeout=TIMEOUT_S, verify=_trusting(own), trust_env=False) as http:
         findings.append(await _backend(settings, http))
     if settings.url:
-        async with httpx.AsyncClient(timeout=TIMEOUT_S, verify=trusted(settings.ca_file)) as http:
-            findings.append(await _service(settings, http))
+        findings.append(await _service(settings))
         if findings[-1].state is State.GOOD:
             findings.append(await _quota(settings))
     return findings
@@ -149,16 +149,25 @@ async def _is_backend(address: str, http: httpx.AsyncClient) -> bool:
         return False
 
 
-async def _service(settings: Settings, http: httpx.AsyncClient) -> Finding:
+async def _service(settings: Settings) -> Finding:
     """Whether the service answers; its description costs no request and needs no key."""
     try:
-        response = await http.get(f"{settings.base_url}/openapi.json")
+        http = httpx.AsyncClient(timeout=TIMEOUT_S, verify=trusted(settings.ca_file))
+    except (ImportError, ValueError, httpx.InvalidURL):  # a kind of proxy that needs a further package, or is none
+        text = f"its proxy cannot be used ({_proxies()})"
+        return Finding("service", State.BROKEN, text, "give the proxy as http://host:port")
+    try:
+        async with http:
+            response = await http.get(f"{settings.base_url}/openapi.json")
     except httpx.HTTPError as error:
         if "CERTIFICATE_VERIFY_FAILED" in str(error):
             advice = "if your firm's proxy opens https, name its authority's file in the setting ca_file"
             return Finding("service", State.BROKEN, f"the certificate of {settings.base_url} is not trusted", advice)
         text = f"{settings.base_url} does not answer ({type(error).__name__})"
         return Finding("service", State.BROKEN, text, f"check the address, the network and its proxy ({_proxies()})")
+    if response.is_redirect or "html" in response.headers.get("content-type", ""):
+        text = f"{settings.base_url} answers with a web page or a redirect ({response.status_code})"
+        return Finding("service", State.BROKEN, text, INTERCEPTED_ADVICE)
     if response.status_code >= 500:
         return Finding("service", State.BROKEN, f"it answers with an error ({response.status_code})", "try again later")
     return Finding("service", State.GOOD, f"{settings.base_url} answers")

@@ -15,7 +15,7 @@ LATE = ("no whole answer in time", "no answer within 1 s")
 REASONS = {
     "half": ("the connection broke", *LATE),
     "stall": LATE,
-    "html": ("not JSON, or not an object",),
+    "html": ("a web page came instead of data; sign in to the network or its proxy, or correct the service's address",),
 }
 """The faults, and what is said of each; broken off again and again, it ends with the deadline, here 1 s."""
 
@@ -50,7 +50,7 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def do_GET(self) -> None:
-        key = {"authorization": self.headers["authorization"]}
+        key = {"authorization": self.headers.get("authorization", "")}
         answer = httpx.get(self.server.target + self.path, headers=key, trust_env=False, timeout=30)
         is_html = self.server.fault == "html"
         body = HTML if is_html else answer.content

@@ -18,7 +18,12 @@ from addin.formulas import (
     mentions,
     parse,
     references,
+    stored_form,
 )
+
+
+def test_a_space_before_the_bracket_is_left_out_so_that_the_call_is_one():
+    assert stored_form('= DS.SIGNAL \n( "a b" ) + SUM (1)') == '= _xldudf_DS_SIGNAL( "a b" ) + SUM (1)'
 
 
 def test_the_typed_and_the_stored_form_are_the_same_call():

@@ -18,6 +18,7 @@ from typing import Any, Protocol, TypeVar
 from udfs.arguments.kinds import Kind
 from udfs.arguments.options import ERR, Option, Options, pairs
 from udfs.arguments.parameters import Parameter
+from udfs.arguments.python_values import plain
 from udfs.engine.registry import Udf
 from udfs.engine.session import Session
 from udfs.engine.shared_session import shared_session
@@ -81,7 +82,7 @@ class _Arguments:
             given = self.signature.bind(*args, **kwargs).arguments
         except TypeError as error:
             raise TypeError(f"{self._function.id}(): {error}") from None
-        return _raw_arguments(self._function, given)
+        return _raw_arguments(self._function, {name: plain(value) for name, value in given.items()})
 
 
 def _described(call: F, function: Udf, signature: Signature, prefix: str) -> F:

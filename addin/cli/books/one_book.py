@@ -27,7 +27,7 @@ def print_report(report: Refreshed, target: Path) -> None:
     print_notes([("", report)])
     _print_calculated(report)
     if report.mended:
-        echo(f"  entered anew: {len(report.mended):,} formulas that Excel would have shown as #NAME?")
+        echo(f"  entered anew: {counted(len(report.mended), 'formula')} that Excel would have shown as #NAME?")
     if report.recalculates:
         echo("  other formulas depend on these values: Excel recalculates them when it opens the book")
         if not is_installed():

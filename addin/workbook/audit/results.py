@@ -12,9 +12,10 @@ from addin.workbook.calculation.influence import Place
 from addin.workbook.ooxml.book import Book
 from addin.workbook.ooxml.sheet import Sheet
 from addin.workbook.ooxml.stored import same_value
+from addin.workbook.refresh.book_dates import cells_shown
 from addin.workbook.refresh.report import AnsweredCall, CalculatedCell, Refreshed
 from dataservice.client import Answer, Resource
-from udfs.cells import Grid, Scalar, cells_of
+from udfs.cells import Grid, Scalar
 from udfs.errors import CellError
 
 Rows: TypeAlias = Sequence[Sequence[Scalar]]
@@ -68,8 +69,10 @@ def _result(book: Book, place: Place, calls: Sequence[AnsweredCall], calculated:
         standing = Standing.KEPT if calculated.unproven else Standing.LAST_KNOWN if stale else Standing.CALCULATED
         why = calculated.unproven or (stale.reason if stale else "")
         return CellResult(last.formula, area, shown, standing, why, answers)
-    result = cells_of(last.outcome.result)
+    result = cells_shown(book, last.outcome.result)
     rows = _typed(result, shown)
+    if rows is not None and book.counts_from_1904:
+        rows = shown  # a date among them would be another day
     if rows is None:
         why = result.message if isinstance(result, CellError) else "the result did not fit"
         return CellResult(last.formula, area, shown, Standing.KEPT, why)

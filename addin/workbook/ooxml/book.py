@@ -21,6 +21,12 @@ from addin.workbook.ooxml.xmlpart import xml_bytes
 
 _RELATIONSHIP_ID = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
 
+_FIXED = r"(?:\$[A-Z]{1,3}\$\d{1,7}|\$[A-Z]{1,3}(?=:)|(?<=:)\$[A-Z]{1,3}|\$\d{1,7}(?=:)|(?<=:)\$\d{1,7})"
+_FIXED_AREA = re.compile(rf"=\s*(?:'(?:[^']|'')+'|[^\W\d][\w.]*)!{_FIXED}(?::{_FIXED})?\s*", re.IGNORECASE)
+"""A definition that means the same cells wherever its name stands: nothing is relative, and nothing is computed."""
+
+MAX_NAMES = 8
+"""How many names are followed one behind another; so names that stand for each other come to an end."""
 
 LIVE_ONLY = "DS_Live_Only"
 """How the names of areas begin that mean something only with live formulas, such as a refresh button and its help."""
@@ -90,11 +96,19 @@ class Book:
 
     def area_of(self, name: Named, sheet: str) -> Area:
         """The area that a defined name stands for, seen from `sheet`; raises `Unworkable` for any other kind."""
-        text = self.definition(name.name, sheet)
-        found = references(text) if text else []
-        if len(found) != 1 or not isinstance(found[0], Area) or not found[0].sheet:
-            raise Unworkable(f"the name {name.name} is not a reference to cells")
+        text = self.definition(name.name, sheet) or ""
+        found = references(text) if _FIXED_AREA.fullmatch(text) else []
+        if len(found) != 1 or not isinstance(found[0], Area):
+            raise Unworkable(f"the name {name.name} is not a reference to fixed cells")
         return found[0]
+
+    def areas_behind(self, name: Named, sheet: str, *, depth: int = MAX_NAMES) -> Iterator[Area]:
+        """Every area that the definition of a name refers to, also through other names."""
+        for reference in references(self.definition(name.name, sheet) or ""):
+            if isinstance(reference, Area):
+                yield reference
+            elif depth > 1:
+                yield from self.areas_behind(reference, sheet, depth=depth - 1)
 
     def live_only(self) -> list[tuple[str, Area]]:
         """The areas that mean something only as long as the book has its formulas, each with its sheet."""

@@ -13,6 +13,7 @@ from addin.formulas import Unworkable
 from addin.workbook.calculation.book_formulas import BookFormula, resting_on
 from addin.workbook.calculation.influence import Place, by_sheet
 from addin.workbook.ooxml.book import Book
+from addin.workbook.refresh.book_dates import cells_shown, given
 from addin.workbook.refresh.dependencies import CellNote, CellReference, OurCell
 from addin.workbook.refresh.plan import Plan, arguments
 from addin.workbook.refresh.report import BookCost
@@ -20,7 +21,6 @@ from addin.workbook.refresh.spill import shows
 from addin.workbook.refresh.worked_out import Working, free_answers
 from dataservice.client import Cost
 from udfs import Call, Session
-from udfs.cells import cells_of
 
 
 @dataclass(slots=True)
@@ -98,8 +98,8 @@ async def _unsettled(session: Session, book: Book, planned: dict[Place, tuple[Ou
     answers = await free_answers(session)(calls)
     unsettled: set[Place] = set()
     for places, outcome in zip(members, answers, strict=True):
-        shown = None if outcome is None else cells_of(outcome.result)
-        unsettled.update(place for place in places if outcome is None or not shows(book, planned[place][0], shown))
+        result = None if outcome is None else cells_shown(book, outcome.result)
+        unsettled.update(place for place in places if outcome is None or not shows(book, planned[place][0], result))
     return unsettled
 
 
@@ -122,14 +122,14 @@ async def _add_formulas(
         if place not in moving:
             found.certain += calls
         if formula.shape.calls_ours and (place in moving or place in waiting):
-            _add_possible(formula, found, is_moving=place in moving)
+            _add_possible(book, formula, found, is_moving=place in moving)
 
 
-def _add_possible(formula: BookFormula, found: _Calls, *, is_moving: bool) -> None:
+def _add_possible(book: Book, formula: BookFormula, found: _Calls, *, is_moving: bool) -> None:
     """Add the calls that a formula may make once the answers are there that it waits for."""
     for site in formula.shape.sites:
         if site.constants is not None:
-            call = Call(site.name, list(site.constants))
+            call = Call(site.name, given(book, site.name, site.constants))
             if site.is_in_branch:
                 found.possible.append(call)
             elif is_moving:

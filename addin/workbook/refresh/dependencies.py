@@ -252,7 +252,8 @@ class Dependencies:
     def _referred(self, text: str, sheet: str) -> list[SheetArea]:
         found = []
         for reference in references(text):
-            with suppress(Unworkable):  # a name that is no area, or a sheet that is not there
-                area = self._book.area_of(reference, sheet) if isinstance(reference, Named) else reference
-                found.append((self._book.known_name(area.sheet or sheet), area))
+            areas = self._book.areas_behind(reference, sheet) if isinstance(reference, Named) else (reference,)
+            for area in areas:
+                with suppress(Unworkable):  # a sheet that is not there
+                    found.append((self._book.known_name(area.sheet or sheet), area))
         return found

@@ -25,6 +25,7 @@ from addin.workbook.calculation.influence import Place
 from addin.workbook.ooxml.book import Book
 from addin.workbook.ooxml.positions import Spot
 from addin.workbook.ooxml.sheet import Sheet
+from addin.workbook.refresh.book_dates import given
 from addin.workbook.refresh.dependencies import (
     NO_VALUE_YET,
     CellNote,
@@ -107,7 +108,7 @@ def _references_to_ours(dependencies: Dependencies, references: list[OurCell]) -
 
 def arguments(book: Book, call: ParsedCall, sheet: str) -> list[Any]:
     """The raw arguments of a call on `sheet`, references replaced by what the cells hold now; raises `Unworkable`."""
-    return [_argument(book, argument, sheet) for argument in call.args]
+    return given(book, call.function_id, [_argument(book, argument, sheet) for argument in call.args])
 
 
 def referenced_value(book: Book, reference: CellReference, sheet: str) -> Scalar:

@@ -20,6 +20,7 @@ from addin.workbook.calculation.influence import Place, by_sheet
 from addin.workbook.calculation.results import to_engine
 from addin.workbook.ooxml.book import Book
 from addin.workbook.ooxml.positions import CellIndex
+from addin.workbook.refresh.book_dates import cells_shown, given
 from addin.workbook.refresh.plan import Plan
 from udfs import Call, Session
 from udfs.cells import Grid, Scalar, cells_of
@@ -119,7 +120,7 @@ class Working:
         given_up: set[str] = set()
         for _ in range(MAX_PASSES):
             asked = await self._trying(partial(_evaluated, answers=answers)) or {}
-            self._calls.update({key: _call(parts) for key, parts in asked.items()})
+            self._calls.update({key: _call(self._book, parts) for key, parts in asked.items()})
             new = [key for key in asked if key not in given_up]
             if not new:
                 break
@@ -127,7 +128,7 @@ class Working:
             found = {key: outcome for key, outcome in zip(new, outcomes, strict=True) if outcome is not None}
             given_up.update(key for key in new if key not in found)
             self._outcomes.update(found)
-            answers = {key: _answer(outcome) for key, outcome in found.items()}
+            answers = {key: _answer(self._book, outcome) for key, outcome in found.items()}
         used: Mapping[int, Sequence[str]] = await self._trying(lambda calculation: calculation.used) or {}
         return used
 
@@ -189,9 +190,9 @@ def _evaluated(calculation: BookCalculation, *, answers: Mapping[str, Any]) -> M
     return calculation.evaluate(answers)
 
 
-def _call(parts: Sequence[Any]) -> Call:
-    name, *given = parts
-    return Call(name, [_argument(each) for each in given])
+def _call(book: Book, parts: Sequence[Any]) -> Call:
+    name, *args = parts
+    return Call(name, given(book, name, [_argument(each) for each in args]))
 
 
 def _results(calculation: BookCalculation, failed: Mapping[str, str]) -> list[Result]:
@@ -213,9 +214,9 @@ def _argument(value: Any) -> Any:
     return CellError(ErrorCode.NA, value["error"]) if isinstance(value, dict) else value
 
 
-def _answer(outcome: Outcome) -> Any:
+def _answer(book: Book, outcome: Outcome) -> Any:
     """An outcome as the engine gets it; a blank cell of a table is an empty text, so that nothing counts it."""
-    result = cells_of(outcome.result)
+    result = cells_shown(book, outcome.result)
     if not isinstance(result, Grid):
         return "" if result is None else to_engine(result)
     rows = [["" if value is None else to_engine(value) for value in row] for row in result.rows()]

@@ -6,6 +6,7 @@ from addin.workbook.calculation.calculation import Result
 from addin.workbook.calculation.influence import Place
 from addin.workbook.ooxml.book import Book
 from addin.workbook.ooxml.stored import same_value
+from addin.workbook.refresh.book_dates import cells_shown
 from addin.workbook.refresh.dependencies import FormulaCell
 from addin.workbook.refresh.report import AnsweredCall, CalculatedCell, Refreshed
 from addin.workbook.refresh.spill import spill
@@ -17,7 +18,7 @@ from udfs.errors import CellError
 
 def write_outcome(book: Book, cell: FormulaCell, outcome: Outcome, report: Refreshed) -> set[Place]:
     """Write one outcome and return the changed cells; an error that may pass never replaces a value."""
-    result = cells_of(outcome.result)
+    result = cells_shown(book, outcome.result)
     if isinstance(result, CellError):
         sheet = book.sheet(cell.sheet)
         is_known = sheet.is_calculated(cell.spot) and not isinstance(sheet.value(cell.spot), CellError)

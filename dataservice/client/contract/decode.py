@@ -20,6 +20,14 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
+_WHY: dict[type[Exception], str] = {
+    OverflowError: "a number that is too large",
+    RecursionError: "it is nested too deeply",
+    UnicodeDecodeError: "its text is not UTF-8",
+    msgspec.ValidationError: "a number that is too large",  # what msgspec says of 1e999
+}
+
+
 def readable(decode: Callable[P, T]) -> Callable[P, T]:
     """`decode`, where every exception is a `MalformedAnswerError`: whatever comes in may be anything at all."""
 
@@ -30,7 +38,7 @@ def readable(decode: Callable[P, T]) -> Callable[P, T]:
         except MalformedAnswerError:
             raise
         except Exception as error:  # noqa: BLE001 - numbers without end, nesting without end, dates that are none
-            problem = f"it cannot be read ({type(error).__name__})"
+            problem = f"an answer that cannot be read: {_WHY.get(type(error), type(error).__name__)}"
         raise MalformedAnswerError(problem)
 
     return decoded

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 IN_FLIGHT = 64
 """Answers may overtake each other: within so many requests, the lower remaining number is the newer one."""
 
+MAX_DIGITS = 15
+"""Of a number in a header; more are no count of requests, and Python refuses to read thousands of them."""
+
 
 @dataclass(frozen=True, slots=True)
 class Quota:
@@ -47,10 +50,15 @@ def quota_in(headers: Mapping[str, str], now: float) -> Quota | None:
     """The quota in the headers of an answer; None where they are missing, unreadable, or of no key (401)."""
     tier = headers.get("x-service-tier", "").strip()
     cap = _count(headers.get("x-service-ratelimit-cap"))
-    remaining = _count(headers.get("x-service-ratelimit-remaining"))
+    remaining = remaining_in(headers)
     if not tier or cap is None or remaining is None:
         return None
     return Quota(tier, cap, remaining, now)
+
+
+def remaining_in(headers: Mapping[str, str]) -> int | None:
+    """The requests left as the headers of an answer tell them; None where they do not."""
+    return _count(headers.get("x-service-ratelimit-remaining"))
 
 
 def newer(known: Quota | None, seen: Quota) -> Quota:
@@ -82,4 +90,4 @@ def _month_of_day(day: date) -> str:
 
 def _count(text: str | None) -> int | None:
     text = (text or "").strip()
-    return int(text) if text.isdecimal() else None
+    return int(text) if text.isdecimal() and len(text) <= MAX_DIGITS else None

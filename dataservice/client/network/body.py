@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from codecs import BOM_UTF8
 
 import httpx
 
@@ -23,7 +24,7 @@ async def read_body(response: httpx.Response | PlainResponse, max_bytes: int) ->
     if (
         isinstance(response, httpx.Response) and response.is_stream_consumed
     ):  # a transport made for tests hands over answers that are read already
-        return _bounded(response.content, max_bytes)
+        return _bounded(response.content, max_bytes).removeprefix(BOM_UTF8)
     packing = response.headers.get("content-encoding", "identity").strip().lower() or "identity"
     if packing not in {"identity", *_WBITS}:
         raise MalformedAnswerError("an answer that cannot be unpacked")
@@ -38,7 +39,7 @@ async def read_body(response: httpx.Response | PlainResponse, max_bytes: int) ->
         parts.append(part)
     if unpack is not None and not unpack.complete:
         raise MalformedAnswerError("an answer that ends too early")
-    return b"".join(parts)
+    return b"".join(parts).removeprefix(BOM_UTF8)  # JSON has none, but some servers write one
 
 
 class Unpacking:

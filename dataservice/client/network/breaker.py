@@ -20,6 +20,7 @@ from dataservice.errors import (
     ConnectionFailedError,
     DataServiceError,
     DeadlineExceededError,
+    InterceptedError,
     InvalidRequestError,
     MissingKeyError,
     NotFoundError,
@@ -90,7 +91,7 @@ class CircuitBreaker:
                 self._key = OpenBreaker(error, next_utc_day(now))
             case TierError():
                 self._endpoints[endpoint] = OpenBreaker(error, next_utc_day(now))
-            case ConnectionFailedError() | DeadlineExceededError():
+            case ConnectionFailedError() | DeadlineExceededError() | InterceptedError():
                 self._outage = _struck(self._outage, error, now)
             case NotFoundError() if isinstance(resource, HistoryResource):
                 self._resources[HistoryResource(resource.slug)] = OpenBreaker(error, now + NEGATIVE_TTL_S)

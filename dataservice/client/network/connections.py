@@ -15,6 +15,7 @@ import h11
 import httpx
 
 from dataservice.client.network.plain_connection import Asked, PlainConnection, Service
+from dataservice.errors import ConnectionFailedError
 
 IDLE_S = 30.0
 """An idle connection is closed after half a minute: within a workbook's recalculations it is used again."""
@@ -120,13 +121,17 @@ class Connections(httpx.AsyncBaseTransport):
         limits = httpx.Limits(
             max_connections=self._at_most, max_keepalive_connections=self._at_most, keepalive_expiry=IDLE_S
         )
-        return httpx.AsyncClient(
-            http2=self._is_https,
-            limits=limits,
-            timeout=None,  # noqa: S113 - each request brings its own
-            follow_redirects=False,
-            verify=self._verify,
-        )
+        try:
+            return httpx.AsyncClient(
+                http2=self._is_https,
+                limits=limits,
+                timeout=None,  # noqa: S113 - each request brings its own
+                follow_redirects=False,
+                verify=self._verify,
+            )
+        except (ImportError, ValueError, httpx.InvalidURL):  # SOCKS needs a package; the address may hold a password
+            problem = "the proxy in HTTPS_PROXY, HTTP_PROXY or ALL_PROXY cannot be used: give it as http://host:port"
+        raise ConnectionFailedError(problem)
 
 
 @dataclass(frozen=True, slots=True)

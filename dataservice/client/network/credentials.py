@@ -9,6 +9,7 @@ import secrets
 from typing import NoReturn
 from urllib.parse import urlsplit
 
+from dataservice.key_text import bare_key
 from dataservice.stores import Store
 
 URL_VARIABLE = "DATA_SERVICE_URL"
@@ -27,7 +28,7 @@ class ApiKey:
     __slots__ = ("_text",)
 
     def __init__(self, text: str) -> None:
-        text = text.strip()
+        text = bare_key(text)
         if not text or not text.isascii() or not text.isprintable() or " " in text:
             raise ValueError("an API key is one word of printable ASCII characters; the one given is not")
         self._text = text
@@ -73,7 +74,7 @@ def sealed_for(key: ApiKey | None, base_url: str, store: Store) -> Store:
 def configured_key(given: str | None) -> ApiKey | None:
     """The key that was given, or else the one in the environment; None for an empty one."""
     text = os.environ.get(KEY_VARIABLE, "") if given is None else given
-    return ApiKey(text) if text.strip() else None
+    return ApiKey(text) if bare_key(text) else None
 
 
 def key_id(key: ApiKey | None, base_url: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC
@@ -10,13 +11,14 @@ from email.utils import parsedate_to_datetime
 import httpx
 import msgspec
 
-from dataservice.client.contract.quota import Quota
+from dataservice.client.contract.quota import Quota, remaining_in
 from dataservice.client.contract.requests import Endpoint, Request
 from dataservice.errors import (
     AuthenticationError,
     ConnectionFailedError,
     DataServiceError,
     DeadlineExceededError,
+    InterceptedError,
     InvalidRequestError,
     MalformedAnswerError,
     NotFoundError,
@@ -26,6 +28,7 @@ from dataservice.errors import (
     UnavailableError,
 )
 
+REDIRECTS = frozenset({301, 302, 303, 307, 308})
 RETRIED_STATUSES = frozenset({500, 502, 503, 504})
 MAX_TEXT = 200  # of the service's own words in a message: a cell shows little more
 
@@ -38,6 +41,17 @@ class Failure:
     retryable: bool = False
     retry_after_s: float | None = None
 
+
+NO_TLS = "WRONG_VERSION_NUMBER"
+"""OpenSSL's word for an answer that is no TLS at all, such as that of a plain http server."""
+
+ADVICE = "sign in to the network or its proxy, or correct the service's address"
+"""What to do where something between here and the service answers in its place."""
+
+_PAGE_KINDS = ("text/html", "application/xhtml+xml")
+_PAGE = re.compile(
+    rb"(?:\xef\xbb\xbf)?\s*(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE | re.DOTALL
+)
 
 UNTRUSTED = "CERTIFICATE_VERIFY_FAILED"
 """OpenSSL's word for a certificate of an authority that is not trusted here."""
@@ -54,6 +68,8 @@ def failed_answer(
 ) -> Failure:
     """The failure that an answer with a status other than 200 is; the service's own words pass through `redact`."""
     path, wait_s = request.path, _retry_after_s(headers, now)
+    if quota is None and (stranger := _stranger(status, headers, body)):
+        return Failure(InterceptedError(f"{stranger}; {ADVICE}", status=status, path=path))
     match status:
         case 400 | 405 | 422:
             said = redact(_said(body)) or f"HTTP {status}"
@@ -64,7 +80,7 @@ def failed_answer(
             return Failure(_tier_error(request, quota))
         case 404:
             return Failure(NotFoundError(f"no {request.subject or path}", status=status, path=path))
-        case 429 if quota is not None and quota.remaining == 0:
+        case 429 if remaining_in(headers) == 0:
             return Failure(month_spent(quota).at(path))
         case 429:  # only the quota headers prove that the month is over: the service, or a gateway, asks to wait
             hurried = UnavailableError("it asks for fewer requests at a time, HTTP 429", status=status, path=path)
@@ -73,7 +89,44 @@ def failed_answer(
             failed = ServerFailedError(f"HTTP {status}", status=status, path=path)
             return Failure(failed, retryable=status in RETRIED_STATUSES, retry_after_s=wait_s)
         case _:
-            return Failure(MalformedAnswerError(f"unexpected HTTP {status}", status=status, path=path))
+            said = redact(_said(body))
+            problem = f"unexpected HTTP {status}{': ' if said else ''}{said}"
+            return Failure(MalformedAnswerError(problem, status=status, path=path))
+
+
+def page_in_place(request: Request, headers: Mapping[str, str], body: bytes) -> Failure | None:
+    """The failure that an answer 200 is whose body is a web page, such as that to sign in to a network; else None."""
+    if not _is_page(headers, body):
+        return None
+    problem = f"a web page came instead of data; {ADVICE}"
+    return Failure(InterceptedError(problem, status=httpx.codes.OK, path=request.path))
+
+
+def _stranger(status: int, headers: Mapping[str, str], body: bytes) -> str:
+    """What something between here and the service answered in its place: no quota, and no JSON; else empty."""
+    match status:
+        case httpx.codes.PROXY_AUTHENTICATION_REQUIRED:
+            return "a proxy asks for a name and a password, HTTP 407"
+        case httpx.codes.NETWORK_AUTHENTICATION_REQUIRED:
+            return "the network asks to sign in, HTTP 511"
+        case _ if status in REDIRECTS and "location" in headers:
+            return f"it redirects to {_host(headers['location'])}, HTTP {status}"
+        case _ if status < 500 and status != httpx.codes.TOO_MANY_REQUESTS and _is_page(headers, body):
+            return f"a web page came instead of data, HTTP {status}"
+    return ""
+
+
+def _is_page(headers: Mapping[str, str], body: bytes) -> bool:
+    kind = headers.get("content-type", "").partition(";")[0].strip().lower()
+    return (kind in _PAGE_KINDS and body.lstrip()[:1] not in (b"{", b"[")) or _PAGE.match(body) is not None
+
+
+def _host(location: str) -> str:
+    """Where an answer leads, without path and query, which may hold what nobody else should read."""
+    try:
+        return httpx.URL(location).host or "another path"
+    except httpx.InvalidURL:
+        return "another address"
 
 
 def failed_exchange(request: Request, error: Exception) -> Failure:
@@ -87,6 +140,13 @@ def failed_exchange(request: Request, error: Exception) -> Failure:
             return Failure(DeadlineExceededError("no whole answer in time", path=request.path))
         case httpx.ConnectError() if UNTRUSTED in str(error):
             return Failure(ConnectionFailedError("its certificate is not trusted", path=request.path))
+        case httpx.ConnectError() if NO_TLS in str(error):
+            return Failure(ConnectionFailedError("it does not speak https at this address", path=request.path))
+        case httpx.ProxyError():
+            refusal = str(error)[:3]
+            status = f", HTTP {refusal}" if refusal.isdecimal() else ""
+            problem = f"the proxy refused to connect{status}; {ADVICE}"
+            return Failure(ConnectionFailedError(problem, path=request.path))
         case httpx.ConnectError():
             return Failure(ConnectionFailedError("no connection", path=request.path), retryable=True)
         case httpx.DecodingError():

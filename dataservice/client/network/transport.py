@@ -15,7 +15,7 @@ from dataservice.client.fair_timeout import FairTimeout
 from dataservice.client.network.body import ACCEPTED, MAX_ANSWER_BYTES, read_body
 from dataservice.client.network.connections import Connections, PlainResponse, service_at
 from dataservice.client.network.credentials import ApiKey
-from dataservice.client.network.error_mapping import Failure, failed_answer, failed_exchange
+from dataservice.client.network.error_mapping import Failure, failed_answer, failed_exchange, page_in_place
 from dataservice.client.network.plain_connection import Asked
 
 CONNECTIONS = 16
@@ -125,7 +125,7 @@ class Transport:
         finally:
             await response.aclose()
         if status == httpx.codes.OK:
-            return Exchange(body, quota, spent=spent)
+            return Exchange(page_in_place(request, response.headers, body) or body, quota, spent=spent)
         return Exchange(
             failed_answer(request, status, response.headers, body, quota, self._redact, now), quota, spent=spent
         )

@@ -69,3 +69,11 @@ def test_a_file_of_authorities_that_cannot_be_used_is_told(tmp_path, content, wh
         file.write_text(content)
     with pytest.raises(SettingsError, match=f"ca_file cannot be used: .*firm.pem {why}"):
         trusted(file)
+
+
+@pytest.mark.parametrize("address", ["socks5://me:a-password@127.0.0.1:1", "ftp://me:a-password@proxy.example"])
+def test_a_proxy_of_a_kind_that_cannot_be_used_is_named_without_its_password(tmp_path, address):
+    environ = environment(tmp_path, url="https://data.example", api_key="ds_" + "0" * 40)
+    done = addin("eval", FORMULA, environ={**environ, "HTTPS_PROXY": address, "NO_PROXY": ""})
+    assert "the proxy in HTTPS_PROXY, HTTP_PROXY or ALL_PROXY cannot be used" in done.stderr
+    assert "a-password" not in done.stderr + done.stdout

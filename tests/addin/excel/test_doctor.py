@@ -12,6 +12,7 @@ from addin.config.settings import Settings
 from addin.excel.doctor import State, examine
 from addin.tls.certificates import Certificates
 from tests.addin.commands import addin, environment
+from tests.addin.half_answers import half_answers_of
 
 NOW = dt.datetime.now(dt.UTC)
 
@@ -134,3 +135,22 @@ def test_the_command_gives_json_and_no_key(service, tmp_path):
     assert told["address"]["state"] == "good"
     assert told["backend"]["advice"] == "start it with: addin serve"
     assert service.key not in done.stdout
+
+
+@pytest.mark.usefixtures("key")
+async def test_a_sign_in_page_in_the_services_place_is_told_and_no_request_is_spent(service, own, tmp_path):
+    with half_answers_of(service.url) as between:
+        between.fault = "html"
+        found = await links(Settings(url=between.url, cache_dir=tmp_path / "cache", port=1), own)
+    assert (found["service"].state, "a web page or a redirect (200)" in found["service"].text) == (State.BROKEN, True)
+    assert "sign in to the network" in found["service"].advice
+    assert "quota" not in found
+
+
+async def test_a_proxy_of_a_kind_that_cannot_be_used_is_told_without_its_password(own, tmp_path, monkeypatch):
+    monkeypatch.setenv("HTTPS_PROXY", "socks5://me:a-password@127.0.0.1:1")
+    found = await links(Settings(url="https://data.example", cache_dir=tmp_path / "cache", port=1), own)
+    assert (found["service"].state, found["service"].text) == (
+        State.BROKEN,
+        "its proxy cannot be used (https: 127.0.0.1:1)",
+    )

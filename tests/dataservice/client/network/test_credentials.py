@@ -68,6 +68,11 @@ def test_what_cannot_be_a_key_is_refused_without_repeating_it(wrong):
     assert not wrong.strip() or wrong not in str(refused.value)
 
 
+@pytest.mark.parametrize("around", ["{}", " {}\r\n", "\ufeff{}", '"{}"', "'{}'", "\u200b{}\u00a0"])
+def test_what_a_copied_key_brings_along_is_taken_off(around):
+    assert ApiKey(around.format(KEY)).reveal() == KEY
+
+
 def test_a_key_does_not_show_in_text_made_of_it(caplog):
     key = ApiKey(f" {KEY}\n")
     with caplog.at_level(logging.DEBUG):
