@@ -126,13 +126,13 @@ class EqualCalls:
         """The places of calls of one function, which gets `given`; raises `TypeError` for what cannot be compared."""
         function_id = calls[0].function_id
         known, body = self._known[function_id], self._bindings[function_id].body
-        places: list[int] = []
-        for call, read in zip(calls, given, strict=True):
-            place = known.get(read)
-            if place is None:
-                place = known[read] = self._add(call, (body, read))
-            places.append(place)
-        return places
+        places = list(map(known.get, given))
+        if None in places:
+            for number, place in enumerate(places):
+                if place is None and (place := known.get(given[number])) is None:
+                    place = known[given[number]] = self._add(calls[number], (body, given[number]))
+                places[number] = place
+        return places  # type: ignore[return-value]  # none of them is None any more
 
     def run(self, place: int) -> Run | CellError:
         """The run of the call at this place of `firsts`, to be begun at once; or the error that it ends with."""
