@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from itertools import compress
 from operator import not_
 
@@ -45,7 +45,7 @@ class ResponseCache:
 
     @property
     def held_bytes(self) -> int:
-        """The bytes in use; an answer that was replaced counts until its dictionary is dropped."""
+        """The bytes in use; what was replaced or has moved counts until its dictionary is dropped."""
         return self._newer_bytes + self._older_bytes
 
     def fresh(self, call: bytes, now: float) -> Ready | None:
@@ -57,10 +57,11 @@ class ResponseCache:
         found = list(map(self._newer.get, calls))
         if self._older and not all(found):
             others = list(compress(calls, map(not_, found)))
-            used = {call: ready for call in others if (ready := self._older.get(call)) is not None}
-            if used:
-                self._use_again(used)
-                found = [ready or used.get(call) for call, ready in zip(calls, found, strict=True)]
+            older = list(map(self._older.get, others))
+            if any(older):
+                self.put_all(list(compress(others, older)), [ready for ready in older if ready is not None])
+                rest = iter(older)
+                found = [ready or next(rest) for ready in found]
         if not any(found):
             return found
         latest = now + CLOCK_STEP_S  # answers of a later time are from before the clock was set back
@@ -96,13 +97,6 @@ class ResponseCache:
         self._newer, self._older = {}, {}
         self._newer_bytes = self._older_bytes = 0
 
-    def _use_again(self, used: dict[bytes, Ready]) -> None:
-        """Move these from the older dictionary to the newer one."""
-        for call in used:
-            del self._older[call]
-        self._older_bytes -= _size(used.keys(), used.values())
-        self.put_all(list(used), list(used.values()))
 
-
-def _size(calls: Collection[bytes], answers: Collection[Ready]) -> int:
+def _size(calls: Sequence[bytes], answers: Sequence[Ready]) -> int:
     return sum(map(len, calls)) + sum([len(ready.head) for ready in answers]) + _OVERHEAD_BYTES * len(calls)

@@ -15,7 +15,7 @@ SETTLED = (NotFoundError, TierError, InvalidRequestError)
 """Refusals that stay true for a while: what rests on one of them is as good as it can be."""
 
 
-class Learned(msgspec.Struct, frozen=True, eq=False):
+class Learned(msgspec.Struct, frozen=True, eq=False, gc=False):
     """The reply to a question, and what it means for every function that goes on with it."""
 
     replies: tuple[Reply]
@@ -31,19 +31,19 @@ class Learned(msgspec.Struct, frozen=True, eq=False):
     @classmethod
     def of(cls, question: Question, reply: Reply) -> Learned:
         """What a function learns that asked `question`."""
-        if not isinstance(reply, Answer):
-            if isinstance(reply, DataServiceError) and not isinstance(reply, SETTLED):
-                return cls((reply,), failed=reply, is_lacking=True)
-            return cls((reply,))
-        max_age_s = question.cached_max_age_s
-        if max_age_s is not None:
-            return cls((reply,), max(reply.fresh_until, reply.fetched_at + max_age_s))
-        if reply.stale_because is not None:
-            return cls((reply,), reply.fresh_until, stale=reply, is_lacking=True)
-        return cls((reply,), reply.fresh_until)
+        if isinstance(reply, Answer):
+            max_age_s = question.cached_max_age_s
+            if max_age_s:
+                return cls((reply,), max(reply.fresh_until, reply.fetched_at + max_age_s))
+            if max_age_s is None and reply.stale_because is not None:
+                return cls((reply,), reply.fresh_until, stale=reply, is_lacking=True)
+            return cls((reply,), reply.fresh_until)
+        if isinstance(reply, DataServiceError) and not isinstance(reply, SETTLED):
+            return cls((reply,), failed=reply, is_lacking=True)
+        return cls((reply,))
 
 
-class Run(msgspec.Struct, eq=False):
+class Run(msgspec.Struct, eq=False, gc=False):
     """One function under way: what it asks now, what its result rests on so far, and how it ended."""
 
     asking: Asking[Any] | None
