@@ -1,4 +1,4 @@
-"""What memory is enough for ends without a coroutine, with the very outcome that the coroutine has."""
+"""A call of SIGNAL that memory is enough for ends where it is read, with the very outcome of its coroutine."""
 
 import asyncio
 import math
