@@ -17,7 +17,7 @@ SETTLED = (NotFoundError, TierError, InvalidRequestError)
 """Refusals that stay true for a while: what rests on one of them is as good as it can be."""
 
 
-class Learned(msgspec.Struct, frozen=True, eq=False, gc=False):
+class Learned(msgspec.Struct, frozen=True, eq=False):
     """The reply to a question, and what it means for every function that goes on with it."""
 
     replies: tuple[Reply]
@@ -45,7 +45,7 @@ class Learned(msgspec.Struct, frozen=True, eq=False, gc=False):
         return cls((reply,))
 
 
-class Run(msgspec.Struct, eq=False, gc=False):
+class Run(msgspec.Struct, eq=False):
     """One function under way: what it asks now, what its result rests on so far, and how it ended."""
 
     asking: Asking[Any] | None
