@@ -229,16 +229,18 @@ class Batches:
         answered, requests = await self._outcomes(self._read(texts, wrong), where)
         await asyncio.sleep(0)
         different = await self._encoded(answered, self._clock())
-        answers = [different[place] for place in answered.places]
+        answers = list(map(different.__getitem__, answered.places))
         now = self._clock()
         if wrong:
             said = {place: Ready(encode_error(error), now + INVALID_CALL_TTL_S, now) for place, error in wrong.items()}
             rest = iter(answers)
             answers = [said[place] if place in said else next(rest) for place in range(len(texts))]
-        answered_texts = zip(texts, answers, strict=True)
+        rest = iter(answers)
         async for part in in_turns(texts, CALLS_A_TURN):
+            made = list(islice(rest, len(part)))
+            fresh = [ready.fresh_until > now for ready in made]
             if refreshes == self._refreshes:  # else these answers predate a refresh
-                self._cache.put_all([each for each in islice(answered_texts, len(part)) if each[1].fresh_until > now])
+                self._cache.put_all(list(compress(part, fresh)), list(compress(made, fresh)))
         return answers, requests
 
     async def _read(self, texts: Sequence[bytes], wrong: dict[int, CellError]) -> AsyncIterator[list[Call]]:

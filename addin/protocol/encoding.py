@@ -5,7 +5,6 @@ An answer is cached as the bytes before the number after `"fresh_s":`, so that s
 
 from __future__ import annotations
 
-import math
 from datetime import date, datetime
 from functools import lru_cache
 from typing import Any
@@ -72,7 +71,7 @@ def encode_error(error: CellError) -> bytes:
 
 def finish(head: bytes, fresh_s: float) -> bytes:
     """The whole JSON object: `head` with the seconds for which the host may cache it, cut to tenths."""
-    return head + _tail(max(0, math.floor(fresh_s * 10)))
+    return head + _tail(int(fresh_s * 10) if fresh_s > 0 else 0)
 
 
 @lru_cache(maxsize=16_384)

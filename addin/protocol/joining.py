@@ -25,28 +25,29 @@ NO_ROOM = Ready(
 
 async def joined(answers: Sequence[Ready], now: float, max_bytes: int) -> bytes:
     """The answers as the text of a JSON list; those that leave no room become errors."""
-    tails = _Tails(now)
+    whole = _Whole(now)
     parts: list[bytes] = []
     room = max_bytes
     async for part in in_turns(answers, CALLS_A_TURN):
-        room -= sum([len(answer.head) for answer in part])
-        if room < 0:  # equal calls share one answer in memory, but each is sent
-            room += sum([len(answer.head) for answer in part])
+        size = sum([len(answer.head) for answer in part])
+        if size > room:  # equal calls share one answer in memory, but each is sent
             part, room = _within(part, room)
-        parts += [answer.head + tails[answer.fresh_until] for answer in part]
+        else:
+            room -= size
+        parts += map(whole.__getitem__, part)
     return b"[%b]" % b",".join(parts)
 
 
-class _Tails(dict[float, bytes]):
-    """The ends of answers by the time until which they are fresh: most of a batch share a few."""
+class _Whole(dict[Ready, bytes]):
+    """Answers with their ends: those that many calls share are completed once."""
 
     def __init__(self, now: float) -> None:
         super().__init__()
         self._now = now
 
-    def __missing__(self, fresh_until: float) -> bytes:
-        tail = self[fresh_until] = finish(b"", fresh_until - self._now)
-        return tail
+    def __missing__(self, answer: Ready) -> bytes:
+        text = self[answer] = finish(answer.head, answer.fresh_until - self._now)
+        return text
 
 
 def _within(answers: Sequence[Ready], room: int) -> tuple[list[Ready], int]:

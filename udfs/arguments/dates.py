@@ -9,7 +9,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
-from functools import lru_cache
 from math import isfinite
 from typing import Any, ClassVar, TypeAlias
 
@@ -61,7 +60,7 @@ class Day(Kind):
     def read_numbers(self, raw: Sequence[float], name: str, today: date) -> list[date]:
         """The same for many numbers, whole days at once where all of them are days."""
         if min(raw) >= 1 and max(raw) < AFTER_LAST_SERIAL and all(map(isfinite, raw)):
-            return list(map(_day_of, map(int, raw)))
+            return list(map(_DAYS.__getitem__, map(int, raw)))
         return [self.read(number, name, today) for number in raw]
 
 
@@ -114,12 +113,20 @@ def _from_serial(serial: float, name: str) -> date:
         raise ArgumentError(f"{name} {serial:g} is not a date; for {-serial:g} days back give the text -{-serial:g}D")
     if not 1 <= serial < AFTER_LAST_SERIAL:
         raise ArgumentError(f"{name} {serial:g} is not a date: serial numbers run from 1 to {LAST_SERIAL}")
-    return _day_of(int(serial))
+    return _DAYS[int(serial)]
 
 
-@lru_cache(maxsize=CACHED_DAYS)
-def _day_of(serial: int) -> date:
-    return EPOCH + timedelta(days=serial)
+class _Days(dict[int, date]):
+    """The days of serial numbers; at most `CACHED_DAYS` are kept."""
+
+    def __missing__(self, serial: int) -> date:
+        if len(self) >= CACHED_DAYS:
+            self.clear()
+        day = self[serial] = EPOCH + timedelta(days=serial)
+        return day
+
+
+_DAYS = _Days()
 
 
 def _counted(text: str) -> Last | Max | None:

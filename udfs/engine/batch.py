@@ -46,16 +46,14 @@ class Reader(Protocol):
 class Batch:
     """Functions side by side, begun at `now`: each resource is looked up and read at most once, the widest first.
 
-    `gate` is told what is to be fetched before it is; `follower` gets each function as soon as it ends.
+    `gate` is told what is to be fetched before it is; a `follower` gets each function as soon as it ends.
     """
 
-    def __init__(
-        self, reader: Reader, now: float, *, gate: Gate | None = None, follower: Follower | None = None
-    ) -> None:
+    def __init__(self, reader: Reader, now: float, *, gate: Gate | None = None) -> None:
         self._reader = reader
         self._now = now
         self._gate = gate
-        self._follower = follower
+        self.follower: Follower | None = None
         self._askers = Askers((), ())
         self._learned: dict[Question, Learned] = {}
         self._misses: dict[Resource[Any], Miss[Any]] = {}
@@ -70,6 +68,10 @@ class Batch:
         """How many of the names exist that were in doubt."""
         self._open = 0
         """How many of them are fetched in this round."""
+
+    def at_hand(self, question: Question) -> Learned | None:
+        """The reply to a question and what it means, where memory or this batch knows it."""
+        return self._learned.get(question) or self._from_memory(question)
 
     def begin(self, run: Run) -> None:
         """Let `run` go as far as memory can answer; most end here."""
@@ -100,14 +102,14 @@ class Batch:
 
         What they ask next waits for the next round, where it is asked together with all others.
         """
-        if self._follower is None or question.cached_max_age_s is not None:
+        if self.follower is None or question.cached_max_age_s is not None:
             self._learn(question, await self._reply(question))
         else:
-            async with self._follower.places:
-                if not any(map(self._follower.wants, self._askers.of(question))):
+            async with self.follower.places:
+                if not any(map(self.follower.wants, self._askers.of(question))):
                     return
                 self._learn(question, await self._reply(question))
-        if self._follower is None:
+        if self.follower is None:
             return
         async for run in cooperative(self._askers.replied(question)):
             self._take_turn(run)
@@ -119,15 +121,15 @@ class Batch:
         """Let a function that waits go on, if it can; give it up if nobody wants it."""
         if not run.questions:
             return
-        if self._follower is not None and not self._follower.wants(run):
+        if self.follower is not None and not self.follower.wants(run):
             run.close()
             run.given_up = True
         else:
             replied = () if run.questions is PAUSE else self._replies(run, run.questions)
             if replied is not None:
                 self._go_on(run, replied)
-        if self._follower is not None and not run.questions:
-            self._follower.ended(run)
+        if self.follower is not None and not run.questions:
+            self.follower.ended(run)
 
     def _go_on(self, run: Run, replies: Sequence[Reply] | None) -> None:
         """Go on with `replies` as far as those so far and memory can answer, or to the next pause."""
@@ -152,7 +154,7 @@ class Batch:
         """The replies to all of `questions`, noted for `run`; None as long as one is missing."""
         known = self._learned
         if len(questions) == 1 and run.used is None and not self._meters:  # what nearly every function asks
-            only = known.get(questions[0]) or self._from_memory(questions[0])
+            only = self.at_hand(questions[0])
             if only is not None:
                 run.note(only)
             return None if only is None else only.replies
@@ -172,14 +174,12 @@ class Batch:
         """What memory holds, where that is enough."""
         if question in self._not_in_memory:
             return None
-        found = None
-        if question.instead_of is None:
-            found = self._reader.peek(question.resource, max_age_s=question.cached_max_age_s or None)
+        max_age_s = question.cached_max_age_s or None
+        found = self._reader.peek(question.resource, max_age_s=max_age_s) if question.instead_of is None else None
         if found is None and not question.only_memory:
             self._not_in_memory.add(question)
             return None
-        learned = self._learned[question] = Learned.of(question, found)
-        return learned
+        return self._learn(question, found)
 
     async def _decide(self, questions: Sequence[Question]) -> None:
         """Reply to those who ask for a resource instead of another: with its answer, or None to go on without.
@@ -240,8 +240,8 @@ class Batch:
         try:
             if question.cached_max_age_s is None:
                 meter = self._meters[question] = Meter()
-                known_miss = self._misses.get(question.resource)
-                return await self._reader.read(question.resource, known_miss=known_miss, meter=meter)
+                miss = self._misses.get(question.resource)
+                return await self._reader.read(question.resource, known_miss=miss, meter=meter)
             return question.accepted(await self._last_known(question), self._now)
         except Exception as error:  # noqa: BLE001 - it becomes the error of the cells that asked
             return error if question.cached_max_age_s is None else None

@@ -14,13 +14,16 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from udfs.engine.effects import Asking
+from udfs.engine.effects import MORE, Asking, Question
 from udfs.engine.registry import Udf, find
-from udfs.engine.run import Run
+from udfs.engine.run import Learned, Run
 from udfs.errors import CellError, error_cell
 
-_Begin: TypeAlias = tuple[Callable[..., Asking[Any]], Sequence[Any]]
-"""What makes a call ready to run, and with which arguments; it raises what is wrong with them."""
+_Begin: TypeAlias = Run | CellError | tuple[Any, ...] | None
+"""The run or error that a call has ended with; what its function gets; None where that is read when it begins."""
+
+AtHand: TypeAlias = Callable[[Question], Learned | None]
+"""What is known of a question without asking anybody."""
 
 
 class Call(msgspec.Struct, frozen=True, gc=False):
@@ -72,6 +75,19 @@ class Binding:
         """As `call`, also with ranges."""
         return self.function.bind(args, self._injected["today"], self._injected)
 
+    def ended(self, given: Sequence[Any], at_hand: AtHand) -> Run | None:
+        """The run of a call that what is at hand is enough for; None where it has to be begun."""
+        at_once = self.function.at_once
+        questions = at_once.question(*given) if at_once else ()
+        learned = at_hand(questions[0]) if questions else None
+        if at_once is None or learned is None or learned.is_lacking or learned.replies[0] is None:
+            return None
+        try:
+            result = at_once.result(learned.replies[0], *given)
+        except Exception:  # noqa: BLE001 - the run raises the same
+            return None
+        return None if result is MORE else Run(None, result, fresh_until=learned.fresh_until)
+
     def _first_left_out(self, args: Sequence[Any]) -> tuple[Any, ...]:
         """What is read in place of the arguments behind these; raises what is wrong with the first such call."""
         self.general(args).close()
@@ -94,14 +110,20 @@ class Bindings(dict[str, Binding]):
 
 
 class EqualCalls:
-    """The calls of one batch that differ: `firsts`, in the order in which they were first met."""
+    """The calls of one batch that differ: `firsts`, in the order in which they were first met.
 
-    def __init__(self, bindings: Bindings) -> None:
+    What is `at_hand` when a call is met ends it there, where it is enough.
+    """
+
+    def __init__(self, bindings: Bindings, at_hand: AtHand | None = None) -> None:
         self._bindings = bindings
+        self._at_hand = at_hand
         self._known: defaultdict[str, dict[Hashable, int]] = defaultdict(dict)
         """By the function and what it gets, the place."""
         self.firsts: list[Call] = []
-        self._begins: list[_Begin | CellError] = []
+        self._begins: list[_Begin] = []
+        self.open: list[int] = []
+        """The places of those that have not ended when they were met."""
 
     def places(self, calls: Sequence[Call]) -> list[int]:
         """The place among the `firsts` of each of `calls`.
@@ -110,42 +132,55 @@ class EqualCalls:
         """
         try:
             (function_id,) = {call.function_id for call in calls}
-            return self._places(calls, self._bindings[function_id].read_all([call.args for call in calls]))
+            given = self._bindings[function_id].read_all([call.args for call in calls])
+            found = list(map(self._known[function_id].get, given))
         except Exception:  # noqa: BLE001 - several functions, or calls that are no others' equal: each by itself
             return [self._place(call) for call in calls]
+        return self._all_placed(calls, given, found) if None in found else found  # type: ignore[return-value]
 
     def _place(self, call: Call) -> int:
         try:
-            return self._places([call], [self._bindings[call.function_id].read(call.args)])[0]
+            given = self._bindings[call.function_id].read(call.args)
+            found = self._known[call.function_id].get(given)
         except TypeError:
-            return self._add(call, (self._bindings[call.function_id].general, (call.args,)))
+            return self._add(call, None)
         except Exception as error:  # noqa: BLE001 - whatever it is, it becomes this one cell's error
             return self._add(call, error_cell(error, call.function_id))
+        return self._all_placed([call], [given], [found])[0]
 
-    def _places(self, calls: Sequence[Call], given: Sequence[tuple[Any, ...]]) -> list[int]:
-        """The places of calls of one function, which gets `given`; raises `TypeError` for what cannot be compared."""
-        function_id = calls[0].function_id
-        known, body = self._known[function_id], self._bindings[function_id].body
+    def _all_placed(
+        self, calls: Sequence[Call], given: Sequence[tuple[Any, ...]], found: Sequence[int | None]
+    ) -> list[int]:
+        """The places of calls of one function, which gets `given`: those `found`, and new ones where it is None."""
+        function_id, at_hand = calls[0].function_id, self._at_hand
+        known, binding = self._known[function_id], self._bindings[function_id]
         places: list[int] = []
-        for call, read in zip(calls, given, strict=True):
-            place = known.get(read)
-            if place is None:
-                place = known[read] = self._add(call, (body, read))
+        for call, read, place in zip(calls, given, found, strict=True):
+            if place is None and (place := known.get(read)) is None:
+                run = binding.ended(read, at_hand) if at_hand else None
+                place = known[read] = self._add(call, run or read)
             places.append(place)
         return places
 
     def run(self, place: int) -> Run | CellError:
-        """The run of the call at this place of `firsts`, to be begun at once; or the error that it ends with."""
+        """The run of the call at this place of `firsts`, which is made when it is first asked for; or its error."""
         begin = self._begins[place]
-        if isinstance(begin, CellError):
+        if isinstance(begin, (Run, CellError)):
             return begin
-        body, given = begin
+        call = self.firsts[place]
+        binding = self._bindings[call.function_id]
+        made: Run | CellError
         try:
-            return Run(body(*given))
+            made = Run(binding.general(call.args) if begin is None else binding.body(*begin))
         except Exception as error:  # noqa: BLE001 - whatever it is, it becomes this one cell's error
-            return error_cell(error, self.firsts[place].function_id)
+            made = error_cell(error, call.function_id)
+        self._begins[place] = made
+        return made
 
-    def _add(self, call: Call, begin: _Begin | CellError) -> int:
+    def _add(self, call: Call, begin: _Begin) -> int:
+        place = len(self.firsts)
         self.firsts.append(call)
         self._begins.append(begin)
-        return len(self.firsts) - 1
+        if type(begin) is not Run:
+            self.open.append(place)
+        return place

@@ -10,6 +10,7 @@ import inspect
 from collections.abc import Callable, Sequence
 
 from udfs.arguments.parameters import signature_of
+from udfs.engine.effects import AtOnce
 from udfs.engine.python_function import PythonFunction, python_function
 from udfs.engine.registry import Body, Shape, Udf
 
@@ -21,6 +22,7 @@ def udf(
     examples: Sequence[str] = (),
     keep_s: float | None = None,
     runs_last: bool = False,
+    at_once: AtOnce | None = None,
 ) -> Callable[[Body], PythonFunction]:
     """Make a function of the library of a coroutine; its name is the id, its docstring the help."""
 
@@ -39,6 +41,7 @@ def udf(
             body=body,
             keep_s=keep_s,
             runs_last=runs_last,
+            at_once=at_once,
         )
         return python_function(function)
 

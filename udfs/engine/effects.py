@@ -9,7 +9,7 @@ same code as the answer.
 
 from __future__ import annotations
 
-from collections.abc import Coroutine, Generator, Iterable, Sequence
+from collections.abc import Callable, Coroutine, Generator, Iterable, Sequence
 from functools import lru_cache
 from types import coroutine
 from typing import Any, TypeAlias, TypeVar, cast
@@ -54,6 +54,21 @@ class Question(msgspec.Struct, frozen=True, cache_hash=True):
         fits = found.is_fresh(now) if max_age_s == FRESH else found.age_s(now) <= max_age_s
         return found if fits else None
 
+
+class AtOnce(msgspec.Struct, frozen=True):
+    """How a function's result follows from one fresh answer in memory, without a coroutine: only for the sake of time.
+
+    The coroutine is what holds: for every call it asks the same question first, and goes on with the same `result`.
+    """
+
+    question: Callable[..., Sequence[Question]]
+    """For the arguments of a call, the question whose reply may be enough; none where no reply is."""
+    result: Callable[..., Any]
+    """For the answer and the arguments, the result, or `MORE`; if it raises, the coroutine raises the same."""
+
+
+MORE = object()
+"""The result where a function has to ask more."""
 
 PAUSE: tuple[Question, ...] = (Question(CatalogueResource(), cached_max_age_s=FRESH),)
 """Asked in place of questions by a function with much to do: the driver goes on with it after all others had a turn.

@@ -33,16 +33,16 @@ class Learned(msgspec.Struct, frozen=True, eq=False):
     @classmethod
     def of(cls, question: Question, reply: Reply) -> Learned:
         """What a function learns that asked `question`."""
-        if not isinstance(reply, Answer):
-            if isinstance(reply, DataServiceError) and not isinstance(reply, SETTLED):
-                return cls((reply,), failed=reply, is_lacking=True)
-            return cls((reply,))
-        max_age_s = question.cached_max_age_s
-        if max_age_s is not None:
-            return cls((reply,), max(reply.fresh_until, reply.fetched_at + max_age_s))
-        if reply.stale_because is not None:
-            return cls((reply,), reply.fresh_until, stale=reply, is_lacking=True)
-        return cls((reply,), reply.fresh_until)
+        if isinstance(reply, Answer):
+            max_age_s = question.cached_max_age_s
+            if max_age_s:
+                return cls((reply,), max(reply.fresh_until, reply.fetched_at + max_age_s))
+            if max_age_s is None and reply.stale_because is not None:
+                return cls((reply,), reply.fresh_until, stale=reply, is_lacking=True)
+            return cls((reply,), reply.fresh_until)
+        if isinstance(reply, DataServiceError) and not isinstance(reply, SETTLED):
+            return cls((reply,), failed=reply, is_lacking=True)
+        return cls((reply,))
 
 
 class Run(msgspec.Struct, eq=False):

@@ -13,7 +13,7 @@ from dataservice.client.contract.windows import utc_day
 from udfs.cells import in_python
 from udfs.engine import batch
 from udfs.engine.batch import Batch, Reader
-from udfs.engine.binding import Bindings, EqualCalls
+from udfs.engine.binding import AtHand, Bindings, EqualCalls
 from udfs.engine.binding import Call as Call  # what a session is given and gives is found beside it
 from udfs.engine.following import Gate, Listener, Reporter
 from udfs.engine.foresight import AfterRefresh, Foresight, Guess, spread
@@ -25,7 +25,6 @@ from udfs.engine.outcome import charged_once, outcome_of
 from udfs.engine.registry import REGISTRY
 from udfs.engine.run import Run
 from udfs.engine.turns import LIGHT_ITEMS_A_LOOK, cooperative, in_turns
-from udfs.errors import CellError
 
 
 class CostPreview(msgspec.Struct, frozen=True):
@@ -96,12 +95,13 @@ class Session:
         """As `answer`, but each outcome once, however many calls share it; the calls come in parts, and none is kept
         that equals another."""
         bindings = self._bindings()
-        equal, places = await _together(parts, bindings)
-        runs = await self._run(equal, reader or self._reader, bindings.now, gate)
+        batch = Batch(reader or self._reader, bindings.now, gate=gate)
+        equal, places = await _together(parts, bindings, None if self._traced else batch.at_hand)
+        await self._run(equal, batch)
         now = self._clock()
         outcomes: list[Outcome] = []
-        async for part in in_turns(list(zip(equal.firsts, runs, strict=True)), LIGHT_ITEMS_A_LOOK):
-            outcomes += [outcome_of(call, run, bindings, now) for call, run in part]
+        async for part in in_turns(range(len(equal.firsts)), LIGHT_ITEMS_A_LOOK):
+            outcomes += [outcome_of(equal.firsts[first], equal.run(first), bindings, now) for first in part]
         return Answered(equal.firsts, outcomes, places)
 
     async def follow(self, calls: Sequence[Call], listener: Listener, *, reader: Reader, gate: Gate) -> None:
@@ -110,12 +110,12 @@ class Session:
         A call that nobody wants any more is given up: it has no outcome.
         """
         bindings = self._bindings()
-        equal, places = await _together(in_turns(calls, LIGHT_ITEMS_A_LOOK), bindings)
-        reporter = Reporter(
+        batch = Batch(reader, bindings.now, gate=gate)
+        equal, places = await _together(in_turns(calls, LIGHT_ITEMS_A_LOOK), bindings, batch.at_hand)
+        reporter = batch.follower = Reporter(
             listener, places, lambda first, run: outcome_of(equal.firsts[first], run, bindings, self._clock())
         )
-        batch = Batch(reader, bindings.now, gate=gate, follower=reporter)
-        for part in _in_order(equal):
+        for part in _in_order(equal, range(len(equal.firsts))):
             async for first in cooperative(part):
                 run = equal.run(first)
                 if isinstance(run, Run):
@@ -123,20 +123,15 @@ class Session:
                 reporter.begun(first, run)
             await batch.end()
 
-    async def _run(
-        self, equal: EqualCalls, reader: Reader, now: float, gate: Gate | None = None
-    ) -> list[Run | CellError]:
-        batch = Batch(reader, now, gate=gate)
-        runs: dict[int, Run | CellError] = {}
-        for part in _in_order(equal):
+    async def _run(self, equal: EqualCalls, batch: Batch) -> None:
+        for part in _in_order(equal, equal.open):
             async for few in in_turns(part):
                 for first in few:
-                    run = runs[first] = equal.run(first)
+                    run = equal.run(first)
                     if isinstance(run, Run):
                         run.used = {} if self._traced else None
                         batch.begin(run)
             await batch.end()
-        return [runs[first] for first in range(len(equal.firsts))]
 
     async def value(self, function_id: str, args: Sequence[Any]) -> Any:
         """The result of one call as plain Python, a dated table with a date index; raises what went wrong."""
@@ -170,7 +165,7 @@ class Session:
         for foresight in guesses:
             bindings = self._bindings()
             equal, _ = await _together(in_turns(calls, LIGHT_ITEMS_A_LOOK), bindings)
-            await self._run(equal, foresight, bindings.now)
+            await self._run(equal, Batch(foresight, bindings.now))
         return spread(foresight.by_subject() for foresight in guesses)
 
     def _bindings(self) -> Bindings:
@@ -178,21 +173,23 @@ class Session:
         return Bindings({"now": now, "today": utc_day(now), "client": self.client})
 
 
-async def _together(parts: AsyncIterable[Sequence[Call]], bindings: Bindings) -> tuple[EqualCalls, list[int]]:
-    """The calls that differ, and of each of all calls the place among them."""
-    equal, places = EqualCalls(bindings), list[int]()
+async def _together(
+    parts: AsyncIterable[Sequence[Call]], bindings: Bindings, at_hand: AtHand | None = None
+) -> tuple[EqualCalls, list[int]]:
+    """The calls that differ, and of each of all calls the place among them; what is `at_hand` ends some of them."""
+    equal, places = EqualCalls(bindings, at_hand), list[int]()
     async for part in parts:
         places += equal.places(part)
     return equal, places
 
 
-def _in_order(equal: EqualCalls) -> tuple[Sequence[int], Sequence[int]]:
-    """The calls that begin first, and those which report what these did."""
+def _in_order(equal: EqualCalls, places: Sequence[int]) -> tuple[Sequence[int], Sequence[int]]:
+    """The calls at these places that begin first, and those which report what these did."""
     last = {each for each in {call.function_id for call in equal.firsts} if _runs_last(each)}
     if not last:
-        return range(len(equal.firsts)), ()
-    reports = [first for first, call in enumerate(equal.firsts) if call.function_id in last]
-    return [first for first, call in enumerate(equal.firsts) if call.function_id not in last], reports
+        return places, ()
+    reports = [place for place in places if equal.firsts[place].function_id in last]
+    return [place for place in places if equal.firsts[place].function_id not in last], reports
 
 
 def _runs_last(function_id: str) -> bool:

@@ -6,18 +6,20 @@ from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import Annotated, Any
 
+from dataservice.client import Answer, SignalDetail
 from dataservice.models import Signal
 from udfs.arguments.dates import Day
 from udfs.arguments.kinds import Choice, Count, Text, shown
 from udfs.arguments.options import Options
 from udfs.cells import Table
 from udfs.engine.decorator import udf
+from udfs.engine.effects import MORE, AtOnce, Question
 from udfs.errors import NoDataError
 from udfs.records.fields import Fields
 from udfs.records.lookup import by_slug, corrected, in_group, ranked
-from udfs.records.resolve import need_catalogue, need_detail
-from udfs.timeseries.by_day import Observed
-from udfs.timeseries.loader import near_day
+from udfs.records.resolve import asked_under, need_catalogue, need_detail
+from udfs.timeseries.by_day import Observed, by_day
+from udfs.timeseries.loader import latest
 from udfs.timeseries.vintages import PRESENT, VINTAGE_OPTIONS, Vintage, observed_as_of, observed_of
 
 SIGNAL_FIELDS = Fields(
@@ -84,8 +86,46 @@ AT = Day(
 OPTIONS = Options(help="text such as asof=2026-06-30, or err=blank", example="asof=2026-06-30", options=VINTAGE_OPTIONS)
 
 
+def _asked_first(slug: str, _field: str, _at: date | None, options: object) -> Sequence[Question]:
+    return () if options else asked_under(slug)
+
+
+def _told_by(answer: Answer[SignalDetail], _slug: str, field: str, at: date | None, options: object) -> Any:
+    """What the answer about a signal tells by itself; `MORE` where that is not enough."""
+    name, detail = field.casefold(), answer.value
+    if name in OWN:
+        return getattr(detail.signal, name)
+    if name not in OBSERVED or options:
+        return MORE
+    if at is not None:
+        return _on_day(detail, at, name)
+    if name == "value" and detail.latest is not None:
+        return detail.latest.value
+    return _field_of(latest(detail), name, detail)
+
+
+def _on_day(detail: SignalDetail, day: date, name: str) -> Any:
+    """A field of the last observation up to `day`; `MORE` where the recent history does not reach."""
+    near = by_day(detail)
+    places = near.last(day, 2 if name in NEEDS_PREVIOUS else 1)
+    if not places:
+        return MORE
+    if name == "value":
+        return near.value(places[0])
+    return _field_of(near.observed(places[0], places[1:]), name, detail)
+
+
+def _field_of(found: Observed, name: str, of: SignalDetail | str) -> Any:
+    """A field of an observation of a signal, which is given by its slug or as it is."""
+    if name in NEEDS_PREVIOUS and found.before is None:
+        slug = of if isinstance(of, str) else of.signal.slug
+        raise NoDataError(f"{slug} has no value before the one of {found.moment}")
+    return found.field(name)
+
+
 @udf(
     group="Signals",
+    at_once=AtOnce(_asked_first, _told_by),
     examples=(
         '=DS.SIGNAL("us-cpi")',
         '=DS.SIGNAL("WTI", "observed_at")',
@@ -122,27 +162,17 @@ async def SIGNAL(  # noqa: N802 - the id that workbooks store
         return _field_of(found, name, slug)
     answer = await need_detail(slug)
     detail = answer.value
-    if name in OWN:
-        return getattr(detail.signal, name)
-    if name == "value" and at is None and vintage is PRESENT and detail.latest is not None:
-        return detail.latest.value
+    told = _told_by(answer, slug, field, at, options)
+    if told is not MORE:
+        return told
     if name in OBSERVED:
-        with_previous = name in NEEDS_PREVIOUS
-        near = None if at is None or vintage is not PRESENT else near_day(detail, at, with_previous=with_previous)
-        found = near or await observed_of(detail, at, today, vintage, with_previous=with_previous)
-        return _field_of(found, name, detail.signal.slug)
+        found = await observed_of(detail, at, today, vintage, with_previous=name in NEEDS_PREVIOUS)
+        return _field_of(found, name, detail)
     if name == "age":
         return answer.age_s(now)
     if name == "state":
         return "fresh" if answer.stale_because is None else "stale"
     return SIGNAL_FIELDS.value(detail.signal, SIGNAL_FIELDS.find(field, [detail.signal]))
-
-
-def _field_of(found: Observed, name: str, slug: str) -> Any:
-    """A field of an observation."""
-    if name in NEEDS_PREVIOUS and found.before is None:
-        raise NoDataError(f"{slug} has no value before the one of {found.moment}")
-    return found.field(name)
 
 
 @udf(

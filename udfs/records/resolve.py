@@ -49,9 +49,9 @@ async def slug_of(name: str) -> str:
 
 async def need_detail(name: str) -> Answer[SignalDetail]:
     """The answer about the signal called `name`; raises `NoDataError` where there is none of that name."""
-    asked = _asked_under(name)  # written out, because nearly every cell asks this
+    asked = asked_under(name)  # written out, because nearly every cell asks this
     found = (await ask(asked))[0] if asked else None
-    return found or await need_of(name, SignalResource(await _listed(name)))  # type: ignore[return-value]
+    return found or await need_of(name, _signal(await _listed(name)))  # type: ignore[return-value]
 
 
 async def need_of(name: str, resource: Resource[T]) -> Answer[T]:
@@ -64,14 +64,18 @@ async def need_of(name: str, resource: Resource[T]) -> Answer[T]:
 
 async def _fresh_detail(name: str) -> Answer[SignalDetail] | None:
     """A fresh answer under this very slug settles the name, without a look into the catalogue."""
-    asked = _asked_under(name)
+    asked = asked_under(name)
     return (await ask(asked))[0] if asked else None  # type: ignore[return-value]  # never an exception
 
 
+_signal = lru_cache(maxsize=INTERNED)(SignalResource)
+"""Equal ones as one object, which is found in memory without comparing it."""
+
+
 @lru_cache(maxsize=INTERNED)
-def _asked_under(name: str) -> Sequence[Question]:
+def asked_under(name: str) -> Sequence[Question]:
     """The question for a fresh answer under this very slug; none where the name cannot be one."""
-    return asked_at_hand(SignalResource(name), max_age_s=FRESH) if looks_like_slug(name) else ()
+    return asked_at_hand(_signal(name), max_age_s=FRESH) if looks_like_slug(name) else ()
 
 
 async def _listed(name: str) -> str:

@@ -83,6 +83,11 @@ class ByDay:
         places = self.places(end, wanted)
         return places if len(places) == wanted or self._is_whole else None
 
+    def value(self, place: int) -> float | None:
+        """The value at `place`."""
+        value: float = self._values[place]
+        return value if value == value else None
+
     def places(self, end: int, wanted: int) -> list[int]:
         """The places of the last `wanted` values before the place `end`, the newest first."""
         places: list[int] = []
@@ -100,10 +105,7 @@ class ByDay:
             return observed(
                 self._observations[place : place + 1], self._observations[at : at + len(before[:1])], values
             )
-        value = self._values[place]
-        return Observed(
-            self._times[place], value if value == value else None, self._values[before[0]] if before else None
-        )
+        return Observed(self._times[place], self.value(place), self._values[before[0]] if before else None)
 
 
 def observed(current: Observations, before: Observations, values: Values | None = None) -> Observed:

@@ -103,17 +103,10 @@ def latest(detail: SignalDetail, values: Values | None = None) -> Observed:
     return near.observed(len(near) - 1, near.places(len(near) - 1, 1), values)
 
 
-def near_day(detail: SignalDetail, day: date, *, with_previous: bool) -> Observed | None:
-    """The last observation up to the end of `day`; None where the recent history does not reach."""
-    near = by_day(detail)
-    found = near.last(day, 2 if with_previous else 1)
-    return near.observed(found[0], found[1:]) if found else None
-
-
 async def on_or_before(
     detail: SignalDetail, day: date, today: date, *, with_previous: bool, values: Values | None = None
 ) -> Observed:
-    """The same, however long ago that was; raises `NoDataError` where there is none.
+    """The last observation up to the end of `day`, however long ago that was; raises `NoDataError` where there is none.
 
     The recent history answers where it reaches, then a stored one: first the block of years around the day, because
     that is one question for all days in it. Else one request brings this block; only where it is empty a second one

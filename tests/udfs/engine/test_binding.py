@@ -74,13 +74,15 @@ def test_calls_read_together_run_with_what_each_would_run_with_alone(data, funct
     calls = data.draw(st.lists(st.tuples(*columns).map(lambda args: Call(function_id, args)), min_size=1, max_size=8))
     calls = [Call(call.function_id, call.args[: data.draw(st.integers(0, 6))]) for call in calls]
     equal = EqualCalls(Bindings(INJECTED))
-    for call, place in zip(calls, equal.places(calls), strict=True):
-        together = equal.run(place)
+    places = equal.places(calls)
+    runs = {place: equal.run(place) for place in places}
+    of_run = {place: None if isinstance(run, CellError) else bound(lambda: run.asking) for place, run in runs.items()}  # noqa: B023
+    for call, place in zip(calls, places, strict=True):
         alone = bound(lambda: REGISTRY[function_id].bind(call.args, TODAY, INJECTED))  # noqa: B023 - called at once
-        if isinstance(together, CellError):
-            assert alone[1] == together.message
+        if isinstance(runs[place], CellError):
+            assert alone[1] == runs[place].message
         else:
-            assert bound(lambda: together.asking) == alone  # noqa: B023 - called at once
+            assert of_run[place] == alone
 
 
 def test_true_one_and_the_text_1_are_read_apart():

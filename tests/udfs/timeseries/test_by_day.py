@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from dataservice.client import SignalDetail
 from dataservice.models import Signal
 from dataservice.observations import Observations
+from udfs.timeseries.by_day import by_day
 from udfs.timeseries.coverage import recent
-from udfs.timeseries.loader import latest, near_day
+from udfs.timeseries.loader import latest
 
 FIRST = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -36,14 +37,17 @@ def searched(detail, day):
 def test_the_last_value_up_to_a_day_and_the_one_before_it_are_found(detail, offset, with_previous):
     day = date(2026, 1, 1) + timedelta(days=offset)
     expected = searched(detail, day)
-    found = near_day(detail, day, with_previous=with_previous)
+    near = by_day(detail)
+    places = near.last(day, 2 if with_previous else 1)
     is_whole = recent(detail).since == date.min
     if len(expected) < (2 if with_previous else 1) and not (is_whole and expected):
-        assert found is None
+        assert not places
         return
+    found = near.observed(places[0], places[1:])
     moment, value = expected[-1]
     assert (found.value, found.before) == (value, expected[-2][1] if with_previous and len(expected) > 1 else None)
     assert found.moment == (moment.date() if moment.time() == datetime.min.time() else moment)
+    assert near.value(places[0]) == value
 
 
 @given(details().filter(lambda detail: len(detail.history)))
