@@ -123,6 +123,30 @@ async def test_one_that_begins_again_gets_the_salt_it_had_and_misses_nothing(sto
     assert await store.salt() == salt == far._salt
 
 
+async def test_processes_that_never_reached_it_agree_on_a_salt_which_it_gets(far, clock):
+    near = MemoryStore()
+    far.is_gone = True
+    first, second = (StoreWithNearCopy(far, near, clock=clock) for _ in range(2))
+    assert await first.salt() == await second.salt()
+    far.is_gone = False
+    clock.now += 10.0
+    assert await first.salt() == await second.salt() == far._salt
+
+
+async def test_the_salt_of_other_machines_stays(clock):
+    async def other(proposed=None):
+        return b"of others"
+
+    far, near = FarStore(), MemoryStore()
+    far.salt, far.is_gone = other, True
+    store = StoreWithNearCopy(far, near, clock=clock)
+    await store.get("a")
+    clock.now += 10.0
+    far.is_gone = False
+    await store.get("a")
+    assert await StoreWithNearCopy(far, near, clock=clock).salt() == b"of others"
+
+
 async def test_one_that_is_slow_is_not_waited_for_where_the_copy_knows(store, far):
     await store.put("a", Entry(b"1", 10.0))
     far.answers.clear()
