@@ -9,7 +9,7 @@ from typing import Any
 
 import httpx
 
-from addin.cli.load.users import TIMEOUT_S, Times, User, held_bytes, timed_round, user_of
+from addin.cli.load.users import IDLE_S, TIMEOUT_S, Times, User, held_bytes, timed_round, user_of
 from addin.errors import AddinError
 
 SLUGS = ("us-cpi", "us-10y", "sp-500", "cboe.vix", "btc-usd", "eth-usd", "fx.eur-usd", "fx.usd-jpy", "wb.gold")
@@ -67,7 +67,7 @@ class LoadReport:
 async def run(plan: LoadPlan, say: Callable[[str], None]) -> LoadReport:
     """Let all users load their signals, then send their batches in rounds: alone, and beside the large one in turn."""
     today = datetime.now(UTC).date()
-    limits = httpx.Limits(max_connections=None, max_keepalive_connections=None)
+    limits = httpx.Limits(max_connections=None, max_keepalive_connections=None, keepalive_expiry=IDLE_S)
     async with httpx.AsyncClient(base_url=plan.url, timeout=TIMEOUT_S, limits=limits, trust_env=False) as http:
         try:
             before = await held_bytes(http)

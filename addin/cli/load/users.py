@@ -18,6 +18,9 @@ from addin.errors import AddinError
 
 TIMEOUT_S = 120.0
 
+IDLE_S = 2.0
+"""A connection that was idle for longer is not used again: servers close theirs after five seconds or more."""
+
 DAYS = 360
 """So many days back a value is asked for: one request serves them all."""
 
@@ -74,8 +77,9 @@ async def timed_round(http: httpx.AsyncClient, users: Sequence[User], beside: Se
     """The batches of all `users` at once; those of `beside` begin first, and are awaited but not timed."""
     others = [asyncio.ensure_future(_timed(http, user)) for user in beside]
     await asyncio.sleep(0)
-    seconds = await asyncio.gather(*(_timed(http, user) for user in users))
-    await asyncio.gather(*others)
+    timed = [asyncio.ensure_future(_timed(http, user)) for user in users]
+    await asyncio.gather(*others, *timed, return_exceptions=True)  # the first that failed is raised when none is left
+    seconds = [each.result() for each in [*timed, *others]][: len(timed)]
     return Times(tuple(each for each, _ in seconds), sum(user.cells for user in users), sum(e for _, e in seconds))
 
 
