@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ssl
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -28,6 +29,8 @@ class LoadPlan:
     cells: int
     large: int
     rounds: int
+    verify: ssl.SSLContext | bool = True
+    """Whom https to the backend trusts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +71,8 @@ async def run(plan: LoadPlan, say: Callable[[str], None]) -> LoadReport:
     """Let all users load their signals, then send their batches in rounds: alone, and beside the large one in turn."""
     today = datetime.now(UTC).date()
     limits = httpx.Limits(max_connections=None, max_keepalive_connections=None, keepalive_expiry=IDLE_S)
-    async with httpx.AsyncClient(base_url=plan.url, timeout=TIMEOUT_S, limits=limits, trust_env=False) as http:
+    options: dict[str, Any] = {"timeout": TIMEOUT_S, "limits": limits, "verify": plan.verify, "trust_env": False}
+    async with httpx.AsyncClient(base_url=plan.url, **options) as http:
         try:
             before = await held_bytes(http)
             users = [user_of(key, plan.cells, SLUGS, today) for key in plan.keys]

@@ -14,6 +14,7 @@ from typing import Any
 import httpx
 import orjson
 
+from addin.backend.sign_in.gate import SIGN_IN
 from addin.errors import AddinError
 
 TIMEOUT_S = 120.0
@@ -95,8 +96,10 @@ async def _timed(http: httpx.AsyncClient, user: User) -> tuple[float, int]:
 def _reason(response: httpx.Response) -> str:
     try:
         content: Any = response.json()
+        if content.get("kind") == SIGN_IN:
+            return "its users sign in, which a load test cannot; try one with the same settings but no oidc_issuer"
         return str(content["error"])[:300]
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, AttributeError):
         return "its answer is no JSON of the backend's; is this its address?"
 
 
