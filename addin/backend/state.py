@@ -28,7 +28,6 @@ from addin.config.authorities import trusted
 from addin.config.connect import open_client, open_store
 from addin.config.settings import Settings
 from dataservice.client import Cost, Quota
-from dataservice.client.async_client import MEMORY_BYTES
 from dataservice.stores import ResilientStore
 
 if TYPE_CHECKING:
@@ -227,9 +226,7 @@ class BackendState:
         await self.store.aclose()
 
     def _open(self, key: str | None, *, share: int = 1) -> Tenant:
-        client = open_client(
-            self.settings, key, self.store, max_memory_bytes=MEMORY_BYTES // share, transport=self._connections
-        )
+        client = open_client(self.settings, key, self.store, share=share, transport=self._connections)
         return Tenant(self.settings, client, generation=next(self._generations), share=share)
 
 

@@ -13,7 +13,6 @@ from addin.config.authorities import trusted
 from addin.config.settings import Settings, load_settings
 from addin.errors import SettingsError
 from dataservice.client import AsyncClient, Budget
-from dataservice.client.async_client import MEMORY_BYTES
 from dataservice.client.network.connections import Connections
 from dataservice.client.network.credentials import service_url
 from dataservice.client.network.transport import CONNECTIONS
@@ -54,11 +53,12 @@ def open_client(
     key: str | None,
     store: Store | None,
     *,
-    max_memory_bytes: int = MEMORY_BYTES,
+    share: int = 1,
     transport: httpx.AsyncBaseTransport | None = None,
 ) -> AsyncClient:
     """A client for one key, or for none; without a store its answers are lost when it is closed.
 
+    Its memory is one `share`-th of the setting `memory_bytes`.
     `transport` holds connections that several clients share.
 
     Raises `SettingsError` if the service's address is missing or not safe, or the key cannot be one.
@@ -71,7 +71,7 @@ def open_client(
             base_url,
             key or "",
             store=store,
-            max_memory_bytes=max_memory_bytes,
+            max_memory_bytes=max(1, settings.memory_bytes // share),
             transport=transport,
             ttl_s=settings.ttl_s,
             deadline_s=settings.deadline_s,

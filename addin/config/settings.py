@@ -124,8 +124,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """The maximum size of a request; one with a key that was never accepted may have 1 MiB."""
     max_batch_bytes: _AtLeastOne = 256 * 1024**2
     """The maximum size of the answers of one batch."""
+    memory_bytes: _AtLeastOne = 128 * 1024**2
+    """Memory for the service's decoded answers, which are also in the cache file."""
     memo_bytes: _AtLeastOne = 128 * 1024**2
-    """Memory for encoded answers."""
+    """Memory for encoded answers to formulas."""
     max_connections: _AtLeastOne = 500
     """The maximum number of connections to the backend; at most half of the file handles the system allows."""
     max_service_connections: _AtLeastOne = 64

@@ -125,7 +125,7 @@ def share_of(settings: Settings, workers: int) -> Settings:
     >>> share_of(Settings(max_connections=500), 4).max_connections
     125
     """
-    names = ("max_connections", "max_service_connections", "max_users_bytes", "memo_bytes")
+    names = ("max_connections", "max_service_connections", "max_users_bytes", "memory_bytes", "memo_bytes")
     return msgspec.structs.replace(settings, **{name: -(-getattr(settings, name) // workers) for name in names})
 
 

@@ -34,6 +34,16 @@ def test_metrics_count_responses_cells_and_requests(service, tmp_path):
     assert told["addin_batches_under_way",] == 0
 
 
+def test_no_more_memory_is_taken_for_answers_than_the_settings_allow_and_no_request_is_lost_by_it(service, tmp_path):
+    slugs = ("us-cpi", "us-10y", "eia.wti.spot", "btc-usd")
+    with backend_of(service, tmp_path, memory_bytes=40_000, memo_bytes=2_000) as backend:
+        for day in range(1, 29):
+            answers = backend.batch(*(["SIGNAL", slug, "value", f"2026-02-{day:02}"] for slug in slugs))["answers"]
+            assert all("value" in answer for answer in answers), answers
+        assert metrics_of(backend)["addin_users_bytes",] <= 40_000 * 2 + 2_000
+    assert service.running.request_count == len(slugs)
+
+
 def test_metrics_tell_how_many_users_there_are(service, tmp_path):
     with backend_of(service, tmp_path, key="", per_user_keys=True) as backend:
         for key in (service.key, service.free_key):
