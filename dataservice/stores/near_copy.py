@@ -58,6 +58,8 @@ class StoreWithNearCopy:
         self._pause_s = FIRST_PAUSE_S
         self._because = ""
         self._is_trying = False
+        self._salt_while_away: bytes | None = None
+        """The salt with which this process began because the far store did not answer."""
         self._to_bring: set[str] = set()
         """The names of what was kept while the far store was away."""
         self._near_leases: set[tuple[str, str]] = set()
@@ -84,6 +86,7 @@ class StoreWithNearCopy:
         except StoreAwayError:
             if before is None:
                 raise
+            self._salt_while_away = before
             return before
         await self._keep_salt(found)
         return found
@@ -216,7 +219,10 @@ class StoreWithNearCopy:
     async def _salt_again(self) -> None:
         """Give a far store that began again the salt it had, before anything is kept under another one."""
         if (here := await self._salt_here()) is not None:
-            await self._keep_salt(await self._far.salt(here))
+            found = await self._far.salt(here)
+            await self._keep_salt(found)
+            if self._salt_while_away not in (None, found):
+                _logger.warning("other machines have used the store %r: restart this process to share it", self.tier)
 
     async def _salt_here(self) -> bytes | None:
         """The salt that the far store had, or else the copy's own; None where the copy cannot be read."""
