@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from addin.cli.output import counted
-from addin.config.api_key import checked_key
 from addin.errors import AddinError, SettingsError
 from dataservice.cli.printing import echo
 
@@ -84,6 +82,9 @@ def _keys_in(file: Path | None, users: int, beside: int) -> Sequence[str | None]
 
     Raises `AddinError` for too few, and for what is no key.
     """
+    from addin.cli.output import counted
+    from addin.config.api_key import checked_key
+
     if file is None:
         return [None] * (users + beside)
     try:
