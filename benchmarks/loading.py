@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 import httpx
 
 from addin.backend import create_app
-from addin.backend.serving import listen, running
+from addin.backend.serving import collect_rarely, listen, running
 from addin.config.api_key import ConfiguredKey, KeySource, KeyStore, no_keychain
 from addin.config.settings import Settings
 from benchmarks.cells_in_chromium import OUR_PAGE
@@ -53,6 +53,7 @@ def main(count: int = SIGNALS) -> None:
     if program is None:
         sys.exit("there is no Chromium here")
     chromium.LONGEST_STEP_S = 600
+    collect_rarely()  # as `addin serve` does; bare httpx gains by it too
     browser = Chromium(program)
     try:
         runs = [_run(browser, count) for _ in range(REPEATS)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Hashable
 from contextlib import asynccontextmanager
+from itertools import count
 from typing import Any, TypeVar
 from uuid import uuid4
 from weakref import WeakValueDictionary
@@ -68,11 +69,11 @@ class SingleFlight:
 class Lease:
     """The right to fetch one entry of a shared store; it ends by itself should this process die."""
 
-    def __init__(self, store: ResilientStore, name: str, *, clock: Callable[[], float]) -> None:
+    def __init__(self, store: ResilientStore, name: str, owner: str, *, clock: Callable[[], float]) -> None:
         self._store = store
         self._name = name
         self._clock = clock
-        self._owner = uuid4().hex
+        self._owner = owner
         self._taken_at = float("-inf")
         self._is_handed_over = False
 
@@ -116,6 +117,8 @@ class FetchLock:
         self._clock = clock
         self._sleep = sleep
         self._slug_locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._owner = uuid4().hex
+        self._numbers = count()
 
     @asynccontextmanager
     async def hold(
@@ -145,7 +148,8 @@ class FetchLock:
                 yield False
             return
         async with self._places.pass_through(resource.priority):
-            lease = Lease(self._store, self._cache.name(resource), clock=self._clock)
+            owner = f"{self._owner}/{next(self._numbers)}"
+            lease = Lease(self._store, self._cache.name(resource), owner, clock=self._clock)
             claim, waited = await self._claimed(lease, resource, context, known)
             if not claim.granted:
                 yield True  # no lease is needed to read what has arrived

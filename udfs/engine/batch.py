@@ -141,7 +141,7 @@ class Batch:
                 run.result = end.value
                 break
             except Exception as error:  # noqa: BLE001 - whatever it is, it becomes this one cell's error
-                run.error = error
+                run.fail(error)
                 break
             if questions is PAUSE or (replies := self._replies(run, questions)) is None:
                 run.questions = questions

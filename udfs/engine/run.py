@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,6 +11,7 @@ import msgspec
 from dataservice.client import Answer, Resource
 from dataservice.errors import DataServiceError, InvalidRequestError, NotFoundError, TierError
 from udfs.engine.effects import EVER, Asking, Question, Reply
+from udfs.errors import UdfError
 
 SETTLED = (NotFoundError, TierError, InvalidRequestError)
 """Refusals that stay true for a while: what rests on one of them is as good as it can be."""
@@ -75,8 +77,22 @@ class Run(msgspec.Struct, eq=False):
         except StopIteration as end:
             self.result = end.value
         except Exception as error:  # noqa: BLE001 - whatever it is, it becomes this one cell's error
-            self.error = error
+            self.fail(error)
         self.asking, self.questions = None, ()
+
+    def fail(self, error: Exception) -> None:
+        """Keep what ended the function, without the frames that it came through.
+
+        They hold this run, and with it all that the function has read: memory that only a full collection would find,
+        which a backend seldom makes. Whoever reports an error of our own still learns where it was raised.
+        """
+        if not isinstance(error, (UdfError, DataServiceError)):
+            error.add_note("".join(traceback.format_tb(error.__traceback__)))
+        self.error = error
+        each: BaseException | None = error
+        while each is not None:
+            each.__traceback__ = None
+            each = each.__cause__ or each.__context__
 
     def note(self, learned: Learned) -> None:
         """Note until when what the function goes on with is fresh, and what is old or missing in it."""

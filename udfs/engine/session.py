@@ -144,7 +144,8 @@ class Session:
         run = Run(bindings[function_id].call(args))
         await batch.answer([run], self.client, bindings.now)
         if run.error is not None:
-            raise run.error
+            error, run.error = run.error, None  # it will hold this frame, which holds the run
+            raise error
         return in_python(run.result)
 
     async def cost(self, calls: Sequence[Call], *, after: Refresh | None = None) -> CostPreview:

@@ -6,6 +6,7 @@ import zlib
 
 import httpx
 
+from dataservice.client.network.connections import PlainResponse
 from dataservice.errors import MalformedAnswerError
 
 ACCEPTED = "gzip, deflate"
@@ -17,9 +18,11 @@ MAX_ANSWER_BYTES = 16 * 2**20
 _WBITS = {"gzip": 16 + zlib.MAX_WBITS, "x-gzip": 16 + zlib.MAX_WBITS, "deflate": zlib.MAX_WBITS}
 
 
-async def read_body(response: httpx.Response, max_bytes: int) -> bytes:
+async def read_body(response: httpx.Response | PlainResponse, max_bytes: int) -> bytes:
     """The unpacked body of `response`; raises `MalformedAnswerError` where it is longer than `max_bytes` or damaged."""
-    if response.is_stream_consumed:  # a transport made for tests hands over answers that are read already
+    if (
+        isinstance(response, httpx.Response) and response.is_stream_consumed
+    ):  # a transport made for tests hands over answers that are read already
         return _bounded(response.content, max_bytes)
     packing = response.headers.get("content-encoding", "identity").strip().lower() or "identity"
     if packing not in {"identity", *_WBITS}:
@@ -27,7 +30,7 @@ async def read_body(response: httpx.Response, max_bytes: int) -> bytes:
     unpack = None if packing == "identity" else Unpacking(_WBITS[packing], max_bytes)
     parts: list[bytes] = []
     size = 0
-    async for raw in response.aiter_raw():
+    async for raw in response.aiter_raw() if isinstance(response, httpx.Response) else response:
         part = raw if unpack is None else unpack.more(raw)
         size += len(part)
         if size > max_bytes:

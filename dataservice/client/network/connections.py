@@ -3,32 +3,31 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import ssl
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from functools import cached_property
 from urllib.request import getproxies
 
-import httpcore
+import h11
 import httpx
 
-from dataservice.client.network.tcp import Tcp
+from dataservice.client.network.plain_connection import Asked, PlainConnection, Service
 
 IDLE_S = 30.0
 """An idle connection is closed after half a minute: within a workbook's recalculations it is used again."""
 
-TCP = Tcp()
+HTTP_PORT = 80
 
 
 class Connections(httpx.AsyncBaseTransport):
     """A transport over at most `at_most` connections to the service at `base_url`.
 
-    `verify` is whom https trusts, as httpx takes it. HTTP/2 and proxies are httpx's own business. Plain HTTP uses the
-    connections of httpcore, on which httpx rests, one by one: the bookkeeping of a pool grows with the square of its
-    connections, and with the layers around it takes several times as long as all the rest of a request.
+    `verify` is whom https trusts, as httpx takes it. HTTPS, HTTP/2 and proxies are httpx's own business. Plain HTTP
+    goes over connections of our own, one by one: the bookkeeping of a pool grows with the square of its connections,
+    and with the layers around it takes several times as long as all the rest of a request.
     """
 
     def __init__(
@@ -49,25 +48,40 @@ class Connections(httpx.AsyncBaseTransport):
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """The response of the service, its body still to be read; it holds a connection until it is closed."""
-        if self._is_https or self._is_proxied:
+        if not self.is_plain:
             response = await self._pool.send(request, stream=True)
             self._pool.cookies.clear()  # nothing of one user's answer is kept for another
             return response
+        asked = Asked(request.method, request.url.raw_path, request.headers.raw)
+        connect_s = request.extensions.get("timeout", {}).get("connect")
+        plain = await self.ask(asked, service_at(request.url), within_s=connect_s)
+        return httpx.Response(plain.status_code, headers=plain.headers, stream=plain)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether `ask` may be used: neither https nor a proxy is in the way."""
+        return not self._is_https and not self._is_proxied
+
+    async def ask(
+        self, asked: Asked, service: Service, *, within_s: float | None, left: Callable[[], None] = lambda: None
+    ) -> PlainResponse:
+        """The response to a request over plain HTTP, without the objects of httpx around it.
+
+        `within_s` is how long connecting may take; `left` is called as soon as the request has left.
+        """
         await self._places.acquire()
-        asked = _asked(request)
+        connection: PlainConnection | None = None
         try:
-            connection = await self._connection_to(asked.url.origin)
-            try:
-                with _errors_of_httpx():
-                    answered = await connection.handle_async_request(asked)
-            except BaseException:
-                await connection.aclose()
-                raise
+            connection = await self._connection_to(service, within_s)
+            connection.ask(asked)
+            left()
+            head = await connection.head()
         except BaseException:
             self._places.release()
+            if connection is not None:
+                await connection.aclose()
             raise
-        body = _Held(answered, connection, self._given_back)
-        return httpx.Response(answered.status, headers=answered.headers, stream=body, extensions=answered.extensions)
+        return PlainResponse(head, connection, self._given_back)
 
     async def aclose(self) -> None:
         """Close every connection that is idle; one in use is closed by whoever uses it."""
@@ -77,19 +91,19 @@ class Connections(httpx.AsyncBaseTransport):
             await self._pool.aclose()
             del self._pool
 
-    async def _connection_to(self, origin: httpcore.Origin) -> httpcore.AsyncHTTPConnection:
+    async def _connection_to(self, service: Service, within_s: float | None) -> PlainConnection:
         """The idle connection that was used last, if the service has not closed it; else a new one."""
         while self._idle:
             connection = self._idle.pop().connection
-            if connection.can_handle_request(origin) and connection.is_idle() and not connection.has_expired():
+            if connection.service == service and not connection.is_over():
                 return connection
             await connection.aclose()
-        return httpcore.AsyncHTTPConnection(origin, keepalive_expiry=IDLE_S, network_backend=TCP)
+        return await PlainConnection.to(service, within_s=within_s)
 
-    async def _given_back(self, connection: httpcore.AsyncHTTPConnection, *, is_usable: bool) -> None:
+    async def _given_back(self, connection: PlainConnection) -> None:
         self._places.release()
         now = self._clock()
-        if is_usable:
+        if connection.is_ready_again():
             self._idle.append(_Idle(connection, now))
         else:
             await connection.aclose()
@@ -117,57 +131,42 @@ class Connections(httpx.AsyncBaseTransport):
 
 @dataclass(frozen=True, slots=True)
 class _Idle:
-    connection: httpcore.AsyncHTTPConnection
+    connection: PlainConnection
     since: float
 
 
-class _Held(httpx.AsyncByteStream):
-    """The body of a response; when it is closed, the connection is given back, to be used again if all was read."""
+class PlainResponse(httpx.AsyncByteStream):
+    """A status, headers by their names in lower case, and the body as it arrives.
+
+    When it is closed, the connection is given back, to be used again if all was read.
+    """
 
     def __init__(
         self,
-        response: httpcore.Response,
-        connection: httpcore.AsyncHTTPConnection,
-        give_back: Callable[..., Awaitable[None]],
+        head: h11.Response,
+        connection: PlainConnection,
+        give_back: Callable[[PlainConnection], Awaitable[None]],
     ) -> None:
-        self._response = response
+        self.status_code = head.status_code
+        self.headers: dict[str, str] = {}
+        for raw_name, raw_value in head.headers:
+            name, value = raw_name.decode("ascii"), raw_value.decode("latin-1")
+            self.headers[name] = f"{self.headers[name]}, {value}" if name in self.headers else value
         self._connection = connection
         self._give_back = give_back
-        self._is_read = False
         self._is_closed = False
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        with _errors_of_httpx():
-            async for part in self._response.aiter_stream():
-                yield part
-        self._is_read = True
+        while (part := await self._connection.part()) is not None:
+            yield part
 
     async def aclose(self) -> None:
-        if self._is_closed:
-            return
-        self._is_closed = True
-        try:
-            await self._response.aclose()
-        finally:
-            await self._give_back(self._connection, is_usable=self._is_read)
+        """Give the connection back."""
+        if not self._is_closed:
+            self._is_closed = True
+            await self._give_back(self._connection)
 
 
-def _asked(request: httpx.Request) -> httpcore.Request:
-    """The request as httpcore takes it."""
-    url = request.url
-    target = httpcore.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path)
-    return httpcore.Request(
-        request.method, target, headers=request.headers.raw, content=request.stream, extensions=request.extensions
-    )
-
-
-@contextlib.contextmanager
-def _errors_of_httpx() -> Iterator[None]:
-    """Raise what httpcore raises as httpx does, which names the same things alike."""
-    try:
-        yield
-    except Exception as error:
-        named = getattr(httpx, type(error).__name__, None) if type(error).__module__.startswith("httpcore") else None
-        if named is None:
-            raise
-        raise named(str(error)) from error
+def service_at(url: httpx.URL) -> Service:
+    """Host and port of a service whose address is plain HTTP."""
+    return url.raw_host.decode(), url.port or HTTP_PORT

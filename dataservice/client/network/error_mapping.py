@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC
 from email.utils import parsedate_to_datetime
@@ -45,14 +45,15 @@ UNTRUSTED = "CERTIFICATE_VERIFY_FAILED"
 
 def failed_answer(
     request: Request,
-    response: httpx.Response,
+    status: int,
+    headers: Mapping[str, str],
     body: bytes,
     quota: Quota | None,
     redact: Callable[[str], str],
     now: float,
 ) -> Failure:
     """The failure that an answer with a status other than 200 is; the service's own words pass through `redact`."""
-    status, path, wait_s = response.status_code, request.path, _retry_after_s(response, now)
+    path, wait_s = request.path, _retry_after_s(headers, now)
     match status:
         case 400 | 405 | 422:
             said = redact(_said(body)) or f"HTTP {status}"
@@ -120,18 +121,18 @@ def _said(body: bytes) -> str:
     return " ".join(said.split())[:MAX_TEXT] if isinstance(said, str) else ""
 
 
-def _retry_after_s(response: httpx.Response, now: float) -> float | None:
+def _retry_after_s(headers: Mapping[str, str], now: float) -> float | None:
     """The seconds to wait by Retry-After: a number or a date; None where it is neither.
 
     A date is compared with the service's own clock, where the answer tells it.
     """
-    text = response.headers.get("retry-after", "").strip()
+    text = headers.get("retry-after", "").strip()
     if text.isdecimal():
         return float(text)
     until = _moment(text)
     if until is None:
         return None
-    told = _moment(response.headers.get("date", ""))
+    told = _moment(headers.get("date", ""))
     return max(0.0, until - (now if told is None else told))
 
 

@@ -13,9 +13,10 @@ from dataservice.client.contract.quota import Quota, quota_in
 from dataservice.client.contract.requests import Request
 from dataservice.client.fair_timeout import FairTimeout
 from dataservice.client.network.body import ACCEPTED, MAX_ANSWER_BYTES, read_body
-from dataservice.client.network.connections import Connections
+from dataservice.client.network.connections import Connections, PlainResponse, service_at
 from dataservice.client.network.credentials import ApiKey
 from dataservice.client.network.error_mapping import Failure, failed_answer, failed_exchange
+from dataservice.client.network.plain_connection import Asked
 
 CONNECTIONS = 16
 """Requests under way at a time: 200 series at 50 ms each take 0.6 s, and no service feels attacked."""
@@ -50,6 +51,10 @@ class Departure:
     def __init__(self, *, is_traced: bool) -> None:
         self._is_traced = is_traced
         self._left = False
+
+    def leave(self) -> None:
+        """Note that the request has left."""
+        self._is_traced = self._left = True
 
     async def trace(self, event: str, info: Mapping[str, Any]) -> None:
         """Note what the transport does; a request to a proxy to connect is not ours."""
@@ -86,6 +91,9 @@ class Transport:
             "Accept-Encoding": ACCEPTED,
             "User-Agent": user_agent or _product(),
         }
+        base = httpx.URL(base_url)
+        self._service, self._raw_path = service_at(base), base.raw_path.rstrip(b"/")
+        self._raw_headers = [(b"Host", base.netloc), *((k.encode(), v.encode()) for k, v in self._headers.items())]
         self._max_answer_bytes = max_answer_bytes
         _keep_headers_out_of_logs()
 
@@ -103,11 +111,7 @@ class Transport:
 
     async def _exchange(self, request: Request, now: float, departure: Departure, within_s: float) -> Exchange:
         # The whole exchange is timed by its caller; only a connection that is not accepted is given up sooner.
-        extensions = {"timeout": {"connect": min(CONNECT_S, within_s)}, "trace": departure.trace}
-        sent = httpx.Request("GET", self._base_url + request.target, headers=self._headers, extensions=extensions)
-        if self._key is not None:  # at the last moment, so that no object around holds the key in a header
-            sent.headers["Authorization"] = f"Bearer {self._key.reveal()}"
-        response = await self._http.handle_async_request(sent)
+        response = await self._response(request.target, departure, connect_s=min(CONNECT_S, within_s))
         try:
             status, quota = response.status_code, quota_in(response.headers, now)
             _logger.debug("GET %s: HTTP %d", request.target, status)
@@ -122,7 +126,22 @@ class Transport:
             await response.aclose()
         if status == httpx.codes.OK:
             return Exchange(body, quota, spent=spent)
-        return Exchange(failed_answer(request, response, body, quota, self._redact, now), quota, spent=spent)
+        return Exchange(
+            failed_answer(request, status, response.headers, body, quota, self._redact, now), quota, spent=spent
+        )
+
+    async def _response(self, target: str, departure: Departure, *, connect_s: float) -> httpx.Response | PlainResponse:
+        """The response, its body still to be read; only here the request gets the key: nothing else holds it."""
+        if isinstance(self._http, Connections) and self._http.is_plain:
+            asked = Asked("GET", self._raw_path + target.encode(), [*self._raw_headers, *self._authorization()])
+            return await self._http.ask(asked, self._service, within_s=connect_s, left=departure.leave)
+        extensions = {"timeout": {"connect": connect_s}, "trace": departure.trace}
+        sent = httpx.Request("GET", self._base_url + target, headers=self._headers, extensions=extensions)
+        sent.headers.update(self._authorization())
+        return await self._http.handle_async_request(sent)
+
+    def _authorization(self) -> list[tuple[bytes, bytes]]:
+        return [] if self._key is None else [(b"Authorization", b"Bearer " + self._key.reveal().encode())]
 
     async def aclose(self) -> None:
         """Close the connections."""

@@ -53,6 +53,24 @@ async def test_an_outcome_rests_on_its_oldest_answer(service):
         assert (await one(session, "SIGNAL", [["us-cpi"], ["wb.gold"]])).fresh_for_s == 600
 
 
+async def test_calls_that_fail_leave_nothing_for_the_garbage_collector(service):
+    async with session_on(service) as session:
+        calls = [
+            *(Call("SIGNAL", ["us-cpi", "nothing"]), Call("SIGNAL", ["us-cpi", "value", "1950-01-01"])),
+            *(Call("SPARK", ["no-such-signal", n]) for n in range(2, 50)),
+            *(Call("SIGNAL_HISTORY", ["no-such-signal", f"-{n}Y"]) for n in range(1, 50)),
+        ]
+        await session.answer(calls)
+        gc.collect()
+        gc.disable()
+        try:
+            for _ in range(5):
+                assert all(isinstance(outcome.result, CellError) for outcome in await session.answer(calls))
+            assert gc.collect() < len(calls)
+        finally:
+            gc.enable()
+
+
 async def test_errors_may_be_kept_for_a_minute_and_failures_of_the_service_not_at_all(service):
     async with session_on(service) as session:
         assert (await one(session, "SIGNAL", "us-cpi", "nothing")).fresh_for_s == KEEP_WITHOUT_ANSWER_S

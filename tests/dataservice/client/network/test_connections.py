@@ -1,12 +1,13 @@
 """Connections are used again, bounded in number, and closed when they were left in the middle or idle for long."""
 
 import asyncio
+from contextlib import asynccontextmanager, suppress
 
 import httpx
 import pytest
 
 from dataservice.client.network.connections import IDLE_S, Connections
-from dataservice.client.network.tcp import MOST_UNREAD_BYTES
+from dataservice.client.network.plain_connection import MAX_HEAD_BYTES, MOST_UNREAD_BYTES, Asked
 
 
 class Serving:
@@ -153,3 +154,62 @@ async def test_an_answer_that_breaks_off_is_an_error_of_httpx(begun):
         with pytest.raises(httpx.RemoteProtocolError):
             await got(connections, url)
         await connections.aclose()
+
+
+OK = b"HTTP/1.1 200 OK\r\n"
+ANSWERS = {
+    "in chunks": OK + b"Transfer-Encoding: chunked\r\n\r\n2;note=x\r\nye\r\n2\r\ns.\r\n0\r\nX-Trailer: t\r\n\r\n",
+    "after word that it comes": b"HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n" + OK + b"Content-Length: 4\r\n\r\nyes.",
+    "up to the end of the connection": OK + b"\r\nyes.",
+    "of the version before": b"HTTP/1.0 200 OK\r\nContent-Length: 4\r\n\r\nyes.",
+    "with more than was asked for": OK + b"Content-Length: 4\r\n\r\nyes." + OK,
+}
+
+
+@asynccontextmanager
+async def saying(answer):
+    """The address of a service that says this piece by piece, and goes on unless only the end of it ends an answer."""
+    conversations = set()
+
+    async def converse(reader, writer):
+        conversations.add(asyncio.current_task())
+        step = 1 + len(answer) // 200
+        with suppress(asyncio.IncompleteReadError, ConnectionError):
+            while await reader.readuntil(b"\r\n\r\n"):
+                for at in range(0, len(answer), step):
+                    writer.write(answer[at : at + step])
+                    await writer.drain()
+                if answer == ANSWERS["up to the end of the connection"]:
+                    break
+        writer.close()
+        with suppress(ConnectionError):
+            await writer.wait_closed()
+
+    async with await asyncio.start_server(converse, "127.0.0.1", 0) as server:
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        await asyncio.gather(*conversations)
+
+
+@pytest.mark.parametrize("answer", ANSWERS.values(), ids=ANSWERS)
+async def test_an_answer_is_the_same_in_whatever_pieces_and_frame_it_arrives(answer):
+    async with saying(answer) as url:
+        connections = Connections(url, 1)
+        assert [await got(connections, url) for _ in range(3)] == 3 * [b"yes."]
+        await connections.aclose()
+
+
+@pytest.mark.parametrize(
+    "begun", [b"SSH-2.0-server\r\n\r\n", OK + b"X: " + bytes(MAX_HEAD_BYTES)], ids=["ssh", "endless"]
+)
+async def test_what_is_no_answer_is_an_error_and_not_kept(begun):
+    async with saying(begun) as url:
+        connections = Connections(url, 1)
+        for _ in range(2):
+            with pytest.raises(httpx.RemoteProtocolError):
+                await got(connections, url)
+        assert not connections._idle
+        await connections.aclose()
+
+
+def test_a_request_shows_no_header():
+    assert "ds_" not in repr(Asked("GET", b"/", [(b"Authorization", b"Bearer ds_0000")]))
