@@ -87,7 +87,8 @@ sbom: $(VENV)/run.stamp ## Write sbom.json, the packages that the add-in runs on
 
 .PHONY: audit
 audit: $(VENV)/run.stamp ## Look for known vulnerabilities of the pinned packages
-	@$(BIN)/python -m uv tool run --quiet pip-audit --requirement constraints.txt --no-deps --disable-pip
+	@$(BIN)/python -m uv tool run --quiet pip-audit --strict --progress-spinner off \
+	  --requirement constraints.txt --no-deps --disable-pip
 
 .PHONY: constraints
 constraints: $(VENV)/dev.stamp ## Pin the newest versions that work on the oldest supported Python

@@ -31,12 +31,13 @@ def open_store(settings: Settings) -> Store:
     if settings.redis_url:
         try:
             from dataservice.stores.redis import RedisStore
+            from dataservice.stores.redis_address import problem
 
             _ = trusted(settings.ca_file)  # says what is wrong with the file, if it cannot be used
             far = RedisStore.from_url(
                 settings.redis_url, max_archive_bytes=settings.archive_bytes, ca_file=settings.ca_file
             )
-            return StoreWithNearCopy(far, SqliteStore(_cache_file(settings).with_name(COPY_NAME)))
+            return StoreWithNearCopy(far, SqliteStore(_cache_file(settings).with_name(COPY_NAME)), problem=problem)
         except (ImportError, ValueError) as error:
             raise SettingsError(f"redis_url cannot be used: {error}") from None
     return SqliteStore(_cache_file(settings), max_archive_bytes=settings.archive_bytes)

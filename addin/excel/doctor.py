@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import datetime as dt
 import os
 import platform as system
@@ -19,14 +20,15 @@ import httpx
 
 from addin.config.api_key import KeySource, find_key
 from addin.config.authorities import trusted
-from addin.config.connect import connected, key_store
+from addin.config.connect import connected, key_store, open_store
 from addin.config.settings import Settings, config_file
+from addin.errors import SettingsError
 from addin.excel.manifest import local_url
 from addin.tls.certificates import Certificates
 from addin.tls.trust import distrust
 from dataservice.client.network.error_mapping import ADVICE as INTERCEPTED_ADVICE
 from dataservice.errors import DataServiceError
-from dataservice.stores import default_sqlite_path
+from dataservice.stores import StoreAwayError, default_sqlite_path
 from udfs.errors import reason
 
 TIMEOUT_S = 5.0
@@ -60,7 +62,7 @@ async def examine(
 
     `distrust` returns why the system does not trust our certificates, or None if it does.
     """
-    findings = [_versions(), _address(settings), _key(settings), _cache(settings)]
+    findings = [_versions(), _address(settings), _key(settings), _cache(settings), *await _redis(settings)]
     if settings.public_url is None:  # else the certificate is that of the public address
         findings += _certificate(own, now, distrust)
     # No proxy leads to this machine.
@@ -100,6 +102,28 @@ def _cache(settings: Settings) -> Finding:
     if os.access(place, os.W_OK):
         return Finding("cache", State.GOOD, str(folder))
     return Finding("cache", State.BROKEN, f"{folder} cannot be written", "choose another with DATA_SERVICE_CACHE_DIR")
+
+
+async def _redis(settings: Settings) -> list[Finding]:
+    """Whether the Redis that is set answers; nothing where none is. No password is told."""
+    if settings.redis_url is None:
+        return []
+    place = urlsplit(settings.redis_url).netloc.rpartition("@")[2] or "a local socket"
+    advice = "until it answers, a copy in the cache folder stands in; check redis_url and ca_file"
+    try:
+        store = open_store(settings)
+    except SettingsError as error:
+        return [Finding("redis", State.BROKEN, str(error), "check redis_url and ca_file")]
+    try:
+        async with asyncio.timeout(TIMEOUT_S):
+            await store.add("ready", 0)
+    except TimeoutError:
+        return [Finding("redis", State.BROKEN, f"{place}: no answer within {TIMEOUT_S:g} s", advice)]
+    except StoreAwayError as error:
+        return [Finding("redis", State.BROKEN, f"{place}: {error}", advice)]
+    finally:
+        await store.aclose()
+    return [Finding("redis", State.GOOD, place)]
 
 
 def _certificate(own: Certificates, now: dt.datetime, distrust: Distrust) -> Iterator[Finding]:

@@ -39,9 +39,16 @@ class StoreWithNearCopy:
     shared = True
 
     def __init__(
-        self, far: Store, near: Store, *, hedge_s: float = HEDGE_S, clock: Callable[[], float] = time.monotonic
+        self,
+        far: Store,
+        near: Store,
+        *,
+        hedge_s: float = HEDGE_S,
+        clock: Callable[[], float] = time.monotonic,
+        problem: Callable[[Exception], str] = lambda error: type(error).__name__,
     ) -> None:
         self._far = far
+        self._problem = problem
         self._near_store = near
         self._near = ResilientStore(near)
         self._hedge_s = hedge_s
@@ -51,6 +58,8 @@ class StoreWithNearCopy:
         self._pause_s = FIRST_PAUSE_S
         self._because = ""
         self._is_trying = False
+        self._salt_while_away: bytes | None = None
+        """The salt with which this process began because the far store did not answer."""
         self._to_bring: set[str] = set()
         """The names of what was kept while the far store was away."""
         self._near_leases: set[tuple[str, str]] = set()
@@ -67,17 +76,19 @@ class StoreWithNearCopy:
         return self._far.is_remote
 
     async def salt(self, proposed: bytes | None = None) -> bytes:
-        """The far store's salt; one that began again, without what it held, gets the one it had."""
-        known = await self._near.get(SALT)
-        before = proposed if known is None else known.payload
+        """The far store's salt; one that began again, without what it held, gets the one it had.
+
+        While one is away that was never reached from here, it is a salt on which all processes of this machine agree.
+        """
+        before = await self._salt_here() or proposed
         try:
             found = await self._ask(lambda: self._far.salt(before))
         except StoreAwayError:
-            if known is None:
+            if before is None:
                 raise
-            return known.payload
-        if known is None or known.payload != found:
-            await self._near.put(SALT, Entry(found, 0.0))
+            self._salt_while_away = before
+            return before
+        await self._keep_salt(found)
         return found
 
     async def get(self, name: str) -> Entry | None:
@@ -207,19 +218,30 @@ class StoreWithNearCopy:
 
     async def _salt_again(self) -> None:
         """Give a far store that began again the salt it had, before anything is kept under another one."""
-        if (known := await self._near.get(SALT)) is not None:
-            await self._far.salt(known.payload)
+        if (here := await self._salt_here()) is not None:
+            found = await self._far.salt(here)
+            await self._keep_salt(found)
+            if self._salt_while_away not in (None, found):
+                _logger.warning("other machines have used the store %r: restart this process to share it", self.tier)
+
+    async def _salt_here(self) -> bytes | None:
+        """The salt that the far store had, or else the copy's own; None where the copy cannot be read."""
+        known = await self._near.get(SALT)
+        return await self._near.salt() if known is None else known.payload
+
+    async def _keep_salt(self, found: bytes) -> None:
+        known = await self._near.get(SALT)
+        if known is None or known.payload != found:
+            await self._near.put(SALT, Entry(found, 0.0))
 
     def _left(self, error: Exception) -> None:
+        self._because = self._problem(error)
         if self._clock() >= self._away_until:  # of many operations that fail together, one counts
             if self._away_until == float("-inf"):
-                _logger.warning(
-                    "the store %r is away; a copy on this machine stands in: %s", self.tier, type(error).__name__
-                )
+                _logger.warning("the store %r is away, a copy on this machine stands in: %s", self.tier, self._because)
             self._away_until = self._clock() + self._pause_s
             self._pause_s = min(LONGEST_PAUSE_S, 2 * self._pause_s)
         self._was_away_at = self._clock()
-        self._because = f"{type(error).__name__}: {error}"
 
     def _is_back(self) -> None:
         _logger.warning("the store %r is back", self.tier)

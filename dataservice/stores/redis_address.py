@@ -9,6 +9,8 @@
 
 from __future__ import annotations
 
+import re
+import ssl
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,10 +18,13 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 from redis.asyncio import Redis, RedisCluster
 from redis.asyncio.cluster import ClusterNode
+from redis.asyncio.connection import RedisSSLContext, SSLConnection
 from redis.asyncio.retry import Retry
-from redis.asyncio.sentinel import Sentinel
+from redis.asyncio.sentinel import MasterNotFoundError, Sentinel
 from redis.backoff import NoBackoff
+from redis.exceptions import AuthenticationError, NoPermissionError
 from redis.exceptions import ConnectionError as LostConnectionError
+from redis.exceptions import TimeoutError as LateError
 
 TIMEOUT_S = 2.5
 """A server that stops for a second or two, to save or to fail over, is waited for: to go on alone costs requests."""
@@ -28,6 +33,21 @@ CONNECT_TIMEOUT_S = 1.0  # a server that is there accepts at once
 
 SENTINEL_TIMEOUT_S = 0.5
 """A Sentinel that is gone must not hold up the question to the next one."""
+
+_HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^:\[\]]*)(:[0-9]{1,5})?", re.ASCII)
+
+_LATE, _GONE = "it does not answer in time", "it cannot be reached, or ended the connection"
+_PROBLEMS: tuple[tuple[type[BaseException], str], ...] = (
+    (AuthenticationError, "it refuses the user or password in redis_url, or wants one"),
+    (NoPermissionError, "the user in redis_url may not do what is needed there: read, write, run scripts"),
+    (ssl.SSLCertVerificationError, "its certificate is of no authority that is trusted here; see the setting ca_file"),
+    (ssl.SSLError, "it does not speak TLS, which redis_url asks for (rediss://)"),
+    (MasterNotFoundError, "no Sentinel that answers knows a server for the service in redis_url"),
+    (TimeoutError, _LATE),
+    (LateError, _LATE),
+    (ConnectionError, _GONE),
+    (LostConnectionError, _GONE),
+)
 
 SENTINEL, CLUSTER = "sentinel", "cluster"
 DEFAULT_PORTS = {SENTINEL: 26_379, CLUSTER: 6_379}
@@ -92,20 +112,28 @@ def client_for(url: str, ca_file: Path | None = None) -> Redis | RedisCluster:
 
     Raises `ValueError` for an address that cannot be one.
     """
+    _check_form(url)
     address = Address.parsed(url)
     if address is None:
         trusted: dict[str, Any] = {"ssl_ca_certs": str(ca_file)} if ca_file and url.startswith("rediss:") else {}
-        return Redis.from_url(url, **_patience(), **trusted)
+        server: Redis = Redis.from_url(url, **_patience(), **trusted)
+        server.connection_pool.connection_class = _sharing_context(server.connection_pool.connection_class)
+        return server
     given: dict[str, Any] = {"username": address.username, "password": address.password, **_patience()}
     tls: dict[str, Any] = {"ssl": True, "ssl_ca_certs": str(ca_file) if ca_file else None} if address.is_tls else {}
     if address.kind == CLUSTER:
         given.pop("retry")  # a cluster has rules of its own: it learns who took over
-        return RedisCluster(
+        cluster = RedisCluster(
             startup_nodes=[ClusterNode(*node) for node in address.nodes],
             require_full_coverage=False,  # the slots that are there are answered
             **given,
             **tls,
         )
+        if address.is_tls:
+            cluster.connection_kwargs["connection_class"] = sharing = _sharing_context(SSLConnection)
+            for node in cluster.startup_nodes:  # nodes that are found later begin with what the cluster keeps
+                node.connection_class = sharing
+        return cluster
     asking: dict[str, Any] = {"socket_timeout": SENTINEL_TIMEOUT_S, "socket_connect_timeout": SENTINEL_TIMEOUT_S, **tls}
     asking["retry"] = Retry(NoBackoff(), 0)  # the next Sentinel is asked instead
     asking |= {"username": address.sentinel_username, "password": address.sentinel_password}
@@ -113,6 +141,7 @@ def client_for(url: str, ca_file: Path | None = None) -> Redis | RedisCluster:
         address.nodes, sentinel_kwargs=asking, db=address.db, **given, **tls
     )
     master: Redis = sentinel.master_for(address.service)
+    master.connection_pool.connection_class = _sharing_context(master.connection_pool.connection_class)
     return master
 
 
@@ -122,6 +151,55 @@ async def close(client: Redis | RedisCluster) -> None:
     await client.aclose()
     for sentinel in getattr(getattr(pool, "sentinel_manager", None), "sentinels", ()):
         await sentinel.aclose()
+
+
+def problem(error: BaseException) -> str:
+    """What an administrator can do about an error of a server: one sentence without any part of the address.
+
+    >>> problem(TimeoutError())
+    'it does not answer in time'
+    """
+    chain: list[BaseException] = [error]
+    while (before := chain[-1].__cause__ or chain[-1].__context__) is not None and before not in chain:
+        chain.append(before)
+    for each in chain:
+        for kind, sentence in _PROBLEMS:
+            if isinstance(each, kind):
+                return sentence
+    return f"it fails ({type(error).__name__})"
+
+
+def _check_form(url: str) -> None:
+    """Raise `ValueError` where a sign in the password ends the host: part of it would be taken for the address."""
+    parts = urlsplit(url)
+    hosts = parts.netloc.rpartition("@")[2].split(",")
+    ends_early = bool(parts.fragment) or "@" in parts.path + parts.query.partition("=")[0]
+    if parts.scheme != "unix" and (ends_early or not all(_HOST.fullmatch(host) for host in hosts)):
+        raise ValueError(
+            "it names no host and port in their place; in a password write / ? # @ : as %2F %3F %23 %40 %3A"
+        )
+
+
+def _sharing_context(kind: Any) -> Any:
+    """A kind of connection like `kind`, of which all share the TLS context of the first.
+
+    To read the authorities takes a fortieth of a second each time: thirty connections that are opened together would
+    keep their process for a second, and time out.
+    """
+    if not issubclass(kind, SSLConnection):
+        return kind
+    first: list[RedisSSLContext] = []
+
+    class Sharing(kind):  # type: ignore[misc]  # known only now: of one server, or of one that Sentinels watch
+        ssl_context: RedisSSLContext
+
+        def __init__(self, **options: Any) -> None:
+            super().__init__(**options)
+            if not first:
+                first.append(self.ssl_context)
+            self.ssl_context = first[0]
+
+    return Sharing
 
 
 def _patience() -> dict[str, Any]:

@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, TypeAlias, TypeVar
 
+from dataservice.stores.base import StoreAwayError
 from dataservice.stores.sqlite_file import SqliteFile, is_busy
 
 T = TypeVar("T")
@@ -53,7 +54,7 @@ class SqliteQueue:
         """Close the file after all work that was given; later work opens it again."""
         try:
             await self._given(None, alone=True)
-        except RuntimeError:  # the interpreter is ending: threads take no more work, and none uses the file
+        except StoreAwayError:  # the interpreter is ending, and no thread uses the file
             self._file.close()
 
     async def _given(self, do: Callable[[sqlite3.Connection], Any] | None, *, alone: bool) -> Any:
@@ -69,10 +70,10 @@ class SqliteQueue:
     def _start(self) -> None:
         try:
             self._thread.submit(self._do_waiting)
-        except RuntimeError:
+        except RuntimeError:  # the interpreter is ending: threads take no more work
             with self._lock:
                 self._waiting.clear()
-            raise
+            raise StoreAwayError("the process is ending") from None
 
     def _do_waiting(self) -> None:
         with self._lock:

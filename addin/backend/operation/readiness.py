@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import httpx
 
-from dataservice.stores import Store
+from dataservice.stores import Store, StoreAwayError
 
 CHECK_S = 3.0
 """How long each part may take: a load balancer asks every few seconds."""
@@ -82,6 +82,8 @@ async def _outcome(ask: Callable[[], Awaitable[None]]) -> str:
             await ask()
     except TimeoutError:
         return f"no answer within {CHECK_S:g} s"
+    except StoreAwayError as error:
+        return f"failing: {error}"
     except Exception as error:  # noqa: BLE001 - each store fails in its own way; only the kind of error is told
-        return f"failing ({type(error.__cause__ or error).__name__})"
+        return f"failing ({type(error).__name__})"
     return OK

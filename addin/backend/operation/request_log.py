@@ -30,8 +30,9 @@ ID_HEADER = "x-request-id"
 
 _ID = re.compile(r"[A-Za-z0-9._-]{1,64}", re.ASCII)
 
-_CUT_SHORT = "Cancel %s running task(s)"
-"""How uvicorn begins to say that it stops and does not wait longer; those who asked are told to ask again."""
+_CUT_SHORT = re.compile(r"Cancel %s running task\(s\)|(?s:Traceback .*\nasyncio\.exceptions\.CancelledError\s*$)")
+"""How uvicorn says that it stops and does not wait longer, for those who asked (they are told to ask again) or, after a
+second Ctrl-C, for its own end."""
 
 _logger = logging.getLogger("addin.requests")
 
@@ -127,7 +128,7 @@ class SparingFilter(logging.Filter):
         """Whether to log the record."""
         if record.exc_info and isinstance(record.exc_info[1], asyncio.CancelledError):
             return False
-        if str(record.msg).startswith(_CUT_SHORT):
+        if _CUT_SHORT.match(str(record.msg)):
             return False
         minute = int(self._clock() / MINUTE_S)
         if minute != self._minute or len(self._seen) > MAX_KINDS:

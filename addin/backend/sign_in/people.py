@@ -11,7 +11,7 @@ import msgspec
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
-from addin.backend.sign_in.person import Person
+from addin.backend.sign_in.person import Person, id_of
 from addin.backend.sign_in.sessions import Session
 from dataservice.stores import Entry, ResilientStore, Store
 from dataservice.stores.seal import KEY_BYTES
@@ -66,6 +66,14 @@ class People:
     async def end_sessions(self, person_id: str) -> None:
         """End every session that a person has now, with every worker."""
         await (await self._opened()).put(f"people/{person_id}/ended", Entry(b"", self._clock()))
+
+    async def recognise(self, subject: str, person: Person | None) -> None:
+        """End what began before if somebody comes back with another role, or may not come back (`person` is None)."""
+        entry = await (await self._opened()).get(f"people/{id_of(subject)}/person")
+        before = None if entry is None else msgspec.json.decode(entry.payload, type=Person)
+        if before is not None and (person is None or person.role is not before.role):
+            self._seen.pop(before.id, None)  # the new role is to be written down at once
+            await self.end_sessions(before.id)
 
     async def note(self, person: Person, requests: int) -> None:
         """Count what a person's batch has spent, and that they were here."""

@@ -28,7 +28,17 @@ class Person(msgspec.Struct, frozen=True):
     @property
     def id(self) -> str:
         """A short name for the person in addresses, counters and logs; it does not give the subject away."""
-        return hashlib.sha256(self.subject.encode()).hexdigest()[:32]
+        return id_of(self.subject)
+
+
+def id_of(subject: str) -> str:
+    """The short name of who has this subject."""
+    return hashlib.sha256(subject.encode()).hexdigest()[:32]
+
+
+def subject_of(claims: Mapping[str, Any]) -> str:
+    """The provider's own name for who these claims are about; empty if there is none."""
+    return str(claims.get("sub") or "")
 
 
 def person_of(claims: Mapping[str, Any], *, users: str, admins: str) -> Person | None:
@@ -39,7 +49,7 @@ def person_of(claims: Mapping[str, Any], *, users: str, admins: str) -> Person |
     >>> person_of({"sub": "1", "groups": ["finance"]}, users="", admins="groups=finance")
     Person(subject='1', name='1', role=<Role.ADMIN: 'admin'>)
     """
-    subject = str(claims.get("sub") or "")
+    subject = subject_of(claims)
     is_admin = bool(admins) and _holds(claims, admins)
     if not subject or not (is_admin or not users or _holds(claims, users)):
         return None

@@ -18,7 +18,7 @@ from addin.backend.http import JsonResponse, read_members
 from addin.backend.security import OFFICE_JS
 from addin.backend.sign_in.cookies import SESSION_COOKIE, SIGN_IN_COOKIE, cookie_of, set_cookie
 from addin.backend.sign_in.people import People, Usage
-from addin.backend.sign_in.person import Person, Role, person_in, person_of
+from addin.backend.sign_in.person import Person, Role, person_in, person_of, subject_of
 from addin.backend.sign_in.provider import Provider
 from addin.backend.sign_in.sessions import Sessions
 from addin.config.api_key import checked_key
@@ -68,6 +68,7 @@ class SignIn:
         settings = self.settings
         claims = await self.provider.claims(request)
         person = person_of(claims, users=settings.oidc_users, admins=settings.oidc_admins)
+        await self.people.recognise(subject_of(claims), person)
         if person is None:
             raise HTTPException(403, "your account may not use this backend; ask who runs it (setting oidc_users)")
         await self.people.note(person, 0)

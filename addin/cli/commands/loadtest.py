@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from addin.errors import AddinError
+from addin.errors import AddinError, SettingsError
 from dataservice.cli.printing import echo
 
 if TYPE_CHECKING:
@@ -44,6 +44,8 @@ def loadtest(
     from addin.cli.load.report import LoadPlan, run
     from addin.cli.output import print_json
     from addin.cli.stopping import ended_like_ctrl_c
+    from addin.config.authorities import trusted
+    from addin.config.settings import load_settings
 
     address: str
     given: Sequence[str | None]
@@ -53,8 +55,9 @@ def loadtest(
             started = stack.enter_context(own_backend(users + 1, workers))
             address, given = started.url, [*started.keys]
         else:
-            address, given = url, _keys_in(keys, users + (large > 0))
-        plan = LoadPlan(address, given[:users], given[users : users + 1], cells, large, rounds)
+            address, given = _address_in(url, with_keys=keys is not None), _keys_in(keys, users, 1 if large else 0)
+        verify = True if url is None else trusted(load_settings().ca_file)
+        plan = LoadPlan(address, given[:users], given[users : users + 1], cells, large, rounds, verify)
         report = asyncio.run(run(plan, lambda line: echo(line, err=True)))
     if as_json:
         print_json(report.members())
@@ -62,16 +65,39 @@ def loadtest(
     _print(report)
 
 
-def _keys_in(file: Path | None, needed: int) -> Sequence[str | None]:
-    """The keys in a file; without one, all users share the backend's own. Raises `AddinError` for too few."""
-    if file is None:
-        return [None] * needed
+def _address_in(url: str, *, with_keys: bool) -> str:
+    """The backend's address; raises `AddinError` if it cannot be one, or if keys would travel there in clear text."""
+    from dataservice.client.network.credentials import ClearTextError, service_url
+
     try:
-        keys = file.read_text(encoding="utf-8").split()
+        return service_url(url, allow_plain_http=not with_keys)
+    except ClearTextError:
+        raise AddinError(f"the keys would travel to {url} in clear text: use its https address") from None
+    except ValueError:
+        raise AddinError("the backend's address must look like https://addin.example.com, or be left out") from None
+
+
+def _keys_in(file: Path | None, users: int, beside: int) -> Sequence[str | None]:
+    """A key for each user and for those beside them, from a file; without one, all share the backend's own.
+
+    Raises `AddinError` for too few, and for what is no key.
+    """
+    from addin.cli.output import counted
+    from addin.config.api_key import checked_key
+
+    if file is None:
+        return [None] * (users + beside)
+    try:
+        keys = [checked_key(line) for line in file.read_text(encoding="utf-8").splitlines() if line.strip()]
     except (OSError, UnicodeDecodeError) as error:
         raise AddinError(f"{file} cannot be read: {error}") from None
-    if len(keys) < needed:
-        raise AddinError(f"{file} holds {len(keys)} keys, but {needed} users need one each; use --users {len(keys)}")
+    except SettingsError as error:
+        raise AddinError(f"{file} must hold one key a line: {error}") from None
+    if len(keys) < users + beside:
+        enough = len(keys) - beside
+        advice = f"; use --users {enough}" if enough > 0 else ""
+        needed = counted(users + beside, "user")
+        raise AddinError(f"{file} holds {counted(len(keys), 'key')}, but {needed} need one each{advice}")
     return keys
 
 

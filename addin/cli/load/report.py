@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ssl
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -9,7 +10,7 @@ from typing import Any
 
 import httpx
 
-from addin.cli.load.users import TIMEOUT_S, Times, User, held_bytes, timed_round, user_of
+from addin.cli.load.users import IDLE_S, TIMEOUT_S, Times, User, held_bytes, timed_round, user_of
 from addin.errors import AddinError
 
 SLUGS = ("us-cpi", "us-10y", "sp-500", "cboe.vix", "btc-usd", "eth-usd", "fx.eur-usd", "fx.usd-jpy", "wb.gold")
@@ -28,6 +29,8 @@ class LoadPlan:
     cells: int
     large: int
     rounds: int
+    verify: ssl.SSLContext | bool = True
+    """Whom https to the backend trusts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +70,9 @@ class LoadReport:
 async def run(plan: LoadPlan, say: Callable[[str], None]) -> LoadReport:
     """Let all users load their signals, then send their batches in rounds: alone, and beside the large one in turn."""
     today = datetime.now(UTC).date()
-    limits = httpx.Limits(max_connections=None, max_keepalive_connections=None)
-    async with httpx.AsyncClient(base_url=plan.url, timeout=TIMEOUT_S, limits=limits, trust_env=False) as http:
+    limits = httpx.Limits(max_connections=None, max_keepalive_connections=None, keepalive_expiry=IDLE_S)
+    options: dict[str, Any] = {"timeout": TIMEOUT_S, "limits": limits, "verify": plan.verify, "trust_env": False}
+    async with httpx.AsyncClient(base_url=plan.url, **options) as http:
         try:
             before = await held_bytes(http)
             users = [user_of(key, plan.cells, SLUGS, today) for key in plan.keys]

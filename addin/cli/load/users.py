@@ -14,9 +14,13 @@ from typing import Any
 import httpx
 import orjson
 
+from addin.backend.sign_in.gate import SIGN_IN
 from addin.errors import AddinError
 
 TIMEOUT_S = 120.0
+
+IDLE_S = 2.0
+"""A connection that was idle for longer is not used again: servers close theirs after five seconds or more."""
 
 DAYS = 360
 """So many days back a value is asked for: one request serves them all."""
@@ -74,8 +78,9 @@ async def timed_round(http: httpx.AsyncClient, users: Sequence[User], beside: Se
     """The batches of all `users` at once; those of `beside` begin first, and are awaited but not timed."""
     others = [asyncio.ensure_future(_timed(http, user)) for user in beside]
     await asyncio.sleep(0)
-    seconds = await asyncio.gather(*(_timed(http, user) for user in users))
-    await asyncio.gather(*others)
+    timed = [asyncio.ensure_future(_timed(http, user)) for user in users]
+    await asyncio.gather(*others, *timed, return_exceptions=True)  # the first that failed is raised when none is left
+    seconds = [each.result() for each in [*timed, *others]][: len(timed)]
     return Times(tuple(each for each, _ in seconds), sum(user.cells for user in users), sum(e for _, e in seconds))
 
 
@@ -91,8 +96,10 @@ async def _timed(http: httpx.AsyncClient, user: User) -> tuple[float, int]:
 def _reason(response: httpx.Response) -> str:
     try:
         content: Any = response.json()
+        if content.get("kind") == SIGN_IN:
+            return "its users sign in, which a load test cannot; try one with the same settings but no oidc_issuer"
         return str(content["error"])[:300]
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, AttributeError):
         return "its answer is no JSON of the backend's; is this its address?"
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import traceback
 
 from addin.backend.operation.readiness import CHECKED_FOR_S, ReadinessCheck
 from addin.backend.operation.request_log import SparingFilter
@@ -25,7 +26,7 @@ def test_with_a_dead_redis_it_is_alive_and_not_ready(service, tmp_path):
         assert backend.http.get("/health").json() == {"ok": True}
         response = backend.http.get("/ready")
         assert response.status_code == 503
-        assert response.json()["store"].startswith("failing (ConnectionError")
+        assert response.json()["store"].startswith("failing: it cannot be reached")
         assert "a-password" not in response.text
         assert "value" in backend.batch(["SIGNAL", "us-cpi"])["answers"][0]
 
@@ -90,6 +91,20 @@ def test_a_request_that_is_cut_short_is_no_failure_in_the_log():
         SparingFilter(3).filter(logging.LogRecord("x", logging.ERROR, "", 1, "it failed", None, (type(why), why, None)))
         for why in (cut, failed)
     ]
+    assert passed == [False, True]
+
+
+def test_a_second_ctrl_c_while_it_stops_leaves_no_traceback_in_the_log():
+    try:
+        raise asyncio.CancelledError
+    except asyncio.CancelledError:
+        cut = traceback.format_exc()  # as the server logs that its own end was cut short
+    try:
+        raise OSError("no disk")
+    except OSError:
+        failed = traceback.format_exc()
+    sparing = SparingFilter(3)
+    passed = [sparing.filter(logging.LogRecord("x", logging.ERROR, "", 1, text, None, None)) for text in (cut, failed)]
     assert passed == [False, True]
 
 

@@ -123,6 +123,23 @@ def test_signing_out_ends_every_session_of_the_person(signed):
         assert here.get("/me").status_code == 200
 
 
+def test_another_role_ends_the_sessions_that_began_with_the_old_one(signed):
+    rules = {"oidc_admins": "groups=chiefs", "oidc_users": "groups=finance"}
+    with provider(sub="1", groups=["finance"]) as identity, signed(identity, **rules) as browser:
+        user, admin, again, stranger = browser(), browser(), browser(), browser()
+        sign_in(user)
+        identity.claims = {"sub": "1", "groups": ["chiefs"]}
+        sign_in(admin)
+        assert (user.get("/me").status_code, admin.get("/me").json()["role"]) == (401, "admin")
+        identity.claims = {"sub": "1", "groups": ["finance"]}
+        sign_in(again)
+        assert (admin.get("/me").status_code, again.get("/me").json()["role"]) == (401, "user")
+        assert again.get("/people").json()["people"][0]["role"] == "user"
+        identity.claims = {"sub": "1", "groups": ["left"]}
+        assert sign_in(stranger).status_code == 403
+        assert again.get("/me").status_code == 401
+
+
 @pytest.mark.parametrize(
     "wrong",
     [{"nonce": "another"}, {"aud": "another"}, {"iss": "https://another.example"}, {"exp": 1_000_000_000}, {"sub": ""}],

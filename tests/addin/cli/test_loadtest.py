@@ -2,6 +2,9 @@
 
 import json
 
+import pytest
+
+from tests.addin.backend.sign_in_provider import backend_with_sign_in, provider
 from tests.addin.backends import backend_of
 from tests.addin.commands import addin, environment
 from tests.addin.serving import ctrl_c, started
@@ -33,9 +36,33 @@ def test_too_few_keys_and_a_wrong_address_are_told(tmp_path):
     keys.write_text("ds_" + "0" * 40)
     environ = environment(tmp_path)
     few = addin("loadtest", "http://127.0.0.1:9", "--keys", str(keys), "--users", "2", environ=environ)
-    assert (few.returncode, "holds 1 keys, but 2 users need one each" in few.stderr) == (1, True)
+    assert (few.returncode, "holds 1 key, but 2 users need one each; use --users 1" in few.stderr) == (1, True)
+    keys.write_text("not a key\n")
+    wrong = addin("loadtest", "http://127.0.0.1:9", "--keys", str(keys), environ=environ)
+    assert (wrong.returncode, "must hold one key a line" in wrong.stderr) == (1, True)
     nobody = addin("loadtest", "http://127.0.0.1:9", "--users", "2", environ=environ)
     assert (nobody.returncode, "does not answer" in nobody.stderr) == (1, True)
+
+
+@pytest.mark.parametrize("address", ["", "nonsense", "ftp://host", "http://localhost:99999", "https://me:secret@host"])
+def test_an_address_that_cannot_be_one_is_told_in_one_line(tmp_path, address):
+    done = addin("loadtest", address, environ=environment(tmp_path))
+    assert (done.returncode, len(done.stderr.splitlines()), "must look like https://" in done.stderr) == (1, 1, True)
+
+
+def test_keys_do_not_travel_in_clear_text(tmp_path):
+    keys = tmp_path / "keys.txt"
+    keys.write_text("ds_" + "0" * 40)
+    done = addin("loadtest", "http://addin.example", "--keys", str(keys), environ=environment(tmp_path))
+    assert (done.returncode, "clear text" in done.stderr) == (1, True)
+
+
+def test_a_backend_whose_users_sign_in_is_told(service, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    with provider(sub="1") as identity, backend_with_sign_in(service, tmp_path, identity) as url:
+        authority = str(tmp_path / "certificates" / "authority.pem")
+        done = addin("loadtest", url, environ=environment(tmp_path, ca_file=authority))
+    assert (done.returncode, "sign in, which a load test cannot" in done.stderr) == (1, True)
 
 
 def test_ctrl_c_ends_it_with_one_line_and_nothing_is_left(tmp_path):

@@ -13,6 +13,7 @@ from addin.excel.doctor import State, examine
 from addin.tls.certificates import Certificates
 from tests.addin.commands import addin, environment
 from tests.addin.half_answers import half_answers_of
+from tests.attack.parts.redis_process import RedisProcess
 
 NOW = dt.datetime.now(dt.UTC)
 
@@ -53,6 +54,14 @@ async def test_a_look_costs_one_request_at_most_and_then_none(service, own, tmp_
     await links(settings, own)
     assert len(spent) <= 1
     assert [target for target in service.running.requests if target != "/openapi.json"] == spent
+
+
+async def test_a_redis_that_refuses_the_password_is_told_without_it(own, tmp_path):
+    with RedisProcess(tmp_path, "--requirepass", "right-one") as redis:
+        for password, state, told in (("right-one", State.GOOD, "127.0.0.1"), ("wrong-one", State.BROKEN, "password")):
+            url = redis.url.replace("redis://", f"redis://:{password}@")
+            found = (await links(Settings(redis_url=url, cache_dir=tmp_path, port=1), own))["redis"]
+            assert (found.state, told in found.text, "-one" in found.text + found.advice) == (state, True, False)
 
 
 async def test_a_missing_address_certificate_and_backend_are_told_with_their_commands(tmp_path):

@@ -10,8 +10,9 @@ from dataservice.stores import Entry, MemoryStore, StoreAwayError, StoreWithNear
 class FarStore(MemoryStore):
     """A store of another machine, as its network lets it be."""
 
-    def __init__(self):
+    def __init__(self, salt=None):
         super().__init__()
+        self._of_others = salt
         self.is_gone = False
         self.answers = asyncio.Event()
         self.answers.set()
@@ -38,7 +39,7 @@ class FarStore(MemoryStore):
 
     async def salt(self, proposed=None):
         await self._reached()
-        self._salt = proposed or self._salt
+        self._salt = self._of_others or proposed or self._salt
         return self._salt
 
     async def _reached(self):
@@ -121,6 +122,28 @@ async def test_one_that_begins_again_gets_the_salt_it_had_and_misses_nothing(sto
     clock.now += 10.0
     assert await store.get("a") == Entry(b"1", 10.0)
     assert await store.salt() == salt == far._salt
+
+
+async def test_processes_that_never_reached_it_agree_on_a_salt_which_it_gets(far, clock):
+    near = MemoryStore()
+    far.is_gone = True
+    first, second = (StoreWithNearCopy(far, near, clock=clock) for _ in range(2))
+    assert await first.salt() == await second.salt()
+    far.is_gone = False
+    clock.now += 10.0
+    assert await first.salt() == await second.salt() == far._salt
+
+
+async def test_the_salt_of_other_machines_stays_and_who_began_with_another_one_is_told(clock, caplog):
+    far, near = FarStore(salt=b"of others"), MemoryStore()
+    far.is_gone = True
+    store = StoreWithNearCopy(far, near, clock=clock)
+    assert await store.salt() != b"of others"
+    clock.now += 10.0
+    far.is_gone = False
+    await store.get("a")
+    assert "restart this process to share it" in caplog.text
+    assert await StoreWithNearCopy(far, near, clock=clock).salt() == b"of others"
 
 
 async def test_one_that_is_slow_is_not_waited_for_where_the_copy_knows(store, far):

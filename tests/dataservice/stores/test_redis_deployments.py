@@ -10,9 +10,9 @@ from addin.config.connect import open_store
 from addin.config.settings import Settings
 from addin.errors import SettingsError
 from addin.tls.certificates import Certificates
-from dataservice.stores import Entry
+from dataservice.stores import Entry, StoreAwayError
 from dataservice.stores.redis import RedisStore
-from dataservice.stores.redis_address import Address
+from dataservice.stores.redis_address import Address, client_for
 from tests.attack.parts.redis_groups import sentinels
 from tests.attack.parts.redis_process import RedisProcess
 
@@ -43,11 +43,43 @@ def test_an_address_of_sentinels_or_of_a_cluster_says_who_is_asked_and_how():
         ("redis+ring://a", "is unknown"),
         ("http://a", "scheme"),
         ("redis+sentinel://a/firm?pasword=x", "pasword"),
+        ("redis://:12/34@a/0", "in a password write"),
+        ("redis+cluster://:pa/ss@a,b", "in a password write"),
     ],
 )
 def test_an_address_that_cannot_be_one_is_refused_with_the_reason(tmp_path, url, why):
     with pytest.raises(SettingsError, match=f"(?s)redis_url cannot be used: .*{why}"):
         open_store(Settings(redis_url=url, cache_dir=tmp_path))
+
+
+@pytest.mark.parametrize("sign", "/?#:@")
+@pytest.mark.parametrize("kind", ["redis", "rediss", "redis+cluster", "redis+sentinel"])
+def test_no_part_of_a_password_is_told_with_an_address_that_is_refused(tmp_path, kind, sign):
+    for password in (f"secret{sign}word", f"{sign}secret", f"12{sign}secret"):
+        with pytest.raises(SettingsError) as refused:
+            open_store(Settings(redis_url=f"{kind}://:{password}@a:70000x/mymaster/0", cache_dir=tmp_path))
+        assert "secret" not in str(refused.value)
+        assert "12" not in str(refused.value)
+
+
+def test_all_connections_by_tls_share_one_context():
+    one = client_for("rediss://a:1/0").connection_pool
+    watched = client_for("rediss+sentinel://a:1/firm").connection_pool
+    [node] = client_for("rediss+cluster://a:1").startup_nodes
+    for made in (one.make_connection, watched.make_connection, node.acquire_connection):
+        assert len({id(made().ssl_context) for _ in range(5)}) == 1
+
+
+@pytest.mark.parametrize(("address", "why"), [("redis://:{}@", "password in redis_url"), ("redis://", "or wants one")])
+async def test_a_wrong_password_is_one_clear_sentence_without_it(tmp_path, caplog, address, why):
+    with RedisProcess(tmp_path, "--requirepass", "right-one") as redis:
+        url = redis.url.replace("redis://", address.format("wrong-one"))
+        store = open_store(Settings(redis_url=url, cache_dir=tmp_path))
+        with pytest.raises(StoreAwayError, match=why):
+            await store.add("a", 1)
+        assert why in caplog.text
+        assert "-one" not in caplog.text
+        await store.aclose()
 
 
 async def test_by_tls_the_authority_of_the_firm_is_trusted_and_no_other(tmp_path):

@@ -2,6 +2,8 @@
 
 import asyncio
 import sqlite3
+import subprocess
+import sys
 
 import pytest
 
@@ -81,3 +83,19 @@ async def test_closing_comes_after_all_that_was_given_and_opens_nothing(tmp_path
     assert all(each.done() for each in given)
     await SqliteQueue(SqliteFile(tmp_path / "b.sqlite")).aclose()
     assert not (tmp_path / "b.sqlite").exists()
+
+
+ENDING = """
+import asyncio, atexit, sys
+from dataservice.stores import ResilientStore, SqliteStore
+
+store = ResilientStore(SqliteStore(sys.argv[1]))
+asyncio.run(store.add("n", 1))
+atexit.register(lambda: print(asyncio.run(store.add("n", 1))))
+"""
+
+
+def test_a_process_that_ends_meanwhile_says_nothing_of_it(tmp_path):
+    command = [sys.executable, "-c", ENDING, str(tmp_path / "shelf.sqlite")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "None\n", "")
