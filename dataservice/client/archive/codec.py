@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from itertools import pairwise
 from typing import Any
 
 import msgspec
@@ -91,12 +92,19 @@ def _by_byte(column: NDArray[Any]) -> bytes:
     return little.view(np.uint8).reshape(len(column), little.itemsize).T.tobytes()
 
 
-def _moments_of(facts: Facts) -> tuple[NDArray[np.int64], NDArray[np.intp]]:
+def _moments_of(facts: Facts) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The times of looks, each once and in order; and for each fact the places of its two, the first ones first."""
-    times = np.concatenate([facts.first_seen, facts.not_before])
-    begins = np.flatnonzero(times[1:] != times[:-1]) + 1  # one look found many facts: only where they change is sorted
-    moments = np.array(sorted({*times[:1].tolist(), *times[begins].tolist()}), np.int64)
-    return moments, np.searchsorted(moments, times)
+    runs = [*_runs(facts.first_seen), *_runs(facts.not_before)]
+    moments = sorted({moment for moment, _ in runs})
+    place_of = {moment: place for place, moment in enumerate(moments)}
+    places = np.repeat([place_of[moment] for moment, _ in runs], [length for _, length in runs])
+    return np.array(moments, np.int64), places
+
+
+def _runs(column: NDArray[np.int64]) -> list[tuple[int, int]]:
+    """Each value and how often it follows itself: one look found many facts, so there are few."""
+    begins = [0, *(np.flatnonzero(column[1:] != column[:-1]) + 1).tolist()] if len(column) else []
+    return [(int(column[begin]), end - begin) for begin, end in pairwise([*begins, len(column)])]
 
 
 def _differences(column: NDArray[np.int64]) -> NDArray[np.int64]:
