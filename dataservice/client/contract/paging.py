@@ -7,10 +7,13 @@ from dataclasses import dataclass
 from datetime import date
 
 from dataservice.client.contract.decode import CataloguePage, ObservationsPage
-from dataservice.client.contract.requests import CATALOGUE_LIMIT, OBSERVATIONS_LIMIT
+from dataservice.client.contract.requests import CATALOGUE_LIMIT, HISTORY_LIMIT, OBSERVATIONS_LIMIT
 from dataservice.client.contract.windows import Window, day_after
 from dataservice.errors import MalformedAnswerError, TooManyPagesError
 from dataservice.observations import Observations
+
+ROUND_SIZE = 50
+"""Sizes of pages are multiples of it, where they are not those of the contract."""
 
 MAX_PAGES = 100
 """Requests for one answer: 100,000 observations or 50,000 signals, more than a workbook shows."""
@@ -59,11 +62,16 @@ class Pulled:
         return Window(self.window.start, date.fromordinal(max(1, self.next_start.toordinal() - 1)))
 
     def with_page(self, page: ObservationsPage) -> Pulled:
-        """The state after one more page; raises `MalformedAnswerError` where the service ignores `start`."""
+        """The state after one more page.
+
+        Raises `MalformedAnswerError` where the service ignores `start`, or where the oldest would never come.
+        """
         start = self.next_start or self.window.start
         found = page.observations
         if len(found) and found.first_day < start:
             raise MalformedAnswerError(f"observations from {found.first_day} were sent, asked from {start}")
+        if page.is_newest_first and _is_full(page):
+            raise MalformedAnswerError("a page of observations that begins with the newest, and others behind it")
         together = self.observations.merged(found.between(start, self.window.end))
         return Pulled(self.window, together, self._after(page, start), self.pages + 1)
 
@@ -95,7 +103,12 @@ def fewest(pulls: list[Window], rows: Callable[[Window], int]) -> list[Window]:
 
 
 def _is_full(page: ObservationsPage) -> bool:
-    """Whether another page may follow: what the service says of the rest, or else whether this one is full."""
+    """Whether another page may follow: what the service says of the rest, or else whether this one is full.
+
+    Where it says neither, a page of a round size may be full, too: another request is better than a part for the whole.
+    """
     if page.left is not None:
         return page.left > 0
-    return page.rows >= (page.limit or OBSERVATIONS_LIMIT)
+    if page.limit is not None:
+        return page.rows >= page.limit
+    return page.rows >= OBSERVATIONS_LIMIT or page.rows % ROUND_SIZE == 0 or page.rows == HISTORY_LIMIT
