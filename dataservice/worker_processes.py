@@ -13,6 +13,9 @@ from uvicorn.config import STARTUP_FAILURE
 from uvicorn.supervisors import Multiprocess
 from uvicorn.supervisors.multiprocess import Process
 
+HEALTH_S = 60.0
+"""A worker that does not move for so long is replaced; on a machine that is very busy, loading takes ten and more."""
+
 _log = logging.getLogger(__name__)
 
 
@@ -38,7 +41,7 @@ class WorkerProcesses(Multiprocess):
     def keep_subprocess_alive(self) -> None:
         """Replace every worker that is not alive; end all if one cannot begin, as no other could."""
         for place, process in enumerate(self.processes):
-            if process.is_alive(timeout=self.config.timeout_worker_healthcheck):
+            if process.is_alive(HEALTH_S):
                 continue
             process.kill()
             process.join()
