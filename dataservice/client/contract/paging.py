@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from datetime import date
 
 from dataservice.client.contract.decode import CataloguePage, ObservationsPage
-from dataservice.client.contract.requests import CATALOGUE_LIMIT, HISTORY_LIMIT, OBSERVATIONS_LIMIT
+from dataservice.client.contract.requests import CATALOGUE_LIMIT, OBSERVATIONS_LIMIT
 from dataservice.client.contract.windows import Window, day_after
 from dataservice.errors import MalformedAnswerError, TooManyPagesError
 from dataservice.observations import Observations
 
-ROUND_SIZE = 50
-"""Sizes of pages are multiples of it, where they are not those of the contract."""
+COMMON_SIZES = frozenset({50, 100, 200, 250, 365, 500})
+"""Of pages, where they are not those of the contract."""
 
 MAX_PAGES = 100
 """Requests for one answer: 100,000 observations or 50,000 signals, more than a workbook shows."""
@@ -105,10 +105,10 @@ def fewest(pulls: list[Window], rows: Callable[[Window], int]) -> list[Window]:
 def _is_full(page: ObservationsPage) -> bool:
     """Whether another page may follow: what the service says of the rest, or else whether this one is full.
 
-    Where it says neither, a page of a round size may be full, too: another request is better than a part for the whole.
+    Where it says neither, a page of a common size may be full, too: a request more is better than a part for the whole.
     """
     if page.left is not None:
         return page.left > 0
     if page.limit is not None:
         return page.rows >= page.limit
-    return page.rows >= OBSERVATIONS_LIMIT or page.rows % ROUND_SIZE == 0 or page.rows == HISTORY_LIMIT
+    return page.rows >= OBSERVATIONS_LIMIT or page.rows in COMMON_SIZES

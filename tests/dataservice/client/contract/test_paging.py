@@ -115,7 +115,7 @@ def test_parts_are_pulled_as_one_where_that_takes_fewer_requests():
 
 
 @pytest.mark.parametrize("size", [50, 100, 365, 500, 1_000])
-def test_pages_of_a_round_size_are_followed_where_the_service_says_nothing_of_size_and_rest(size):
+def test_pages_of_a_common_size_are_followed_where_the_service_says_nothing_of_size_and_rest(size):
     whole, pulled = series([24 * day for day in range(1_234)]), Pulled.begin(Window())
     while pulled.next_start is not None:
         page = whole.between(pulled.next_start, None)[:size]
