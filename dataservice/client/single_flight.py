@@ -36,14 +36,21 @@ LEASE_S = 8.0
 class SingleFlight:
     """The work under way: callers with the same key share one piece of it, and its result or its error.
 
-    A caller that is cancelled does not cancel the work of the others.
+    A caller that is cancelled does not cancel the work of the others. Work and connections belong to the event loop of
+    the first caller: another one would wait for them in vain, so it gets a `RuntimeError`.
     """
 
     def __init__(self) -> None:
+        self._loop: asyncio.AbstractEventLoop | None = None
         self._under_way: dict[Hashable, asyncio.Task[Any]] = {}
 
     async def join(self, key: Hashable, start: Callable[[], Coroutine[Any, Any, T]]) -> tuple[T, bool]:
         """The result of the work with `key`, started if there is none; and whether this caller started it."""
+        loop = asyncio.get_running_loop()
+        if self._loop is None:
+            self._loop = loop
+        elif self._loop is not loop:
+            raise RuntimeError("this client was used in another event loop; make one in each, or use Client")
         task = self._under_way.get(key)
         started = task is None
         if task is None:

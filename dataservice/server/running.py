@@ -14,6 +14,7 @@ import uvicorn
 from starlette.types import Receive, Scope, Send
 
 from dataservice.server.db.repository import Store
+from dataservice.server.http.access_log import LOG_CONFIG
 from dataservice.server.http.app import DATABASE_VARIABLE, create_app
 from dataservice.server.http.connections import BACKLOG, BoundedProtocol
 from dataservice.worker_processes import WorkerProcesses
@@ -59,6 +60,7 @@ def serve(store: Store, listener: socket.socket, *, workers: int = 1, access_log
     """Answer on a bound socket until Ctrl-C or SIGTERM; several workers are processes that share the database."""
     level = "info" if access_log else "warning"
     options = {**SERVER_OPTIONS, "log_level": level, "access_log": access_log, "server_header": False}
+    options["log_config"] = LOG_CONFIG
     if workers == 1:
         with suppress(KeyboardInterrupt):  # uvicorn raises it again when all is closed; here it is the way to end
             uvicorn.Server(uvicorn.Config(create_app(store), **options)).run(sockets=[listener])

@@ -109,10 +109,11 @@ def _read(raw: Any, name: str, forms: str) -> StartOf:
 
 def _from_serial(serial: float, name: str) -> date:
     """The day of a spreadsheet's serial number; a time of day is cut off."""
-    if serial < 0:
-        raise ArgumentError(f"{name} {serial:g} is not a date; for {-serial:g} days back give the text -{-serial:g}D")
     if not 1 <= serial < AFTER_LAST_SERIAL:
-        raise ArgumentError(f"{name} {serial:g} is not a date: serial numbers run from 1 to {LAST_SERIAL}")
+        hint = f": serial numbers run from 1 to {LAST_SERIAL}"
+        if -AFTER_LAST_SERIAL < serial < 0:
+            hint = f"; for {-serial:g} days back give the text -{-serial:g}D"
+        raise ArgumentError(f"{name} {shown(serial)} is not a date{hint}")
     return _DAYS[int(serial)]
 
 

@@ -12,12 +12,18 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from enum import StrEnum
 from math import isfinite
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeGuard
 
 from udfs.errors import ArgumentError, CellError, ErrorCode, NoDataError
 
 CELL_ERRORS = ("#N/A", "#VALUE!", "#REF!", "#DIV/0!", "#NUM!", "#NAME?", "#NULL!", "#SPILL!", "#CALC!", "#GETTING_DATA")
 """How the errors of spreadsheet programs are written."""
+
+
+MAX_BITS = 1_000
+"""A cell's numbers are smaller than 2 to the power of 1,024; Python's own are not, nor can all of them be written."""
+
+DIGITS_A_BIT = 0.30103
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +92,7 @@ class Text(Kind):
         refuse_error(raw, name)
         if isinstance(raw, float) and raw.is_integer():
             raw = int(raw)
-        if isinstance(raw, bool | datetime | date) or not isinstance(raw, str | int):
+        if isinstance(raw, bool | datetime | date) or not isinstance(raw, str | int) or is_huge(raw):
             raise ArgumentError(f"{name} takes text, not {shown(raw)}")
         text = str(raw).strip()
         if not self.choices or self.open_choices:
@@ -140,7 +146,7 @@ class Number(Kind):
         value = self._one(raw, name)
         try:
             number = float("x" if isinstance(value, bool) else value)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise ArgumentError(f"{name} takes a number, not {shown(raw)}") from None
         if not isfinite(number):
             raise ArgumentError(f"{name} takes a number, not {shown(raw)}")
@@ -178,7 +184,7 @@ class Flag(Kind):
 
     def read(self, raw: Any, name: str, today: date) -> bool:  # noqa: ARG002 - one signature for every kind
         """True or false; TRUE, yes and 1 count as true."""
-        word = str(int(raw) if isinstance(raw, float) and raw.is_integer() else self._one(raw, name)).casefold()
+        word = shown(raw) if isinstance(raw, float) or is_huge(raw) else str(self._one(raw, name)).casefold()
         if word not in self.words:
             raise ArgumentError(f"{name} takes TRUE or FALSE, not {shown(raw)}")
         return self.words[word]
@@ -219,9 +225,16 @@ def matrix_of(raw: Any) -> Sequence[Sequence[Any]] | None:
     return [row if isinstance(row, list | tuple) else [row] for row in raw]
 
 
+def is_huge(raw: Any) -> TypeGuard[int]:
+    """Whether a whole number of Python lies beyond every number that a cell can hold."""
+    return isinstance(raw, int) and raw.bit_length() > MAX_BITS
+
+
 def shown(raw: Any) -> str:
     """What was given, as an error message shows it: quoted and short."""
     if isinstance(raw, float):
         return f"{raw:.15g}"  # a whole number as in the formula, without .0
+    if is_huge(raw):
+        return f"a number of {raw.bit_length() * DIGITS_A_BIT:,.0f} digits"
     text = f"'{raw}'" if isinstance(raw, str) else repr(raw)
     return text if len(text) <= 60 else f"{text[:57]}…"

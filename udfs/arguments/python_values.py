@@ -21,7 +21,7 @@ def plain(value: Any) -> Any:
         return value.item()
     if isinstance(value, str | np.generic):
         return value
-    if type(value).__module__.startswith("pandas.") and hasattr(value, "to_numpy"):
+    if type(value).__module__.partition(".")[0] == "pandas" and hasattr(value, "to_numpy"):
         value = value.to_numpy(dtype=object)  # times stay times: as bare numbers they would mean other days
     elif hasattr(value, "dtype") and hasattr(value, "__array__"):
         value = np.asarray(value)

@@ -1,8 +1,8 @@
 """From the name that a formula gives, a slug or a shortcode, to the slug that the service knows.
 
 A catalogue at hand settles it without a request, whatever its age where it knows the name. Without one, what looks like
-a slug is requested as it is, and what can only be a shortcode (`WTI`) needs the catalogue. So do many such slugs at a
-time as soon as one of them turns out not to exist.
+a slug is requested as it is; what can only be a shortcode (`WTI`), or has capital letters, needs the catalogue. So do
+many such slugs at a time as soon as one of them turns out not to exist.
 """
 
 from __future__ import annotations
@@ -94,8 +94,8 @@ async def _listed(name: str) -> str:
 
 
 def looks_like_slug(name: str) -> bool:
-    """Whether a name can be requested as it is: slugs have lower-case letters or dots, shortcodes have neither."""
-    return "." in name or name != name.upper()
+    """Whether a name can be requested as it is: slugs have lower-case letters or dots, and no capital ones."""
+    return name == name.lower() and ("." in name or name != name.upper())
 
 
 def _found(catalogue: Catalogue, name: str) -> str:

@@ -86,6 +86,7 @@ class ObservationsPage:
     rows: int
     left: int | None = None
     limit: int | None = None
+    is_newest_first: bool = False
 
 
 def catalogue_page(body: bytes) -> CataloguePage:
@@ -117,10 +118,10 @@ def observations_page(body: bytes) -> ObservationsPage:
         problem = str(error)
     else:
         if isinstance(decoded, list):
-            return ObservationsPage(_observations(decoded), len(decoded))
+            return ObservationsPage(_observations(decoded), len(decoded), is_newest_first=_is_newest_first(decoded))
         rows, pagination = decoded.data, decoded.pagination or _Pagination()
         left = None if pagination.total is None else max(0, pagination.total - pagination.offset - len(rows))
-        return ObservationsPage(_observations(rows), len(rows), left, pagination.limit)
+        return ObservationsPage(_observations(rows), len(rows), left, pagination.limit, _is_newest_first(rows))
     raise MalformedAnswerError(f"not the observations of a signal: {problem}")
 
 
@@ -176,6 +177,10 @@ def _newest(history: Observations) -> Observation | None:
     for time, value in history[-1:]:
         return Observation(observed_at=time.isoformat().replace("+00:00", "Z"), value=value)
     return None
+
+
+def _is_newest_first(rows: Sequence[_Row]) -> bool:
+    return bool(rows) and str(rows[0].observed_at) > str(rows[-1].observed_at)
 
 
 def _observations(rows: Sequence[_Row | Observation]) -> Observations:

@@ -12,6 +12,9 @@ from dataservice.client.contract.windows import Window, day_after
 from dataservice.errors import MalformedAnswerError, TooManyPagesError
 from dataservice.observations import Observations
 
+COMMON_SIZES = frozenset({50, 100, 200, 250, 365, 500})
+"""Of pages, where they are not those of the contract."""
+
 MAX_PAGES = 100
 """Requests for one answer: 100,000 observations or 50,000 signals, more than a workbook shows."""
 
@@ -59,11 +62,16 @@ class Pulled:
         return Window(self.window.start, date.fromordinal(max(1, self.next_start.toordinal() - 1)))
 
     def with_page(self, page: ObservationsPage) -> Pulled:
-        """The state after one more page; raises `MalformedAnswerError` where the service ignores `start`."""
+        """The state after one more page.
+
+        Raises `MalformedAnswerError` where the service ignores `start`, or where the oldest would never come.
+        """
         start = self.next_start or self.window.start
         found = page.observations
         if len(found) and found.first_day < start:
             raise MalformedAnswerError(f"observations from {found.first_day} were sent, asked from {start}")
+        if page.is_newest_first and _is_full(page):
+            raise MalformedAnswerError("a page of observations that begins with the newest, and others behind it")
         together = self.observations.merged(found.between(start, self.window.end))
         return Pulled(self.window, together, self._after(page, start), self.pages + 1)
 
@@ -95,7 +103,12 @@ def fewest(pulls: list[Window], rows: Callable[[Window], int]) -> list[Window]:
 
 
 def _is_full(page: ObservationsPage) -> bool:
-    """Whether another page may follow: what the service says of the rest, or else whether this one is full."""
+    """Whether another page may follow: what the service says of the rest, or else whether this one is full.
+
+    Where it says neither, a page of a common size may be full, too: a request more is better than a part for the whole.
+    """
     if page.left is not None:
         return page.left > 0
-    return page.rows >= (page.limit or OBSERVATIONS_LIMIT)
+    if page.limit is not None:
+        return page.rows >= page.limit
+    return page.rows >= OBSERVATIONS_LIMIT or page.rows in COMMON_SIZES

@@ -107,6 +107,8 @@ def observations_request(slug: str, start: date | None, end: date | None) -> Req
 
 
 def _signal(endpoint: Endpoint, slug: str, params: dict[str, Any], priority: int) -> Request:
+    if not isinstance(slug, str):
+        raise TypeError(f"a signal's slug is text, not {slug!r}")
     if not 0 < len(slug) <= MAX_SLUG or not slug.isprintable() or any(c.isspace() for c in slug) or slug in {".", ".."}:
         raise NotFoundError(f"no signal {slug[:MAX_SLUG]!r}")
     path = endpoint.replace("{slug}", quote(slug, safe=""))

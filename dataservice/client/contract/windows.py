@@ -41,10 +41,16 @@ def utc_day(seconds: float) -> date:
 
 
 def utc_day_of(moment: date | None) -> date | None:
-    """The UTC day of a day or time: resources go by days, so that a minute makes no new resource."""
+    """The UTC day of a day or time: resources go by days, so that a minute makes no new resource.
+
+    Raises `ValueError` for a time whose day in UTC lies outside the years 1 to 9999.
+    """
     if not isinstance(moment, datetime):
         return moment
-    return (moment.astimezone(UTC) if moment.tzinfo else moment).date()
+    try:
+        return (moment.astimezone(UTC) if moment.tzinfo else moment).date()
+    except OverflowError:
+        raise ValueError(f"{moment.isoformat()} lies outside the years 1 to 9999 in UTC") from None
 
 
 def day_after(day: date) -> date:

@@ -15,16 +15,19 @@ from cachetools import LRUCache
 from dataservice.client.contract.requests import Endpoint
 from dataservice.client.contract.resources import HistoryResource, Resource, SignalResource
 from dataservice.client.contract.windows import utc_day
+from dataservice.client.network.alike import EndedAlike
+from dataservice.client.network.error_mapping import RETRIED_STATUSES
 from dataservice.errors import (
     AuthenticationError,
     ConnectionFailedError,
     DataServiceError,
     DeadlineExceededError,
     InterceptedError,
-    InvalidRequestError,
+    MalformedAnswerError,
     MissingKeyError,
     NotFoundError,
     QuotaExceededError,
+    RejectedError,
     ServerFailedError,
     TierError,
     TooManyPagesError,
@@ -62,6 +65,7 @@ class CircuitBreaker:
         self._endpoints: dict[Endpoint, OpenBreaker] = {}
         self._failing: set[Resource[Any] | None] = set()
         self._resources: LRUCache[Resource[Any], OpenBreaker] = LRUCache(MAX_RESOURCES)
+        self._alike = EndedAlike()
 
     def blocking_error(self, resource: Resource[Any] | None, endpoint: Endpoint, now: float) -> DataServiceError | None:
         """The error that stands for the answer now, the widest first; None when the service may be asked."""
@@ -70,6 +74,10 @@ class CircuitBreaker:
             if found is not None and now < found.until:
                 return found.error
         return None
+
+    def turn_away(self, endpoint: Endpoint, now: float) -> DataServiceError | None:
+        """Why a request whose turn has come is not sent after all: too many others ended alike. Each call counts."""
+        return self._alike.turn_away(endpoint, now)
 
     def _of_resource(self, resource: Resource[Any] | None) -> Iterator[OpenBreaker | None]:
         """The breakers that concern one resource; a signal that does not exist has no history either."""
@@ -89,18 +97,22 @@ class CircuitBreaker:
                 self._resources[resource] = OpenBreaker(error, next_utc_day(now))
             case AuthenticationError() | QuotaExceededError():
                 self._key = OpenBreaker(error, next_utc_day(now))
+            case TierError() if (one := _signal_of(resource)) is not None:  # others may be open to the key
+                self._resources[one] = OpenBreaker(error, next_utc_day(now))
             case TierError():
                 self._endpoints[endpoint] = OpenBreaker(error, next_utc_day(now))
             case ConnectionFailedError() | DeadlineExceededError() | InterceptedError():
                 self._outage = _struck(self._outage, error, now)
-            case NotFoundError() if isinstance(resource, HistoryResource):
-                self._resources[HistoryResource(resource.slug)] = OpenBreaker(error, now + NEGATIVE_TTL_S)
-            case NotFoundError() | InvalidRequestError() if resource is not None:
+            case NotFoundError() if (one := _signal_of(resource)) is not None:
+                self._resources[one] = OpenBreaker(error, now + NEGATIVE_TTL_S)
+            case RejectedError() if resource is not None:
                 self._resources[resource] = OpenBreaker(error, now + NEGATIVE_TTL_S)
             case UnavailableError() if resource is not None:
                 self._resources[resource] = _struck(self._resources.get(resource), error, now)
             case _:
                 pass
+        if _says_something_of_others(error):
+            self._alike.note(error, resource, endpoint, now)
 
     def attempt_failed(self, error: DataServiceError, resource: Resource[Any] | None, now: float) -> None:
         """Remember that the service failed on `resource`, which may be tried again.
@@ -112,10 +124,12 @@ class CircuitBreaker:
         if len(self._failing) >= FAILING_IN_A_ROW:
             self._outage = _struck(self._outage, error.afresh(), now)
 
-    def answered(self, resource: Resource[Any] | None = None) -> None:
+    def answered(self, resource: Resource[Any] | None = None, endpoint: Endpoint | None = None) -> None:
         """The service answered: there is no outage, and `resource` is fine."""
         self._outage = None
         self._failing.clear()
+        if endpoint is not None:
+            self._alike.answered(endpoint)
         if resource is not None:
             self._resources.pop(resource, None)
 
@@ -125,6 +139,29 @@ class CircuitBreaker:
         self._failing.clear()
         self._endpoints.clear()
         self._resources.clear()
+        self._alike.reset()
+
+
+def _signal_of(resource: Resource[Any] | None) -> Resource[Any] | None:
+    """What stands for all that this endpoint has of a signal; None for other resources."""
+    match resource:
+        case SignalResource():
+            return resource
+        case HistoryResource(slug):
+            return HistoryResource(slug)
+        case _:
+            return None
+
+
+def _says_something_of_others(error: DataServiceError) -> bool:
+    """Whether the next resource of the endpoint may well end alike, and nothing else sees to that."""
+    match error:
+        case InterceptedError() | NotFoundError() | AuthenticationError() | QuotaExceededError():
+            return False
+        case ServerFailedError(status=status):
+            return status not in RETRIED_STATUSES
+        case _:
+            return isinstance(error, RejectedError | MalformedAnswerError)
 
 
 def _struck(before: OpenBreaker | None, error: DataServiceError, now: float) -> OpenBreaker:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import ipaddress
 import os
+import re
 import secrets
 from typing import NoReturn
 from urllib.parse import urlsplit
@@ -14,6 +15,12 @@ from dataservice.stores import Store
 
 URL_VARIABLE = "DATA_SERVICE_URL"
 KEY_VARIABLE = "DATA_SERVICE_API_KEY"
+
+_OF_THE_SERVICE = re.compile(
+    r"(?<=[^:/])(?:/+v1(?:/+(?:signals|indices|currents|codex|almanac|wire)(?:/.*)?)?|/+openapi\.json|/+\.well-known/.*)+/*$",
+    re.IGNORECASE,
+)
+"""What the service itself has behind its address: people copy the address of a request, too."""
 
 _PROCESS_SALT = secrets.token_bytes(16)
 
@@ -106,12 +113,12 @@ def check_limits(deadline_s: float, **limits: int) -> None:
 
 
 def service_url(text: str, *, allow_plain_http: bool = False) -> str:
-    """The base URL in `text` without a closing slash or `/v1`.
+    """The base URL in `text` without a closing slash, `/v1` or the path of an endpoint.
 
     Raises `ValueError` for anything but https, or plain http to this very machine: a bearer key must not travel in
     clear text. `allow_plain_http` lifts that for networks that are protected otherwise.
     """
-    base_url = text.strip().rstrip("/").removesuffix("/v1").rstrip("/")
+    base_url = _OF_THE_SERVICE.sub("", text.strip()).rstrip("/")
     try:
         parts = urlsplit(base_url)
         host, _ = parts.hostname, parts.port

@@ -23,6 +23,7 @@ from dataservice.errors import (
     MalformedAnswerError,
     NotFoundError,
     QuotaExceededError,
+    RejectedError,
     ServerFailedError,
     TierError,
     UnavailableError,
@@ -30,6 +31,7 @@ from dataservice.errors import (
 
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 RETRIED_STATUSES = frozenset({500, 502, 503, 504})
+TRANSIENT = frozenset({408, 425})  # of the connection, not of what was asked
 MAX_TEXT = 200  # of the service's own words in a message: a cell shows little more
 
 
@@ -48,6 +50,8 @@ NO_TLS = "WRONG_VERSION_NUMBER"
 ADVICE = "sign in to the network or its proxy, or correct the service's address"
 """What to do where something between here and the service answers in its place."""
 
+CHECK_ADDRESS = "check the service's address, it ends before /v1"
+
 _PAGE_KINDS = ("text/html", "application/xhtml+xml")
 _PAGE = re.compile(
     rb"(?:\xef\xbb\xbf)?\s*(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE | re.DOTALL
@@ -65,8 +69,12 @@ def failed_answer(
     quota: Quota | None,
     redact: Callable[[str], str],
     now: float,
+    doubtful_address: str = "",
 ) -> Failure:
-    """The failure that an answer with a status other than 200 is; the service's own words pass through `redact`."""
+    """The failure that an answer with a status other than 200 is; the service's own words pass through `redact`.
+
+    At a `doubtful_address` nothing was found so far: a 404 may come from a server that does not know the service.
+    """
     path, wait_s = request.path, _retry_after_s(headers, now)
     if quota is None and (stranger := _stranger(status, headers, body)):
         return Failure(InterceptedError(f"{stranger}; {ADVICE}", status=status, path=path))
@@ -79,7 +87,7 @@ def failed_answer(
         case 402:
             return Failure(_tier_error(request, quota))
         case 404:
-            return Failure(NotFoundError(f"no {request.subject or path}", status=status, path=path))
+            return Failure(_not_found(request, doubtful_address))
         case 429 if remaining_in(headers) == 0:
             return Failure(month_spent(quota).at(path))
         case 429:  # only the quota headers prove that the month is over: the service, or a gateway, asks to wait
@@ -89,9 +97,7 @@ def failed_answer(
             failed = ServerFailedError(f"HTTP {status}", status=status, path=path)
             return Failure(failed, retryable=status in RETRIED_STATUSES, retry_after_s=wait_s)
         case _:
-            said = redact(_said(body))
-            problem = f"unexpected HTTP {status}{': ' if said else ''}{said}"
-            return Failure(MalformedAnswerError(problem, status=status, path=path))
+            return Failure(_unexpected(status, redact(_said(body)), path))
 
 
 def page_in_place(request: Request, headers: Mapping[str, str], body: bytes) -> Failure | None:
@@ -162,6 +168,22 @@ def month_spent(quota: Quota | None) -> QuotaExceededError:
     cap = quota.cap if quota else 0
     spent = "one request is" if cap == 1 else f"{cap:,} requests are" if cap else "requests are"
     return QuotaExceededError(f"the month's {spent} used up", status=429)
+
+
+def _unexpected(status: int, said: str, path: str) -> DataServiceError:
+    """The error of a status that the contract does not name: a refusal where it says so, such as 403."""
+    problem = f"HTTP {status}{': ' if said else ''}{said}"
+    if status >= 400 and status not in TRANSIENT:
+        return RejectedError(problem, status=status, path=path)
+    return MalformedAnswerError(f"unexpected {problem}", status=status, path=path)
+
+
+def _not_found(request: Request, doubtful_address: str) -> DataServiceError:
+    what = f"no {request.subject or request.path}"
+    if doubtful_address:
+        problem = f"{what} at {doubtful_address}, nor anything else so far; {CHECK_ADDRESS}"
+        return MalformedAnswerError(problem, status=404, path=request.path)
+    return NotFoundError(what, status=404, path=request.path)
 
 
 def _tier_error(request: Request, quota: Quota | None) -> TierError:

@@ -18,13 +18,16 @@ from dataservice.client.network.meter import Meter
 from dataservice.client.network.ticket import Ticket
 from dataservice.client.network.transport import CONNECTIONS, Departure, Exchange, Transport
 from dataservice.client.network.usage import UsageTracker
-from dataservice.errors import DataServiceError, DeadlineExceededError, MalformedAnswerError
+from dataservice.errors import ConnectionFailedError, DataServiceError, DeadlineExceededError, MalformedAnswerError
 
 T = TypeVar("T")
 
 BASE_S = 0.25
 CAP_S = 4.0
 ATTEMPTS = 5  # with the doubling above, the fifth comes on average 2 s after the first
+
+RETRIES_OF_LOST = 1
+"""A request whose answer broke off was counted by the service: one more may bring it, others are too dear."""
 
 TURNS_TO_LEAVE = 6
 """In so many turns of the event loop a request leaves over an open connection; a connection to come is not awaited."""
@@ -104,7 +107,7 @@ class RequestSender:
                 problem = f"an answer that cannot be read ({type(error).__name__})"
                 outcome = Failure(MalformedAnswerError(problem, path=request.path))
             else:
-                self._breaker.answered(context.resource)
+                self._breaker.answered(context.resource, request.endpoint)
                 return value
         self._note(outcome, request, context)
         raise outcome.error
@@ -125,9 +128,14 @@ class RequestSender:
         return failure.error
 
     async def _last_outcome(self, request: Request, context: CallContext) -> bytes | Failure:
+        lost = 0
         for attempt in count(1):
-            outcome = (await self._send(request, context)).outcome
-            wait_s = self._wait_s(outcome, attempt, context) if isinstance(outcome, Failure) else None
+            exchange = await self._send(request, context)
+            outcome = exchange.outcome
+            if not isinstance(outcome, Failure):
+                return outcome
+            lost += exchange.spent and isinstance(outcome.error, ConnectionFailedError)
+            wait_s = None if lost > RETRIES_OF_LOST else self._wait_s(outcome, attempt, context)
             if wait_s is None:
                 return outcome
             await self._sleep(wait_s)
@@ -155,7 +163,7 @@ class RequestSender:
     async def _admitted(self, request: Request, context: CallContext) -> Exchange:
         """The exchange, counted when it is its turn: the budget is asked as late as can be."""
         async with self._limiter.pass_through(request.priority):
-            self._raise_refusal(request, context)
+            self._raise_refusal(request, context, is_its_turn=True)
             async with self._usage.admitted(until=context.began_at + context.deadline_s) as ticket:
                 return await self._recorded(request, context, ticket)
 
@@ -165,15 +173,18 @@ class RequestSender:
         has_begun = False
         try:
             async with self._limiter.pass_through(request.priority):
-                self._raise_refusal(request, context)
+                self._raise_refusal(request, context, is_its_turn=True)
                 has_begun = True
                 return await self._recorded(request, context, ticket)
         finally:
             if not has_begun:
                 self._usage.give_back(ticket)
 
-    def _raise_refusal(self, request: Request, context: CallContext) -> None:
-        refusal = self._refusal(request, context, self._clock())
+    def _raise_refusal(self, request: Request, context: CallContext, *, is_its_turn: bool = False) -> None:
+        now = self._clock()
+        refusal = self._refusal(request, context, now)
+        if refusal is None and is_its_turn:
+            refusal = self._breaker.turn_away(request.endpoint, now)
         if refusal is not None:
             raise refusal
 

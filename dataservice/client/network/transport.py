@@ -94,6 +94,7 @@ class Transport:
         base = httpx.URL(base_url)
         self._service, self._raw_path = service_at(base), base.raw_path.rstrip(b"/")
         self._raw_headers = [(b"Host", base.netloc), *((k.encode(), v.encode()) for k, v in self._headers.items())]
+        self._doubtful_address = base_url if self._raw_path else ""  # until something is found there
         self._max_answer_bytes = max_answer_bytes
         _keep_headers_out_of_logs()
 
@@ -125,10 +126,13 @@ class Transport:
         finally:
             await response.aclose()
         if status == httpx.codes.OK:
-            return Exchange(page_in_place(request, response.headers, body) or body, quota, spent=spent)
-        return Exchange(
-            failed_answer(request, status, response.headers, body, quota, self._redact, now), quota, spent=spent
+            page = page_in_place(request, response.headers, body)
+            self._doubtful_address = self._doubtful_address if page else ""
+            return Exchange(page or body, quota, spent=spent)
+        failure = failed_answer(
+            request, status, response.headers, body, quota, self._redact, now, self._doubtful_address
         )
+        return Exchange(failure, quota, spent=spent)
 
     async def _response(self, target: str, departure: Departure, *, connect_s: float) -> httpx.Response | PlainResponse:
         """The response, its body still to be read; only here the request gets the key: nothing else holds it."""

@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 
+from dataservice.client import AsyncClient
 from dataservice.client.single_flight import SingleFlight
 
 
@@ -80,3 +81,12 @@ async def test_closing_ends_what_is_under_way():
     await flights.cancel()
     with pytest.raises(asyncio.CancelledError):
         await caller
+
+
+def test_another_event_loop_is_told_at_once_that_it_needs_a_client_of_its_own(sample_service):
+    client = AsyncClient(sample_service.url, sample_service.key)
+    with asyncio.Runner() as first, asyncio.Runner() as second:
+        first.run(client.signal("us-cpi"))
+        with pytest.raises(RuntimeError, match="another event loop; make one in each, or use Client"):
+            second.run(client.signal("us-10y"))
+        first.run(client.aclose())

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.udfs.refusals import refusal_of
+from udfs.arguments.dates import Day, Start
 from udfs.arguments.kinds import Choice, Count, Flag, Names, Number, Text, is_blank, matrix_of, shown
 from udfs.errors import ArgumentError
 
@@ -106,3 +107,10 @@ def test_a_flat_list_is_a_column():
 def test_what_was_given_is_shown_short():
     assert shown("x" * 1000) == "'" + "x" * 56 + "…"
     assert shown(1.5) == "1.5"
+
+
+@pytest.mark.parametrize(("sign", "zeros"), [(1, 400), (-1, 400), (1, 5000)])
+@pytest.mark.parametrize("kind", [*KINDS, Day(help=""), Start(help="")])
+def test_a_whole_number_beyond_every_cell_is_refused_by_its_length(kind, sign, zeros):
+    with pytest.raises(ArgumentError, match=r"a number of (400|5,000) digits"):
+        kind.read(sign * 10**zeros, "x", TODAY)

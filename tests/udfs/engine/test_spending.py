@@ -60,7 +60,7 @@ async def test_a_preview_is_never_below_what_is_spent(service, parts):
         (refusal(402), 1),
         (refusal(400), 1),
         (refusal(503), 5),
-        (httpx.ReadError("lost"), 5),
+        (httpx.ReadError("lost"), 2),
         (httpx.ConnectError("refused"), 0),
         (refusal(401), 0),
     ],

@@ -63,9 +63,10 @@ async def test_without_a_catalogue_what_looks_like_a_slug_is_asked_as_it_is():
     assert reader.reads == []
 
 
-async def test_without_a_catalogue_a_shortcode_needs_it():
+@pytest.mark.parametrize("name", ["WTI", "Eia.Wti.Spot", "EIA.WTI.SPOT"])
+async def test_without_a_catalogue_a_shortcode_and_a_slug_in_capitals_need_it(name):
     reader = MemoryReader({CATALOGUE: SIGNALS})
-    assert await told(reader, slug_of("WTI")) == "eia.wti.spot"
+    assert await told(reader, slug_of(name)) == "eia.wti.spot"
     assert reader.reads == [CATALOGUE]
 
 
@@ -80,8 +81,10 @@ async def test_the_detail_comes_under_the_slug_whatever_the_name():
     assert (await told(reader, need_detail("CPI"))).value is detail
 
 
-@pytest.mark.parametrize(("name", "is_slug"), [("us-cpi", True), ("EIA.WTI", True), ("WTI", False), ("S&P 500", False)])
-def test_slugs_have_lower_case_letters_or_dots(name, is_slug):
+@pytest.mark.parametrize(
+    ("name", "is_slug"), [("us-cpi", True), ("eia.wti", True), ("EIA.WTI", False), ("WTI", False), ("S&P 500", False)]
+)
+def test_slugs_have_lower_case_letters_or_dots_and_no_capital_ones(name, is_slug):
     assert looks_like_slug(name) is is_slug
 
 

@@ -173,7 +173,7 @@ async def test_windows_inside_one_another_cost_what_the_widest_costs():
 
 
 async def test_history_is_kept_apart_by_signal():
-    series = Series(100)
+    series = Series(99)
     async with series.service.client(store=MemoryStore()) as client:
         await client.read(X)
         await client.read(HistoryResource("y"))

@@ -2,12 +2,13 @@
 
 from datetime import UTC, date, datetime, timedelta
 
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dataservice.client.contract.decode import CataloguePage, ObservationsPage
+from dataservice.client.contract.decode import CataloguePage, ObservationsPage, observations_page
 from dataservice.client.contract.paging import Pulled, fewest, next_offset, pages_for
 from dataservice.client.contract.windows import Window
 from dataservice.errors import MalformedAnswerError
@@ -111,3 +112,23 @@ def test_parts_are_pulled_as_one_where_that_takes_fewer_requests():
     assert fewest(parts, rows.__getitem__) == [Window(date(2020, 1, 1), date(2020, 5, 5))]
     assert fewest(parts, lambda window: 1_000 * rows[window]) == parts
     assert fewest(parts[:1], rows.__getitem__) == parts[:1]
+
+
+@pytest.mark.parametrize("size", [50, 100, 365, 500, 1_000])
+def test_pages_of_a_common_size_are_followed_where_the_service_says_nothing_of_size_and_rest(size):
+    whole, pulled = series([24 * day for day in range(1_234)]), Pulled.begin(Window())
+    while pulled.next_start is not None:
+        page = whole.between(pulled.next_start, None)[:size]
+        pulled = pulled.with_page(ObservationsPage(page, len(page)))
+    assert pulled.observations == whole
+
+
+@pytest.mark.parametrize("said", [{"pagination": {"limit": 100, "offset": 0, "total": 300}}, {}])
+def test_pages_that_begin_with_the_newest_are_refused_because_the_oldest_would_never_come(said):
+    days = [(FIRST + timedelta(days=300 - day)).isoformat() for day in range(300)]
+    whole = [{"observed_at": day, "value": 1.0} for day in days]
+    first = observations_page(msgspec.json.encode({"data": whole[:100], **said}))
+    with pytest.raises(MalformedAnswerError, match="begins with the newest"):
+        Pulled.begin(Window()).with_page(first)
+    at_once = observations_page(msgspec.json.encode({"data": whole[:99]}))
+    assert Pulled.begin(Window()).with_page(at_once).complete

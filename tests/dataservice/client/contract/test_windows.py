@@ -1,12 +1,13 @@
 """Days that are known, against the plain definition: sets of days."""
 
 import itertools
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dataservice.client.contract.windows import Window, day_after, day_before, joined, missing
+from dataservice.client.contract.windows import Window, day_after, day_before, joined, missing, utc_day_of
 
 DAYS = [date(2024, 1, 1) + timedelta(days=n) for n in range(40)]
 days = st.sampled_from(DAYS)
@@ -57,3 +58,9 @@ def test_open_ends_reach_to_the_ends_of_the_calendar():
 def test_the_calendar_has_no_day_before_its_first_and_none_behind_its_last():
     assert day_before(date.min) == date.min
     assert day_after(date.max) == date.max
+
+
+@pytest.mark.parametrize("text", ["9999-12-31T23:00:00-12:00", "0001-01-01T00:00:00+14:00"])
+def test_a_time_whose_utc_day_does_not_exist_is_refused(text):
+    with pytest.raises(ValueError, match="outside the years 1 to 9999"):
+        utc_day_of(datetime.fromisoformat(text))

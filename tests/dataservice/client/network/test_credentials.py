@@ -22,6 +22,14 @@ KEY = "ds_" + "0123456789abcdef" * 2 + "01234567"
         ("http://127.0.0.1:8000", "http://127.0.0.1:8000"),
         ("http://localhost:8000/v1", "http://localhost:8000"),
         ("http://[::1]:8000", "http://[::1]:8000"),
+        ("https://data.example//V1//", "https://data.example"),
+        ("https://data.example/v1/signals", "https://data.example"),
+        ("https://data.example/team/v1/signals/us-cpi/observations/", "https://data.example/team"),
+        ("https://data.example/openapi.json", "https://data.example"),
+        ("https://data.example/v1/team", "https://data.example/v1/team"),
+        ("https://data.example/v1/v1", "https://data.example"),
+        ("https://v1/v1", "https://v1"),
+        ("https://v1", "https://v1"),
     ],
 )
 def test_an_address_is_taken_as_people_write_it(given_url, base_url):

@@ -18,6 +18,7 @@ from dataservice.errors import (
     MissingKeyError,
     NotFoundError,
     QuotaExceededError,
+    RejectedError,
     ServerFailedError,
     TierError,
     UnavailableError,
@@ -33,7 +34,9 @@ REFUSALS = [
     (401, AuthenticationError),
     (402, TierError),
     (404, NotFoundError),
+    (403, RejectedError),
     (405, InvalidRequestError),
+    (410, RejectedError),
     (422, InvalidRequestError),
 ]
 BROKEN = [
@@ -41,7 +44,7 @@ BROKEN = [
     httpx.Response(200, text='{"data": {"slug": "us-c'),
     httpx.Response(200, json={"data": [1, 2, 3]}),
     httpx.Response(302, headers={"location": "https://elsewhere.example"}),
-    httpx.Response(418, json={"error": "no"}),
+    httpx.Response(206, json={"error": "no"}),
 ]
 
 

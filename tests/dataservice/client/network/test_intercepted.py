@@ -5,11 +5,11 @@ import asyncio
 import httpx
 import pytest
 
-from dataservice.client import AsyncClient, SignalResource
-from dataservice.errors import InterceptedError, MalformedAnswerError, NotFoundError, QuotaExceededError
+from dataservice.client import AsyncClient, CatalogueResource, SignalResource
+from dataservice.errors import InterceptedError, MalformedAnswerError, NotFoundError, QuotaExceededError, RejectedError
 from dataservice.stores import MemoryStore
 from tests.dataservice.client.clocks import Clock
-from tests.dataservice.client.scripted import KEY, URL, Scripted, answer, quota, signal
+from tests.dataservice.client.scripted import KEY, URL, Scripted, answer, quota, refusal, signal
 
 PAGE = "<!DOCTYPE html><title>Sign in</title>"
 ADVICE = "sign in to the network or its proxy, or correct the service's address"
@@ -83,7 +83,7 @@ async def test_an_answer_of_the_service_itself_keeps_its_meaning(response, error
 
 async def test_the_services_own_words_are_passed_on_with_a_status_that_nobody_expects():
     async with Scripted.saying([httpx.Response(403, json={"error": f"{KEY} is suspended"})]).client() as client:
-        with pytest.raises(MalformedAnswerError, match=r"unexpected HTTP 403: … is suspended"):
+        with pytest.raises(RejectedError, match=r"^HTTP 403: … is suspended"):
             await client.read(SIGNAL)
 
 
@@ -109,3 +109,29 @@ async def test_a_header_that_is_no_number_costs_no_answer(told):
     async with AsyncClient(URL, KEY, store=store, transport=httpx.MockTransport(say)) as client:
         assert (await client.read(SIGNAL)).value.latest.value == 1.0
         assert client.quota_now is None
+
+
+@pytest.mark.parametrize("path", ["/v1", "/v1/", "/V1", "/v1/signals", "/v1/signals/us-cpi"])
+async def test_the_address_of_an_endpoint_leads_to_the_service(service, path):
+    async with AsyncClient(service.url + path, service.key) as client:
+        assert (await client.signal("us-cpi")).signal.slug == "us-cpi"
+
+
+@pytest.mark.parametrize("resource", [SignalResource("us-cpi"), CatalogueResource()])
+async def test_at_a_wrong_path_the_address_is_doubted_and_not_the_name(service, resource):
+    async with AsyncClient(f"{service.url}/api", service.key) as client:
+        with pytest.raises(
+            MalformedAnswerError, match=r"at http://[\d.:]+/api, nor anything else so far; check the se"
+        ):
+            await client.read(resource)
+
+
+async def test_a_name_is_doubted_where_another_was_found_behind_the_same_path():
+    def behind_a_path(request):
+        return answer(signal("known")) if request.url.path.startswith("/team/v1/signals/known") else refusal(404)
+
+    transport = httpx.MockTransport(behind_a_path)
+    async with AsyncClient("https://data.example/team", KEY, transport=transport) as client:
+        await client.signal("known")
+        with pytest.raises(NotFoundError, match="no signal 'unknown'"):
+            await client.signal("unknown")
