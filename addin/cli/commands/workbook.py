@@ -70,6 +70,9 @@ def freeze(
         _print_stale(frozen.stale)
     if frozen.unchecked:
         _print_unchecked(frozen.unchecked)
+    if frozen.rules:
+        rules = counted(frozen.rules, "conditional format or validation", "conditional formats or validations")
+        echo(f"  without the add-in, {rules} with our functions will do nothing: replace or delete them", err=True)
     if audit is not None and unknown:
         named = ", ".join(unknown[:SHOWN_CELLS]) + (" …" if len(unknown) > SHOWN_CELLS else "")
         advice = f"refresh the book first: addin refresh {as_argument(book)} --audit {as_argument(audit)}"

@@ -50,6 +50,10 @@ class BookNames:
         self._depth -= 1
         return self._formula(plain, inner, references)
 
+    def calls_ours(self, text: str, /) -> bool:
+        """Whether a defined name stands for something with a call of ours, such as a LAMBDA."""
+        return text.rpartition("!")[2].casefold() in self.book.names_with_calls(self.namespace)
+
     def table(self, text: str) -> Replacement:
         """The cells that a reference such as `Sales[[#Totals],[Price]]` names."""
         match = _TABLE.fullmatch(text)
