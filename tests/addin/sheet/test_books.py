@@ -3,9 +3,11 @@
 import re
 import shutil
 import zipfile
+from datetime import date
 
 import openpyxl
 import pytest
+from openpyxl.utils.datetime import CALENDAR_MAC_1904
 
 from addin.config.settings import Settings
 from addin.formulas import Area
@@ -57,6 +59,27 @@ def test_a_copy_has_the_formulas_as_excel_stores_them_and_all_values(chromium, s
         assert "xl/metadata.xml" in package.namelist()
     for cell in ("F1", "G1"):
         assert "cm=" not in re.search(rf'<c r="{cell}"[^>]*>', sheet)[0], "a formula with one value is no array"
+
+
+def test_a_book_that_counts_days_from_1904_shows_and_keeps_its_days(chromium, service, tmp_path):
+    book = openpyxl.Workbook()
+    book.epoch = CALENDAR_MAC_1904
+    sheet = book.active
+    sheet.title, sheet["A1"], sheet["A2"] = "Sheet1", date(2026, 6, 30), 100
+    sheet["B1"], sheet["B2"] = (
+        '=_xldudf_DS_SIGNAL("us-cpi","value",A1)',
+        '=_xldudf_DS_SIGNAL("us-cpi","value","2026-06-30")',
+    )
+    sheet["A1"].number_format, sheet["A2"].number_format = "yyyy-mm-dd", '0.0 "days"'
+    book.save(tmp_path / "book.xlsx")
+    with sheet_server(service, tmp_path, tmp_path / "book.xlsx") as url, opened_sheet(chromium, url) as page:
+        assert page.cell("A1")["shown"] == "2026-06-30"
+        assert page.cell("B1")["value"] == page.cell("B2")["value"] > 0
+        page.download(tmp_path / "copy.xlsx")
+    with Package(tmp_path / "copy.xlsx") as package:
+        assert not Book(package).counts_from_1904
+    days = (date(2026, 6, 30) - date(1899, 12, 30)).days
+    assert values(tmp_path / "copy.xlsx", "Sheet1", "A1", "A2") == [days, 100]
 
 
 async def test_a_copy_of_the_template_is_refreshed_and_opened_by_libreoffice_with_the_same_values(
