@@ -38,9 +38,6 @@ MAX_PATH_BYTES = 104
 
 SOCKET_BYTES = len("/addin-workers-12345678/1234567890.sock")
 
-HEALTH_S = 30
-"""A worker that does not move for so long is replaced, in seconds: loading takes ten on a machine that is very busy."""
-
 
 @dataclass(frozen=True, slots=True)
 class WorkerApp:
@@ -104,7 +101,7 @@ def serve_workers(
         metrics.mkdir()
         os.environ[FOLDER_VARIABLE] = str(metrics)  # the workers inherit it
         config = config_of(app, listener, grace_s=settings.stop_timeout_s, kind=WorkerConfig)
-        config.factory, config.workers, config.timeout_worker_healthcheck = True, workers, HEALTH_S
+        config.factory, config.workers = True, workers
         with looking(upkeep):
             WorkerProcesses(config, sockets=[listener.socket]).run()
         listener.socket.close()

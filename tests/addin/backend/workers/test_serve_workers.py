@@ -6,6 +6,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from dataservice.worker_processes import HEALTH_S
 from tests.addin.backend.workers.workers import PATIENCE_S, workers_of
 
 SLUGS = ("us-cpi", "cboe.vix", "btc-usd", "eia.wti.spot")
@@ -76,6 +77,20 @@ def test_when_a_worker_is_killed_every_call_ends_and_another_takes_its_place(ser
         assert all("value" in answer for reply in replies for answer in reply["answers"])
         assert service.store.usage(service.key) <= 2 * len(SLUGS)  # what the dead one had asked for is asked again
         assert doomed not in workers.answering(2)
+
+
+def test_a_worker_that_does_not_move_keeps_no_other_from_being_replaced(service, tmp_path):
+    with workers_of(service, tmp_path, 2) as workers:
+        still, doomed = workers.answering(2)
+        os.kill(still, signal.SIGSTOP)
+        try:
+            os.kill(doomed, signal.SIGKILL)
+            assert ended([doomed])
+            ends = time.monotonic() + HEALTH_S / 3
+            while len(workers.pids) < 2 or doomed in workers.pids:
+                assert time.monotonic() < ends
+        finally:
+            os.kill(still, signal.SIGCONT)
 
 
 def test_stopped_they_leave_no_process_and_no_file(service, tmp_path):
