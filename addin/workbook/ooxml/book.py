@@ -40,6 +40,8 @@ class Book:
         self.package = package
         self._part = package.workbook
         self._workbook = package.xml(self._part)
+        if etree.QName(self._workbook).localname != "workbook":
+            raise WorkbookError(f"{package.path} is a file of another Office program, and no workbook")
         if self._workbook.tag != f"{{{MAIN}}}workbook":
             raise WorkbookError(f"{package.path} is saved as Strict Open XML; save it as an ordinary workbook first")
         self._related = list(package.related(self._part))
