@@ -90,13 +90,15 @@ class BookNames:
         return Replacement((*pieces, ")"), inner=inner)
 
 
-def quoted(area: Area) -> str:
-    """An area with its sheet, as every formula can name it.
+def quoted(area: Area, *, fixed: bool = False) -> str:
+    """An area with its sheet, as every formula can name it; `fixed`, with the signs that keep it in every copy.
 
     >>> quoted(Area(1, 1, 2, 2, "my sheet"))
     "'my sheet'!A1:B2"
     """
     plain = str(Area(area.first_row, area.first_column, area.last_row, area.last_column))
+    if fixed:
+        plain = re.sub(r"([A-Z]+)([0-9]+)", r"$\1$\2", plain)
     sheet = (area.sheet or "").replace("'", "''")
     return f"'{sheet}'!{plain}"
 
