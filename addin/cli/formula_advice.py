@@ -8,6 +8,7 @@ _TEXT = re.compile(r'"(?:[^"]|"")*"')
 _ARRAY = re.compile(r"\{[^{}]*\}")
 _CALL = re.compile(r"([^\W\d][\w.]*)\s*\(")
 _CURLED = re.compile("[“”„«»]")
+_FULL_WIDTH = re.compile("[（），；＂＇＝｛｝]")
 _OTHER_QUOTES = re.compile(r"(?<=[(,;])\s*['`´‘’]([^'`´‘’]*)['`´‘’]\s*(?=[,;)])")
 _BARE_TEXT = re.compile(r"(?<=[(,;])\s*([^\W\d]\w*(?:[.-]\w+)+)\s*(?=[,;)])")
 _DECIMAL_COMMA = re.compile(r"\d,\d+\s*;")
@@ -25,6 +26,8 @@ def advice(formula: str, namespace: str, function_ids: frozenset[str]) -> str | 
     if _CURLED.search(text):
         return 'text stands in straight double quotes: "us-cpi"'
     bare = _TEXT.sub('""', text)  # what is quoted may hold anything
+    if found := _FULL_WIDTH.search(bare):
+        return f"{found[0]} is a full-width character; formulas are written with {chr(ord(found[0]) - 0xFEE0)}"
     return _about_calls(bare, namespace, function_ids) or _about_punctuation(bare)
 
 

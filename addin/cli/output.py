@@ -193,13 +193,13 @@ def write_file(path: Path, content: bytes) -> None:
         raise AddinError(f"{path} cannot be written: {getattr(error, 'strerror', None) or error}") from None
 
 
-def counted(count: int, what: str) -> str:
+def counted(count: int, what: str, several: str = "") -> str:
     """A number of things in words.
 
     >>> counted(1, "formula"), counted(1_200, "formula")
     ('1 formula', '1,200 formulas')
     """
-    return f"1 {what}" if count == 1 else f"{count:,} {what}s"
+    return f"1 {what}" if count == 1 else f"{count:,} {several or f'{what}s'}"
 
 
 def requests_text(count: int) -> str:

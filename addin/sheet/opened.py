@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from addin.formulas import MAX_COLUMN, MAX_ROW, Area, Named, Unworkable, parse
 from addin.sheet.formulas import typed_form
+from addin.sheet.named_cells import without_names
 from addin.sheet.parts import laid_out
 from addin.workbook.ooxml.book import Book
 from addin.workbook.ooxml.cellformulas import Formula
@@ -15,6 +17,7 @@ from addin.workbook.ooxml.errors import any_failure_explained
 from addin.workbook.ooxml.package import Package
 from addin.workbook.ooxml.positions import Spot, address
 from addin.workbook.ooxml.sheet import Sheet
+from addin.workbook.refresh.book_dates import LATER
 from addin.workbook.template.start import BUTTON_NAME
 from udfs.cells import Scalar
 from udfs.errors import CellError
@@ -52,6 +55,8 @@ def opened_book(path: Path, *, name: str, namespace: str = "DS") -> dict[str, An
 def _prepared(book: Book, name: str, namespace: str) -> dict[str, list[list[Scalar]]]:
     """The values of our formulas, by cell; afterwards the sheet is as the component needs it."""
     sheet = book.sheet(name)
+    if book.counts_from_1904:
+        _count_from_1900(book, sheet)
     values = {}
     for spot, formula in list(sheet.formulas()):
         if _is_ours_alone(formula, namespace) and (rows := _rows(sheet, formula.area)):
@@ -59,8 +64,19 @@ def _prepared(book: Book, name: str, namespace: str) -> dict[str, list[list[Scal
         if formula.is_array:
             _clear_spilled(sheet, spot, formula.area)
     _mark_texts(sheet, rewrite=_INLINE in book.package.text(sheet.part))
-    sheet.rewrite_formulas(lambda text: typed_form(text, namespace))
+    sheet.rewrite_formulas(lambda text: typed_form(without_names(text, book, name), namespace))
     return values
+
+
+def _count_from_1900(book: Book, sheet: Sheet) -> None:
+    """Give the cells that show a day the number by which the component counts it."""
+    if (styles := book.styles) is None:
+        return
+    is_date = cache(styles.is_date)
+    for spot in list(sheet.spots_in(_EVERYTHING)):
+        value = sheet.value(spot)
+        if isinstance(value, float) and value >= 0 and is_date(sheet.style(spot)):
+            sheet.write(spot, value + LATER.days)
 
 
 def _clear_spilled(sheet: Sheet, anchor: Spot, area: Area) -> None:

@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 
 from addin.errors import as_argument
-from addin.formulas import MAX_ROW, Area, Unworkable, mentions, parse
+from addin.formulas import MAX_ROW, Area, Unworkable, parse
 from addin.workbook.calculation.book_formulas import BookFormula
 from addin.workbook.calculation.engine.engine import is_installed
 from addin.workbook.ooxml.book import Book
@@ -33,6 +33,7 @@ from addin.workbook.refresh.plan import Plan, arguments, make_plan
 from addin.workbook.refresh.report import Refreshed
 from addin.workbook.refresh.worked_out import Asking, working
 from addin.workbook.refresh.writing import record
+from addin.workbook.spill_references import name_spills
 from udfs import Call
 from udfs.engine.session import Outcome
 from udfs.errors import CellError
@@ -62,6 +63,8 @@ class Frozen:
     """Formulas whose old values were kept and marked, because nothing shows that they are right."""
     unchecked: list[CellNote] = field(default_factory=list)
     """Formulas that calculate with ours and were frozen as the book shows them, without the calculation engine."""
+    rules: int = 0
+    """Conditional formats and validations that call our functions: nothing can take their place."""
 
 
 def freeze_book(path: Path, target: Path, *, namespace: str = "DS", allow_stale: bool = False) -> int:
@@ -87,20 +90,17 @@ async def freeze(
         stale = await _worked_out(book, namespace, ask)
         if stale and not allow_stale:
             raise StaleValuesError(_not_proven(stale), stale)
-        ours = [
-            (sheet, spot, formula.text)
-            for sheet in book.sheets_with_calls(namespace)
-            for spot, formula in sheet.formulas()
-            if mentions(formula.text, namespace)
-        ]
+        ours = [(book.sheet(name), spot, each.text) for name, spot, each in book.formulas_with_calls(namespace)]
         _refuse_without_values(ours, path)
         unchecked = [] if is_installed() else list(_calculating(ours, namespace))
+        name_spills(book, {(sheet.name, spot) for sheet, spot, _ in ours})
         for sheet, spot, _ in ours:
             sheet.freeze(spot)
         _clear_live_parts(book)
+        rules = _rules_with_calls(book, namespace)
         removed = webextension_parts_in(package) + (calculation_chain(package) if ours else [])
         package.write(place, {**book.changed_parts(), **without_parts(package, removed)}, removed)
-        return Frozen(len(ours), stale, unchecked)
+        return Frozen(len(ours), stale, unchecked, rules)
 
 
 def _calculating(ours: Sequence[tuple[Sheet, Spot, str]], namespace: str) -> Iterator[CellNote]:
@@ -146,6 +146,11 @@ def _clear_live_parts(book: Book) -> None:
             sheet.freeze(spot)
             sheet.write(spot, None)
             sheet.restyle(spot, sheet.style((MAX_ROW, spot[1])))
+
+
+def _rules_with_calls(book: Book, namespace: str) -> int:
+    rules = (rule for name in book.sheet_names if book.has_rules(name) for rule in book.sheet(name).rules())
+    return sum(book.calls(rule, namespace) for rule in rules)
 
 
 def _has_result(formula: BookFormula) -> bool:

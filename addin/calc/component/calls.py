@@ -35,17 +35,31 @@ def functions_of(described: list[dict[str, Any]]) -> list[Function]:
     return [Function(d["id"], tuple(Parameter(**p) for p in d["parameters"]), d["options_at"]) for d in described]
 
 
-def call_of(function: Function, raw: tuple[Any, ...]) -> Call:
-    """The call with the raw arguments that Calc passed."""
-    args = [_argument(value, parameter) for value, parameter in zip(raw, function.parameters)]
+def call_of(function: Function, raw: tuple[Any, ...], days_later: int = 0) -> Call:
+    """The call with the raw arguments that Calc passed, from a document that begins to count days that much later.
+
+    Where it does, the number stands behind the id, so that documents that count differently share no result.
+    """
+    args = [_argument(value, parameter, days_later) for value, parameter in zip(raw, function.parameters)]
     while args and args[-1] is None:
         args.pop()
-    return (function.id, *args)
+    return (f"{function.id}@{days_later}" if days_later else function.id, *args)
+
+
+def function_id(call: Call) -> str:
+    """The id of the function that is called."""
+    return str(call[0]).partition("@")[0]
+
+
+def days_later_of(call: Call) -> int:
+    """How many days later than usual the calling document begins to count."""
+    return int(str(call[0]).partition("@")[2] or 0)
 
 
 def json_of(call: Call) -> list[Any]:
     """The call as the backend's JSON has it."""
-    return [[list(row) for row in arg] if isinstance(arg, tuple) else arg for arg in call]
+    args = ([list(row) for row in arg] if isinstance(arg, tuple) else arg for arg in call[1:])
+    return [function_id(call), *args]
 
 
 def error_style(call: Call, function: Function) -> str:
@@ -58,17 +72,24 @@ def error_style(call: Call, function: Function) -> str:
     return found.group(1).lower() if found else "code"
 
 
-def _argument(value: Any, parameter: Parameter) -> Any:
+def _argument(value: Any, parameter: Parameter, days_later: int) -> Any:
     if isinstance(value, tuple):
+        if len(value) == 1 and len(value[0]) == 1:
+            return _argument(value[0][0], parameter, days_later)
         rows = tuple(tuple(_cell(cell) for cell in row) for row in value)
-        return _argument(rows[0][0], parameter) if len(rows) == 1 and len(rows[0]) == 1 else rows
+        return tuple(tuple(_day(cell, days_later) for cell in row) for row in rows) if parameter.is_day else rows
     cell = _cell(value)
     if isinstance(cell, float):
         if parameter.zero_is_blank and cell == 0:
             return None
         if parameter.is_day:
-            return float(math.floor(cell))
+            return _day(float(math.floor(cell)), days_later)
     return cell
+
+
+def _day(cell: Any, days_later: int) -> Any:
+    """The number of a day as the functions count it; one below 0 is no day, and told as it was given."""
+    return cell + days_later if isinstance(cell, float) and cell >= 0 else cell
 
 
 def _cell(value: Any) -> Any:

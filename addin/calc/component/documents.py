@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import subprocess
+import time
+from datetime import date
 from enum import Enum
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Sequence
+from typing import Any, Callable, Sequence
 
 SCREENLESS = frozenset({"headless", "convert-to", "convert-images-to", "print-to-file", "pt", "cat", "script-cat"})
 """The options of soffice that open no window; it accepts them with one dash and with two."""
@@ -32,6 +34,34 @@ def situation_of(document: Any, *, screenless: bool) -> Situation:
     # A document gets its address only at the end of loading, and its controller after that.
     loading = "FilterName" in given and not document.getURL() and document.getCurrentController() is None
     return Situation.LOADING if loading else Situation.HIDDEN
+
+
+class DayCounts:
+    """How documents count days; remembers the last one's count for a moment, because asking takes as long as a call."""
+
+    REMEMBERED_S = 1.0
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._last: tuple[Any, int, float] = (None, 0, 0.0)
+
+    def days_later(self, document: Any) -> int:
+        """How many days later than usual the document begins to count."""
+        last, days, until = self._last
+        now = self._clock()
+        if now >= until or document != last:
+            days = days_later(document)
+            self._last = (document, days, now + self.REMEMBERED_S)
+        return days
+
+
+def days_later(document: Any) -> int:
+    """How many days later than usual the document begins to count: 1462 where it counts from 1904."""
+    try:
+        begin = document.NullDate
+        return (date(begin.Year, begin.Month, begin.Day) - date(1899, 12, 30)).days
+    except Exception:  # noqa: BLE001 - the document of a macro's `FunctionAccess` may have no such date
+        return 0
 
 
 def is_screenless(command_line: Sequence[str]) -> bool:

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any, Callable, Iterator, Mapping, Sequence
 
 from .backend import BackendClient, BackendError, is_pending
-from .calls import Call, Function, error_style
+from .calls import Call, Function, days_later_of, error_style, function_id
 from .response_cache import CachedAnswer, ResponseCache
 from .values import NA, Answer, Value, value_of
 
@@ -116,7 +116,10 @@ class Engine:
         """Cache the answers that `ask` gives, or why there are none; returns the calls that are pending."""
         try:
             replies = ask(calls)
-            answers = [None if is_pending(reply) else value_of(reply) for reply in replies]
+            answers = [
+                None if is_pending(reply) else value_of(reply, days_later_of(call))
+                for call, reply in zip(calls, replies)
+            ]
         except BackendError as error:
             answers = [self._without(call, str(error)) for call in calls]
         except (AttributeError, KeyError, TypeError, ValueError) as error:
@@ -154,5 +157,5 @@ class Engine:
         cached = self._cache.get(call)
         if cached is not None:
             return Answer(cached.value, 0.0, message, cached.dates)
-        style = error_style(call, self._functions[call[0]])
+        style = error_style(call, self._functions[function_id(call)])
         return Answer({"text": message, "blank": ""}.get(style, NA), 0.0, message)

@@ -10,7 +10,7 @@ import unohelper
 from com.sun.star.document import XDocumentEventListener
 
 from .calls import Call, Function, call_of
-from .documents import Situation, is_screenless, own_command_line, situation_of
+from .documents import DayCounts, Situation, is_screenless, own_command_line, situation_of
 from .engine import Engine
 from .main_thread import MainThread
 from .results import Results
@@ -41,6 +41,7 @@ class Host:
         self.main = MainThread(context)
         self._loaded = loaded
         self._results = Results()
+        self._counts = DayCounts()
         self._screen = Screen(self.main, engine, self._results, opened, ask)
         self.refreshing = threading.Lock()
         """Held while a document is refreshed: two windows would expire each other's values and count their requests."""
@@ -52,7 +53,7 @@ class Host:
     def result(self, function: Function, document: Any, raw: tuple[Any, ...]) -> Any:
         """The result of one call; never raises, because Calc shows any exception as a wrong formula."""
         try:
-            return self._result(call_of(function, raw), document)
+            return self._result(call_of(function, raw, self._counts.days_later(document)), document)
         except Exception:  # noqa: BLE001 - any failure becomes this one cell's error
             traceback.print_exc()
             return NA

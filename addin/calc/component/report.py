@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date, timedelta
 from typing import Any, Sequence
 
-from .calls import Call
+from .calls import Call, function_id
 from .response_cache import CachedAnswer
 
 
@@ -75,7 +75,7 @@ def signals_in(calls: Sequence[Call]) -> list[str]:
     >>> signals_in([("SIGNAL_HISTORY", "us-cpi, wb.gold", "-1Y"), ("SIGNAL", "us-cpi"), ("INDEX", "risk-dial")])
     ['us-cpi', 'wb.gold']
     """
-    named = [call[1] for call in calls if call[0] in OF_SIGNALS and len(call) > 1]
+    named = [call[1] for call in calls if function_id(call) in OF_SIGNALS and len(call) > 1]
     slugs = [slug.strip() for text in named if isinstance(text, str) for slug in text.split(",")]
     return list(dict.fromkeys(slug for slug in slugs if slug))[:NAMED]
 
@@ -118,7 +118,7 @@ def _outcome(cached: CachedAnswer | None) -> str:
 
 def _shown(call: Call) -> str:
     """The call as it would be typed, ranges by their size."""
-    return f"{call[0]}({', '.join(_argument(argument) for argument in call[1:])})"
+    return f"{function_id(call)}({', '.join(_argument(argument) for argument in call[1:])})"
 
 
 def _argument(argument: Any) -> str:

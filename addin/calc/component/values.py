@@ -37,8 +37,10 @@ def error_number(code: str) -> float:
 NA = error_number("#N/A")
 
 
-def value_of(answer: dict[str, Any]) -> Answer:
-    """The answer as the backend sent it, with a value for Calc."""
+def value_of(answer: dict[str, Any], days_later: int = 0) -> Answer:
+    """The answer as the backend sent it, with a value for a document that begins to count days that much later."""
+    if days_later:
+        answer = _counted_later(answer, days_later)
     fresh_s = float(answer.get("fresh_s", 0.0))
     stale = answer.get("stale")
     message = answer.get("message", "") or (stale["reason"] if stale else "")
@@ -46,6 +48,24 @@ def value_of(answer: dict[str, Any]) -> Answer:
         kinds = ((place, _date_kind(column)) for place, column in enumerate(answer["columns"]))
         return Answer(_table(answer), fresh_s, message, tuple((place, kind) for place, kind in kinds if kind))
     return Answer(_cell(answer), fresh_s, message)
+
+
+def _counted_later(answer: Any, days: int) -> Any:
+    """The answer, its column or its cell with other numbers for dates."""
+    if not isinstance(answer, dict):
+        return answer
+    is_date = answer.get("type") in ("date", "datetime")
+    counted = dict(answer)
+    if isinstance(value := answer.get("value"), (int, float)) and is_date:
+        counted["value"] = value - days
+    if "values" in answer:
+        cells = answer["values"]
+        counted["values"] = [
+            cell - days if is_date and isinstance(cell, (int, float)) else _counted_later(cell, days) for cell in cells
+        ]
+    if "columns" in answer:
+        counted["columns"] = [_counted_later(column, days) for column in answer["columns"]]
+    return counted
 
 
 def _table(answer: dict[str, Any]) -> Value:

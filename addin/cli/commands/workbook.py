@@ -65,11 +65,7 @@ def freeze(
     became = "became a value" if frozen.cells == 1 else "became values"
     signed = "" if audit is None else f", signed in {audit}"
     echo(f"{output}: {counted(frozen.cells, 'formula')} {became}{signed}; the copy needs no add-in")
-    if frozen.stale:
-        echo(f"  {counted(len(frozen.stale), 'formula')} may show an old value; the cells are marked:", err=True)
-        _print_stale(frozen.stale)
-    if frozen.unchecked:
-        _print_unchecked(frozen.unchecked)
+    _print_remaining(frozen)
     if audit is not None and unknown:
         named = ", ".join(unknown[:SHOWN_CELLS]) + (" …" if len(unknown) > SHOWN_CELLS else "")
         advice = f"refresh the book first: addin refresh {as_argument(book)} --audit {as_argument(audit)}"
@@ -85,6 +81,20 @@ def _signed(book: Path, frozen: Path, output: Path, audit: Path, namespace: str)
 
     signer = BookSigner(audit, namespace=namespace, service=load_settings().url)
     return sign_copy(book, frozen, output, signer, namespace=namespace).unknown
+
+
+def _print_remaining(frozen: Frozen) -> None:
+    """What the reader of a copy should know about it."""
+    from addin.cli.output import counted
+
+    if frozen.stale:
+        echo(f"  {counted(len(frozen.stale), 'formula')} may show an old value; the cells are marked:", err=True)
+        _print_stale(frozen.stale)
+    if frozen.unchecked:
+        _print_unchecked(frozen.unchecked)
+    if frozen.rules:
+        rules = counted(frozen.rules, "conditional format or validation", "conditional formats or validations")
+        echo(f"  without the add-in, {rules} with our functions will do nothing: replace or delete them", err=True)
 
 
 def _print_stale(cells: Sequence[CellNote]) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from addin.formulas import Area, mentions
+from addin.formulas import Area
 from addin.workbook.audit.chain import Block
 from addin.workbook.audit.file import AuditError
 from addin.workbook.audit.numbers import Describing, holds, rows_of
@@ -80,17 +80,16 @@ def _numbers(
     with any_failure_explained(book), Package(book) as source, Package(frozen) as copy:
         values, live = Book(copy), Book(source)
         emptied = live.live_only()
-        for sheet in live.sheets_with_calls(namespace):
-            areas = [area for name, area in emptied if name == sheet.name]
-            for spot, formula in sheet.formulas():
-                if mentions(formula.text, namespace) and not any(area.contains(*spot) for area in areas):
-                    area = sheet.array_at(spot) or Area(*spot, *spot)
-                    rows = shown_rows(values.sheet(sheet.name), area)
-                    unsigned = CellResult(formula.text, area, rows, Standing.KEPT, UNKNOWN)
-                    now = describing.line(sheet.name, spot, unsigned, [])
-                    before = known.get((sheet.name, address(spot)))
-                    is_known = before is not None and _still_holds(before, now, rows)
-                    numbers.append(_as_before(now, before) if before is not None and is_known else now)
+        for name, spot, formula in live.formulas_with_calls(namespace):
+            if any(sheet == name and area.contains(*spot) for sheet, area in emptied):
+                continue
+            area = live.sheet(name).array_at(spot) or Area(*spot, *spot)
+            rows = shown_rows(values.sheet(name), area)
+            unsigned = CellResult(formula.text, area, rows, Standing.KEPT, UNKNOWN)
+            now = describing.line(name, spot, unsigned, [])
+            before = known.get((name, address(spot)))
+            is_known = before is not None and _still_holds(before, now, rows)
+            numbers.append(_as_before(now, before) if before is not None and is_known else now)
     return numbers
 
 

@@ -11,7 +11,7 @@ from addin.formulas import Area
 from addin.workbook.calculation.book_formulas import BookFormula
 from addin.workbook.calculation.engine.engine import Engine, EngineCell, EngineFailedError
 from addin.workbook.calculation.influence import Place
-from addin.workbook.calculation.results import to_engine
+from addin.workbook.calculation.results import IN_A_CIRCLE, is_circle, to_engine
 from addin.workbook.ooxml.book import Book
 from addin.workbook.ooxml.errors import WorkbookError
 from addin.workbook.ooxml.positions import Spot, address, area_of
@@ -151,7 +151,8 @@ class EngineBook:
 
     def _refuse(self, failed: Sequence[Sequence[Any]]) -> None:
         for sheet, row, column, why in failed:
-            self.unreadable[sheet, (row, column)] = f"the calculation engine cannot read it ({why})"
+            told = IN_A_CIRCLE if is_circle(why) else f"the calculation engine cannot read it ({why})"
+            self.unreadable[sheet, (row, column)] = told
 
 
 def cells_of_formula(formula: BookFormula) -> list[Place]:

@@ -50,6 +50,10 @@ class BookNames:
         self._depth -= 1
         return self._formula(plain, inner, references)
 
+    def calls_ours(self, text: str, /) -> bool:
+        """Whether a defined name stands for something with a call of ours, such as a LAMBDA."""
+        return text.rpartition("!")[2].casefold() in self.book.names_with_calls(self.namespace)
+
     def table(self, text: str) -> Replacement:
         """The cells that a reference such as `Sales[[#Totals],[Price]]` names."""
         match = _TABLE.fullmatch(text)
@@ -86,13 +90,15 @@ class BookNames:
         return Replacement((*pieces, ")"), inner=inner)
 
 
-def quoted(area: Area) -> str:
-    """An area with its sheet, as every formula can name it.
+def quoted(area: Area, *, fixed: bool = False) -> str:
+    """An area with its sheet, as every formula can name it; `fixed`, with the signs that keep it in every copy.
 
     >>> quoted(Area(1, 1, 2, 2, "my sheet"))
     "'my sheet'!A1:B2"
     """
     plain = str(Area(area.first_row, area.first_column, area.last_row, area.last_column))
+    if fixed:
+        plain = re.sub(r"([A-Z]+)([0-9]+)", r"$\1$\2", plain)
     sheet = (area.sheet or "").replace("'", "''")
     return f"'{sheet}'!{plain}"
 

@@ -15,8 +15,18 @@ TOLERANCE = 1e-12
 
 MAX_TEXT = 32_767
 
+IN_A_CIRCLE = (
+    "it refers to itself, directly or through other cells: end the circle, or let a program calculate it (--engine)"
+)
+"""What the user should know where the engine found no order."""
+
 TINY = 1e-13
 """A sum or difference below this may be rounding alone, of which spreadsheets make 0 in some places."""
+
+
+def is_circle(message: str) -> bool:
+    """Whether the engine's message, a code or a sentence, tells of cells that wait for each other."""
+    return "#CIRC" in message.upper()
 
 
 def to_engine(value: Scalar) -> Any:
@@ -83,6 +93,8 @@ def _doubt_about_value(value: Any, formula: BookFormula) -> str:
         return f"its text is longer than the {MAX_TEXT:,} characters that a cell can hold"
     elif isinstance(value, dict):
         code = value["error"]
+        if is_circle(code):
+            return IN_A_CIRCLE
         if code not in ERROR_CODES:
             return f"the calculation engine gave no value ({code.strip('#').lower()})"
         if code in ("#NAME?", "#SPILL!", "#CALC!"):

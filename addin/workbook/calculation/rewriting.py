@@ -67,7 +67,9 @@ def analysed(shape: str, names: Names, namespace: str) -> Shape:
         found.refused = "the formula cannot be read"
     if found.refused:  # nobody knows how far it was read; one call too many in it only has it reported
         found.hides_references = hides_references(read)
-        found.calls_ours = any(prefix in shape.upper() for prefix in our_prefixes(namespace))
+        named = (token.text.removesuffix("(") for token in read or () if token.kind in ("name", "call"))
+        prefixes = our_prefixes(namespace)
+        found.calls_ours = any(prefix in shape.upper() for prefix in prefixes) or any(map(names.calls_ours, named))
     return found
 
 
@@ -216,7 +218,7 @@ class _Writer:
             raise _Refusal("it calls a LAMBDA where it is written")
         if ours:
             return self._our_call(ours, arguments, calls_inside=len(self.shape.sites) > calls_before), at
-        if name.casefold() in self._locals:
+        if name.casefold() in self._locals or self.names.calls_ours(written):
             raise _Refusal("it calls a LAMBDA by a name")
         self.shape.functions.add(name)
         if takes_nearest(name, arguments):

@@ -239,3 +239,7 @@ class Names(Protocol):
     def table(self, text: str) -> Replacement:
         """What a table reference stands for."""
         ...
+
+    def calls_ours(self, text: str, /) -> bool:
+        """Whether a defined name stands for something with a call of ours, such as a LAMBDA."""
+        ...

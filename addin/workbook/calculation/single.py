@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+import re
+from collections.abc import Awaitable, Callable, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,8 +11,8 @@ from addin.formulas import Area
 from addin.workbook.calculation.book_formulas import BookFormula
 from addin.workbook.calculation.calculation import MAX_PASSES
 from addin.workbook.calculation.engine.engine import EngineFailedError, FormualizerEngine
-from addin.workbook.calculation.functions import doubtful
-from addin.workbook.calculation.lexer import area_of, shape_of
+from addin.workbook.calculation.functions import doubtful, plain_name
+from addin.workbook.calculation.lexer import Token, area_of, shape_of, tokens
 from addin.workbook.calculation.results import doubt_about, to_cell
 from addin.workbook.calculation.rewriting import analysed
 from addin.workbook.calculation.shapes import Replacement
@@ -22,27 +23,59 @@ _SHEET = "Formula"
 _OUTSIDE = "means nothing outside of a workbook; give the value itself, text in double quotes"
 
 
+_SPACE_BEFORE_BRACKET = re.compile(r"""("[^"]*"|'[^']*')|(?<=[\w.])\s+(?=\()""")
+
+
 @dataclass(frozen=True, slots=True)
 class _NoNames:
-    """Outside of a book no name stands for anything."""
+    """Outside of a book no name stands for anything, but those that the formula itself gives (`LET`, `LAMBDA`)."""
+
+    given: Set[str]
 
     def name(self, text: str) -> Replacement:
-        """Always a refusal."""
+        """A refusal for every name from outside."""
+        if text.casefold() in self.given:
+            return Replacement((text,))
         return Replacement(refused=f"{text[:60]} {_OUTSIDE}")
 
     def table(self, text: str) -> Replacement:
         """Always a refusal."""
         return Replacement(refused=f"{text[:60]} {_OUTSIDE}")
 
+    def calls_ours(self, _text: str, /) -> bool:
+        """Never: there is no name."""
+        return False
+
 
 def read_single(formula: str, namespace: str) -> BookFormula:
     """The formula, ready to be worked out; raises `EngineFailedError`, which says why it cannot be."""
-    key, references = shape_of(formula.strip().removeprefix("="))
-    shape = analysed(key, _NoNames(), namespace)
+    plain = _SPACE_BEFORE_BRACKET.sub(r"\1", formula.strip().removeprefix("="))
+    key, references = shape_of(plain)
+    shape = analysed(key, _NoNames(_names_given(tokens(key) or [])), namespace)
     why = f"a reference to cells {_OUTSIDE}" if references else shape.refused
     if why := why or doubtful(shape.functions, compared=False):
         raise EngineFailedError(f"{formula[:80]}: {why}")
     return BookFormula((_SHEET, (1, 1)), Formula(formula, (1, 1), is_array=True, is_dynamic=True), shape, (), 1, [])
+
+
+def _names_given(read: Sequence[Token]) -> set[str]:
+    """The names that `LET` and `LAMBDA` introduce, in lower case."""
+    found = set()
+    solid = [token for token in read if token.kind != "space"]
+    inside: list[tuple[str, int]] = []  # each open bracket: whose it is, and how many arguments it had so far
+    for before, token, after in zip([None, *solid], solid, [*solid[1:], None], strict=False):
+        if token.kind in ("call", "open"):
+            inside.append((plain_name(token.text.rstrip("(")), 0))
+        elif token.kind == "close" and inside:
+            inside.pop()
+        elif token.kind == "separator" and inside:
+            inside[-1] = (inside[-1][0], inside[-1][1] + 1)
+        elif token.kind == "name" and inside and before and after:
+            owner, place = inside[-1]
+            gives = owner == "LAMBDA" or (owner == "LET" and place % 2 == 0)
+            if gives and before.kind in ("call", "separator") and after.kind == "separator":
+                found.add(token.text.casefold())
+    return found
 
 
 async def worked_out(

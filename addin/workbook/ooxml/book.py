@@ -8,7 +8,8 @@ from functools import cached_property
 
 from lxml import etree
 
-from addin.formulas import Area, Named, Unworkable, references
+from addin.defined_names import names_with_calls, words
+from addin.formulas import Area, Named, Unworkable, mentions, references
 from addin.workbook.ooxml.cellformulas import Formula, scanned_formulas
 from addin.workbook.ooxml.errors import WorkbookError, damaged
 from addin.workbook.ooxml.package import Package
@@ -39,6 +40,8 @@ class Book:
         self.package = package
         self._part = package.workbook
         self._workbook = package.xml(self._part)
+        if etree.QName(self._workbook).localname != "workbook":
+            raise WorkbookError(f"{package.path} is a file of another Office program, and no workbook")
         if self._workbook.tag != f"{{{MAIN}}}workbook":
             raise WorkbookError(f"{package.path} is saved as Strict Open XML; save it as an ordinary workbook first")
         self._related = list(package.related(self._part))
@@ -48,7 +51,8 @@ class Book:
         self._parts = {name: worksheets[key] for name, key in keys.items() if key in worksheets}
         self._folded = {name.casefold(): name for name in self._parts}
         self._sheets: dict[str, Sheet] = {}
-        self._recalculates = False
+        self._calling: dict[str, frozenset[str]] = {}
+        self._is_changed = False
 
     @property
     def sheet_names(self) -> list[str]:
@@ -79,6 +83,15 @@ class Book:
         part = self._parts[name]
         return scanned_formulas(self.package.text(part), part)
 
+    def has_rules(self, name: str) -> bool:
+        """Whether the sheet with this name may have conditional formats or validations."""
+        content = self.package.text(self._parts[name])
+        return b"conditionalFormatting" in content or b"dataValidation" in content
+
+    def has_spill_references(self, name: str) -> bool:
+        """Whether the sheet with this name may refer to a spill (`A1#`)."""
+        return b"ANCHORARRAY" in self.package.text(self._parts[name]).upper()
+
     def sheets_with_calls(self, namespace: str) -> Iterator[Sheet]:
         """The sheets whose XML may hold a call of ours; the others are not even parsed."""
         space = re.escape(namespace).encode()
@@ -88,11 +101,45 @@ class Book:
             if name in self._sheets or marks.search(self.package.text(part)):
                 yield self.sheet(name)
 
+    def calls(self, formula: str, namespace: str) -> bool:
+        """Whether a formula calls a function of ours, itself or through a defined name."""
+        if mentions(formula, namespace):
+            return True
+        names = self.names_with_calls(namespace)
+        return bool(names) and not names.isdisjoint(words(formula))
+
+    def names_with_calls(self, namespace: str) -> frozenset[str]:
+        """The defined names, in lower case, that stand for something with a call of ours."""
+        if namespace not in self._calling:
+            definitions = [(name, text) for (name, _), text in self._names.items()]
+            self._calling[namespace] = names_with_calls(definitions, namespace)
+        return self._calling[namespace]
+
+    def formulas_with_calls(self, namespace: str) -> Iterator[tuple[str, Spot, Formula]]:
+        """Every formula that calls a function of ours, itself or through a defined name, with its sheet and cell."""
+        own = {sheet.name for sheet in self.sheets_with_calls(namespace)}
+        for name in self.sheet_names:
+            if name in own or self.names_with_calls(namespace):
+                for spot, formula in self.formulas(name):
+                    if self.calls(formula.text, namespace):
+                        yield name, spot, formula
+
     def rewrite_formulas(self, namespace: str, mend: Callable[[str], str]) -> list[tuple[str, Spot]]:
-        """Replace the text of every formula on the sheets with calls of ours; the cells whose formula changed."""
-        return [
-            (sheet.name, spot) for sheet in self.sheets_with_calls(namespace) for spot in sheet.rewrite_formulas(mend)
-        ]
+        """Replace every formula on the sheets with calls of ours, and every name; the cells whose formula changed."""
+        self.rewrite_names(mend)
+        changed = []
+        for sheet in self.sheets_with_calls(namespace):
+            sheet.rewrite_rules(mend)
+            changed += [(sheet.name, spot) for spot in sheet.rewrite_formulas(mend)]
+        return changed
+
+    def rewrite_names(self, mend: Callable[[str], str]) -> None:
+        """Replace the definition of every name by what `mend` makes of it."""
+        for element in self._workbook.iter(f"{{{MAIN}}}definedName"):
+            if element.text and (mended := mend(element.text)) != element.text:
+                element.text = mended
+                self._is_changed = True
+                self.__dict__.pop("_names", None)
 
     def area_of(self, name: Named, sheet: str) -> Area:
         """The area that a defined name stands for, seen from `sheet`; raises `Unworkable` for any other kind."""
@@ -175,12 +222,12 @@ class Book:
             place.addnext(calculation)
         if calculation.get("fullCalcOnLoad") != "1":
             calculation.set("fullCalcOnLoad", "1")
-            self._recalculates = True
+            self._is_changed = True
 
     def changed_parts(self) -> dict[str, bytes]:
         """The bytes of every part that was written to."""
         parts = {sheet.part: sheet.content() for sheet in self._sheets.values() if sheet.is_changed}
-        if self._recalculates:
+        if self._is_changed:
             parts[self._part] = xml_bytes(self._workbook)
         if self.styles is not None and (styles := self.styles.content) is not None:
             parts[self.styles.part] = styles

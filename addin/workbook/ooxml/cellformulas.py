@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from addin.formulas import Area, Unworkable, tokens
 from addin.openpyxl_parts import Token
@@ -15,6 +15,10 @@ from addin.workbook.ooxml.xmlpart import parse_xml
 _C, _F, _V, _ROW, _DATA = (f"{{{MAIN}}}{tag}" for tag in ("c", "f", "v", "row", "sheetData"))
 _PARENTS = {_ROW: _DATA, _C: _ROW, _F: _C, _V: _C}
 """Where each element counts; a damaged file may hold it elsewhere too."""
+_RULES = (
+    *(f"{{{MAIN}}}{tag}" for tag in ("formula", "formula1", "formula2")),
+    "{http://schemas.microsoft.com/office/excel/2006/main}f",  # of the newer kinds of rules
+)
 _ANY_FORMULA = re.compile(rb"<(?:\w+:)?f[\s/>]")
 
 
@@ -87,6 +91,13 @@ def _moved(token: Token, rows: int, columns: int) -> str:
         return str(Translator.translate_range(token.value, rows, columns))  # type: ignore[no-untyped-call]
     except (TranslatorError, ValueError):
         return "#REF!"
+
+
+def rules_in(root: Any) -> Iterator[Any]:
+    """The elements of a sheet's XML that hold the formulas of conditional formats and validations."""
+    for part in root:
+        if part.tag != _DATA:
+            yield from (element for element in part.iter(*_RULES) if element.text)
 
 
 def scanned_formulas(content: bytes, part: str) -> Iterator[tuple[Spot, Formula]]:

@@ -66,7 +66,13 @@ class Package:
             self._held_bytes = 0
             self._names = {name.casefold(): name for name in self._zip.namelist()}
             if "[content_types].xml" not in self._names:
-                raise WorkbookError(f"{path} is a zip file, but no workbook")
+                is_open_document = "mimetype" in self._names
+                what = (
+                    "an OpenDocument file: save it as .xlsx first"
+                    if is_open_document
+                    else "a zip file, but no workbook"
+                )
+                raise WorkbookError(f"{path} is {what}")
             self.workbook = self._workbook_part()
         except WorkbookError:
             self._stream.close()
@@ -183,6 +189,8 @@ class Package:
         """The part that names the sheets: where the package says it is, else where it usually is."""
         for _, kind, part in self.related(""):
             if kind.endswith("/officeDocument") and part in self:
+                if part.casefold().endswith(".bin"):
+                    raise WorkbookError(f"{self.path} is a binary workbook (.xlsb): save it as .xlsx or .xlsm first")
                 return part
         if "xl/workbook.xml" not in self:
             raise WorkbookError(f"{self.path} is a zip file, but no workbook")

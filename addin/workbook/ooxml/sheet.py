@@ -9,7 +9,7 @@ from typing import Any
 from lxml import etree
 
 from addin.formulas import Area
-from addin.workbook.ooxml.cellformulas import Formula, FormulaReader
+from addin.workbook.ooxml.cellformulas import Formula, FormulaReader, rules_in
 from addin.workbook.ooxml.positions import Spot, address, area_of, whole_number
 from addin.workbook.ooxml.rows import Row, indexed
 from addin.workbook.ooxml.stored import MAIN, loaded, stored, text_of, unescaped
@@ -115,6 +115,26 @@ class Sheet:
         if changed:
             self._change()
         return changed
+
+    def unshare(self, is_wanted: Callable[[str], bool]) -> None:
+        """Write the shared formulas that are wanted out in each of their cells."""
+        texts = {spot: formula.text for spot, formula in self.formulas() if is_wanted(formula.text)}
+        for spot, _, element in self._formula_cells():
+            if element.get("t") == "shared" and spot in texts:
+                element.attrib.clear()
+                element.text = texts[spot]
+                self._change()
+
+    def rules(self) -> list[str]:
+        """The formulas of conditional formats and validations."""
+        return [element.text or "" for element in rules_in(self._root)]
+
+    def rewrite_rules(self, mend: Callable[[str], str]) -> None:
+        """Replace the formulas of conditional formats and validations by what `mend` makes of them."""
+        for element in rules_in(self._root):
+            if (mended := mend(element.text or "")) != element.text:
+                element.text = mended
+                self.is_changed = True
 
     def has_formula(self, spot: Spot) -> bool:
         """Whether a cell holds a formula."""

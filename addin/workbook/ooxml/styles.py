@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from copy import deepcopy
 from enum import Enum
 
@@ -20,6 +21,11 @@ MARK = "FFFFC7CE"
 
 _APPLY = {"fontId": "applyFont", "fillId": "applyFill", "numFmtId": "applyNumberFormat"}
 """What says that a style's own font, fill or number format counts."""
+
+_DATES_OF_PROGRAMS = frozenset((*range(14, 23), *range(27, 37), *range(45, 48), *range(50, 59)))
+"""The numbers of the formats for days and times that every spreadsheet program has."""
+_NOT_IN_DATES = re.compile(r'"[^"]*"|\\.|\[(?![hms]+\])[^\]]*\]|_.|\*.|General|E[+-]', re.IGNORECASE)
+_OF_DATES = re.compile("[dmyhs]", re.IGNORECASE)
 
 _GENERAL = 0
 _FIRST_OWN_FORMAT = 164
@@ -65,6 +71,17 @@ class Styles:
         if (style, code) not in self._dated:
             self._dated[style, code] = self._added_style(style, numFmtId=self._format(code))
         return self._dated[style, code]
+
+    def is_date(self, style: int) -> bool:
+        """Whether cells of this style show their number as a day or a time."""
+        if self._cells is None or not 0 <= style < len(self._cells):
+            return False
+        number = whole_number(self._cells[style].get("numFmtId"), self.part, "number format")
+        own = self._root.iterfind(f"{{{MAIN}}}numFmts/{{{MAIN}}}numFmt")
+        code = next((each.get("formatCode", "") for each in own if each.get("numFmtId") == str(number)), None)
+        if code is None:
+            return number in _DATES_OF_PROGRAMS
+        return _OF_DATES.search(_NOT_IN_DATES.sub("", code)) is not None
 
     def marked(self, style: int) -> int:
         """The number of the style that is like `style`, on a background that stands out."""

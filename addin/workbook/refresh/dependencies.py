@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 
-from addin.formulas import Area, Named, ParsedCall, Spill, Unworkable, mentions, references
+from addin.formulas import Area, Named, ParsedCall, Spill, Unworkable, references
 from addin.workbook.calculation.influence import Calculation, Influence, Place, SheetArea, by_sheet
 from addin.workbook.ooxml.book import Book
 from addin.workbook.ooxml.cellformulas import Formula
@@ -247,7 +247,7 @@ class Dependencies:
             for spot, formula in self._book.formulas(sheet):
                 if (sheet, spot) not in self._owners:
                     areas = self._referred(formula.text, sheet)
-                    yield (sheet, spot), areas, mentions(formula.text, self._namespace)
+                    yield (sheet, spot), areas, self._book.calls(formula.text, self._namespace)
 
     def _referred(self, text: str, sheet: str) -> list[SheetArea]:
         found = []

@@ -77,10 +77,19 @@ def make_plan(book: Book, namespace: str = "DS", *, calculates: bool = False) ->
     for name in book.sheet_names if cells else ():
         if name not in parsed:
             references += _references_on(book, name)
+    skipped += _behind_names(book, namespace)
     plan = Plan(Dependencies(book, cells, namespace, calculates=calculates), skipped=skipped)
     cells.extend(_references_to_ours(plan.dependencies, references))
     _put_in_order(cells, plan)
     return plan
+
+
+def _behind_names(book: Book, namespace: str) -> Iterator[CellNote]:
+    """The formulas that call a function of ours only through a defined name."""
+    for sheet, spot, formula in book.formulas_with_calls(namespace):
+        if not mentions(formula.text, namespace):
+            where = str(Area(*spot, *spot, sheet=sheet))
+            yield CellNote(where, formula.text, "our function stands behind a defined name")
 
 
 def _references_on(book: Book, sheet: str) -> Iterator[OurCell]:
@@ -196,5 +205,5 @@ def _put_in_order(cells: list[OurCell], plan: Plan) -> None:
     planned = {cell.place for cell in plan.cells}
     for place, cell in by_place.items():
         if place not in planned:
-            why = reasons.get(place, "it refers to itself in a circle, or to a cell that does")
+            why = reasons.get(place, "it refers to itself in a circle, or to a cell that does: end the circle")
             plan.skipped.append(cell.note(why))

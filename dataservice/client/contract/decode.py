@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import wraps
@@ -42,6 +43,33 @@ def readable(decode: Callable[P, T]) -> Callable[P, T]:
         raise MalformedAnswerError(problem)
 
     return decoded
+
+
+_KINDS = {
+    "float": "a number",
+    "int": "a whole number",
+    "bool": "true or false",
+    "str": "text",
+    "array": "a list",
+    "object": "an object",
+}
+
+
+def in_words(error: msgspec.ValidationError) -> str:
+    """What is wrong with an answer's field, in plain words.
+
+    >>> in_words(msgspec.ValidationError("Expected `float | null`, got `str` - at `$.data[...].value`"))
+    'value should be a number or null, and is text'
+    """
+    text, _, path = str(error).partition(" - at ")
+    fields = re.findall(r"\.(\w+)", path)
+    field = fields[-1] if fields else "it"
+    if match := re.fullmatch(r"Expected `(.+)`, got `(.+)`", text):
+        wanted, found = (" or ".join(_KINDS.get(kind, kind) for kind in kinds.split(" | ")) for kinds in match.groups())
+        return f"{field} should be {wanted}, and is {found}"
+    if match := re.fullmatch(r"Object missing required field `(.+)`", text):
+        return f"{match[1]} is missing"
+    return text if field == "it" else f"{field}: {text}"
 
 
 class _Pagination(msgspec.Struct):
@@ -221,7 +249,7 @@ def _record(raw: Any, kind: type[R]) -> R:
         try:
             return kind.from_json(raw)
         except msgspec.ValidationError as error:
-            problem = str(error)
+            problem = in_words(error)
     raise MalformedAnswerError(f"not a {kind.__name__}: {problem}")
 
 
@@ -229,5 +257,5 @@ def _convert(raw: Any, kind: type[T]) -> T:
     try:
         return msgspec.convert(raw, kind)
     except msgspec.ValidationError as error:
-        problem = str(error)
+        problem = in_words(error)
     raise MalformedAnswerError(problem)

@@ -25,6 +25,7 @@ IDS = frozenset(REGISTRY)
         ("=DS.SIGNAL('x')", 'text stands in double quotes: "x"'),
         ("=DS.SIGNAL(`x`, `y`)", 'text stands in double quotes: "x"'),
         ("=DS.SIGNAL(“x”)", 'text stands in straight double quotes: "us-cpi"'),
+        ('=DS.SIGNAL（"x"）', "（ is a full-width character; formulas are written with ("),
         ("=DS.SIGNAL(us-cpi)", 'text stands in double quotes: "us-cpi"; a shell removes them unless it is told to'),
         ('=DS.SIGNAL("x";"y")', "arguments are separated by commas, not by semicolons"),
         ("=DS.WIRE(;;70)", "arguments are separated by commas, not by semicolons"),

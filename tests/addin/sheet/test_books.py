@@ -3,9 +3,12 @@
 import re
 import shutil
 import zipfile
+from datetime import date
 
 import openpyxl
 import pytest
+from openpyxl.utils.datetime import CALENDAR_MAC_1904
+from openpyxl.workbook.defined_name import DefinedName
 
 from addin.config.settings import Settings
 from addin.formulas import Area
@@ -57,6 +60,48 @@ def test_a_copy_has_the_formulas_as_excel_stores_them_and_all_values(chromium, s
         assert "xl/metadata.xml" in package.namelist()
     for cell in ("F1", "G1"):
         assert "cm=" not in re.search(rf'<c r="{cell}"[^>]*>', sheet)[0], "a formula with one value is no array"
+
+
+def test_defined_names_become_the_cells_and_computations_that_they_stand_for(chromium, service, tmp_path):
+    cells = {
+        "A1": "us-cpi",
+        "B1": "=_xldudf_DS_SIGNAL(slug)",
+        "B2": "=Rate*2",
+        "B3": "=SUM(Both)",
+        "C1": '="slug "&slug',
+    }
+    book = openpyxl.load_workbook(make_book(tmp_path / "book.xlsx", cells))
+    for name, text in {"slug": "Sheet1!$A$1", "Rate": "DS.SIGNAL(slug)", "Both": "Sheet1!$B$1:$B$2"}.items():
+        book.defined_names[name] = DefinedName(name, attr_text=text)
+    book.save(tmp_path / "book.xlsx")
+    with sheet_server(service, tmp_path, tmp_path / "book.xlsx") as url, opened_sheet(chromium, url) as page:
+        rate, twice, both, text = page.values("B1", "B2", "B3", "C1")
+        page.download(tmp_path / "copy.xlsx")
+    assert (twice, both, text) == (rate * 2, rate * 3, "slug us-cpi")
+    stored = {cell: each[0] for cell, each in formulas(tmp_path / "copy.xlsx", "Sheet1").items()}
+    assert (stored["B1"], stored["B3"]) == ("_xldudf_DS_SIGNAL(Sheet1!$A$1)", "SUM(Sheet1!$B$1:$B$2)")
+    assert stored["B2"] == "_xldudf_DS_SIGNAL(Sheet1!$A$1)*2"
+
+
+def test_a_book_that_counts_days_from_1904_shows_and_keeps_its_days(chromium, service, tmp_path):
+    book = openpyxl.Workbook()
+    book.epoch = CALENDAR_MAC_1904
+    sheet = book.active
+    sheet.title, sheet["A1"], sheet["A2"] = "Sheet1", date(2026, 6, 30), 100
+    sheet["B1"], sheet["B2"] = (
+        '=_xldudf_DS_SIGNAL("us-cpi","value",A1)',
+        '=_xldudf_DS_SIGNAL("us-cpi","value","2026-06-30")',
+    )
+    sheet["A1"].number_format, sheet["A2"].number_format = "yyyy-mm-dd", '0.0 "days"'
+    book.save(tmp_path / "book.xlsx")
+    with sheet_server(service, tmp_path, tmp_path / "book.xlsx") as url, opened_sheet(chromium, url) as page:
+        assert page.cell("A1")["shown"] == "2026-06-30"
+        assert page.cell("B1")["value"] == page.cell("B2")["value"] > 0
+        page.download(tmp_path / "copy.xlsx")
+    with Package(tmp_path / "copy.xlsx") as package:
+        assert not Book(package).counts_from_1904
+    days = (date(2026, 6, 30) - date(1899, 12, 30)).days
+    assert values(tmp_path / "copy.xlsx", "Sheet1", "A1", "A2") == [days, 100]
 
 
 async def test_a_copy_of_the_template_is_refreshed_and_opened_by_libreoffice_with_the_same_values(

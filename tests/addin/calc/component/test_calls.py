@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from addin.calc.component.calls import Function, Parameter, call_of, error_style, json_of
+from addin.calc.component.calls import Function, Parameter, call_of, days_later_of, error_style, function_id, json_of
 
 TEXT = Parameter(zero_is_blank=True, is_day=False)
 DAY = Parameter(zero_is_blank=True, is_day=True)
@@ -76,3 +76,12 @@ def test_the_style_of_errors_is_read_from_the_options(options, style):
 
 def test_a_text_that_only_looks_like_options_is_none():
     assert error_style(("SIGNAL", "err=text"), SIGNAL) == "code"
+
+
+def test_a_document_that_counts_from_1904_asks_for_the_day_that_it_shows_and_shares_no_result():
+    days = ((44538.0, "x"), (-1.0, None))
+    call = call_of(SIGNAL, ("us-cpi", 5.0, 44538.7), 1462)
+    assert json_of(call) == ["SIGNAL", "us-cpi", 5.0, 46000.0]
+    assert json_of(call_of(SIGNAL, ("us-cpi", None, days), 1462))[3] == [[46000.0, "x"], [-1.0, None]]
+    assert call != call_of(SIGNAL, ("us-cpi", 5.0, 46000.0))
+    assert (function_id(call), days_later_of(call)) == ("SIGNAL", 1462)

@@ -4,10 +4,12 @@ import csv
 import math
 import zipfile
 from dataclasses import replace
+from datetime import date
 from typing import Any
 
 import httpx
 import pytest
+import xlsxwriter
 
 from addin.calc.component.calls import json_of
 from addin.calc.component.values import value_of
@@ -141,6 +143,25 @@ def test_calls_stand_anywhere_in_formulas_and_in_each_other(service, tmp_path):
     assert float(shown[2]) == pytest.approx(ten + cpi)
     assert (int(shown[3]) > 5, shown[4]) == (True, "up")
     assert batches == 2, "one for the calls of the first level, one for the call that waited for another"
+
+
+def test_a_book_that_counts_days_from_1904_gives_and_gets_its_own_numbers(service, tmp_path):
+    shown = []
+    for epoch in (1900, 1904):
+        book = tmp_path / f"{epoch}.xlsx"
+        with xlsxwriter.Workbook(book, {"date_1904": epoch == 1904}) as made:
+            sheet = made.add_worksheet()
+            sheet.write_datetime("A1", date(2026, 6, 30), made.add_format({"num_format": "yyyy-mm-dd"}))
+            sheet.write_formula("B1", '=_xldudf_DS_SIGNAL("us-cpi","value",A1)')
+            sheet.write_formula("C1", '=TEXT(_xldudf_DS_SIGNAL("us-cpi","observed_at",A1),"yyyy-mm-dd")')
+            sheet.write_array_formula("D1:E3", '{=_xldudf_DS_SIGNAL_HISTORY("us-cpi","2026-01-01",A1)}')
+            sheet.write_formula("F1", '=TEXT(D2,"yyyy-mm-dd")')
+        with counted_backend(service, tmp_path) as backend:
+            csv = convert(book, to="csv", into=tmp_path, extension=Extension(url=backend.url))
+        first = csv.read_text().splitlines()[0].split(",")
+        shown.append([first[1], first[2], first[5]])
+    assert shown[0] == shown[1]
+    assert shown[0][1].startswith("2026-")
 
 
 def test_a_hostile_name_is_only_an_unknown_name(service, tmp_path):

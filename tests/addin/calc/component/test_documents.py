@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from addin.calc.component.documents import Situation, is_screenless, own_command_line, situation_of
+from addin.calc.component.documents import DayCounts, Situation, is_screenless, own_command_line, situation_of
 
 
 def document(*, url: str = "", view: object = None, **given: object) -> SimpleNamespace:
@@ -49,3 +49,15 @@ def test_other_options_and_file_names_do_not_count():
 
 def test_the_own_command_line_can_be_read():
     assert any("python" in argument or "pytest" in argument for argument in own_command_line())
+
+
+def test_how_a_document_counts_days_is_asked_once_a_second():
+    now = [0.0]
+    counts = DayCounts(lambda: now[0])
+    usual = SimpleNamespace(NullDate=SimpleNamespace(Year=1899, Month=12, Day=30))
+    mac = SimpleNamespace(NullDate=SimpleNamespace(Year=1904, Month=1, Day=1))
+    assert [counts.days_later(each) for each in (usual, mac, mac, None, mac)] == [0, 1462, 1462, 0, 1462]
+    mac.NullDate = usual.NullDate
+    assert counts.days_later(mac) == 1462
+    now[0] = 1.0
+    assert counts.days_later(mac) == 0

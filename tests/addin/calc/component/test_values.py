@@ -73,3 +73,18 @@ def test_a_column_of_nothing_but_dates_errors_and_blanks_is_a_column_of_dates():
 
 def test_a_table_without_rows_is_blank():
     assert value_of({"rows": 0, "header": None, "columns": [], "fresh_s": 1}).value == ""
+
+
+def test_in_a_document_that_counts_from_1904_dates_have_its_numbers_and_other_numbers_stay():
+    answer = {
+        "header": ["date", "value", "note"],
+        "columns": [
+            {"type": "date", "values": [46000, None]},
+            {"type": "number", "values": [46000, 1.5]},
+            {"type": "any", "values": [{"value": 46000.5, "type": "datetime"}, {"error": "#N/A", "message": ""}]},
+        ],
+    }
+    _, first, second = value_of(answer, 1462).value
+    assert (first, second[:2]) == ((44538.0, 46000.0, 44538.5), ("", 1.5))
+    assert value_of({"value": 46000, "type": "date"}, 1462).value == 44538.0
+    assert value_of({"value": 46000}, 1462).value == 46000.0

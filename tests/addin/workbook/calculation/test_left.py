@@ -6,6 +6,7 @@ import openpyxl
 import pytest
 from openpyxl.worksheet.formula import DataTableFormula
 
+from addin.workbook.calculation.results import IN_A_CIRCLE
 from addin.workbook.freeze import StaleValuesError, freeze_book
 from addin.workbook.refresh.refresh import refresh_book
 from addin.workbook.refresh.report import Refreshed
@@ -109,3 +110,10 @@ async def test_data_tables_are_left_with_all_that_rests_on_them(service: Embedde
     table = DataTableFormula(ref="B2:B3", dt2D=False, dtr=False, r1="A1")
     path = make_book(tmp_path / "book.xlsx", {"A1": CALL, "B2": table, "B3": 7, "C3": "=B3+1"})
     assert set(_reasons(await _refreshed(service, path))) == {(2, 2), (3, 3)}
+
+
+async def test_a_circle_is_told_in_plain_words(service: EmbeddedService, tmp_path: Path):
+    cells = {"A1": '=A1+_xldudf_DS_SIGNAL("us-cpi")', "A2": '=A3+_xldudf_DS_SIGNAL("us-cpi")', "A3": "=A2+1"}
+    report = await _refreshed(service, make_book(tmp_path / "book.xlsx", cells))
+    assert set(_reasons(report).values()) == {IN_A_CIRCLE}
+    assert len(report.unproven) == 3

@@ -1,5 +1,6 @@
 """Workbook files from anywhere: good ones are copied part by part, others refused with a reason."""
 
+import re
 import zipfile
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import openpyxl
 import pytest
 
 from addin.workbook.ooxml import package as package_module
+from addin.workbook.ooxml.book import Book
 from addin.workbook.ooxml.errors import WorkbookError
 from addin.workbook.ooxml.package import Package
 from addin.workbook.ooxml.target import Target
@@ -120,3 +122,23 @@ def test_entities_that_grow_without_end_are_refused(tmp_path: Path):
     xml = f'<!DOCTYPE a [<!ENTITY e0 "ha">{levels}]><a>&e12;</a>'.encode()
     with Package(_with_part(tmp_path / "book.xlsx", "xl/evil.xml", xml)) as package, pytest.raises(WorkbookError):
         package.xml("xl/evil.xml")
+
+
+@pytest.mark.parametrize(
+    ("target", "content", "told"),
+    [
+        ("xl/workbook.bin", b"\x83\x01\x00", "is a binary workbook (.xlsb): save it as .xlsx"),
+        ("word/document.xml", b'<w:document xmlns:w="http://x.example/w"/>', "is a file of another Office program"),
+        (None, b"", "is an OpenDocument file: save it as .xlsx"),
+    ],
+)
+def test_a_file_of_another_kind_is_named(target, content, told, tmp_path):
+    with zipfile.ZipFile(tmp_path / "given.xlsx", "w") as file:
+        if target is None:
+            file.writestr("mimetype", "application/vnd.oasis.opendocument.spreadsheet")
+        else:
+            file.writestr("[Content_Types].xml", "<Types/>")
+            file.writestr("_rels/.rels", f'<R><R Id="r" Type="http://x.example/officeDocument" Target="{target}"/></R>')
+            file.writestr(target, content)
+    with pytest.raises(WorkbookError, match=re.escape(told)), Package(tmp_path / "given.xlsx") as package:
+        Book(package)
