@@ -213,6 +213,8 @@ def with_rows(content: str, done: Sequence[Done], when: datetime) -> str | None:
             raise ValueError(f"{PAGE.name} has no row for {planned.what!r}: run all attacks")
         if planned in again:
             lines[at] = row(again[planned], when)
+    took_s = sum(int(line.split(" | ")[-2].replace(",", "")) for line in lines[4:])
+    lines[0] = f"Run in parts, {took_s / 60:.0f} minutes in all: {machine()}."
     return "\n".join(lines)
 
 

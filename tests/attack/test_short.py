@@ -91,11 +91,12 @@ def test_attacks_that_are_run_again_replace_their_rows_and_no_others():
     first, later = datetime(2026, 8, 31, tzinfo=UTC), datetime(2026, 9, 1, tzinfo=UTC)
     before = table([Done(planned, Told(1), 1.0) for planned in PLAN], first, 600.0)
     again = [Done(planned, Told(2), 2.0) for planned in PLAN if planned.program == "vintages"]
-    changed = [
+    head, *changed = [
         new
         for old, new in zip(before.splitlines(), with_rows(before, again, later).splitlines(), strict=True)
         if old != new
     ]
+    assert head.startswith("Run in parts, 0 minutes in all: ")
     assert changed == [row(each, later) for each in again]
     assert with_rows(before.replace("cores", "more cores"), again, later) is None
 
