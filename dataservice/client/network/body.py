@@ -21,9 +21,8 @@ _WBITS = {"gzip": 16 + zlib.MAX_WBITS, "x-gzip": 16 + zlib.MAX_WBITS, "deflate":
 
 async def read_body(response: httpx.Response | PlainResponse, max_bytes: int) -> bytes:
     """The unpacked body of `response`; raises `MalformedAnswerError` where it is longer than `max_bytes` or damaged."""
-    if (
-        isinstance(response, httpx.Response) and response.is_stream_consumed
-    ):  # a transport made for tests hands over answers that are read already
+    # A transport made for tests hands over answers that are read already.
+    if isinstance(response, httpx.Response) and response.is_stream_consumed:
         return _bounded(response.content, max_bytes).removeprefix(BOM_UTF8)
     packing = response.headers.get("content-encoding", "identity").strip().lower() or "identity"
     if packing not in {"identity", *_WBITS}:

@@ -18,7 +18,7 @@ KEY_VARIABLE = "DATA_SERVICE_API_KEY"
 
 _OF_THE_SERVICE = re.compile(
     r"(?<=[^:/])(?:/+v1(?:/+(?:signals|indices|currents|codex|almanac|wire)(?:/.*)?)?|/+openapi\.json|/+\.well-known/.*)+/*$",
-    re.IGNORECASE,
+    re.IGNORECASE | re.DOTALL,
 )
 """What the service itself has behind its address: people copy the address of a request, too."""
 

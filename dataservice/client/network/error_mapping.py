@@ -54,8 +54,10 @@ CHECK_ADDRESS = "check the service's address, it ends before /v1"
 
 _PAGE_KINDS = ("text/html", "application/xhtml+xml")
 _PAGE = re.compile(
-    rb"(?:\xef\xbb\xbf)?\s*(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE | re.DOTALL
+    rb"(?:\xef\xbb\xbf)?\s*+(?>(?:<!--(?>.*?-->)\s*+)*+)<(?:!doctype\s+html|html|head|body)\b",
+    re.IGNORECASE | re.DOTALL,
 )
+"""How a page begins. What was read is not read again in another way: a hostile page could make that take for ever."""
 
 UNTRUSTED = "CERTIFICATE_VERIFY_FAILED"
 """OpenSSL's word for a certificate of an authority that is not trusted here."""

@@ -54,6 +54,13 @@ async def test_two_hundred_signals_behind_a_sign_in_page_cost_few_requests():
     assert len(service.requests) <= 16
 
 
+async def test_an_answer_of_nothing_but_comments_holds_nobody_up():
+    service = Scripted.saying([httpx.Response(200, content=b"<!-- -->" * 100_000)])
+    async with service.client() as client:
+        with pytest.raises(MalformedAnswerError):
+            await client.read(SIGNAL)
+
+
 async def test_a_sign_in_page_replaces_no_known_value_and_blocks_no_key():
     clock, service = Clock(), Scripted.saying([answer(signal()), httpx.Response(401, html=PAGE), answer(signal())])
     async with service.client(clock) as client:
