@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable
 
 from addin.formulas import mentions
@@ -23,11 +24,16 @@ def words(formula: str) -> set[str]:
 
 def names_with_calls(definitions: Iterable[tuple[str, str]], namespace: str) -> frozenset[str]:
     """The names, in lower case, whose definition calls a function of ours or uses another one of these names."""
-    known = [(name.casefold(), text) for name, text in definitions]
-    found = {name for name, text in known if mentions(text, namespace)}
-    while found:
-        more = {name for name, text in known if name not in found and not found.isdisjoint(words(text))}
-        if not more:
-            break
-        found |= more
+    found: set[str] = set()
+    users: defaultdict[str, set[str]] = defaultdict(set)
+    for name, text in definitions:
+        if mentions(text, namespace):
+            found.add(name.casefold())
+        for word in words(text):
+            users[word].add(name.casefold())
+    left = list(found)
+    while left:
+        new = users[left.pop()] - found
+        found |= new
+        left += new
     return frozenset(found)

@@ -9,7 +9,7 @@ from typing import Any
 
 from addin.formulas import MAX_COLUMN, MAX_ROW, Area, Named, Unworkable, parse
 from addin.sheet.formulas import typed_form
-from addin.sheet.named_cells import without_names
+from addin.sheet.named_cells import NamedCells
 from addin.sheet.parts import laid_out
 from addin.workbook.ooxml.book import Book
 from addin.workbook.ooxml.cellformulas import Formula
@@ -64,7 +64,8 @@ def _prepared(book: Book, name: str, namespace: str) -> dict[str, list[list[Scal
         if formula.is_array:
             _clear_spilled(sheet, spot, formula.area)
     _mark_texts(sheet, rewrite=_INLINE in book.package.text(sheet.part))
-    sheet.rewrite_formulas(lambda text: typed_form(without_names(text, book, name), namespace))
+    named = NamedCells(book, name)
+    sheet.rewrite_formulas(lambda text: typed_form(named.written_out(text), namespace))
     return values
 
 

@@ -13,6 +13,8 @@ _NO_DIGIT = re.compile(r"[^0-9]")
 _FILE = re.compile(r"\[[0-9]+\]")
 MAX_DIGITS = 15
 """Programs cut a number off after these."""
+MAX_PIECES = 200_000
+"""Of one formula, on all its levels; names that stand for names, or IFERROR in IFERROR, could make billions."""
 EXACT_IF = {"VLOOKUP": 3, "HLOOKUP": 3, "MATCH": 2, "LOOKUP": None}
 """The argument with which a lookup finds nothing but the value itself."""
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from addin.workbook.calculation.functions import our_function, our_prefixes, plain_name, spans_all
 from addin.workbook.calculation.lexer import Token, tokens
 from addin.workbook.calculation.pieces import (
+    MAX_PIECES,
     array,
     compared,
     constants,
@@ -41,8 +42,7 @@ from addin.workbook.calculation.shapes import (
 _CHOOSING = {"IF": "first", "CHOOSE": "first", "SWITCH": "first", "IFS": "even"}
 _ERRORS = {"ISERROR": "any", "ISERR": "err", "ISNA": "na"}
 _CAUGHT = {"IFERROR": "any", "IFNA": "na"}
-_LAZY = frozenset({*_CHOOSING, *_CAUGHT})
-"""Functions that work out their later arguments only if they need them."""
+_LAZY = frozenset({*_CHOOSING, *_CAUGHT})  # they work out their later arguments only if they need them
 _LOCAL_PREFIX = "_xlpm."
 
 
@@ -82,6 +82,7 @@ class _Writer:
     namespace: str
     _holes: int = 0
     _sites: int = 0
+    _made: int = 0
     _arrays: int = 0
     """How many functions around this place work on whole ranges."""
     _branches: int = 0
@@ -143,6 +144,9 @@ class _Writer:
                 case _:
                     written, at = self._single(token, is_first=at == begin), at + 1
             pieces += exponent(written) if is_exponent and token.kind != "operator" else written
+            self._made += len(written)
+            if self._made > MAX_PIECES:
+                raise _Refusal("it grows too long to be worked out")
             is_exponent = token.text == "^" or (is_exponent and token.text in ("+", "-"))
         if not pieces:
             raise _Refusal("the formula cannot be read")

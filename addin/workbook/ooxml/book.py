@@ -26,9 +26,6 @@ _FIXED = r"(?:\$[A-Z]{1,3}\$\d{1,7}|\$[A-Z]{1,3}(?=:)|(?<=:)\$[A-Z]{1,3}|\$\d{1,
 _FIXED_AREA = re.compile(rf"=\s*(?:'(?:[^']|'')+'|[^\W\d][\w.]*)!{_FIXED}(?::{_FIXED})?\s*", re.IGNORECASE)
 """A definition that means the same cells wherever its name stands: nothing is relative, and nothing is computed."""
 
-MAX_NAMES = 8
-"""How many names are followed one behind another; so names that stand for each other come to an end."""
-
 LIVE_ONLY = "DS_Live_Only"
 """How the names of areas begin that mean something only with live formulas, such as a refresh button and its help."""
 
@@ -149,13 +146,16 @@ class Book:
             raise Unworkable(f"the name {name.name} is not a reference to fixed cells")
         return found[0]
 
-    def areas_behind(self, name: Named, sheet: str, *, depth: int = MAX_NAMES) -> Iterator[Area]:
-        """Every area that the definition of a name refers to, also through other names."""
-        for reference in references(self.definition(name.name, sheet) or ""):
-            if isinstance(reference, Area):
-                yield reference
-            elif depth > 1:
-                yield from self.areas_behind(reference, sheet, depth=depth - 1)
+    def areas_behind(self, name: Named, sheet: str) -> Iterator[Area]:
+        """Every area that the definition of a name refers to, also through other names, each of which is read once."""
+        met, left = {name.name.casefold()}, [name.name]
+        while left:
+            for reference in references(self.definition(left.pop(), sheet) or ""):
+                if isinstance(reference, Area):
+                    yield reference
+                elif (folded := reference.name.casefold()) not in met:
+                    met.add(folded)
+                    left.append(reference.name)
 
     def live_only(self) -> list[tuple[str, Area]]:
         """The areas that mean something only as long as the book has its formulas, each with its sheet."""

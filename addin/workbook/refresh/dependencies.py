@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 
 from addin.formulas import Area, Named, ParsedCall, Spill, Unworkable, references
 from addin.workbook.calculation.influence import Calculation, Influence, Place, SheetArea, by_sheet
@@ -162,6 +162,7 @@ class Dependencies:
         self._areas: dict[tuple[str, Area], frozenset[Place]] = {}
         self._owners: dict[Place, Place] = {}
         self._owned: dict[str, CellIndex] = {}
+        self._behind = cache(lambda name, sheet: tuple(book.areas_behind(name, sheet)))
         for cell in cells:
             self.own(cell)
 
@@ -252,7 +253,7 @@ class Dependencies:
     def _referred(self, text: str, sheet: str) -> list[SheetArea]:
         found = []
         for reference in references(text):
-            areas = self._book.areas_behind(reference, sheet) if isinstance(reference, Named) else (reference,)
+            areas = self._behind(reference, sheet) if isinstance(reference, Named) else (reference,)
             for area in areas:
                 with suppress(Unworkable):  # a sheet that is not there
                     found.append((self._book.known_name(area.sheet or sheet), area))

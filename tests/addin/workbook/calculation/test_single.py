@@ -26,3 +26,11 @@ async def test_spaces_before_brackets_and_names_of_let_are_read(formula, value):
 def test_a_name_that_the_formula_does_not_give_means_nothing(formula):
     with pytest.raises(EngineFailedError, match=r"(other|rate) means nothing outside of a workbook"):
         read_single(formula, "DS")
+
+
+def test_a_formula_that_grows_beyond_all_bounds_is_refused():
+    formula = 'DS.SIGNAL("x")'
+    for _ in range(60):
+        formula = f"IFERROR({formula},0)"
+    with pytest.raises(EngineFailedError, match="grows too long to be worked out"):
+        read_single(f"={formula}", "DS")

@@ -6,6 +6,9 @@ import openpyxl
 import pytest
 from openpyxl.workbook.defined_name import DefinedName
 
+from addin.formulas import MAX_FORMULA, Named
+from addin.sheet.named_cells import NamedCells
+from addin.workbook.calculation.names import BookNames
 from addin.workbook.ooxml.book import Book
 from addin.workbook.ooxml.package import Package
 from addin.workbook.refresh.plan import make_plan
@@ -78,3 +81,21 @@ async def test_what_rests_on_two_cells_through_a_name_is_not_taken_for_old(servi
     with Package(path) as package:
         plan = make_plan(Book(package))
     assert [str(cell) for cell in plan.cells] == ["Sheet1!A1"]
+
+
+def test_names_that_stand_for_names_many_times_over_hold_nobody_up(tmp_path):
+    names = {f"N{level}x": "&".join([f"N{level + 1}x"] * 40) for level in range(7)}
+    book = _named(tmp_path / "book.xlsx", {"A1": "us-cpi", "B1": "=N0x&1"}, **names, N7x="Sheet1!$A$1")
+    with Package(book) as package:
+        read = Book(package)
+        assert [str(area) for area in read.areas_behind(Named("n0x"), "Sheet1")] == ["Sheet1!A1"]
+        assert "grows too long" in BookNames(read, "Sheet1", "DS", read.tables).name("N0x").refused
+        assert len(NamedCells(read, "Sheet1").written_out("N0x&1")) < 2 * MAX_FORMULA
+
+
+def test_names_that_stand_for_each_other_come_to_an_end(tmp_path):
+    book = _named(tmp_path / "book.xlsx", {"A1": "us-cpi"}, here="there+Sheet1!$A$1", there="here")
+    with Package(book) as package:
+        read = Book(package)
+        assert [str(area) for area in read.areas_behind(Named("here"), "Sheet1")] == ["Sheet1!A1"]
+        assert NamedCells(read, "Sheet1").written_out("here") == "((here)+Sheet1!$A$1)"
