@@ -89,10 +89,12 @@ class Run(msgspec.Struct, eq=False):
         if not isinstance(error, (UdfError, DataServiceError)):
             error.add_note("".join(traceback.format_tb(error.__traceback__)))
         self.error = error
-        each: BaseException | None = error
-        while each is not None:
+        behind: list[BaseException] = [error]  # an error may stand behind another that stands behind it
+        for each in behind:
             each.__traceback__ = None
-            each = each.__cause__ or each.__context__
+            behind += [
+                other for other in (each.__cause__, each.__context__) if other is not None and other not in behind
+            ]
 
     def note(self, learned: Learned) -> None:
         """Note until when what the function goes on with is fresh, and what is old or missing in it."""

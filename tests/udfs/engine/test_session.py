@@ -9,6 +9,7 @@ import udfs
 from tests.udfs.asking import Canned, session_on
 from udfs import Call
 from udfs.cells import CellError, ErrorCode
+from udfs.engine.run import Run
 from udfs.engine.session import KEEP_WITHOUT_ANSWER_S
 from udfs.errors import ArgumentError, NoDataError
 
@@ -69,6 +70,20 @@ async def test_calls_that_fail_leave_nothing_for_the_garbage_collector(service):
             assert gc.collect() < len(calls)
         finally:
             gc.enable()
+
+
+def test_an_error_is_kept_without_frames_also_where_it_stands_behind_itself():
+    error, cause = NoDataError("no value"), LookupError("nothing there")
+    for each in (error, cause):
+        try:
+            raise each
+        except LookupError:
+            assert each.__traceback__
+    error.__cause__, cause.__context__ = cause, error
+    run = Run(None)
+    run.fail(error)
+    assert run.error is error
+    assert error.__traceback__ is cause.__traceback__ is None
 
 
 async def test_errors_may_be_kept_for_a_minute_and_failures_of_the_service_not_at_all(service):
