@@ -66,7 +66,7 @@ async def known_series(name: str, window: Window, today: date) -> Series:
     near = recent(at_hand.value) if at_hand else None
     if near and window.is_known(near):
         return Series(slug, near)
-    resource = window.resource(slug, near.step_days if near else UNKNOWN_STEP_DAYS, today)
+    resource = _resource(slug, window, near, today)
     far = await _stored(resource)
     if far and window.is_known(far):
         return Series(slug, far)
@@ -74,7 +74,7 @@ async def known_series(name: str, window: Window, today: date) -> Series:
         near = recent((await need_of(name, detail)).value)
         if window.is_known(near):
             return Series(slug, near)
-        resource = window.resource(slug, near.step_days, today)
+        resource = _resource(slug, window, near, today)
     try:
         return Series(slug, await _fetched(name, window, resource))
     except DataServiceError:
@@ -141,6 +141,13 @@ def block_around(day: date, step_days: float) -> tuple[date, date]:
     years = next((size for size in BLOCK_YEARS if size <= room_years), 1)
     first = day.year - day.year % years
     return date(max(1, first - lead_years), 1, 1), date(min(first + years - 1, date.max.year), 12, 31)
+
+
+def _resource(slug: str, window: Window, near: Known | None, today: date) -> HistoryResource:
+    """The history to ask for, with what the recent one tells of the series' rhythm."""
+    if near is None:
+        return window.resource(slug, UNKNOWN_STEP_DAYS, today)
+    return window.resource(slug, near.step_days, today, window.rhythm(near))
 
 
 async def _fetched(name: str, window: Window, resource: HistoryResource) -> Known:

@@ -19,12 +19,15 @@ DateLike: TypeAlias = date | str | np.datetime64
 MONTHS = {"M": 1, "Q": 3, "Y": 12}
 DAYS = {"D": 1, "W": 7}
 
-FORMS = "a date, text such as 2024-12-31, or relative text: -30D -8W -6M -4Q -5Y MTD QTD YTD"
+FORMS = "a date, text such as 2024-12-31, or relative text: -30D -8W -6M -4Q -5Y MTD QTD YTD PME PQE PYE"
 
 
 @dataclass(frozen=True, slots=True)
 class Back:
-    """So many days (D), weeks (W), months (M), quarters (Q) or years (Y) back: `-6M` is `Back(6, "M")`."""
+    """So many days (D), weeks (W), months (M), quarters (Q) or years (Y) back: `-6M` is `Back(6, "M")`.
+
+    Hours (H) count back from a time, where one is known.
+    """
 
     count: int
     unit: str
@@ -38,6 +41,22 @@ class Back:
         if self.unit in DAYS:
             return day - timedelta(days=self.count * DAYS[self.unit])
         return months_before(day, self.count * MONTHS[self.unit])
+
+    def from_moment(self, moment: datetime) -> datetime:
+        """The time so many hours before `moment`; raises `OverflowError` before the year 1."""
+        return moment - timedelta(hours=self.count)
+
+
+class PeriodEnd(StrEnum):
+    """The last day of the month, quarter or year before the running one."""
+
+    PME = "PME"
+    PQE = "PQE"
+    PYE = "PYE"
+
+    def from_day(self, day: date) -> date:
+        """The last day before the month, quarter or year that `day` lies in; raises `OverflowError` before the year 1."""
+        return ToDate(f"{self[1]}TD").from_day(day) - timedelta(days=1)
 
 
 class ToDate(StrEnum):
@@ -61,11 +80,11 @@ def months_before(day: date, months: int) -> date:
     return date(year, month + 1, min(day.day, calendar.monthrange(year, month + 1)[1]))
 
 
-BACK = re.compile(r"[-−](\d{1,6})([DWMQY])", re.IGNORECASE)
+BACK = re.compile(r"[-−](\d{1,6})([HDWMQY])", re.IGNORECASE)
 ISO_DAY = re.compile(r"\d{4}-\d{2}-\d{2}(?!\d)")
 
 
-def date_in(given: Any) -> date | Back | ToDate | None:
+def date_in(given: Any) -> date | Back | ToDate | PeriodEnd | None:
     """The date, time or relative date that was given; None for anything else."""
     match given:
         case np.datetime64():
@@ -104,11 +123,13 @@ def days_of(start: DateLike | None, end: DateLike | None, today: date) -> tuple[
     return utc_day_of(moment_of(start, "start", today if last is None else min(last, today))), last
 
 
-def _date_in_text(text: str) -> date | Back | ToDate | None:
+def _date_in_text(text: str) -> date | Back | ToDate | PeriodEnd | None:
     if back := BACK.fullmatch(text):
         return Back(int(back[1]), back[2].upper())
     if text.upper() in ToDate.__members__:
         return ToDate(text.upper())
+    if text.upper() in PeriodEnd.__members__:
+        return PeriodEnd(text.upper())
     if not ISO_DAY.match(text):
         return None
     try:
