@@ -1,4 +1,4 @@
-"""The lines: a formula, the cells that it reads, and what Excel showed; books made of them, and how a value is judged."""
+"""The lines: a formula, the cells that it reads, what Excel showed; books made of them, and how a value is judged."""
 
 from __future__ import annotations
 
@@ -146,15 +146,19 @@ def _parts(sheets: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     metadata = f"rId{len(numbered) + 1}"
     yield (
         "[Content_Types].xml",
-        f'<Types xmlns="{_PACKAGE}/content-types"><Default Extension="xml" ContentType="application/xml"/>'
-        '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
-        f'<Override PartName="/xl/workbook.xml" ContentType="{_KIND}.sheet.main+xml"/>'
-        f'<Override PartName="/xl/metadata.xml" ContentType="{_KIND}.sheetMetadata+xml"/>{types}</Types>',
+        (
+            f'<Types xmlns="{_PACKAGE}/content-types"><Default Extension="xml" ContentType="application/xml"/>'
+            '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
+            f'<Override PartName="/xl/workbook.xml" ContentType="{_KIND}.sheet.main+xml"/>'
+            f'<Override PartName="/xl/metadata.xml" ContentType="{_KIND}.sheetMetadata+xml"/>{types}</Types>'
+        ),
     )
     yield (
         "_rels/.rels",
-        f'<Relationships xmlns="{_PACKAGE}/relationships"><Relationship Id="rId1" '
-        f'Type="{_RELATIONS}/officeDocument" Target="xl/workbook.xml"/></Relationships>',
+        (
+            f'<Relationships xmlns="{_PACKAGE}/relationships"><Relationship Id="rId1" '
+            f'Type="{_RELATIONS}/officeDocument" Target="xl/workbook.xml"/></Relationships>'
+        ),
     )
     yield (
         "xl/workbook.xml",
@@ -162,8 +166,10 @@ def _parts(sheets: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     )
     yield (
         "xl/_rels/workbook.xml.rels",
-        f'<Relationships xmlns="{_PACKAGE}/relationships">{targets}<Relationship Id="{metadata}" '
-        f'Type="{_RELATIONS}/sheetMetadata" Target="metadata.xml"/></Relationships>',
+        (
+            f'<Relationships xmlns="{_PACKAGE}/relationships">{targets}<Relationship Id="{metadata}" '
+            f'Type="{_RELATIONS}/sheetMetadata" Target="metadata.xml"/></Relationships>'
+        ),
     )
     yield "xl/metadata.xml", _METADATA
     for number, (_, content) in numbered:

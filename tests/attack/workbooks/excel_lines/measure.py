@@ -13,7 +13,7 @@ from addin.workbook.ooxml.package import Package
 from addin.workbook.refresh.refresh import refresh_book
 from addin.workbook.refresh.report import Refreshed
 from addin.workbook.template.build import example_session
-from tests.attack.workbooks.excel_lines.lines import FORMULA, Line, Way, spot_of_name, is_right, write_book
+from tests.attack.workbooks.excel_lines.lines import FORMULA, Line, Way, is_right, spot_of_name, write_book
 from udfs.cells import Scalar
 
 LINES_A_BOOK = 150

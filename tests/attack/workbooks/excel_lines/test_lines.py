@@ -23,5 +23,5 @@ def test_values_are_compared_as_a_sheet_shows_them():
     assert is_right(12.34564, 12.3456)
     assert is_right(CellError(ErrorCode.NA, "#DIV/0!"), {"error": "#DIV/0!"})
     assert is_right(None, 0.0)
-    assert not is_right(1.0, True)
+    assert not is_right(1.0, True)  # noqa: FBT003
     assert not is_right("1", 1.0)
