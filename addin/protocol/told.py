@@ -24,7 +24,7 @@ class ToldPosts:
         self._requests: OrderedDict[str, int] = OrderedDict()
 
     def tell(self, post: str, lost: Iterable[str], requests: int) -> int:
-        """What to tell a post that has spent `requests`: with that, what its own lost answer and those of `lost` told."""
+        """What to tell a post that has spent `requests`, with what its own lost answer and those of `lost` told."""
         told = requests + sum(self._requests.pop(each, 0) for each in {post, *lost})
         if told and _ID.fullmatch(post):
             self._requests[post] = told
