@@ -16,7 +16,7 @@ _FRED, _BLOOMBERG, _HAVER, _MACROBOND, _PANDAS = "FRED", "Bloomberg", "Haver", "
 OPTIONS: Words = {
     "per": (_BLOOMBERG, "freq=M (D, W, M, Q or Y)"),
     "periodicity": (_BLOOMBERG, "freq=M (D, W, M, Q or Y)"),
-    "days": (_BLOOMBERG, "freq=D; fill=prev for every day, freq=B; fill=prev for weekdays, and nothing for trading days"),
+    "days": (_BLOOMBERG, "freq=D; fill=prev for every day, freq=B; fill=prev for weekdays"),
     "dts": (_BLOOMBERG, "dates=hide or dates=show"),
     "dates_visible": (_BLOOMBERG, "dates=hide or dates=show"),
     "sort": (_BLOOMBERG, "order=desc for the newest first"),

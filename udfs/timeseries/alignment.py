@@ -32,9 +32,7 @@ def by_day(series: Sequence[Observations], align: Align = Align.UNION) -> list[O
             resampled(known_only(one), Freq.D, Agg.LAST) if has_several else _dated_by_day(one)
             for one, has_several in zip(series, several, strict=True)
         ]
-    return [
-        one if has_several else _dated_by_day(one) for one, has_several in zip(series, several, strict=True)
-    ]
+    return [one if has_several else _dated_by_day(one) for one, has_several in zip(series, several, strict=True)]
 
 
 def row_times(series: Sequence[Observations], align: Align, fill: Fill, freq: Freq) -> Times:

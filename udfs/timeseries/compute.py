@@ -177,11 +177,11 @@ class Columns:
         """The first day by which every column that is an index has a value: their common base."""
         if not len(self.times):
             return None
-        first = self.times[0].item()
         days: list[date] = []
-        for rows, each in zip(self.rows, self.series, strict=True):
+        for place, each in enumerate(self.series):
             if any(step.transform.name == "index" for step in each.steps):
-                known = known_only(rows).between(max(first, _moment(each.starts)) if each.starts else first)
+                known = known_only(self._source(place)[0].between(self._first_shown(place)))
+                known = known.between(self.times[0].item())
                 days += [known.first_day] if len(known) else []
         return max(days, default=None)
 
@@ -196,7 +196,7 @@ class Columns:
 
     def _partner(self, step: Step) -> int:
         if len({each.slug for each in self.series}) < 2:
-            raise ArgumentError("corr needs several signals, such as \"sp-500, cboe.vix\"")
+            raise ArgumentError('corr needs several signals, such as "sp-500, cboe.vix"')
         if step.partner is None:
             return 0
         wanted = step.partner.casefold()
@@ -251,10 +251,6 @@ def _begins(known: Known, observations: Observations, freq: Freq) -> bool:
     return bool(known.since <= start.astype("datetime64[D]").item())
 
 
-def _moment(day: date) -> Any:
-    return np.datetime64(day, "us").item()
-
-
 def _on_rows(found: Observations, times: Times) -> NDArray[np.float64]:
     places = np.searchsorted(found.times, times)
     is_there = np.append(found.times, NONE)[places] == times
@@ -278,4 +274,3 @@ def _longest_step(known: Observations, rhythm: Rhythm) -> int:
     if rhythm.per_year is not None or len(known) < 2:
         return 0
     return int(np.diff(known.times).max() / np.timedelta64(1, "D"))
-

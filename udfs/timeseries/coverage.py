@@ -17,6 +17,7 @@ from dataservice.client import HistoryResource, SignalDetail
 from dataservice.client.cache.spans import UNKNOWN_STEP_DAYS
 from dataservice.client.contract.requests import HISTORY_LIMIT
 from dataservice.observations import Observations
+from udfs.arguments.dates import as_day
 from udfs.timeseries.frequency import Freq, Unit, period_start
 from udfs.timeseries.resample import Agg, known_only, resampled
 from udfs.timeseries.rhythm import BY_DAYS, STALE_DAYS, Pace, Rhythm, rhythm_of, rhythm_of_rows
@@ -39,6 +40,8 @@ PERIOD_DAYS = {
 
 UNKNOWN_PERIOD_DAYS = 92
 """How much further than a day a change over months may reach where the rhythm is not known: into its quarter."""
+
+NO_LEAD = Lead()
 
 TIMED = frozenset({Unit.RAW, Unit.H})
 """Units whose rows have a time of day."""
@@ -106,7 +109,7 @@ class Window:
     last: date | None = None
     count: int | None = None
     freq: Freq = Freq.RAW
-    lead: Lead = Lead()
+    lead: Lead = NO_LEAD
     first_moment: datetime | None = None
     last_moment: datetime | None = None
     spare: int = 0
@@ -228,11 +231,6 @@ def which_resource(window: Window, today: date) -> Literal["detail", "history"]:
         return "detail"
     reach = None if window.first is None else window.first_needed(window.first, of_rows)
     return "detail" if reach is not None and reach >= days_before(today, DETAIL_DAYS) else "history"
-
-
-def as_day(moment: date) -> date:
-    """The day of a day or time."""
-    return moment.date() if isinstance(moment, datetime) else moment
 
 
 def days_before(day: date, days: int) -> date:

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from udfs.arguments.kinds import Choice, Explained, Text, shown
+from udfs.arguments.kinds import Choice, Explained, Kind, Text, shown
 from udfs.arguments.other_tools import advice
 from udfs.errors import ArgumentError
 
@@ -109,7 +109,8 @@ class Freq:
             case Unit.B:
                 days = workdays(numbers)
                 is_monday = (days + MONDAY) % WEEK == 0
-                return (days - 2 * is_monday).astype("datetime64[D]")
+                saturday_or_day: Times = (days - 2 * is_monday).astype("datetime64[D]")
+                return saturday_or_day
             case Unit.W:
                 return (numbers * WEEK - (MONDAY + WEEK - 1 - self.ends)).astype("datetime64[D]")
         return (numbers * self.months + self._shift).astype("datetime64[M]").astype("datetime64[D]")
@@ -134,15 +135,18 @@ _BY_UNIT = {each.unit: each for each in (Freq.RAW, Freq.H, Freq.D, Freq.B, Freq.
 
 
 @dataclass(frozen=True, kw_only=True)
-class Frequency(Text):
+class Frequency(Kind):
     """A frequency as an option: `M`, `W-FRI`, `Y-MAR`."""
 
+    host_type: ClassVar[str] = "string"
     choices: tuple[Choice, ...] = tuple(Choice(each.value, each.help) for each in Unit)
     open_choices: bool = True
 
     def read(self, raw: Any, name: str, today: date) -> Freq:
         """The frequency; raises `ArgumentError` naming those there are."""
-        text = Text.read(self, raw, name, today)
+        if isinstance(raw, Freq):
+            return raw
+        text = Text(help=self.help).read(raw, name, today)
         word, _, ending = text.upper().partition("-")
         unit = next((each for each in Unit if each.upper() == word), None)
         if unit is not None and not ending and "-" not in text:

@@ -19,6 +19,7 @@ from dataservice.client.contract.requests import OBSERVATIONS_LIMIT
 from dataservice.client.contract.windows import Window as Days
 from dataservice.errors import DataServiceError
 from dataservice.observations import Observations
+from udfs.arguments.dates import as_day
 from udfs.engine.effects import EVER, FRESH, INTERNED, Question, Reply, ask, asked_at_hand, have, in_memory
 from udfs.errors import NoDataError
 from udfs.records.resolve import need_of, slug_of
@@ -106,11 +107,11 @@ def latest(detail: SignalDetail, values: Values | None = None) -> Observed:
 async def on_or_before(
     detail: SignalDetail, day: date, today: date, *, with_previous: bool, values: Values | None = None
 ) -> Observed:
-    """The last observation up to the end of `day`, however long ago that was; raises `NoDataError` where there is none.
+    """The last observation up to a time or the end of a `day`, however long ago that was.
 
     The recent history answers where it reaches, then a stored one: first the block of years around the day, because
     that is one question for all days in it. Else one request brings this block; only where it is empty a second one
-    asks for all that came before.
+    asks for all that came before. Raises `NoDataError` where there is none.
     """
     slug = detail.signal.slug
     wanted = 2 if with_previous else 1
@@ -177,7 +178,8 @@ async def _stored_in(block: _Block, day: date, wanted: int) -> tuple[ByDay, list
 
 async def _stored_around(slug: str, day: date, step_days: float, wanted: int) -> tuple[ByDay, list[int] | None]:
     """The last values up to `day` in whatever was stored of the days before it; one that is old is asked for again."""
-    window = HistoryResource(slug, days_before(day, int(step_days * NEAR_STEPS) + 1), day)
+    last = as_day(day)
+    window = HistoryResource(slug, days_before(last, int(step_days * NEAR_STEPS) + 1), last)
     known = (await ask(asked_at_hand(KnownDaysResource(slug), max_age_s=EVER)))[0]
     if not isinstance(known, Answer) or not _meets(known.value, window):
         return _NOTHING, None

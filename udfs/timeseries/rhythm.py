@@ -25,7 +25,7 @@ from udfs.timeseries.frequency import (
 )
 
 SAMPLE = 64
-"""Observations from which the rhythm is told, the last ones: a series that changed its rhythm has the one it has now."""
+"""The last observations, from which the rhythm is told: a series that changed its rhythm has the one it has now."""
 
 STALE_DAYS = 10
 """The longest pause of a daily series that is no gap: the longest closing of a large exchange (Tokyo, spring 2019)."""
@@ -137,12 +137,14 @@ class Rhythm:
         else:
             step = MONTHS[self.pace]
             day = np.datetime64(number * step + self.anchor - (step - 1) // 2, "M").astype("datetime64[D]")
-        return max(day, np.datetime64(date.min, "D")).item()  # type: ignore[no-any-return]
+        found: date = max(day, np.datetime64(date.min, "D")).item()
+        return found
 
     def centre(self, number: int) -> date:
         """The first day of the month in which an observation of a period of months is due."""
         month = np.datetime64(number * MONTHS[self.pace] + self.anchor, "M")
-        return month.astype("datetime64[D]").item()  # type: ignore[no-any-return]
+        day: date = month.astype("datetime64[D]").item()
+        return day
 
     def pause(self, first_day: int, last_day: int) -> int:
         """How many periods lie from one observed day to the next one: 1, but those of a longer pause."""
@@ -241,13 +243,9 @@ def _months_anchor(days: Numbers, months: int) -> int | None:
 
 
 def _fits(is_near: NDArray[np.bool_], numbers: Numbers) -> bool:
-    """Whether most observations are near their place, most periods have one, and half of the steps are one period."""
+    """Whether most observations are near their place, most periods have one, and most steps are one period."""
     steps = np.diff(numbers)
-    return bool(
-        is_near.mean() >= MOST
-        and (steps > 0).mean() >= MOST
-        and np.sort(steps)[(len(steps) - 1) // 2] == 1
-    )
+    return bool(is_near.mean() >= MOST and (steps > 0).mean() >= MOST and (steps == 1).mean() > 1 / 2)
 
 
 def _circular_median(places: NDArray[np.float64], width: float) -> float:
@@ -256,4 +254,3 @@ def _circular_median(places: NDArray[np.float64], width: float) -> float:
     towards = float(np.angle(turns.mean())) / (2 * np.pi) * width
     away = (places - towards + width / 2) % width - width / 2
     return towards + float(np.median(away))
-

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from dataservice.observations import Observations
 from udfs.timeseries.frequency import Numbers, Times
 from udfs.timeseries.rhythm import STALE_DAYS, Rhythm
-from udfs.timeseries.spans import base_positions
+from udfs.timeseries.spans import DAY_US, base_positions
 from udfs.timeseries.transforms import Floats, Step
 
 STALE = np.timedelta64(STALE_DAYS, "D")
@@ -96,11 +96,11 @@ class Slots:
         return float(known[upto - 1]) if upto else np.nan
 
     def _on(self, day: date, known: Floats, times: Times) -> float:
-        moment = np.array([day], "datetime64[us]")
+        moment: Times = np.array([day], "datetime64[us]")
         if self.rhythm.is_calendar:
             places = np.flatnonzero(self.rhythm.numbers(times) == self.rhythm.numbers(moment)[0])
             return float(known[places[-1]]) if len(places) else np.nan
-        end_of_day = moment + np.timedelta64(1, "D") - np.timedelta64(1, "us")
+        end_of_day: Times = (moment.astype(np.int64) + DAY_US - 1).view("datetime64[us]")
         place = int(base_positions(end_of_day, times)[0])
         return float(known[place]) if place >= 0 else np.nan
 

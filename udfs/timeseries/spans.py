@@ -15,6 +15,8 @@ from udfs.timeseries import rhythm as rhythms
 from udfs.timeseries.frequency import Times
 from udfs.timeseries.rhythm import STALE_DAYS, Pace, Rhythm
 
+DAY_US = 86_400_000_000
+
 DAYS_OF_YEAR = 365
 MONTHS_OF_YEAR = 12
 
@@ -70,14 +72,13 @@ class Span:
 
     def anchors(self, times: Times, rhythm: Rhythm) -> Times:
         """For each time the moment so much earlier: the end of that day, or the same time of it for several a day."""
+        days = times.astype("datetime64[D]").astype(np.int64) - self.days
         if self.months:
-            days = anchor_days(times, self.months)
-        else:
-            days = times.astype("datetime64[D]") - np.timedelta64(self.days, "D")
+            days = anchor_days(times, self.months).astype(np.int64)
+        of_day = np.full(len(times), DAY_US - 1)
         if rhythm.pace is Pace.SEVERAL:
-            found: Times = days.astype("datetime64[us]") + (times - times.astype("datetime64[D]"))
-        else:
-            found = (days + 1).astype("datetime64[us]") - np.timedelta64(1, "us")
+            of_day = times.astype("datetime64[us]").astype(np.int64) % DAY_US
+        found: Times = (days * DAY_US + of_day).view("datetime64[us]")
         return found
 
 

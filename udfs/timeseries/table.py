@@ -11,13 +11,13 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from dataservice.client.contract.dates import Back
-from udfs.arguments.dates import Last, StartOf, first_day
+from dataservice.client.contract.dates import HOURS, Back
+from udfs.arguments.dates import Last, StartOf, as_day, first_day
 from udfs.cells import Table, objects
 from udfs.errors import ArgumentError, CellError
 from udfs.timeseries.alignment import LOOKS_BACK
 from udfs.timeseries.compute import Columns, Ending, Series, dated
-from udfs.timeseries.coverage import Window, as_day
+from udfs.timeseries.coverage import Window
 from udfs.timeseries.frequency import Times
 from udfs.timeseries.options import Align, Counted, Dates, Fill, FillTo, Header, Layout, Order, TableOptions
 from udfs.timeseries.pipeline import Steps, lead_of
@@ -61,7 +61,7 @@ def window_for(
 
     Raises `ArgumentError` where `start` lies after `end`.
     """
-    moment = _hours_back(start, end, now) if isinstance(start, Back) and start.unit == "H" else None
+    moment = _hours_back(start, end, now) if isinstance(start, Back) and start.unit == HOURS else None
     last = None if end is None else as_day(end)
     first = moment or first_day(start, today if last is None else min(last, today))
     if first is not None and end is not None and _time(first) > _time(end, is_end=True):

@@ -127,6 +127,8 @@ def _diff(values: Floats, step: Step, slots: Slots) -> Floats:
 
 def _ann(values: Floats, step: Step, slots: Slots) -> Floats:
     """Change against the value before as a compounded yearly rate."""
+    if slots.size < 2:
+        return np.full(slots.size, np.nan)
     power = _span(step).times_a_year(slots.rhythm, str(step))
     return (_positive(values) / _positive(before(values, _span(step), slots, str(step)))) ** power - 1
 
@@ -159,7 +161,7 @@ def _rolling(
     periods = _span(step).periods(slots.rhythm, str(step))
     if periods is None:
         return rolled(values, step, slots, each)
-    return running(pd.Series(values).rolling(periods)).to_numpy()
+    return np.asarray(running(pd.Series(values).rolling(periods)))
 
 
 def _mean_of(windows: Floats) -> Floats:
@@ -178,7 +180,7 @@ def _std_of(windows: Floats) -> Floats:
     """Standard deviation (n - 1) of each window by itself: a running one keeps what large values once left in it."""
     if windows.shape[1] < 2:
         return np.full(len(windows), np.nan)
-    return np.sqrt(np.square(_away(windows)).sum(axis=1) / (windows.shape[1] - 1))
+    return np.asarray(np.sqrt(np.square(_away(windows)).sum(axis=1) / (windows.shape[1] - 1)))
 
 
 def _score_of(windows: Floats) -> Floats:
@@ -229,14 +231,14 @@ def _cum(values: Floats, _step: Step, _slots: Slots) -> Floats:
     """Running sum from the window's first row on; a blank adds nothing and stays blank."""
     import pandas as pd
 
-    return pd.Series(values).cumsum().to_numpy()
+    return np.asarray(pd.Series(values).cumsum())
 
 
 def _drawdown(values: Floats, _step: Step, _slots: Slots) -> Floats:
     """Change against the highest value since the window's first row, 0 or less; blank until one is positive."""
     import pandas as pd
 
-    return values / _positive(pd.Series(values).cummax().to_numpy()) - 1
+    return values / _positive(np.asarray(pd.Series(values).cummax())) - 1
 
 
 def _span(step: Step) -> Span:
@@ -302,7 +304,7 @@ TRANSFORMS = {
         Transform("cum", "running sum from the first row of the window on", _cum, anchored=True),
         Transform("drawdown", "change from the highest value so far, as a fraction", _drawdown, anchored=True),
         Transform("lag", "the value n periods earlier (1)", _lag, "n", _back, default=ONE),
-        Transform("corr", "correlation with the first signal, or corr(slug, n), over n rows", _none, "n", _window, least=2),
+        Transform("corr", "correlation with the first signal, or corr(slug, n)", _none, "n", _window, least=2),
     )
 }
 """Every transform by its name, in the order of the reference."""

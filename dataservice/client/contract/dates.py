@@ -5,7 +5,7 @@ from __future__ import annotations
 import calendar
 import re
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from enum import StrEnum
 from typing import Any, TypeAlias
 
@@ -18,6 +18,7 @@ DateLike: TypeAlias = date | str | np.datetime64
 
 MONTHS = {"M": 1, "Q": 3, "Y": 12}
 DAYS = {"D": 1, "W": 7}
+HOURS = "H"
 
 FORMS = "a date, text such as 2024-12-31, or relative text: -30D -8W -6M -4Q -5Y MTD QTD YTD PME PQE PYE"
 
@@ -55,7 +56,7 @@ class PeriodEnd(StrEnum):
     PYE = "PYE"
 
     def from_day(self, day: date) -> date:
-        """The last day before the month, quarter or year that `day` lies in; raises `OverflowError` before the year 1."""
+        """The last day before the month, quarter or year of `day`; raises `OverflowError` before the year 1."""
         return ToDate(f"{self[1]}TD").from_day(day) - timedelta(days=1)
 
 
@@ -109,7 +110,7 @@ def moment_of(given: DateLike | None, name: str, today: date) -> date | None:
     if given is None:
         return None
     found = date_in(given)
-    if found is None:
+    if found is None or (isinstance(found, Back) and found.unit == HOURS):
         raise ValueError(f"{name} {given!r} is not a date; it takes {FORMS}")
     try:
         return found if isinstance(found, date) else found.from_day(today)
@@ -121,6 +122,20 @@ def days_of(start: DateLike | None, end: DateLike | None, today: date) -> tuple[
     """The UTC days of a window, None for an open end; a relative start counts back from its end, or from today."""
     last = utc_day_of(moment_of(end, "end", today))
     return utc_day_of(moment_of(start, "start", today if last is None else min(last, today))), last
+
+
+def moments_of(start: DateLike | None, end: DateLike | None, today: date) -> tuple[date | None, date | None]:
+    """The window that `days_of` gives, cut at the times (UTC) of its first and last day where these were given."""
+    first, last = days_of(start, end, today)
+    cut = [_utc_time(moment_of(given, "time", today)) for given in (start, end)]
+    return cut[0] or first, cut[1] or last
+
+
+def _utc_time(moment: date | None) -> datetime | None:
+    """A time as one without a zone; None for a day, and for its midnight, which stands for the day."""
+    if not isinstance(moment, datetime) or moment.time() == time.min:
+        return None
+    return moment.astimezone(UTC).replace(tzinfo=None) if moment.tzinfo else moment
 
 
 def _date_in_text(text: str) -> date | Back | ToDate | PeriodEnd | None:
