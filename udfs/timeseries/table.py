@@ -178,11 +178,10 @@ def history_table(columns: Sequence[Labelled], latest: date, options: TableOptio
     sources = series if options.fill in LOOKS_BACK else shown
     values = iter([filled(rows, times, options.fill) for rows in sources])
     data = [next(values) if isinstance(column.rows, Observations) else column.rows for column in columns]
-    dates = dated(times, latest, options.freq)
     build = _long if options.layout is Layout.LONG else _wide
-    found_columns = build([column.label for column in columns], dates, data, options)
+    found_columns = build([column.label for column in columns], dated(times, latest, options.freq), data, options)
     names = tuple(name for name, _ in found_columns)
-    first = len(names) - (1 if options.layout is Layout.LONG else len(columns))  # before it, what the values belong to
+    first = -1 if options.layout is Layout.LONG else -len(columns)  # before it stands what the values belong to
     return Table(
         (*names[:first], *map(options.heading, names[first:])),
         tuple(values for _, values in found_columns),
