@@ -33,6 +33,13 @@ def serve(
     port: Annotated[int, typer.Option(min=0, max=65535, help="0 picks a free one.")] = 8787,
     workers: Annotated[int, typer.Option(min=1, help="Processes that answer, sharing the database.")] = 1,
     access_log: Annotated[bool, typer.Option("--access-log", help="Print a line for each request.")] = False,
+    variant: Annotated[
+        list[str] | None,
+        typer.Option(metavar="SWITCH=VALUE", help="Answer an open question of the contract so; may be repeated."),
+    ] = None,
+    list_variants: Annotated[
+        bool, typer.Option("--list-variants", help="Print the switches and their values, and end.")
+    ] = False,
 ) -> None:
     """Answer the whole API until Ctrl-C.
 
@@ -42,12 +49,17 @@ def serve(
       dataservice serve --sample --as-of 2026-08-31 --db sample.db
       dataservice serve --data team-data
       dataservice serve --db team.db --host 0.0.0.0 --workers 2
+      dataservice serve --sample --variant end=excluded --variant page=300
       dataservice serve --db postgresql+psycopg://service@db.example.org/service
     """
     from dataservice.server.running import address_of, listen
     from dataservice.server.running import serve as answer
     from dataservice.server.sample import DailySample
 
+    if list_variants:
+        _print_switches()
+        return
+    switches = _chosen(variant or [])
     if sample and data is not None:
         raise typer.BadParameter("brings its own data: leave out --data", param_hint="--sample")
     if as_of is not None and not sample:
@@ -65,8 +77,25 @@ def serve(
         if sample:
             stack.enter_context(DailySample(store, clock=clock).following())
         echo(_greeting(store, address_of(listener)))
-        answer(store, listener, workers=workers, access_log=access_log)
+        answer(store, listener, workers=workers, access_log=access_log, variant=switches)
     echo("Stopped.")
+
+
+def _chosen(settings: list[str]) -> dict[str, str]:
+    from dataservice.server.variants import Variant
+
+    try:
+        return Variant.parse(settings).unusual
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--variant") from error
+
+
+def _print_switches() -> None:
+    from dataservice.server.variants import SWITCHES
+
+    for switch in SWITCHES.values():
+        echo(f"{switch.name}: {switch.about}")
+        echo(f"    {', '.join(switch.values)}")
 
 
 def _sample_clock(as_of: str | None) -> Clock:
