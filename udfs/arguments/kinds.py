@@ -59,6 +59,8 @@ class Kind(ABC):
     choices: tuple[Choice, ...] = ()
     open_choices: bool = False
     vectorized: bool = False
+    first_of_period: bool = False
+    """Whether a period, such as a month of pandas, is meant by its first day, as for a start; else by its last."""
     host_type: ClassVar[str] = "any"
     python_type: ClassVar[Any] = str
     """What Python's completion and type hints show; a host may give more forms."""
@@ -145,8 +147,9 @@ class Number(Kind):
         """The number; text that is one counts."""
         value = self._one(raw, name)
         try:
-            number = float("x" if isinstance(value, bool) else value)
-        except (TypeError, ValueError, OverflowError):
+            is_number = isinstance(value, int | float | str) and not isinstance(value, bool)
+            number = float(value if is_number else "x")  # a time of numpy would be one too
+        except (ValueError, OverflowError):
             raise ArgumentError(f"{name} takes a number, not {shown(raw)}") from None
         if not isfinite(number):
             raise ArgumentError(f"{name} takes a number, not {shown(raw)}")

@@ -75,6 +75,7 @@ class _Arguments:
     def __init__(self, function: Udf) -> None:
         self._function = function
         self.signature = _signature(function)
+        self._starts = {each.name for each in function.parameters if each.kind.first_of_period}
 
     def raw(self, *args: Any, **kwargs: Any) -> Sequence[Any]:
         """The arguments of a formula; raises `TypeError` for what the signature does not take."""
@@ -82,7 +83,8 @@ class _Arguments:
             given = self.signature.bind(*args, **kwargs).arguments
         except TypeError as error:
             raise TypeError(f"{self._function.id}(): {error}") from None
-        return _raw_arguments(self._function, {name: plain(value) for name, value in given.items()})
+        plainly = {name: plain(value, first_of_period=name in self._starts) for name, value in given.items()}
+        return _raw_arguments(self._function, plainly)
 
 
 def _described(call: F, function: Udf, signature: Signature, prefix: str) -> F:

@@ -17,7 +17,7 @@ SLUG = Text(help="slug or shortcode of a signal", example="us-cpi")
 
 OBSERVED_AT = Day(help="only the observations of this day, with all the values they had", example="2026-07-01")
 
-START = Day(help="only observations from this day on: a date, or text such as -1Y", example="-1Y")
+START = Day(help="only observations from this day on: a date, or text such as -1Y", example="-1Y", first_of_period=True)
 
 
 @udf(

@@ -85,7 +85,9 @@ async def WIRE(  # noqa: N802 - the id that workbooks store
     ticker: Annotated[tuple[str, ...] | None, TICKER] = None,
     kind: Annotated[str | None, Text(help="only items of this kind", example="news", choices=KINDS)] = None,
     min_importance: Annotated[int, IMPORTANCE] = 0,
-    since: Annotated[date | None, Day(help="only items since this day: a date, or text such as -7D or MTD")] = None,
+    since: Annotated[
+        date | None, Day(help="only items since this day: a date, or text such as -7D or MTD", first_of_period=True)
+    ] = None,
     limit: Annotated[int, LIMIT] = 20,
     beat: Annotated[str | None, Text(help="only items of this topic", example="macro")] = None,
     source: Annotated[str | None, Text(help="only items from this feed, exactly as it is spelled")] = None,
