@@ -7,7 +7,7 @@ a list of rows. Reading one is a pure function of the argument and the day.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from enum import StrEnum
@@ -132,7 +132,7 @@ class Names(Kind):
     """One or several names: a text, a comma-separated text or a range; at most `most`."""
 
     most: int = MAX_NAMES
-    python_type: ClassVar[Any] = str | Sequence[str]
+    python_type: ClassVar[Any] = str | Iterable[str]
 
     def read(self, raw: Any, name: str, today: date) -> tuple[str, ...]:
         """The names in reading order, blanks left out."""
