@@ -13,6 +13,7 @@ from starlette.routing import BaseRoute
 
 from addin.backend.background_refresh import background_refresh
 from addin.backend.http import error_response
+from addin.backend.operation.compression import CompressAnswers
 from addin.backend.operation.request_log import RequestLog
 from addin.backend.operation.stopping import AnswerWhenStopped
 from addin.backend.routes import ROUTES
@@ -67,6 +68,7 @@ def create_app(
             Middleware(RequestLog, backend.metrics, is_on=settings.log_requests),
             Middleware(SecurityMiddleware, settings),
             *gate,
+            Middleware(CompressAnswers),
         ],
         exception_handlers=dict.fromkeys(HANDLED, error_response),
     )

@@ -11,7 +11,7 @@ from importlib.metadata import version
 
 import orjson
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
@@ -35,6 +35,9 @@ from udfs.errors import error_kind, reason
 VERSION = version("dataservice-addin")
 """The version that runs: after an update the one on the disk is another."""
 
+MOST_LOST = 100
+"""So many lost posts can be named at once."""
+
 BAD_MODE = 'mode is "stale" or "force"'
 
 WHERE_ASKED = {
@@ -48,7 +51,8 @@ async def answer_calls(request: Request) -> Response:
     """POST /functions/call: the answers to many calls, in order.
 
     With `?pending=yes` within about two seconds; what is not there by then is pending, and is to be posted again. With
-    `?asks=` one of `WHERE_ASKED` the caller shows the question whether many requests may be sent.
+    `?asks=` one of `WHERE_ASKED` the caller shows the question whether many requests may be sent. A caller that names
+    its post (`?post=`) may send it again, or name it in a later one (`?lost=`), if its answer is lost.
     """
     backend = BackendState.of(request)
     may_be_pending, asks = request.query_params.get("pending") == "yes", request.query_params.get("asks", "")
@@ -63,11 +67,12 @@ async def answer_calls(request: Request) -> Response:
         backend.requests_total += answers.requests
         backend.metrics.requests.inc(answers.requests)
         await note_spent(request, backend, answers.requests)
+        post, lost = request.query_params.get("post", ""), request.query_params.get("lost", "")
         return JsonResponse(
             b'{"answers":%b,"requests":%d,"quota":%b,"generation":%d%b}'
             % (
                 answers.text,
-                answers.requests,
+                tenant.told.tell(post, lost.split(",")[:MOST_LOST], answers.requests),
                 orjson.dumps(tenant.quota_members()),
                 tenant.generation,
                 _more(tenant, loaded),
@@ -81,9 +86,11 @@ async def _loaded(request: Request, tenant: Tenant, calls: Sequence[bytes], wher
     leaving = asyncio.ensure_future(_left(request))
     try:
         await asyncio.wait({answering, leaving}, return_when=asyncio.FIRST_COMPLETED)
-        if not answering.done():
-            tenant.loads.drop(calls)
-        return await answering
+        if answering.done():
+            return await answering
+        tenant.loads.drop(calls)
+        tenant.batches.late.add((await answering).answers.requests)  # nobody is there to be told
+        raise ClientDisconnect
     finally:
         leaving.cancel()
 

@@ -85,7 +85,7 @@ class BackendState:
     ) -> None:
         self.settings = settings
         self.keys = keys
-        self.key = key
+        self.key = self._usable(key)
         self.place = place
         self._key_version = place.key_version if place else 0
         self._changing_key = asyncio.Lock()
@@ -110,7 +110,7 @@ class BackendState:
         # Counted from the current time, so that hosts also notice a backend that was restarted.
         self._generations = count(int(1000 * self.started_at))
         self._users = UserTenants(settings, lambda user_key: self._open(user_key, share=USER_SHARE))
-        self.own = self._open(key.value if key else None)
+        self.own = self._open_own()
 
     @classmethod
     def of(cls, request: Request) -> BackendState:
@@ -121,15 +121,15 @@ class BackendState:
     async def tenant(self, user_key: str | None = None, address: str = "") -> AsyncIterator[Tenant]:
         """The tenant of a user's key, or the backend's own; it stays open inside the block.
 
-        Where users have keys of their own and the backend has none, a request without a key has a tenant of its own,
-        so that nobody learns what others without a key asked for.
+        Where users have keys of their own, a request without one is a guest's: it spends nothing, not even where a key
+        was left on the server, and nobody learns what others without a key asked for.
         """
         await self._look_up_key()
         if user_key is not None:
             async with self._users.tenant(user_key, address) as user:
                 await self._join(user)
                 yield user
-        elif self.settings.per_user_keys and self.key is None:
+        elif self.settings.per_user_keys:
             await self._join(self.own)
             guest = self._open(None, share=GUEST_SHARE)
             guest.generation = self.own.generation
@@ -201,8 +201,8 @@ class BackendState:
                 self._key_version = version
 
     async def _begin_with(self, key: ConfiguredKey | None) -> None:
-        self.key = key
-        before, self.own = self.own, self._open(key.value if key else None)
+        self.key = self._usable(key)
+        before, self.own = self.own, self._open_own()
         await before.retire()
 
     def key_members(self) -> dict[str, Any]:
@@ -224,6 +224,13 @@ class BackendState:
         await self._users.aclose()
         await self._connections.close_all()
         await self.store.aclose()
+
+    def _usable(self, key: ConfiguredKey | None) -> ConfiguredKey | None:
+        """The backend's own key; none where each user has one: what is not there cannot be spent by others."""
+        return None if self.settings.per_user_keys else key
+
+    def _open_own(self) -> Tenant:
+        return self._open(self.key.value if self.key else None)
 
     def _open(self, key: str | None, *, share: int = 1) -> Tenant:
         client = open_client(self.settings, key, self.store, share=share, transport=self._connections)

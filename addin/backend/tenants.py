@@ -26,6 +26,7 @@ from addin.protocol.batch import Batches
 from addin.protocol.limits import BatchLimits
 from addin.protocol.loading import Loads
 from addin.protocol.response_cache import ResponseCache
+from addin.protocol.told import ToldPosts
 from dataservice.client import AsyncClient
 from udfs.engine.session import Session
 
@@ -58,6 +59,7 @@ class Tenant:
         self.loads = Loads(
             self.session, self.cache, self.consent, deadline_s=deadline_s, late=self.batches.late, limits=limits
         )
+        self.told = ToldPosts()
         self.generation = generation
         """A different number means that every earlier answer may be different now."""
         self.refreshed: Refreshed | None = None

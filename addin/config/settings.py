@@ -151,8 +151,12 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
                 raise SettingsError(f"allowed_origins {origin!r} is not of the form https://host or https://host:port")
 
     def _check_sign_in(self) -> None:
-        if self.oidc_issuer is not None and not _is_web_address(self.oidc_issuer):
-            raise SettingsError(f"oidc_issuer {self.oidc_issuer!r} is not an address such as https://login.example.com")
+        if self.oidc_issuer is not None:
+            if not _is_web_address(self.oidc_issuer):
+                problem = "is not an address such as https://login.example.com"
+                raise SettingsError(f"oidc_issuer {self.oidc_issuer!r} {problem}")
+            if not is_safe_address(self.oidc_issuer):
+                raise SettingsError(f"oidc_issuer {self.oidc_issuer!r} must begin with https://: it says who signed in")
         for name, rule in (("oidc_users", self.oidc_users), ("oidc_admins", self.oidc_admins)):
             if rule and not all(part.strip() for part in rule.partition("=")):
                 raise SettingsError(f"{name} {rule!r} is not a claim and its value, such as groups=finance")
@@ -270,6 +274,12 @@ def _is_web_address(text: str) -> bool:
         return parts.scheme in ("http", "https") and bool(parts.hostname) and not re.search(r"\s", text)
     except ValueError:
         return False
+
+
+def is_safe_address(text: str) -> bool:
+    """Whether nobody on the way can read or change what is sent to this address: https, or this very machine."""
+    parts = urlsplit(text)
+    return parts.scheme == "https" or parts.hostname in ("localhost", "127.0.0.1", "::1")
 
 
 def _worded(error: Exception) -> str:

@@ -68,6 +68,7 @@ class Day(Kind):
 class Start(Kind):
     """Where a window starts: a day, relative text, `MAX` or `N60`."""
 
+    first_of_period: bool = True
     python_type: ClassVar[Any] = date | str
 
     def read(self, raw: Any, name: str, today: date) -> StartOf:

@@ -1,8 +1,11 @@
-"""Arguments as Python programs have them: numpy's and pandas' values and containers as plain values and lists."""
+"""Arguments as Python programs have them: the values and containers of numpy, pandas and their like as plain ones."""
 
 from __future__ import annotations
 
-import math
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -11,28 +14,71 @@ _MISSING = frozenset({"NAType", "NaTType"})
 """The classes of pandas' missing values, which are known without importing pandas."""
 
 
-def plain(value: Any) -> Any:
-    """A number of numpy as Python's own; an array, a series, an index or a frame as a list, blank where nothing is.
+def plain(value: Any, *, first_of_period: bool = False) -> Any:
+    """A value as Python's own, a container of any kind as a list; None for what is missing, as for a blank cell.
+
+    A period of pandas is its last moment, or its first where `first_of_period`.
 
     >>> plain(np.int64(3)), plain(np.array(["us-cpi", "us-10y"])), plain(np.array([[1.5, np.nan]]))
     (3, ['us-cpi', 'us-10y'], [[1.5, None]])
     """
-    if isinstance(value, np.integer | np.floating | np.bool_):
-        return value.item()
-    if isinstance(value, str | np.generic):
-        return value
-    if type(value).__module__.partition(".")[0] == "pandas" and hasattr(value, "to_numpy"):
-        value = value.to_numpy(dtype=object)  # times stay times: as bare numbers they would mean other days
-    elif hasattr(value, "dtype") and hasattr(value, "__array__"):
-        value = np.asarray(value)
-    if not isinstance(value, np.ndarray):
-        return value
-    is_dated = value.dtype.kind == "M"
-    return _blanked((value.astype("datetime64[us]") if is_dated else value).tolist())
+    if isinstance(value, Mapping):
+        return {key: plain(each, first_of_period=first_of_period) for key, each in value.items()}
+    items = _items(value)
+    if items is None:
+        return _one(value, first_of_period=first_of_period)
+    return [plain(each, first_of_period=first_of_period) for each in items]
 
 
-def _blanked(value: Any) -> Any:
-    if isinstance(value, list):
-        return [_blanked(each) for each in value]
-    is_missing = type(value).__name__ in _MISSING or (isinstance(value, float) and math.isnan(value))
-    return None if is_missing else value
+def _items(value: Any) -> Iterable[Any] | None:
+    """The values of a list, set, generator, column or array, the rows of a frame or matrix; None for a single value."""
+    if isinstance(value, str | bytes | np.generic):
+        return None
+    if isinstance(value, set | frozenset):
+        return sorted(value, key=str)  # a set has no order of its own, and two runs are to ask the same
+    if hasattr(value, "__array__"):
+        array = value if isinstance(value, np.ma.MaskedArray) else np.asarray(value)
+        is_timed = array.dtype.kind in "mM"  # which become bare numbers in a list of nanoseconds
+        return array.reshape(array.shape or (1,)) if is_timed else np.atleast_1d(array).tolist()
+    return value if isinstance(value, Iterable) else None
+
+
+def _one(value: Any, *, first_of_period: bool) -> Any:
+    """A single value; whatever is not known here stays as it is, and the argument's kind refuses it."""
+    match value:
+        case np.datetime64() | np.timedelta64():
+            return None if np.isnat(value) else _time(value)
+        case np.floating():
+            value = float(value)  # also the long ones, whose `item` is no float
+        case np.generic():
+            value = value.item()
+        case Decimal() | Fraction():
+            value = _float(value)
+        case _ if type(value).__name__ == "Period":
+            value = value.start_time if first_of_period else value.end_time
+    if type(value).__name__ in _MISSING or (isinstance(value, float) and value != value):
+        return None
+    return _without_nanoseconds(value) if isinstance(value, datetime) and hasattr(value, "to_pydatetime") else value
+
+
+def _without_nanoseconds(moment: Any) -> Any:
+    """pandas' time as Python's; as numpy's, which arguments refuse, outside the years 1 to 9999."""
+    try:
+        return moment.to_pydatetime(warn=False)
+    except ValueError:
+        return moment.to_datetime64()
+
+
+def _time(value: np.datetime64 | np.timedelta64) -> Any:
+    """numpy's time as Python's; as it is, which arguments refuse, outside the years 1 to 9999."""
+    found = value.astype("datetime64[us]").item() if isinstance(value, np.datetime64) else value
+    return found if isinstance(found, datetime) else value
+
+
+def _float(value: Decimal | Fraction) -> Any:
+    if isinstance(value, Decimal) and value.is_nan():
+        return None
+    try:
+        return float(value)
+    except OverflowError:
+        return value

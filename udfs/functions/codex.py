@@ -81,7 +81,9 @@ FIELD = POST_FIELDS.one(
 async def CODEX(  # noqa: N802 - the id that workbooks store
     story_type: Annotated[str | None, STORY_TYPE] = None,
     handle: Annotated[str | None, Text(help="only posts by this author (handle)", example="meridian")] = None,
-    since: Annotated[date | None, Day(help="only posts since this day: a date, or text such as -3M or YTD")] = None,
+    since: Annotated[
+        date | None, Day(help="only posts since this day: a date, or text such as -3M or YTD", first_of_period=True)
+    ] = None,
     limit: Annotated[int, LIMIT] = 20,
     beat: Annotated[str | None, Text(help="only posts by authors on this topic", example="macro")] = None,
     fields: Annotated[Sequence[str], POST_FIELDS.columns("published_at, title")] = DEFAULT_FIELDS,

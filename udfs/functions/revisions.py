@@ -17,7 +17,7 @@ SLUG = Text(help="slug or shortcode of a signal", example="us-cpi")
 
 OBSERVED_AT = Day(help="only the observations of this day, with all the values they had", example="2026-07-01")
 
-START = Day(help="only observations from this day on: a date, or text such as -1Y", example="-1Y")
+START = Day(help="only observations from this day on: a date, or text such as -1Y", example="-1Y", first_of_period=True)
 
 
 @udf(
@@ -44,4 +44,4 @@ async def REVISIONS(  # noqa: N802 - the id that workbooks store
     if vintages.looked.first_look == NEVER_YET:
         raise NoDataError(f"nobody here looked at {name} yet; SIGNAL or SIGNAL_HISTORY is a look")
     found = vintages.revision_columns(observed_at, start)
-    return Table(tuple(found), tuple(found.values()), is_zoned=True)
+    return Table(tuple(found), tuple(found.values()))

@@ -17,7 +17,7 @@ from udfs.cells import Table
 from udfs.engine.decorator import udf
 from udfs.engine.effects import EVER, have, need, need_all
 from udfs.records.fields import Fields, moment
-from udfs.records.lookup import in_order, matches, words_of
+from udfs.records.lookup import in_order, matches, searched_words
 from udfs.records.resolve import slug_of
 
 WIRE_FIELDS = Fields(
@@ -85,7 +85,9 @@ async def WIRE(  # noqa: N802 - the id that workbooks store
     ticker: Annotated[tuple[str, ...] | None, TICKER] = None,
     kind: Annotated[str | None, Text(help="only items of this kind", example="news", choices=KINDS)] = None,
     min_importance: Annotated[int, IMPORTANCE] = 0,
-    since: Annotated[date | None, Day(help="only items since this day: a date, or text such as -7D or MTD")] = None,
+    since: Annotated[
+        date | None, Day(help="only items since this day: a date, or text such as -7D or MTD", first_of_period=True)
+    ] = None,
     limit: Annotated[int, LIMIT] = 20,
     beat: Annotated[str | None, Text(help="only items of this topic", example="macro")] = None,
     source: Annotated[str | None, Text(help="only items from this feed, exactly as it is spelled")] = None,
@@ -147,7 +149,7 @@ async def about(
     if not (signal or current or text):
         return items
     slug = (await slug_of(signal)).casefold() if signal else None
-    words = words_of(text or "")
+    words = searched_words(text or "")
     return [
         item
         for item in items

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from http.cookies import CookieError, SimpleCookie
-
 from starlette.requests import Request
 
 SESSION_COOKIE = "__Host-dataservice-session"
@@ -24,9 +22,5 @@ def set_cookie(name: str, value: str, lasts_s: float) -> str:
 
 
 def cookie_of(request: Request, name: str) -> str:
-    """The value of a cookie, empty without one."""
-    try:
-        found = SimpleCookie(request.headers.get("cookie", "")).get(name)
-    except CookieError:
-        return ""
-    return "" if found is None else found.value
+    """The value of a cookie, empty without one; whatever other cookies are sent beside it."""
+    return request.cookies.get(name, "")

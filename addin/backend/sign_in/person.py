@@ -37,8 +37,8 @@ def id_of(subject: str) -> str:
 
 
 def subject_of(claims: Mapping[str, Any]) -> str:
-    """The provider's own name for who these claims are about; empty if there is none."""
-    return str(claims.get("sub") or "")
+    """The provider's own name for who these claims are about; empty if there is none that can be written down."""
+    return _text(claims.get("sub"))
 
 
 def person_of(claims: Mapping[str, Any], *, users: str, admins: str) -> Person | None:
@@ -53,7 +53,7 @@ def person_of(claims: Mapping[str, Any], *, users: str, admins: str) -> Person |
     is_admin = bool(admins) and _holds(claims, admins)
     if not subject or not (is_admin or not users or _holds(claims, users)):
         return None
-    name = str(claims.get("name") or claims.get("email") or claims.get("preferred_username") or subject)
+    name = next(filter(None, (_text(claims.get(each)) for each in ("name", "email", "preferred_username"))), subject)
     return Person(subject, name[:100], Role.ADMIN if is_admin else Role.USER)
 
 
@@ -64,7 +64,23 @@ def person_in(request: Request) -> Person | None:
 
 
 def _holds(claims: Mapping[str, Any], rule: str) -> bool:
-    """Whether a claim has the value of the rule, or is a list that has it."""
-    claim, _, value = rule.partition("=")
-    found = claims.get(claim.strip())
-    return value.strip() in ([str(each) for each in found] if isinstance(found, list) else [str(found)])
+    """Whether a claim has the value of the rule, or is a list that has it.
+
+    An address of e-mail that the provider has not verified is what somebody typed, so it is as if it were not there.
+    """
+    claim, _, value = (part.strip() for part in rule.partition("="))
+    if claim == "email" and claims.get("email_verified") not in (True, "true"):
+        return False
+    found = claims.get(claim)
+    return value in map(_text, found if isinstance(found, list) else [found])
+
+
+def _text(claim: object) -> str:
+    """A claim's value as text that can be stored and compared; empty for anything else, such as half a character."""
+    if not isinstance(claim, str | int):
+        return ""
+    try:
+        str(claim).encode()
+    except UnicodeEncodeError:
+        return ""
+    return str(claim)

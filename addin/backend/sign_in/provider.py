@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ssl
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -11,11 +12,15 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
+from addin.config.settings import is_safe_address
 from addin.errors import SettingsError
 from dataservice.extras import install_command
 
 SCOPES = "openid profile email"
 PROVIDER_S = 10.0
+
+METADATA_S = 3_600.0
+"""How long what the provider says of itself holds; its keys are looked up at each sign-in."""
 
 
 class Provider:
@@ -24,7 +29,15 @@ class Provider:
     Raises `SettingsError` if the package for it is not installed.
     """
 
-    def __init__(self, issuer: str, client_id: str, client_secret: str, verify: ssl.SSLContext | bool) -> None:
+    def __init__(
+        self,
+        issuer: str,
+        client_id: str,
+        client_secret: str,
+        verify: ssl.SSLContext | bool,
+        *,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
         try:
             import httpx2  # by which Authlib reaches the provider
             from authlib.integrations.starlette_client import OAuth
@@ -45,10 +58,12 @@ class Provider:
             },
         )
         self._issuer = issuer.rstrip("/")
+        self._clock = clock
 
     async def redirect(self, request: Request, back_to: str) -> Response:
         """The redirect to the provider's page; what is to be remembered is in the request's session then."""
         with self._told():
+            await self._look_up()
             response: Response = await self._client.authorize_redirect(request, back_to)
         return response
 
@@ -58,11 +73,25 @@ class Provider:
         Raises `HTTPException` for a sign-in that failed, or that did not begin in this browser.
         """
         with self._told():
+            await self._look_up()
+            self._client.server_metadata.pop("jwks", None)  # a key that the provider has withdrawn proves nothing
             token = await self._client.authorize_access_token(request)
         claims: Mapping[str, Any] | None = token.get("userinfo")
         if claims is None or str(claims.get("iss", "")).rstrip("/") != self._issuer:
             raise HTTPException(403, "the provider did not say who signed in; try again")
+        if not _is_for(self._client.client_id, claims.get("aud")):
+            raise HTTPException(403, "the provider signed somebody in to another application; try again at /sign-in")
         return claims
+
+    async def _look_up(self) -> None:
+        """Read what the provider says of itself, now and then again; raises `ValueError` for addresses without TLS."""
+        known = self._client.server_metadata
+        if self._clock() - known.get("_loaded_at", 0.0) > METADATA_S:
+            known.pop("_loaded_at", None)
+        found = await self._client.load_server_metadata()
+        for name in ("authorization_endpoint", "token_endpoint", "jwks_uri"):
+            if not is_safe_address(str(found.get(name, ""))):
+                raise ValueError(f"the provider's {name} is no https address")
 
     @contextmanager
     def _told(self) -> Iterator[None]:
@@ -74,3 +103,8 @@ class Provider:
             raise HTTPException(503, problem) from error
         except Exception as error:
             raise HTTPException(403, f"the sign-in failed ({type(error).__name__}); try again at /sign-in") from error
+
+
+def _is_for(client_id: str, audience: object) -> bool:
+    """Whether a token's audience, one name or a list of them, is this backend."""
+    return client_id in audience if isinstance(audience, list) else client_id == audience

@@ -166,3 +166,23 @@ def test_a_host_without_a_pane_is_told_where_to_say_yes(service, tmp_path):
 @pytest.mark.parametrize("body", [{}, {"question": "1", "load": True}, {"question": 1}, {"question": 1, "load": "yes"}])
 def test_what_is_no_answer_is_refused(backend, body):
     assert backend.http.post("/functions/consent", json=body).status_code == 400
+
+
+def test_what_a_lost_answer_spent_is_told_once_with_the_repeat(backend, service):
+    path = "/functions/call?pending=yes&asks=yes&post="
+    assert post(backend, path=f"{path}one")["requests"] == len(SLUGS)  # this answer is lost
+    assert post(backend, path=f"{path}one")["requests"] == len(SLUGS)  # and so is this one
+    told = [post(backend, CALLS[:1], path=f"{path}{name}&lost=one")["requests"] for name in ("two", "three")]
+    assert told == [len(SLUGS), 0]
+    assert service.running.request_count == len(SLUGS)
+
+
+def test_what_was_spent_for_a_page_that_left_is_told_with_the_next_post(backend, service):
+    service.running.latency_s = 0.8
+    with pytest.raises(httpx.ReadTimeout):
+        backend.http.post("/functions/call?pending=yes", json={"calls": CALLS[:1]}, timeout=0.3)
+    _, told = loaded(backend, CALLS[:1])
+    deadline = time.monotonic() + 20
+    while sum(told) < 1 and time.monotonic() < deadline:
+        told.append(post(backend, CALLS[:1])["requests"])
+    assert sum(told) == service.running.request_count == 1

@@ -86,6 +86,18 @@ def test_memory_for_all_users_is_bounded_by_closing_the_least_recently_active(se
     assert service.store.usage(service.key) == 1
 
 
+def test_a_key_that_was_left_on_the_server_is_spent_by_nobody_where_users_have_their_own(service, tmp_path):
+    with backend_of(service, tmp_path, per_user_keys=True, background_refresh=True) as backend:
+        for pending in ("", "?pending=yes"):
+            answers = backend.http.post(f"/functions/call{pending}", json={"calls": [CALL, ["QUOTA"]]}).json()
+            assert answers["answers"][0]["message"].startswith("no API key")
+            assert (answers["requests"], answers["quota"]) == (0, None)
+        told = backend.http.get("/status").json()
+        assert told["key"] == {"set": False, "source": "none", "id": None}
+        assert backend.http.post("/refresh", json={"mode": "force"}).json()["quota"] is None
+    assert service.running.request_count == 0
+
+
 @pytest.mark.parametrize("host", ["localhost", "addin.example.com"])
 @pytest.mark.parametrize(("method", "path"), [("POST", "/key"), ("DELETE", "/key"), ("POST", "/key/test")])
 def test_one_key_for_all_cannot_be_changed_over_the_network(service, tmp_path, method, path, host):

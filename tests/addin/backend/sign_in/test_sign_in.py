@@ -8,9 +8,10 @@ import httpx
 import pytest
 
 from addin.backend import create_app
+from addin.backend.sign_in.person import person_of
 from addin.config.settings import load_settings
 from addin.errors import SettingsError
-from tests.addin.backend.sign_in_provider import CLIENT_SECRET, backend_with_sign_in, provider
+from tests.addin.backend.sign_in.identity_provider import CLIENT_ID, CLIENT_SECRET, backend_with_sign_in, provider
 
 CALLS = {"calls": [["SIGNAL", "us-cpi"]]}
 SESSION = "__Host-dataservice-session"
@@ -67,6 +68,15 @@ def test_who_signs_in_stores_a_key_once_and_is_answered_with_it_from_then_on(ser
         kept = repr(list(file.iterdump()))
     assert service.key not in kept
     assert "Ada" not in kept
+
+
+def test_who_signed_in_without_a_key_does_not_spend_one_that_was_left_on_the_server(service, signed, monkeypatch):
+    monkeypatch.setenv("DATA_SERVICE_API_KEY", service.key)
+    with provider(sub="1") as identity, signed(identity) as browser:
+        ada = browser()
+        sign_in(ada)
+        assert ada.post("/functions/call", json=CALLS).json()["answers"][0]["message"].startswith("no API key")
+    assert service.running.request_count == 0
 
 
 def test_people_see_their_own_usage_and_admins_everybodys_and_only_they_can_stop_others(service, signed):
@@ -142,7 +152,18 @@ def test_another_role_ends_the_sessions_that_began_with_the_old_one(signed):
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"nonce": "another"}, {"aud": "another"}, {"iss": "https://another.example"}, {"exp": 1_000_000_000}, {"sub": ""}],
+    [
+        {"nonce": "another"},
+        {"aud": "another"},
+        {"aud": ["another"], "azp": CLIENT_ID},
+        {"aud": [], "azp": CLIENT_ID},
+        {"iss": "https://another.example"},
+        {"exp": 1_000_000_000},
+        {"sub": ""},
+        {"sub": "half a character \ud800"},
+        {"sub": ["1"]},
+        {"sub": None},
+    ],
     ids=str,
 )
 def test_a_token_that_is_not_for_this_sign_in_is_refused(signed, wrong):
@@ -151,6 +172,49 @@ def test_a_token_that_is_not_for_this_sign_in_is_refused(signed, wrong):
         refused = browser()
         assert sign_in(refused).status_code == 403
         assert refused.get("/me").status_code == 401
+
+
+@pytest.mark.parametrize("odd", ['consent={"ad":true}', "x=ä", "foo", 'a="', "=b", "a=b,c", "$Version=1", "x[1]=2"])
+def test_whatever_other_cookies_a_browser_sends_a_session_holds(signed, odd):
+    with provider(sub="1") as identity, signed(identity) as browser:
+        ada = browser()
+        sign_in(ada)
+        own = f"{SESSION}={ada.cookies[SESSION]}"
+        for sent in (f"{odd}; {own}", f"{own}; {odd}"):
+            ada.cookies.clear()
+            assert ada.get("/me", headers={"cookie": sent.encode()}).status_code == 200, sent
+
+
+@pytest.mark.parametrize(
+    ("claims", "role"),
+    [
+        ({"email": "boss@firm.example", "email_verified": True}, "admin"),
+        ({"email": "boss@firm.example", "email_verified": False}, "user"),
+        ({"email": "boss@firm.example"}, "user"),
+        ({"email": {"boss@firm.example": 1}, "email_verified": True}, "user"),
+        ({"name": "half a character \ud800", "groups": [None, {"a": 1}]}, "user"),
+    ],
+    ids=str,
+)
+def test_only_what_the_provider_has_verified_makes_an_admin(signed, claims, role):
+    rules = {"oidc_admins": "email=boss@firm.example"}
+    with provider(sub="1", **claims) as identity, signed(identity, **rules) as browser:
+        somebody = browser()
+        assert sign_in(somebody).status_code == 200
+        assert somebody.get("/me").json()["role"] == role
+
+
+def test_a_claim_that_is_missing_fits_no_rule():
+    assert person_of({"sub": "1"}, users="groups=None", admins="") is None
+
+
+def test_a_key_that_the_provider_withdrew_signs_nobody_in(signed):
+    with provider(sub="1") as identity, signed(identity) as browser:
+        assert sign_in(browser()).status_code == 200
+        identity.published = type(identity)({}).published
+        assert sign_in(browser()).status_code == 403
+        identity.signing = identity.published
+        assert sign_in(browser()).status_code == 200, "the provider's new key has the same name"
 
 
 def test_a_token_signed_by_somebody_else_is_refused(signed):
@@ -183,6 +247,7 @@ def test_a_provider_that_is_away_is_told(signed):
         ({"oidc_client_id": ""}, "needs oidc_client_id"),
         ({"public_url": "http://a.example"}, "needs public_url"),
         ({"oidc_issuer": "login"}, "is not an address"),
+        ({"oidc_issuer": "http://login.example"}, "must begin with https"),
         ({"oidc_admins": "chiefs"}, "is not a claim and its value"),
     ],
     ids=str,
