@@ -13,7 +13,7 @@ from udfs.arguments.kinds import Count, Names, OneOf
 from udfs.arguments.options import Option, Options
 from udfs.cells import Table
 from udfs.engine.decorator import udf
-from udfs.engine.effects import EVER, gather, have
+from udfs.engine.effects import EVER, PAUSE, ask, gather, have
 from udfs.errors import ArgumentError, NoDataError, error_cell
 from udfs.records.resolve import CATALOGUE, need_of
 from udfs.timeseries.coverage import Window
@@ -135,6 +135,8 @@ KnownOn: TypeAlias = tuple[date, Vintage]
 
 async def _column(name: str, window: Window, known_on: KnownOn, options: TableOptions) -> Labelled:
     series = await series_of(name, window, *known_on)
+    if options.transform:
+        await ask(PAUSE)  # each is some work, and there may be hundreds
     rows, starts = rows_of(series.known, window, options)
     column = Labelled(series.slug, rows, starts)
     if not column.shows_rows and not (len(rows) and options.fill is Fill.PREV):

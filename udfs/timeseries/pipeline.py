@@ -30,6 +30,13 @@ class Step:
     argument: float = 0.0
 
 
+MAX_LOOKED_AT = 2**25
+"""Values that all windows of a chain may hold together: a fifth of a second. Forty years of days, by three years."""
+
+MAX_STEPS = 16
+"""The most transforms of one series: each looks at all of its values."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Chain(Kind):
     """Transforms one after the other, separated by `|`."""
@@ -42,7 +49,10 @@ class Chain(Kind):
         text = self._one(raw, name)
         if not isinstance(text, str):
             raise ArgumentError(f"{name} takes text such as yoy|ma(3), not {shown(raw)}")
-        return tuple(_step(part, name) for part in text.split("|"))
+        parts = text.split("|")
+        if len(parts) > MAX_STEPS:
+            raise ArgumentError(f"{name} takes at most {MAX_STEPS} steps, not {len(parts):,}")
+        return tuple(_step(part, name) for part in parts)
 
 
 def lead_of(steps: Sequence[Step]) -> Lead:
@@ -61,6 +71,9 @@ def transformed(rows: Observations, steps: Sequence[Step], first: date | None) -
 
     if not steps or not len(rows):
         return rows.between(first)
+    looked_at = len(rows) * sum(step.argument for step in steps if step.transform.windowed)
+    if looked_at > MAX_LOOKED_AT:
+        raise ArgumentError(f"windows so wide over {len(rows):,} observations take too long; use freq=W or freq=M")
     column = pd.Series(rows.values, index=pd.DatetimeIndex(rows.times))
     since = None if first is None else pd.Timestamp(first)
     with np.errstate(all="ignore"):  # what overflows becomes a blank below

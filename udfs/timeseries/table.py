@@ -178,14 +178,16 @@ def history_table(columns: Sequence[Labelled], latest: date, options: TableOptio
     sources = series if options.fill in LOOKS_BACK else shown
     values = iter([filled(rows, times, options.fill) for rows in sources])
     data = [next(values) if isinstance(column.rows, Observations) else column.rows for column in columns]
-    dates = dated(times, latest, options.freq)
     build = _long if options.layout is Layout.LONG else _wide
-    found_columns = build([column.label for column in columns], dates, data, options)
+    found_columns = build([column.label for column in columns], dated(times, latest, options.freq), data, options)
+    names = tuple(name for name, _ in found_columns)
+    first = -1 if options.layout is Layout.LONG else -len(columns)  # before it stands what the values belong to
     return Table(
-        tuple(name for name, _ in found_columns),
+        (*names[:first], *map(options.heading, names[first:])),
         tuple(values for _, values in found_columns),
         shows_header=options.header is not Header.NONE,
         dated_by=DATE if options.dates is Dates.SHOW else None,
+        names=names,
     )
 
 
@@ -267,7 +269,7 @@ def _wide(labels: Sequence[str], times: Times, data: Sequence[Values], options: 
     columns: NamedColumns = [(DATE, _padded(times, height))] if options.dates is Dates.SHOW else []
     for label, values in zip(labels, data, strict=True):
         shown = _error_column(values, height) if isinstance(values, CellError) else values
-        columns.append((options.heading(label), shown))
+        columns.append((label, shown))
     return columns
 
 
@@ -282,7 +284,7 @@ def _long(labels: Sequence[str], times: Times, data: Sequence[Values], options: 
     names = [*(label for label, _ in failed), *(found[place][0] for place in places)]
     dates = np.concatenate([np.full(len(failed), np.datetime64("NaT"), "datetime64[us]"), times[rows]])
     columns: NamedColumns = [(DATE, dates)] if options.dates is Dates.SHOW else []
-    return [*columns, ("signal", objects(names)), (options.heading("value"), value)]
+    return [*columns, ("signal", objects(names)), ("value", value)]
 
 
 def _padded(times: Times, height: int) -> Times:

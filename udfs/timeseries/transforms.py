@@ -37,7 +37,8 @@ class Transform:
     """One rule: its name, what it does, and the rows before the window that its first value needs.
 
     `least` is the smallest allowed argument (None: it takes none) and `default` what counts where none is given (None:
-    one must be given). `anchored` rules begin at the first row of the window, so they need nothing before it.
+    one must be given). `anchored` rules begin at the first row of the window, so they need nothing before it. Those
+    that are `windowed` look at all values of every window again.
     """
 
     name: str
@@ -48,6 +49,7 @@ class Transform:
     default: float | None = None
     whole: bool = True
     anchored: bool = False
+    windowed: bool = False
 
     @property
     def form(self) -> str:
@@ -189,7 +191,7 @@ TRANSFORMS = {
         Transform("mom", "change from the same day a month earlier, as a fraction", _change_since(1), _days(31)),
         Transform("ma", "mean of the last n observations", _ma, _rows(-1), least=1),
         Transform("ewm", "exponentially weighted mean of span n", _ewm, _rows(factor=EWM_ROWS), least=1),
-        Transform("zscore", "z-score within the last n observations", _zscore, _rows(-1), least=2),
+        Transform("zscore", "z-score within the last n observations", _zscore, _rows(-1), least=2, windowed=True),
         Transform(
             "index",
             "scaled so that the first value shown is x",
