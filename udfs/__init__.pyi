@@ -1,9 +1,10 @@
 """The function library, for type checkers and editors. Generated: `make reference` writes it again."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from datetime import date
-from typing import Any
+from typing import Any, TypeAlias
 
+import numpy as np
 import pandas as pd
 
 from udfs.engine.binding import Call as Call
@@ -13,13 +14,15 @@ from udfs.engine.registry import REGISTRY as REGISTRY
 from udfs.engine.session import Session as Session
 from udfs.engine.shared_session import close as close
 
+_Day: TypeAlias = date | np.datetime64 | pd.Period | str
+
 async def SIGNAL(
-    slug: str | Sequence[Any],
-    field: str | Sequence[Any] = "value",
-    at: date | str | Sequence[Any] | None = None,
+    slug: str | Iterable[Any],
+    field: str | Iterable[Any] = "value",
+    at: _Day | Iterable[Any] | None = None,
     options: str | Mapping[str, Any] | None = None,
     *,
-    asof: date | str | None = None,
+    asof: _Day | None = None,
     vintage: str | None = None,
 ) -> Any:
     """The latest value of a signal, its value on a day, or one of its fields.
@@ -41,9 +44,9 @@ async def SIGNAL(
     """
 
 async def SIGNAL_HISTORY(
-    slug: str | Sequence[str],
-    start: date | str = "-1Y",
-    end: date | str | None = None,
+    slug: str | Iterable[str],
+    start: _Day = "-1Y",
+    end: _Day | None = None,
     options: str | Mapping[str, Any] | None = None,
     *,
     freq: str | None = None,
@@ -56,7 +59,7 @@ async def SIGNAL_HISTORY(
     dates: str | None = None,
     limit: int | None = None,
     layout: str | None = None,
-    asof: date | str | None = None,
+    asof: _Day | None = None,
     vintage: str | None = None,
 ) -> pd.DataFrame:
     """The observations of one or several signals: a column of dates and a column of values for each,
@@ -91,8 +94,8 @@ async def SIGNAL_HISTORY(
     """
 
 async def INDEX(
-    slug: str | Sequence[Any],
-    field: str | Sequence[Any] = "value",
+    slug: str | Iterable[Any],
+    field: str | Iterable[Any] = "value",
 ) -> Any:
     """The current reading of a composite index, or one of its fields.
 
@@ -107,8 +110,8 @@ async def INDEX(
     """
 
 async def CURRENT(
-    slug: str | Sequence[Any],
-    field: str | Sequence[Any] = "momentum_score",
+    slug: str | Iterable[Any],
+    field: str | Iterable[Any] = "momentum_score",
 ) -> Any:
     """The momentum score of a current (a named macro motion), or one of its other fields.
 
@@ -122,14 +125,14 @@ async def CURRENT(
     """
 
 async def WIRE(
-    ticker: str | Sequence[str] | None = None,
+    ticker: str | Iterable[str] | None = None,
     kind: str | None = None,
     min_importance: int = 0,
-    since: date | str | None = None,
+    since: _Day | None = None,
     limit: int = 20,
     beat: str | None = None,
     source: str | None = None,
-    fields: str | Sequence[str] = "published_at, importance_score, kind, headline, source, primary_url",
+    fields: str | Iterable[str] = "published_at, importance_score, kind, headline, source, primary_url",
     options: str | Mapping[str, Any] | None = None,
     *,
     signal: str | None = None,
@@ -165,7 +168,7 @@ async def WIRE(
 async def SIGNALS(
     search: str | None = None,
     category: str | None = None,
-    fields: str | Sequence[str] = "slug, shortcode, name, category, unit, source",
+    fields: str | Iterable[str] = "slug, shortcode, name, category, unit, source",
     limit: int | None = None,
 ) -> pd.DataFrame:
     """The catalogue of signals, or the signals that match a search, best match first.
@@ -182,7 +185,7 @@ async def SIGNALS(
     """
 
 async def INDICES(
-    fields: str | Sequence[str] = "slug, name, value, observed_at, category, scale",
+    fields: str | Iterable[str] = "slug, name, value, observed_at, category, scale",
 ) -> pd.DataFrame:
     """A table of all composite indices with their current readings.
 
@@ -196,7 +199,7 @@ async def INDICES(
 
 async def CURRENTS(
     family: str | None = None,
-    fields: str | Sequence[str] = "slug, name, family, momentum_score, belief_score, maturity_stage",
+    fields: str | Iterable[str] = "slug, name, family, momentum_score, belief_score, maturity_stage",
     options: str | Mapping[str, Any] | None = None,
     *,
     sort: str | None = None,
@@ -222,10 +225,10 @@ async def CURRENTS(
 async def CODEX(
     story_type: str | None = None,
     handle: str | None = None,
-    since: date | str | None = None,
+    since: _Day | None = None,
     limit: int = 20,
     beat: str | None = None,
-    fields: str | Sequence[str] = "published_at, story_type, title, handle, slug, url",
+    fields: str | Iterable[str] = "published_at, story_type, title, handle, slug, url",
 ) -> pd.DataFrame:
     """The newest research posts, newest first.
 
@@ -244,8 +247,8 @@ async def CODEX(
     """
 
 async def CODEX_POST(
-    slug: str | Sequence[Any],
-    field: str | Sequence[Any] = "body_md",
+    slug: str | Iterable[Any],
+    field: str | Iterable[Any] = "body_md",
 ) -> Any:
     """The text of one research post (Markdown), or one of its other fields.
 
@@ -260,7 +263,7 @@ async def CODEX_POST(
     """
 
 async def QUOTA(
-    field: str | Sequence[Any] = "remaining",
+    field: str | Iterable[Any] = "remaining",
 ) -> Any:
     """The requests left this month, or the key's tier, its cap, or the requests sent by this installation.
 
@@ -297,12 +300,12 @@ async def EXPLAIN(
     """
 
 async def SPARK(
-    slug: str | Sequence[Any],
-    start: date | str | Sequence[Any] = "-1Y",
+    slug: str | Iterable[Any],
+    start: _Day | Iterable[Any] = "-1Y",
     points: int = 40,
     options: str | Mapping[str, Any] | None = None,
     *,
-    asof: date | str | None = None,
+    asof: _Day | None = None,
     vintage: str | None = None,
 ) -> Any:
     """A signal's history as a line of block characters, from the lowest value (▁) to the highest (█).
@@ -323,8 +326,8 @@ async def SPARK(
 
 async def REVISIONS(
     slug: str,
-    observed_at: date | str | None = None,
-    start: date | str | None = None,
+    observed_at: _Day | None = None,
+    start: _Day | None = None,
 ) -> pd.DataFrame:
     """What changed in the observations of a signal, as answers that arrived here showed it: a row for each
     change.

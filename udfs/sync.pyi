@@ -1,20 +1,23 @@
 """The functions that wait, for type checkers and editors. Generated: `make reference` writes it again."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from datetime import date
-from typing import Any
+from typing import Any, TypeAlias
 
+import numpy as np
 import pandas as pd
 
 from udfs.engine.shared_session import close as close
 
+_Day: TypeAlias = date | np.datetime64 | pd.Period | str
+
 def SIGNAL(
-    slug: str | Sequence[Any],
-    field: str | Sequence[Any] = "value",
-    at: date | str | Sequence[Any] | None = None,
+    slug: str | Iterable[Any],
+    field: str | Iterable[Any] = "value",
+    at: _Day | Iterable[Any] | None = None,
     options: str | Mapping[str, Any] | None = None,
     *,
-    asof: date | str | None = None,
+    asof: _Day | None = None,
     vintage: str | None = None,
 ) -> Any:
     """The latest value of a signal, its value on a day, or one of its fields.
@@ -36,9 +39,9 @@ def SIGNAL(
     """
 
 def SIGNAL_HISTORY(
-    slug: str | Sequence[str],
-    start: date | str = "-1Y",
-    end: date | str | None = None,
+    slug: str | Iterable[str],
+    start: _Day = "-1Y",
+    end: _Day | None = None,
     options: str | Mapping[str, Any] | None = None,
     *,
     freq: str | None = None,
@@ -51,7 +54,7 @@ def SIGNAL_HISTORY(
     dates: str | None = None,
     limit: int | None = None,
     layout: str | None = None,
-    asof: date | str | None = None,
+    asof: _Day | None = None,
     vintage: str | None = None,
 ) -> pd.DataFrame:
     """The observations of one or several signals: a column of dates and a column of values for each,
@@ -86,8 +89,8 @@ def SIGNAL_HISTORY(
     """
 
 def INDEX(
-    slug: str | Sequence[Any],
-    field: str | Sequence[Any] = "value",
+    slug: str | Iterable[Any],
+    field: str | Iterable[Any] = "value",
 ) -> Any:
     """The current reading of a composite index, or one of its fields.
 
@@ -102,8 +105,8 @@ def INDEX(
     """
 
 def CURRENT(
-    slug: str | Sequence[Any],
-    field: str | Sequence[Any] = "momentum_score",
+    slug: str | Iterable[Any],
+    field: str | Iterable[Any] = "momentum_score",
 ) -> Any:
     """The momentum score of a current (a named macro motion), or one of its other fields.
 
@@ -117,14 +120,14 @@ def CURRENT(
     """
 
 def WIRE(
-    ticker: str | Sequence[str] | None = None,
+    ticker: str | Iterable[str] | None = None,
     kind: str | None = None,
     min_importance: int = 0,
-    since: date | str | None = None,
+    since: _Day | None = None,
     limit: int = 20,
     beat: str | None = None,
     source: str | None = None,
-    fields: str | Sequence[str] = "published_at, importance_score, kind, headline, source, primary_url",
+    fields: str | Iterable[str] = "published_at, importance_score, kind, headline, source, primary_url",
     options: str | Mapping[str, Any] | None = None,
     *,
     signal: str | None = None,
@@ -160,7 +163,7 @@ def WIRE(
 def SIGNALS(
     search: str | None = None,
     category: str | None = None,
-    fields: str | Sequence[str] = "slug, shortcode, name, category, unit, source",
+    fields: str | Iterable[str] = "slug, shortcode, name, category, unit, source",
     limit: int | None = None,
 ) -> pd.DataFrame:
     """The catalogue of signals, or the signals that match a search, best match first.
@@ -177,7 +180,7 @@ def SIGNALS(
     """
 
 def INDICES(
-    fields: str | Sequence[str] = "slug, name, value, observed_at, category, scale",
+    fields: str | Iterable[str] = "slug, name, value, observed_at, category, scale",
 ) -> pd.DataFrame:
     """A table of all composite indices with their current readings.
 
@@ -191,7 +194,7 @@ def INDICES(
 
 def CURRENTS(
     family: str | None = None,
-    fields: str | Sequence[str] = "slug, name, family, momentum_score, belief_score, maturity_stage",
+    fields: str | Iterable[str] = "slug, name, family, momentum_score, belief_score, maturity_stage",
     options: str | Mapping[str, Any] | None = None,
     *,
     sort: str | None = None,
@@ -217,10 +220,10 @@ def CURRENTS(
 def CODEX(
     story_type: str | None = None,
     handle: str | None = None,
-    since: date | str | None = None,
+    since: _Day | None = None,
     limit: int = 20,
     beat: str | None = None,
-    fields: str | Sequence[str] = "published_at, story_type, title, handle, slug, url",
+    fields: str | Iterable[str] = "published_at, story_type, title, handle, slug, url",
 ) -> pd.DataFrame:
     """The newest research posts, newest first.
 
@@ -239,8 +242,8 @@ def CODEX(
     """
 
 def CODEX_POST(
-    slug: str | Sequence[Any],
-    field: str | Sequence[Any] = "body_md",
+    slug: str | Iterable[Any],
+    field: str | Iterable[Any] = "body_md",
 ) -> Any:
     """The text of one research post (Markdown), or one of its other fields.
 
@@ -255,7 +258,7 @@ def CODEX_POST(
     """
 
 def QUOTA(
-    field: str | Sequence[Any] = "remaining",
+    field: str | Iterable[Any] = "remaining",
 ) -> Any:
     """The requests left this month, or the key's tier, its cap, or the requests sent by this installation.
 
@@ -292,12 +295,12 @@ def EXPLAIN(
     """
 
 def SPARK(
-    slug: str | Sequence[Any],
-    start: date | str | Sequence[Any] = "-1Y",
+    slug: str | Iterable[Any],
+    start: _Day | Iterable[Any] = "-1Y",
     points: int = 40,
     options: str | Mapping[str, Any] | None = None,
     *,
-    asof: date | str | None = None,
+    asof: _Day | None = None,
     vintage: str | None = None,
 ) -> Any:
     """A signal's history as a line of block characters, from the lowest value (▁) to the highest (█).
@@ -318,8 +321,8 @@ def SPARK(
 
 def REVISIONS(
     slug: str,
-    observed_at: date | str | None = None,
-    start: date | str | None = None,
+    observed_at: _Day | None = None,
+    start: _Day | None = None,
 ) -> pd.DataFrame:
     """What changed in the observations of a signal, as answers that arrived here showed it: a row for each
     change.

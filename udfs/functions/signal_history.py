@@ -13,7 +13,7 @@ from udfs.arguments.kinds import Count, Names, OneOf
 from udfs.arguments.options import Option, Options
 from udfs.cells import Table
 from udfs.engine.decorator import udf
-from udfs.engine.effects import EVER, gather, have
+from udfs.engine.effects import EVER, PAUSE, ask, gather, have
 from udfs.errors import ArgumentError, CellError, NoDataError, error_cell
 from udfs.records.resolve import CATALOGUE, need_of
 from udfs.timeseries.compute import Ending, Series, series_of_table
@@ -169,6 +169,8 @@ class _Asked:
     async def series(self, name: str, steps: Steps, window: Window) -> Series:
         """The series of one column, and the one it is compared with, for a window."""
         found = await series_of(name, window, self.today, self.vintage)
+        if steps:
+            await ask(PAUSE)  # each is some work, and there may be hundreds
         made = series_of_table(found.slug, found.known, window, steps, self.options, self.ending)
         if not len(made.shown) and not (len(made.rows) and self.options.fill is Fill.PREV):
             raise no_observations(found, made.starts, window.last)

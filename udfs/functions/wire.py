@@ -17,7 +17,7 @@ from udfs.cells import Table
 from udfs.engine.decorator import udf
 from udfs.engine.effects import EVER, have, need, need_all
 from udfs.records.fields import Fields, moment
-from udfs.records.lookup import in_order, matches, words_of
+from udfs.records.lookup import in_order, matches, searched_words
 from udfs.records.resolve import slug_of
 
 WIRE_FIELDS = Fields(
@@ -156,7 +156,7 @@ async def about(
     if not (signal or current or text):
         return items
     slug = (await slug_of(signal)).casefold() if signal else None
-    words = words_of(text or "")
+    words = searched_words(text or "")
     return [
         item
         for item in items

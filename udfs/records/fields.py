@@ -20,6 +20,9 @@ from udfs.records.lookup import nearest
 
 R = TypeVar("R", bound=Record)
 
+MAX_COLUMNS = 256
+"""The most columns that a table is asked for: more than any record has fields, and soon filled."""
+
 ALL_FIELDS = "*"
 """In place of field names: every field there is."""
 
@@ -56,6 +59,7 @@ class Fields(Generic[R]):
             example=example,
             choices=tuple(choices or self.choices),
             open_choices=True,
+            most=MAX_COLUMNS,
         )
 
     def one(self, help: str, example: str, also: Sequence[Choice] = ()) -> Text:  # noqa: A002 - as `Kind` calls it
@@ -98,6 +102,8 @@ class Fields(Generic[R]):
         found: list[str] = []
         for name in names:
             found.extend(self.names(records) if name == ALL_FIELDS else [self.find(name, records)])
+            if len(found) > MAX_COLUMNS:
+                raise ArgumentError(f"a table has at most {MAX_COLUMNS} columns")
         return found
 
     def raw(self, record: R, name: str) -> Any:

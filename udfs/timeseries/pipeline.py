@@ -24,6 +24,13 @@ YEAR = re.compile(r"\d{4}")
 Steps = tuple[Step, ...]
 
 
+MAX_STEPS = 16
+"""The most transforms of one series: each looks at all of its values."""
+
+MAX_CHAINS = 256
+"""The most columns of a table, each of which is computed."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Chain(Kind):
     """Transforms one after the other, separated by `|`."""
@@ -48,7 +55,10 @@ class Chains(Chain):
 
     def read(self, raw: object, name: str, today: date) -> tuple[Steps, ...]:  # type: ignore[override]  # noqa: ARG002
         """The steps of each chain."""
-        return tuple(_steps(part, name) for part in _split(self._text(raw, name), ","))
+        parts = list(_split(self._text(raw, name), ","))
+        if len(parts) > MAX_CHAINS:
+            raise ArgumentError(f"{name} takes at most {MAX_CHAINS} chains, not {len(parts):,}")
+        return tuple(_steps(part, name) for part in parts)
 
 
 def lead_of(steps: Sequence[Step]) -> Lead:
@@ -67,7 +77,10 @@ def text_of(steps: Sequence[Step]) -> str:
 
 
 def _steps(text: str, name: str) -> Steps:
-    return tuple(_step(part, name) for part in _split(text, "|"))
+    parts = list(_split(text, "|"))
+    if len(parts) > MAX_STEPS:
+        raise ArgumentError(f"{name} takes at most {MAX_STEPS} steps, not {len(parts):,}")
+    return tuple(_step(part, name) for part in parts)
 
 
 def _split(text: str, separator: str) -> Iterator[str]:

@@ -10,10 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dataservice.observations import Observations
+from udfs.errors import ArgumentError
 from udfs.timeseries.frequency import Numbers, Times
 from udfs.timeseries.rhythm import STALE_DAYS, Rhythm
 from udfs.timeseries.spans import DAY_US, base_positions
 from udfs.timeseries.transforms import Floats, Step
+
+MAX_LOOKED_AT = 2**25
+"""Values that all windows of a chain may hold together: a fifth of a second. Forty years of days, by three years."""
 
 STALE = np.timedelta64(STALE_DAYS, "D")
 
@@ -109,6 +113,8 @@ def transformed(rows: Observations, steps: tuple[Step, ...], slots: Slots) -> Ob
     """`rows` after all `steps`; what overflows is blank."""
     if not steps or not len(rows):
         return rows
+    if slots.size * sum(step.looks_at for step in steps) > MAX_LOOKED_AT:
+        raise ArgumentError(f"windows so wide over {len(rows):,} observations take too long; use freq=W or freq=M")
     values, is_begun = slots.spread(rows.values), False
     with np.errstate(all="ignore"):  # what overflows becomes a blank below
         for step in steps:

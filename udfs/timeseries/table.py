@@ -130,7 +130,8 @@ def history_table(
         tuple(values for _, values in laid_out),
         shows_header=options.header is not Header.NONE,
         dated_by=DATE if options.dates is Dates.SHOW else None,
-        notes=_notes(found, computed),
+        names=_names(laid_out, data, options),
+        notes=_notes(found, computed, data),
     )
 
 
@@ -141,9 +142,22 @@ class _Column:
     values: Values
 
 
-def _notes(found: Sequence[Series], computed: Columns) -> Mapping[str, Any]:
-    """What Python tells of the columns beside their values: the rhythm of each signal, and what is odd with it."""
-    notes: dict[str, Any] = {"rhythm": {each.slug: str(each.rhythm) for each in found}}
+def _names(laid_out: NamedColumns, data: Sequence[_Column], options: TableOptions) -> tuple[str, ...]:
+    """What columns are called in Python: by their signals, and by their headers where a signal has several."""
+    names = [name for name, _ in laid_out]
+    if options.layout is Layout.LONG:
+        names[-1] = "value"
+    elif len(options.transform) < 2:
+        names[-len(data) :] = [each.label for each in data]
+    return tuple(names)
+
+
+def _notes(found: Sequence[Series], computed: Columns, data: Sequence[_Column]) -> Mapping[str, Any]:
+    """What Python tells of the columns beside their values: their headers, the rhythm of each signal, what is odd."""
+    notes: dict[str, Any] = {
+        "headers": [each.heading for each in data],
+        "rhythm": {each.slug: str(each.rhythm) for each in found},
+    }
     marks = {each.slug: list(marks) for each, marks in zip(found, computed.marks, strict=True) if marks}
     return notes | ({"marks": marks} if marks else {})
 

@@ -46,6 +46,13 @@ class Step:
     partner: str | None = None
     scaled: bool = False
 
+    @property
+    def looks_at(self) -> int:
+        """About how many values it looks at for each period; 0 where it keeps a running figure."""
+        span = self.span or ONE
+        is_windowed = self.transform.windowed or (bool(span.unit) and self.transform.lead is _window)
+        return (span.months * 31 + span.days if span.unit else span.count) if is_windowed else 0
+
     def __str__(self) -> str:
         match self.transform.takes:
             case "":
@@ -66,7 +73,7 @@ class Transform:
 
     `takes` is what stands in its brackets: nothing, `n`, `x`. `least` is the smallest count allowed and `default` what
     counts where none is given (None: one must be given). `anchored` rules begin at the first row of the window, so they
-    need nothing before it.
+    need nothing before it. Those that are `windowed` look at all values of every window again.
     """
 
     name: str
@@ -77,6 +84,7 @@ class Transform:
     least: int = 1
     default: Span | None = None
     anchored: bool = False
+    windowed: bool = False
 
     @property
     def form(self) -> str:
@@ -274,8 +282,15 @@ def _over(span: Span, apply: Callable[[Floats, Step, Slots], Floats]) -> dict[st
     }
 
 
-def _figure(reduce: Callable[[Floats], Floats]) -> Callable[[Floats, Step, Slots], Floats]:
-    return lambda values, step, slots: rolled(values, step, slots, reduce)
+def _each(reduce: Callable[[Floats], Floats], least: int = 1) -> dict[str, Any]:
+    """A figure that is worked out for each window by itself."""
+    return {
+        "apply": lambda values, step, slots: rolled(values, step, slots, reduce),
+        "takes": "n",
+        "lead": _window,
+        "least": least,
+        "windowed": True,
+    }
 
 
 _MEAN = partial(_rolling, running=lambda rolling: rolling.mean(), each=_mean_of)
@@ -295,16 +310,24 @@ TRANSFORMS = {
         Transform("ann", "change from n periods before (1) as a compounded yearly rate", _ann, "n", _back, default=ONE),
         Transform("ma", "mean of the last n periods", _MEAN, "n", _window),
         Transform("sum", "sum of the last n periods", _SUM, "n", _window),
-        Transform("std", "standard deviation of the last n periods", _figure(_std_of), "n", _window, least=2),
+        Transform(
+            "std", "standard deviation of the last n periods", _figure(_std_of), "n", _window, least=2, windowed=True
+        ),
         Transform("median", "median of the last n periods", _MEDIAN, "n", _window),
-        Transform("rank", "rank within the last n periods; 1 is the highest", _figure(_rank_of), "n", _window),
-        Transform("zscore", "z-score within the last n periods", _figure(_score_of), "n", _window, least=2),
+        Transform(
+            "rank", "rank within the last n periods; 1 is the highest", _figure(_rank_of), "n", _window, windowed=True
+        ),
+        Transform(
+            "zscore", "z-score within the last n periods", _figure(_score_of), "n", _window, least=2, windowed=True
+        ),
         Transform("ewm", "exponentially weighted mean of span n, from the first observation on", _ewm, "n", _ewm_lead),
         Transform("index", "scaled to x (100) on one day for all signals", _index, "x", _index_lead, anchored=True),
         Transform("cum", "running sum from the first row of the window on", _cum, anchored=True),
         Transform("drawdown", "change from the highest value so far, as a fraction", _drawdown, anchored=True),
         Transform("lag", "the value n periods earlier (1)", _lag, "n", _back, default=ONE),
-        Transform("corr", "correlation with the first signal, or corr(slug, n)", _none, "n", _window, least=2),
+        Transform(
+            "corr", "correlation with the first signal, or corr(slug, n)", _none, "n", _window, least=2, windowed=True
+        ),
     )
 }
 """Every transform by its name, in the order of the reference."""

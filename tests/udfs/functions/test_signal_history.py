@@ -60,7 +60,7 @@ async def test_thirty_years_of_a_monthly_series_come_out_of_the_signal_s_own_req
 async def test_a_long_window_of_a_daily_series_is_asked_of_its_observations(service):
     async with at_noon(service) as session:
         found = await table(session, "eia.wti.spot", "-3Y")
-        assert found["date"].iloc[0] == pd.Timestamp(2023, 8, 31)
+        assert found["date"].iloc[0] == pd.Timestamp("2023-08-31", tz="UTC")
         assert service.running.requests == ["/v1/signals/eia.wti.spot/observations?start=2023-08-31"]
         await table(session, "eia.wti.spot", "-2Y")
         await table(session, "eia.wti.spot", "N500")
@@ -72,14 +72,14 @@ async def test_a_recent_history_that_is_too_short_never_stands_for_the_window(se
         await cells(session, "SIGNAL", "eia.wti.spot")
         whole = await table(session, "eia.wti.spot", "MAX")
     assert len(whole) > 1500
-    assert whole["date"].iloc[0] == pd.Timestamp(2020, 9, 1)
+    assert whole["date"].iloc[0] == pd.Timestamp("2020-09-01", tz="UTC")
 
 
 async def test_rows_before_the_window_serve_its_transforms(service):
     async with at_noon(service) as session:
         whole = (await table(session, "us-cpi", "MAX", None, "transform=yoy|ma(3)")).set_index("date")
         year = (await table(session, "us-cpi", "-1Y", None, "transform=yoy|ma(3)")).set_index("date")
-        assert year["us-cpi (yoy|ma(3))"].notna().all()
+        assert year["us-cpi"].notna().all()
         pd.testing.assert_frame_equal(year, whole.loc[year.index])
 
 
