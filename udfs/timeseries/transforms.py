@@ -310,24 +310,16 @@ TRANSFORMS = {
         Transform("ann", "change from n periods before (1) as a compounded yearly rate", _ann, "n", _back, default=ONE),
         Transform("ma", "mean of the last n periods", _MEAN, "n", _window),
         Transform("sum", "sum of the last n periods", _SUM, "n", _window),
-        Transform(
-            "std", "standard deviation of the last n periods", _figure(_std_of), "n", _window, least=2, windowed=True
-        ),
+        Transform("std", "standard deviation of the last n periods", **_each(_std_of, least=2)),
         Transform("median", "median of the last n periods", _MEDIAN, "n", _window),
-        Transform(
-            "rank", "rank within the last n periods; 1 is the highest", _figure(_rank_of), "n", _window, windowed=True
-        ),
-        Transform(
-            "zscore", "z-score within the last n periods", _figure(_score_of), "n", _window, least=2, windowed=True
-        ),
+        Transform("rank", "rank within the last n periods; 1 is the highest", **_each(_rank_of)),
+        Transform("zscore", "z-score within the last n periods", **_each(_score_of, least=2)),
         Transform("ewm", "exponentially weighted mean of span n, from the first observation on", _ewm, "n", _ewm_lead),
         Transform("index", "scaled to x (100) on one day for all signals", _index, "x", _index_lead, anchored=True),
         Transform("cum", "running sum from the first row of the window on", _cum, anchored=True),
         Transform("drawdown", "change from the highest value so far, as a fraction", _drawdown, anchored=True),
         Transform("lag", "the value n periods earlier (1)", _lag, "n", _back, default=ONE),
-        Transform(
-            "corr", "correlation with the first signal, or corr(slug, n)", _none, "n", _window, least=2, windowed=True
-        ),
+        Transform("corr", "correlation with the first signal, or corr(slug, n)", **_each(_std_of, least=2)),
     )
 }
 """Every transform by its name, in the order of the reference."""
