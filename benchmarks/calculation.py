@@ -16,7 +16,7 @@ from xlsxwriter import Workbook
 
 import addin.workbook.refresh.refresh as whole
 import addin.workbook.refresh.worked_out as glue
-from addin.workbook.calculation.engine.engine import FormualizerEngine
+from addin.workbook.calculation.engine.process import FormualizerEngine
 from addin.workbook.many.run import books_cost, refresh_books
 from addin.workbook.refresh.refresh import refresh_book
 from addin.workbook.template.build import example_session
