@@ -87,7 +87,7 @@ def _judged(lines: Sequence[Line]) -> Iterator[tuple[Shape, bool]]:
         shape = shape_of_line(line)
         if shown is _MANY or shape.refused or shape.functions & (DEPENDS_ON_THE_PROGRAM | RANDOM):
             continue
-        if shape.uses and not _depends_on_place(shape) and not is_lost(shape, shown):
+        if shape.uses and not shape.spills and not _depends_on_place(shape) and not is_lost(shape, shown):
             yield shape, is_right(to_cell(shown), line.excel)
 
 

@@ -29,8 +29,8 @@ MAX_DIGITS = 15
 """Programs cut a number off after these."""
 MAX_REPEATED = 2_000
 """Times; a cell holds 32,767 characters, and engines differ about what does not fit."""
-MAX_PIECES = 200_000
-"""Of one formula; names that stand for names could make billions."""
+MAX_WRITTEN = 200_000
+"""Characters of one formula, on all its levels; names that stand for names could make billions."""
 
 _NO_DIGIT = re.compile(r"[^0-9]")
 _FILE = re.compile(r"\[[0-9]+\]")
@@ -127,8 +127,8 @@ class _Reader:
         pieces: list[Piece] = []
         for place, node in enumerate(tree):
             pieces += self._node(node, tree, place)
-        self._made += len(pieces)
-        if self._made > MAX_PIECES:
+        self._made += sum(len(piece) if isinstance(piece, str) else 1 for piece in pieces)
+        if self._made > MAX_WRITTEN:
             raise _Refusal("it grows too long to be worked out")
         return pieces
 

@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from addin.workbook.calculation.book_formulas import BookFormula
-from addin.workbook.calculation.influence import Place, by_sheet
+from addin.workbook.calculation.influence import Place, SheetArea, by_sheet
+from addin.workbook.ooxml.positions import CellIndex
+
+MAX_EDGES = 1_000_000
+"""References from formula to formula that are followed; in books with more, the engine that is fast tells of circles."""
 
 
 def in_circles(formulas: Mapping[Place, BookFormula]) -> set[Place]:
@@ -13,22 +17,35 @@ def in_circles(formulas: Mapping[Place, BookFormula]) -> set[Place]:
     index = by_sheet(formulas)
     waits: dict[Place, int] = {}
     users: dict[Place, list[Place]] = {}
-    shared: dict[tuple[str, object], list[Place]] = {}
+    edges = 0
+    inside: dict[SheetArea, list[Place]] = {}
     for place, formula in formulas.items():
-        sources: set[Place] = set()
-        for sheet, area in formula.areas:
-            if area.is_cell:
-                cell = sheet, (area.first_row, area.first_column)
-                sources.update((cell,) if cell in formulas else ())
-            elif sheet in index:
-                inside = shared.get((sheet, area))
-                if inside is None:
-                    inside = shared[sheet, area] = [(sheet, spot) for spot in index[sheet].inside(area)]
-                sources.update(inside)
+        sources = {source for where in formula.areas for source in _formulas_in(where, formulas, index, inside)}
         waits[place] = len(sources)
+        edges += len(sources)
+        if edges > MAX_EDGES:
+            return set()
         for source in sources:
             users.setdefault(source, []).append(place)
     return waits.keys() - _in_order(waits, users)
+
+
+def _formulas_in(
+    where: SheetArea,
+    formulas: Mapping[Place, BookFormula],
+    index: Mapping[str, CellIndex],
+    known: dict[SheetArea, list[Place]],
+) -> Iterable[Place]:
+    """The formulas inside an area."""
+    sheet, area = where
+    if area.is_cell:
+        cell = sheet, (area.first_row, area.first_column)
+        return (cell,) if cell in formulas else ()
+    if sheet not in index:
+        return ()
+    if where not in known:
+        known[where] = [(sheet, spot) for spot in index[sheet].inside(area)]
+    return known[where]
 
 
 def _in_order(waits: dict[Place, int], users: Mapping[Place, Iterable[Place]]) -> set[Place]:

@@ -20,7 +20,7 @@ from typing import IO, Any, Protocol, Self, TypeAlias
 import msgspec
 
 from addin.errors import AddinError
-from dataservice.extras import install_command
+from dataservice.extras import this_environment
 
 TIME_LIMIT_S = 60.0
 """How long one evaluation may take; 50,000 formulas take about a second."""
@@ -85,7 +85,7 @@ def is_installed(kind: Kind = Kind.FORMULON) -> bool:
 
 def how_to_install() -> str:
     """What to run where an engine is missing."""
-    return f"install the calculation engines: {install_command('calc')}"
+    return f"install the calculation engine: {this_environment().install(list(Kind))}"
 
 
 class EngineProcess:
