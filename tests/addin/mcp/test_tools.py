@@ -11,7 +11,7 @@ from addin.mcp.runner import ToolFailure, ToolRunner
 from addin.mcp.tool import input_schema, output_schema
 from addin.mcp.tools import TOOLS
 from dataservice.client import AsyncClient
-from tests.addin.commands import addin, environment
+from tests.addin.commands import addin_anew, environment
 
 BY_NAME = {tool.name: tool for tool in TOOLS}
 
@@ -176,6 +176,6 @@ def test_the_command_says_how_to_install_what_it_needs(tmp_path, shared_service)
     (blocked / "__init__.py").write_text("raise ModuleNotFoundError(\"No module named 'mcp'\", name='mcp')")
     environ = environment(tmp_path, shared_service)
     environ["PYTHONPATH"] = f"{tmp_path}:{environ['PYTHONPATH']}"
-    done = addin("mcp", environ=environ)
+    done = addin_anew("mcp", environ=environ)
     assert done.returncode == 1
     assert f'{sys.executable} -m pip install "mcp>=2"' in done.stderr
