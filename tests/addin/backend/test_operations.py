@@ -35,7 +35,7 @@ def test_without_the_service_it_is_alive_and_not_ready(backend, service):
     service.running.stop()
     assert backend.http.get("/health").status_code == 200
     response = backend.http.get("/ready")
-    assert (response.status_code, response.json()["service"]) == (503, "failing (ConnectError)")
+    assert (response.status_code, response.json()["service"]) == (503, "failing (RefusedError)")
 
 
 async def test_an_answer_holds_for_ten_seconds(service):
