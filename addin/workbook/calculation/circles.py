@@ -9,7 +9,7 @@ from addin.workbook.calculation.influence import Place, SheetArea, by_sheet
 from addin.workbook.ooxml.positions import CellIndex
 
 MAX_EDGES = 1_000_000
-"""References from formula to formula that are followed; in books with more, the engine that is fast tells of circles."""
+"""References between formulas that are followed; in books with more, the engine that is fast tells of circles."""
 
 
 def in_circles(formulas: Mapping[Place, BookFormula]) -> set[Place]:
