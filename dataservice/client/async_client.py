@@ -18,7 +18,7 @@ from dataservice.client.archive.vintages import Vintages
 from dataservice.client.cache.answer import DEFAULT_TTL_S, Answer, Miss
 from dataservice.client.cache.answer_cache import AnswerCache
 from dataservice.client.contract.dates import DateLike, days_of
-from dataservice.client.contract.paging import MAX_PAGES
+from dataservice.client.contract.paging import MAX_PAGES, Pulled
 from dataservice.client.contract.quota import Quota
 from dataservice.client.contract.requests import can_exist
 from dataservice.client.contract.resources import HistoryResource, IndicesResource, Resource, SignalResource
@@ -210,7 +210,13 @@ class AsyncClient(Endpoints):
         first, last = days_of(start, end, utc_day(self._clock()))
         await self._open()
         context, seen = self._reader.context(), 0
-        async for pulled in pages_of_window(self._sender, context, slug, Window(first or date.min, last or date.max)):
+        async for pulled in pages_of_window(
+            self._sender,
+            context,
+            slug,
+            Pulled.begin(Window(first or date.min, last or date.max)),
+            self._reader.evidence,
+        ):
             yield pulled.observations[seen:]
             seen = len(pulled.observations)
             context.began_at = self._clock()

@@ -22,7 +22,7 @@ from dataservice.client.network.meter import Meter
 from dataservice.client.network.sender import CallContext, RequestSender, RetryPolicy
 from dataservice.client.single_flight import FetchLock, SingleFlight
 from dataservice.client.unknown_names import Doubt, UnknownNames
-from dataservice.errors import DataServiceError, NotFoundError, UnavailableError
+from dataservice.errors import DataServiceError, MalformedAnswerError, NotFoundError, UnavailableError
 
 T = TypeVar("T")
 
@@ -63,6 +63,7 @@ class ResourceReader:
         self._fetch_lock = fetch_lock
         self._unknown_names = unknown_names
         self._fetcher = Fetcher(sender, cache, clock=clock, max_pages=max_pages)
+        self.evidence = self._fetcher.evidence
         self._deadline_s = deadline_s
         self._clock = clock
         self._single_flight = SingleFlight()
@@ -131,7 +132,10 @@ class ResourceReader:
             _logger.exception("reading %s failed", type(resource).__name__)
             failed = UnavailableError(f"its answer could not be used ({type(error).__name__})")
         else:
-            self.last_errors.pop(resource, None)
+            if odd := getattr(answer.value, "odd", ""):
+                self.last_errors[resource] = MalformedAnswerError(odd)
+            else:
+                self.last_errors.pop(resource, None)
             return answer
         self.last_errors[resource] = failed.afresh()
         if isinstance(failed, NotFoundError) and context.meter.requests:

@@ -7,6 +7,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 import httpx
 
+from dataservice.client.contract.body import Body
 from dataservice.client.contract.quota import Quota, quota_in
 from dataservice.client.contract.requests import Request
 from dataservice.client.fair_timeout import FairTimeout
@@ -57,7 +58,7 @@ class Transport:
         max_answer_bytes: int = MAX_ANSWER_BYTES,
     ) -> None:
         self._base_url = base_url
-        self._redact = key.redacted if key else str
+        self.redact = key.redacted if key else str
         self._key = key
         self._is_given = transport is not None
         self._http = transport or Connections(base_url, CONNECTIONS)
@@ -96,9 +97,9 @@ class Transport:
         if status == httpx.codes.OK:
             page = page_in_place(request, response.headers, body)
             self._doubtful_address = self._doubtful_address if page else ""
-            return Exchange(page or body, quota, spent=spent)
+            return Exchange(page or Body.of(body, response.headers), quota, spent=spent)
         failure = failed_answer(
-            request, status, response.headers, body, quota, self._redact, now, self._doubtful_address
+            request, status, response.headers, body, quota, self.redact, now, self._doubtful_address
         )
         return Exchange(failure, quota, spent=spent)
 
