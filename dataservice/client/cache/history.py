@@ -83,7 +83,7 @@ def findings(history: History, wanted: Window, now: float, rules: Freshness) -> 
     live = [span for span in spans if _is_live(history, span, wanted, newest)]
     fetched_at = min(span.checked_at for span in live) if live else min(span.pulled_at for span in spans)
     fetched_at = min([fetched_at, *(span.checked_at for span in spans if not _is_trusted(span, now))])
-    fresh_until = fetched_at
+    fresh_until = min(fetched_at, now)
     if not _pulls(history, wanted, now, rules, newest):
         oldest_pull = min(span.pulled_at for span in spans)
         fresh_until = min((fetched_at if live else now) + rules.ttl_s, oldest_pull + FULL_PULL_S)
@@ -145,6 +145,8 @@ def is_revision(history: History, span: Span, pulled: Window, found: Observation
     past = known
     if len(known) and known.times[-1] == history.observations.times[-1]:
         past = known[:-1]
+        if not len(past):  # days that were empty before the newest one are none any more
+            return bool(np.any(found.times < known.times[-1]))
     return len(past) > 0 and past != found[: int(np.searchsorted(found.times, past.times[-1], side="right"))]
 
 
