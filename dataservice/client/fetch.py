@@ -132,6 +132,8 @@ class Fetcher:
             if pulled.pages and days:
                 now = self._cache.rules.arrival(self._clock())
                 found = pulled.observations.between(days.start, days.end)
+                if pulled.complete:
+                    found = self._cache.shown_by_detail(resource.slug, days, found, now)
                 await self._cache.archive.look(resource.slug, days, found, now)
                 change = partial(after_pull, pulled=days, found=found, now=now)
                 history = await self._cache.learn(resource, history, change, now)

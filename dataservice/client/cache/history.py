@@ -19,6 +19,7 @@ import numpy as np
 
 from dataservice.client.cache.answer import Freshness
 from dataservice.client.cache.spans import History, Newest, Span, check_from, live_from, overlap_of
+from dataservice.client.contract.looks import as_known, finest
 from dataservice.client.contract.paging import fewest
 from dataservice.client.contract.windows import Window, day_after, day_before, joined, missing
 from dataservice.observations import Observations
@@ -107,8 +108,10 @@ def after_pull(history: History, pulled: Window, found: Observations, now: float
     this time is doubtful.
     """
     newest = Newest.of(history, pulled)
+    known = history.inside(pulled)
+    told, found = as_known(known, found), finest(known, found)
     met = [span for span in history.spans if span.window.meets(pulled)]
-    changed = [span for span in met if is_revision(history, span, pulled, found, newest)]
+    changed = [span for span in met if is_revision(history, span, pulled, told, newest)]
     doubt = any(not span.revised for span in changed)
     was_end = any(span.was_end and span.window.end == pulled.end for span in met)
     united, kept = Span(pulled, now, now, was_end=was_end), []
