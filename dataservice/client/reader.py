@@ -12,6 +12,7 @@ from cachetools import LRUCache
 
 from dataservice.client.cache.answer import Answer, Miss, Source
 from dataservice.client.cache.answer_cache import AnswerCache
+from dataservice.client.contract.evidence import NOTHING_SEEN, Evidence
 from dataservice.client.contract.paging import MAX_PAGES
 from dataservice.client.contract.requests import first_request
 from dataservice.client.contract.resources import CatalogueResource, Resource
@@ -57,6 +58,7 @@ class ResourceReader:
         deadline_s: float,
         clock: Callable[[], float],
         max_pages: int = MAX_PAGES,
+        evidence: Evidence = NOTHING_SEEN,
     ) -> None:
         self._cache = cache
         self._sender = sender
@@ -64,6 +66,7 @@ class ResourceReader:
         self._unknown_names = unknown_names
         self._fetcher = Fetcher(sender, cache, clock=clock, max_pages=max_pages)
         self.evidence = self._fetcher.evidence
+        self.evidence.now = evidence
         self._deadline_s = deadline_s
         self._clock = clock
         self._single_flight = SingleFlight()

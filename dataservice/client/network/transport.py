@@ -69,6 +69,7 @@ class Transport:
         }
         # Until something is found there.
         self._doubtful_address = base_url if httpx.URL(base_url).path.strip("/") else ""
+        self._has_answered = False
         self._max_answer_bytes = max_answer_bytes
 
     async def send(self, request: Request, now: float, watch: SendWatch, *, within_s: float) -> Exchange:
@@ -96,10 +97,19 @@ class Transport:
             await response.aclose()
         if status == httpx.codes.OK:
             page = page_in_place(request, response.headers, body)
+            self._has_answered |= page is None
             self._doubtful_address = self._doubtful_address if page else ""
             return Exchange(page or Body.of(body, response.headers), quota, spent=spent)
         failure = failed_answer(
-            request, status, response.headers, body, quota, self.redact, now, self._doubtful_address
+            request,
+            status,
+            response.headers,
+            body,
+            quota,
+            self.redact,
+            now,
+            self._doubtful_address,
+            has_answered=self._has_answered,
         )
         return Exchange(failure, quota, spent=spent)
 

@@ -192,12 +192,12 @@ class World:
 
     def _page(self, series: Series, params: httpx.QueryParams) -> tuple[np.ndarray, int]:
         first = number_of(date.fromisoformat(params["start"])) if "start" in params else 0
-        last = number_of(date.fromisoformat(params["end"])) if "end" in params else DAYS - 1
+        last = min(DAYS, number_of(date.fromisoformat(params["end"]))) if "end" in params else DAYS
         days = series.days
         found = days[(days >= first) & (days <= last)]
         if self.mode in {"fine", "breaks off"}:
             rest = len(found) > PAGE
-            series.tell(max(0, first), int(found[PAGE - 1]) - 1 if rest else last, self.clock())
+            series.tell(max(0, first), int(found[PAGE - 1]) - 1 if rest else last - 1, self.clock())
         return found[:PAGE], len(found)
 
 

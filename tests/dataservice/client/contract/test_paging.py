@@ -176,7 +176,7 @@ def test_a_day_that_fills_more_than_a_page_is_read_on_by_the_service_s_own_words
     whole, day = series(list(range(12))), Window(date(2024, 1, 1), date(2024, 1, 1))
     pulled, offset = Pulled.begin(day), 0
     while pulled.next is not None:
-        left, further = 12 - offset - 5, (("offset", str(offset + 5)),)
+        left, further = max(0, 12 - offset - 5), (("offset", str(offset + 5)),)
         page = ObservationsPage(whole[offset : offset + 5], len(whole[offset : offset + 5]), left, further=further)
         pulled = pulled.with_page(page)
         offset = int(dict(pulled.next.further)["offset"]) if pulled.next else 0
