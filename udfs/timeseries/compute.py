@@ -18,12 +18,12 @@ from numpy.typing import NDArray
 from dataservice.observations import Observations
 from udfs.errors import ArgumentError
 from udfs.timeseries.alignment import LOOKS_BACK, by_day, filled, row_times
-from udfs.timeseries.coverage import Known, Window
+from udfs.timeseries.coverage import TIMED, Known, Window
 from udfs.timeseries.frequency import Freq, Times, all_periods, period_start
 from udfs.timeseries.options import Counted, Fill, FillTo, TableOptions
 from udfs.timeseries.pipeline import Steps
 from udfs.timeseries.resample import Ends, Partial, known_only, next_due, partial_ends, resampled
-from udfs.timeseries.rhythm import STALE_DAYS, Rhythm, rhythm_of, rhythm_of_rows
+from udfs.timeseries.rhythm import STALE_DAYS, Pace, Rhythm, rhythm_of, rhythm_of_rows
 from udfs.timeseries.slots import Slots, transformed
 from udfs.timeseries.transforms import WINDOW_VALUES, Step, correlation
 
@@ -108,7 +108,8 @@ class Columns:
     @cached_property
     def rows(self) -> list[Observations]:
         """The rows of each series, dated alike."""
-        return by_day([each.rows for each in self.series], self.options.align)
+        timed = [each.rhythm.pace is Pace.SEVERAL and self.options.freq.unit in TIMED for each in self.series]
+        return by_day([each.rows for each in self.series], self.options.align, timed)
 
     @cached_property
     def times(self) -> Times:
