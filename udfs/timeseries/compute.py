@@ -173,7 +173,8 @@ class Columns:
     def _grid(self) -> Times:
         """The rows shown and those before, which transforms need."""
         before = row_times(self.rows, self.options.align, self.options.fill, self.options.freq)
-        return np.union1d(before, self._window_times)
+        is_whole = np.array_equal(before, self._window_times)
+        return before if is_whole else np.union1d(before, self._window_times)
 
     def _first_shown(self, place: int) -> Any:
         """When a column begins to be shown: with its own first row, or with the table's."""
@@ -261,6 +262,8 @@ def _begins(known: Known, observations: Observations, freq: Freq) -> bool:
 
 
 def _on_rows(found: Observations, times: Times) -> NDArray[np.float64]:
+    if np.array_equal(found.times, times):
+        return found.values
     places = np.searchsorted(found.times, times)
     is_there = np.append(found.times, NONE)[places] == times
     return np.where(is_there, np.append(found.values, np.nan)[places], np.nan)
