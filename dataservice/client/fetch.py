@@ -29,7 +29,8 @@ from dataservice.client.contract.resources import (
 )
 from dataservice.client.contract.results import Catalogue
 from dataservice.client.contract.windows import Window, utc_day
-from dataservice.client.network.sender import CallContext, RequestSender
+from dataservice.client.network.call_context import CallContext
+from dataservice.client.network.sender import RequestSender
 from dataservice.errors import DeadlineExceededError, MalformedAnswerError
 from dataservice.models import Signal
 
