@@ -18,7 +18,8 @@ from dataservice.client.archive.vintages import Vintages
 from dataservice.client.cache.answer import DEFAULT_TTL_S, Answer, Miss
 from dataservice.client.cache.answer_cache import AnswerCache
 from dataservice.client.contract.dates import DateLike, days_of
-from dataservice.client.contract.paging import MAX_PAGES
+from dataservice.client.contract.evidence import NOTHING_SEEN, Evidence
+from dataservice.client.contract.paging import MAX_PAGES, Pulled
 from dataservice.client.contract.quota import Quota
 from dataservice.client.contract.requests import can_exist
 from dataservice.client.contract.resources import HistoryResource, IndicesResource, Resource, SignalResource
@@ -60,7 +61,7 @@ class AsyncClient(Endpoints):
     beyond this process: a `SqliteStore`, a `RedisStore`; without one they end with it. An answer is fresh for `ttl_s`
     seconds from its arrival; every read ends within `deadline_s`; `budget` limits what may be spent, `max_pages` the
     requests of one answer, `max_answer_bytes` what one of them may unpack to, `max_connections` the requests under way
-    at a time. Use it in one event loop.
+    at a time. `evidence` is what is known of the service's ways before the first answer. Use it in one event loop.
 
     The endpoints' methods return the value itself: a fresh one, or the last known one while the service cannot answer.
     To learn how old it is, `read` the same resource. All raise `DataServiceError` where there is no value.
@@ -86,6 +87,7 @@ class AsyncClient(Endpoints):
         max_pages: int = MAX_PAGES,
         max_connections: int = MAX_CONNECTIONS,
         allow_plain_http: bool = False,
+        evidence: Evidence = NOTHING_SEEN,
         transport: httpx.AsyncBaseTransport | None = None,
         user_agent: str | None = None,
         clock: Callable[[], float] = time.time,
@@ -124,7 +126,14 @@ class AsyncClient(Endpoints):
         fetch_lock = FetchLock(self._cache, self._store, most=max_connections, clock=clock, sleep=sleep, chance=jitter)
         names = self._unknown_names = UnknownNames(self._cache, self._store, clock=clock)
         self._reader = ResourceReader(
-            self._cache, self._sender, fetch_lock, names, deadline_s=deadline_s, clock=clock, max_pages=max_pages
+            self._cache,
+            self._sender,
+            fetch_lock,
+            names,
+            deadline_s=deadline_s,
+            clock=clock,
+            max_pages=max_pages,
+            evidence=evidence,
         )
         self._overview = Overview(self._cache, self._breaker, clock=clock)
 
@@ -226,7 +235,13 @@ class AsyncClient(Endpoints):
         first, last = days_of(start, end, utc_day(self._clock()))
         await self._open()
         context, seen = self._reader.context(), 0
-        async for pulled in pages_of_window(self._sender, context, slug, Window(first or date.min, last or date.max)):
+        async for pulled in pages_of_window(
+            self._sender,
+            context,
+            slug,
+            Pulled.begin(Window(first or date.min, last or date.max)),
+            self._reader.evidence,
+        ):
             yield pulled.observations[seen:]
             seen = len(pulled.observations)
             context.begin_again(self._clock())

@@ -8,6 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 import httpx
 
+from dataservice.client.contract.body import Body
 from dataservice.client.contract.quota import Quota, quota_in
 from dataservice.client.contract.requests import Request
 from dataservice.client.fair_timeout import FairTimeout
@@ -68,7 +69,7 @@ class Transport:
         max_answer_bytes: int = MAX_ANSWER_BYTES,
     ) -> None:
         self._base_url = base_url
-        self._redact = key.redacted if key else str
+        self.redact = key.redacted if key else str
         self._key = key
         self.is_watched = transport is None or isinstance(transport, Connections)
         """Whether it is told when a request is sent."""
@@ -80,6 +81,7 @@ class Transport:
         }
         # Until something is found there.
         self._doubtful_address = base_url if httpx.URL(base_url).path.strip("/") else ""
+        self._has_answered = False
         self._max_answer_bytes = max_answer_bytes
 
     async def send(self, request: Request, now: float, watch: SendWatch, *, within_s: float) -> Exchange:
@@ -108,9 +110,20 @@ class Transport:
             await response.aclose()
         if status == httpx.codes.OK:
             page = page_in_place(request, headers, body)
+            self._has_answered |= page is None
             self._doubtful_address = self._doubtful_address if page else ""
-            return Exchange(page or body, quota, spent=spent, wait_s=told_wait_s(headers, now))
-        failure = failed_answer(request, status, headers, body, quota, self._redact, now, self._doubtful_address)
+            return Exchange(page or Body.of(body, headers), quota, spent=spent, wait_s=told_wait_s(headers, now))
+        failure = failed_answer(
+            request,
+            status,
+            headers,
+            body,
+            quota,
+            self.redact,
+            now,
+            self._doubtful_address,
+            has_answered=self._has_answered,
+        )
         return Exchange(failure, quota, spent=spent)
 
     async def _response(self, target: str, watch: SendWatch, *, connect_s: float) -> httpx.Response:
@@ -136,7 +149,11 @@ class Transport:
 
 def _plain(headers: httpx.Headers) -> dict[str, str]:
     """The headers by their names in lower case: httpx takes long to look one up."""
-    return {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in headers.raw}
+    plain: dict[str, str] = {}
+    for raw_name, raw_value in headers.raw:
+        name, value = raw_name.decode("latin-1").lower(), raw_value.decode("latin-1")
+        plain[name] = f"{plain[name]}, {value}" if name in plain else value
+    return plain
 
 
 def _product() -> str:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import httpx
 
-from tests.addin.backend.sign_in_provider import CLIENT_SECRET, backend_with_sign_in, provider
+from tests.addin.backend.sign_in.identity_provider import CLIENT_SECRET, backend_with_sign_in, provider
 from tests.addin.excel.panes import opened
 
 OFFICE = Path(__file__).parents[2] / "excel" / "static" / "taskpane" / "fake_office.js"
