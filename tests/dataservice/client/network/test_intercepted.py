@@ -24,7 +24,7 @@ SIGNAL = SignalResource("us-cpi")
         (httpx.Response(200, html="Please sign in"), "a web page came instead of data"),
         *[
             (httpx.Response(status, html=PAGE), f"a web page came instead of data, HTTP {status}")
-            for status in (400, 401, 402, 403, 404)
+            for status in (400, 401, 402, 403)
         ],
         (
             httpx.Response(302, headers={"location": "https://me:pw@login.example/?t=s"}),
