@@ -55,6 +55,12 @@ class Finding:
     advice: str = ""
 
 
+LOCAL_NETWORK = (
+    "Excel on the web: allow local network access when Chrome or Edge ask (142 and later); "
+    "firms by the policy LocalNetworkAccessAllowedForUrls"
+)
+
+
 async def examine(
     settings: Settings, own: Certificates, now: dt.datetime, *, distrust: Distrust = distrust
 ) -> list[Finding]:
@@ -68,6 +74,8 @@ async def examine(
     # No proxy leads to this machine.
     async with httpx.AsyncClient(timeout=TIMEOUT_S, verify=_trusting(own), trust_env=False) as http:
         findings.append(await _backend(settings, http))
+    if settings.public_url is None:
+        findings.append(Finding("web", State.GOOD, LOCAL_NETWORK))
     if settings.url:
         findings.append(await _service(settings))
         if findings[-1].state is State.GOOD:

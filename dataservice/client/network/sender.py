@@ -73,6 +73,16 @@ class RequestSender:
         """Requests that await their answer."""
         self._last_watch: SendWatch | None = None
 
+    @property
+    def places(self) -> int:
+        """How many requests may be under way now."""
+        return self._limiter.places
+
+    @property
+    def waiting(self) -> int:
+        """How many calls wait for their turn, or for their answer."""
+        return self._limiter.waiting + self._limiter.under_way
+
     async def fetch(self, request: Request, context: CallContext, decode: Callable[[bytes], T]) -> T:
         """What `decode` makes of the body of a 200; raises `DataServiceError` where there is none."""
         exchange = await self._last_exchange(request, context)
