@@ -42,7 +42,7 @@ def find_record(records: Sequence[R], name: str, what: str) -> R:
     for record in records:
         if folded in _names(record):
             return record
-    raise NoDataError(unknown(what, name, [record.field("slug") for record in records]))
+    raise NoDataError(unknown(what, name, [record.field("slug") for record in records])).about("slug")
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
@@ -85,7 +85,7 @@ def in_group(records: Sequence[T], group: str | None, group_of: Callable[[T], st
     folded = group.casefold()
     found = [record for record in records if (group_of(record) or "").casefold() == folded]
     if not found:
-        raise NoDataError(unknown(what, group, sorted({name for name in map(group_of, records) if name})))
+        raise NoDataError(unknown(what, group, sorted({name for name in map(group_of, records) if name}))).about(what)
     return found
 
 

@@ -59,7 +59,7 @@ async def need_of(name: str, resource: Resource[T]) -> Answer[T]:
     try:
         return await need(resource)
     except NotFoundError:
-        raise NoDataError(f"no signal {shown(name)}; {SEE_SIGNALS}") from None
+        raise NoDataError(f"no signal {shown(name)}; {SEE_SIGNALS}").about("slug") from None
 
 
 async def _fresh_detail(name: str) -> Answer[SignalDetail] | None:
@@ -103,5 +103,5 @@ def _found(catalogue: Catalogue, name: str) -> str:
     if signal is None:
         nearest = catalogue.nearest(name)
         hint = f"did you mean {nearest}?" if nearest else SEE_SIGNALS
-        raise NoDataError(f"no signal {shown(name)}; {hint}")
+        raise NoDataError(f"no signal {shown(name)}; {hint}").about("slug")
     return signal.slug
