@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from typing import Any, Protocol, TypeVar
 
 from dataservice.client import Answer, Doubt, Meter, Miss, Resource
-from dataservice.errors import NotFoundError
-from udfs.engine.effects import EVER, PAUSE, Question, Reply
+from dataservice.errors import DataServiceError, NotFoundError
+from udfs.engine.effects import PAUSE, Question, Reply
 from udfs.engine.following import Askers, Follower, Gate
 from udfs.engine.run import Learned, Run
 from udfs.engine.side_by_side import few_first, side_by_side
@@ -286,35 +286,46 @@ async def answer(runs: Sequence[Run], reader: Reader, now: float, gate: Gate | N
     await batch.end()
 
 
+class Inventory:
+    """A reader that sends nothing: it notes what is not fresh, and answers with what is known of it."""
+
+    def __init__(self, reader: Reader, now: float) -> None:
+        self._reader = reader
+        self._now = now
+        self.peek = reader.peek
+        self.last_known = reader.last_known
+        self.missing: set[Resource[Any]] = set()
+
+    async def doubts(self, names: int) -> Doubt:  # noqa: ARG002 - a reader's signature
+        """None: each name is asked for as it is."""
+        return Doubt.NONE
+
+    async def read(
+        self,
+        resource: Resource[T],
+        *,
+        known_miss: Miss[T] | None = None,
+        meter: Meter | None = None,  # noqa: ARG002 - nothing is spent
+    ) -> Answer[T]:
+        """The last known answer, marked as not asked for; raises `DataServiceError` where there is none."""
+        known = known_miss.last_known if known_miss else await self._reader.last_known(resource)
+        if known is not None and known.is_fresh(self._now):
+            return known
+        self.missing.add(resource)
+        if known is None:
+            raise DataServiceError("not asked")
+        return known.stale(DataServiceError("not asked"))
+
+
 async def needed(runs: Sequence[Run], reader: Reader, now: float) -> set[Resource[Any]]:
     """The resources that a `Batch` would have to fetch at `now`; nothing is fetched.
 
-    A function goes on with the last known value, where there is one, so that what it asks next is counted too.
+    A function goes on with the last known value, where there is one, so that what it asks next is counted too. One that
+    lacks anything says so: its run is `stale` or `failed`.
     """
-    missing: set[Resource[Any]] = set()
-    for run in runs:
-        run.step(None)
-        while run.questions:
-            if run.questions is PAUSE:
-                await asyncio.sleep(0)
-                run.step(())
-                continue
-            replies = [await _cached(question, reader, now) for question in run.questions]
-            asked = [(q, r) for q, r in zip(run.questions, replies, strict=True) if q.cached_max_age_s is None]
-            missing.update(q.resource for q, r in asked if r is None or not r.is_fresh(now))
-            if any(r is None for _, r in asked):
-                run.close()
-            else:
-                run.step(replies)
-    return missing
-
-
-async def _cached(question: Question, reader: Reader, now: float) -> Answer[Any] | None:
-    """The answer in a cache that the question accepts; any one for a question that would else be fetched."""
-    if question.only_memory:
-        return _peek(question, reader)
-    found = _peek(question, reader) or reader.peek(question.resource, max_age_s=question.cached_max_age_s or EVER)
-    return question.accepted(found or await reader.last_known(question.resource), now)
+    inventory = Inventory(reader, now)
+    await answer(runs, inventory, now)
+    return inventory.missing
 
 
 def _peek(question: Question, reader: Reader) -> Answer[Any] | None:

@@ -13,6 +13,7 @@ from typing import Any, Generic, TypeVar
 
 from dataservice.models import Record
 from udfs.arguments.kinds import Choice, Names, Text, shown
+from udfs.arguments.other_tools import advice
 from udfs.cells import Table, table
 from udfs.errors import ArgumentError
 from udfs.records.lookup import nearest
@@ -112,7 +113,8 @@ class Fields(Generic[R]):
             return name
         guess = _meant(name, names) or nearest(name, names)
         meant = f" (did you mean {guess}?)" if guess else ""
-        message = f"there is no field {shown(name)}{meant}; there are {', '.join(names)}"
+        hint = "" if guess and guess == _meant(name, names) else advice("field", name)
+        message = f"there is no field {shown(name)}" + (hint or f"{meant}; there are {', '.join(names)}")
         raise ArgumentError(message).about(argument)
 
     def select(self, names: Sequence[str], records: Sequence[R]) -> list[str]:
