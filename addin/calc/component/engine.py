@@ -163,7 +163,7 @@ class Engine:
     def expire(self) -> None:
         """Fetch every call again from now on."""
         self._cache.expire()
-        self._generation = self.backend.generation
+        self._generation, self._heard_at = self.backend.generation, self._clock()
 
     @property
     def is_unsure(self) -> bool:
@@ -199,7 +199,8 @@ class Engine:
     def outdated_reports(self) -> list[Call]:
         """The calls that report what others did, and were answered before others; they count as not asked."""
         outdated = [call for call, turn in self._reports.items() if turn < self._last_turn]
-        self._reports = {}
+        for call in outdated:
+            del self._reports[call]
         self._cache.expire_some(outdated)
         return outdated
 

@@ -24,7 +24,7 @@ class CachedAnswer(NamedTuple):
     fresh_until: float
     message: str
     dates: tuple[DateColumn, ...]
-    bytes: int
+    bytes: int = 0
 
 
 class ResponseCache:

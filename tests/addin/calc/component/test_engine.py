@@ -101,6 +101,7 @@ def test_calls_that_failed_while_the_backend_was_away_are_asked_again_when_it_is
 
 def test_a_report_is_asked_again_behind_what_it_tells_of(engine):
     engine.fetch([CHANGES])
+    assert engine.outdated_reports() == []
     engine.fetch([CPI])
     assert engine.outdated_reports() == [CHANGES]
     assert engine.fresh(CHANGES) is None
