@@ -4,7 +4,7 @@ import httpx
 import pytest
 
 from addin.excel.manifest_check import problems
-from addin.excel.scripts import STATIC
+from addin.excel.assets import STATIC
 from udfs import REGISTRY
 
 SERVED = {

@@ -1,14 +1,16 @@
 """Signing in from the pane: one button, a window that closes by itself, and the key that is kept from then on."""
 
 import re
-from pathlib import Path
+
 
 import httpx
 
 from tests.addin.backend.sign_in_provider import CLIENT_SECRET, backend_with_sign_in, provider
 from tests.addin.excel.panes import opened
+from tests.project.files import PROJECT
+from tests.project.files import PROJECT
 
-OFFICE = Path(__file__).parents[2] / "excel" / "static" / "taskpane" / "fake_office.js"
+OFFICE = PROJECT / "tests/node/excel.js"
 
 # Excel opens the address in a window, and hands on what its last page tells.
 DIALOG = """
