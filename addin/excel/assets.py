@@ -1,4 +1,4 @@
-"""What the pages load: scripts and styles under an address with a hash of their content, which browsers keep for good."""
+"""What the pages load: scripts and styles, under an address with a hash of their content that browsers keep for good."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
-
 
 STATIC = Path(__file__).parent / "static"
 """Excel's files, as they are written."""
@@ -69,8 +68,8 @@ class Assets:
             if name in found:
                 continue
             found[name] = None
-            for imported in _IMPORTED.findall(self._content[name].decode()):
-                open_.append(posixpath.normpath(posixpath.join(posixpath.dirname(name), imported)))
+            imported = _IMPORTED.findall(self._content[name].decode())
+            open_ += [posixpath.normpath(posixpath.join(posixpath.dirname(name), each)) for each in imported]
         return list(found)
 
     def route(self) -> Route:
@@ -103,7 +102,7 @@ def files_in(root: Path, folders: Iterable[str]) -> dict[str, Path]:
 async def static_answer(
     request: Request, text: str | bytes, suffix: str, headers: dict[str, str] | None = None, *, status: int = 200
 ) -> Response:
-    """The content as the type that `suffix` stands for, compressed where that helps; 304 if the browser's copy is right."""
+    """The content as the type that `suffix` stands for, compressed where accepted; 304 if the browser's copy is right."""
     content = text.encode() if isinstance(text, str) else text
     tag = f'"{hashlib.sha256(content).hexdigest()[:16]}"'
     headers = {"etag": tag, "cache-control": "no-cache", "vary": "accept-encoding", **(headers or {})}

@@ -98,6 +98,7 @@ def routes(settings: Settings, book: BookToOpen | None = None) -> list[BaseRoute
         Route("/sheet/open", _readable(open_book), methods=["POST"]),
         Route("/sheet/save", _readable(save_book), methods=["POST"]),
         assets.route(),
+        *(Route(f"/sheet/component/{path.name}", _text(path)) for path in sorted(FOLDER.glob("*.txt"))),
     ]
 
 
@@ -106,6 +107,15 @@ def _page(assets: Assets) -> Endpoint:
 
     async def endpoint(request: Request) -> Response:
         return await static_answer(request, html, ".html", {"content-security-policy": CONTENT_SECURITY_POLICY})
+
+    return endpoint
+
+
+def _text(path: Path) -> Endpoint:
+    """The component's licences and versions, at an address that stays."""
+
+    async def endpoint(request: Request) -> Response:
+        return await static_answer(request, await to_thread.run_sync(path.read_bytes), path.suffix)
 
     return endpoint
 

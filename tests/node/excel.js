@@ -365,6 +365,7 @@
           },
         }),
         delete: () => context.then(() => book.removeSheet(sheet.id), 100),
+        activate: () => context.then(() => (book.active = sheets.indexOf(sheet)), 100),
       },
     );
   }

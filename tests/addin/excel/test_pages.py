@@ -3,8 +3,8 @@
 import httpx
 import pytest
 
-from addin.excel.manifest_check import problems
 from addin.excel.assets import STATIC
+from addin.excel.manifest_check import problems
 from udfs import REGISTRY
 
 SERVED = {

@@ -2,12 +2,10 @@
 
 import re
 
-
 import httpx
 
 from tests.addin.backend.sign_in_provider import CLIENT_SECRET, backend_with_sign_in, provider
 from tests.addin.excel.panes import opened
-from tests.project.files import PROJECT
 from tests.project.files import PROJECT
 
 OFFICE = PROJECT / "tests/node/excel.js"

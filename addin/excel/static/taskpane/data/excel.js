@@ -39,6 +39,8 @@ export const excel = {
 
   countFormulas: (scope) => countFormulas(DataServiceRefresh.language, scope),
 
+  selfTest: async (slug) => (await import("../../workbook/self_test.js")).selfTest(DataServiceRefresh, slug),
+
   freeze: (scope) => freeze(DataServiceRefresh.language, scope),
 };
 

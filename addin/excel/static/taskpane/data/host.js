@@ -16,6 +16,7 @@
  * @property {() => Promise<string>} selection the selected range's address, as a formula refers to it
  * @property {(scope: "sheet" | "workbook") => Promise<import("../../workbook/freeze.js").Frozen>} freeze
  * @property {(scope: "sheet" | "workbook") => Promise<{ count: number, locked: number }>} countFormulas
+ * @property {(slug: string) => Promise<{ held: boolean, text: string }>} selfTest
  */
 
 /** How long the pane waits for office.js: Microsoft's server may be far away, or out of reach. */
@@ -36,6 +37,7 @@ export const browser = {
   selection: refuse,
   freeze: refuse,
   countFormulas: refuse,
+  selfTest: refuse,
 };
 
 /**
