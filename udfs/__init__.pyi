@@ -1,9 +1,10 @@
 """The function library, for type checkers and editors. Generated: `make reference` writes it again."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from datetime import date
-from typing import Any
+from typing import Any, TypeAlias
 
+import numpy as np
 import pandas as pd
 
 from udfs.engine.binding import Call as Call
@@ -13,13 +14,15 @@ from udfs.engine.registry import REGISTRY as REGISTRY
 from udfs.engine.session import Session as Session
 from udfs.engine.shared_session import close as close
 
+_Day: TypeAlias = date | np.datetime64 | pd.Period | str
+
 async def SIGNAL(
-    slug: str | Sequence[Any],
-    field: str | Sequence[Any] = "value",
-    at: date | str | Sequence[Any] | None = None,
+    slug: str | Iterable[Any],
+    field: str | Iterable[Any] = "value",
+    at: _Day | Iterable[Any] | None = None,
     options: str | Mapping[str, Any] | None = None,
     *,
-    asof: date | str | None = None,
+    asof: _Day | None = None,
     vintage: str | None = None,
 ) -> Any:
     """The latest value of a signal, its value on a day, or one of its fields.
@@ -27,8 +30,9 @@ async def SIGNAL(
       slug     slug or shortcode of a signal, or a range of them; udfs.SIGNALS() lists all
       field    the field to show, also any other field by name; a range of fields spills: value,
                observed_at, name, unit, category, signal_type, source, description, shortcode,
-               is_premium, previous, change, pct_change, age, state
-      at       show the value on or before this day: a date, or text such as 2024-12-31 or -1Y
+               is_premium, previous, change, pct_change, rhythm, age, state
+      at       show the value on or before this day or time: a date, or text such as 2024-12-31, -1Y, or
+               PYE for the end of last year
       options  text such as asof=2026-06-30, or err=blank
 
     Options, also by keyword:
@@ -41,43 +45,54 @@ async def SIGNAL(
     """
 
 async def SIGNAL_HISTORY(
-    slug: str | Sequence[str],
-    start: date | str = "-1Y",
-    end: date | str | None = None,
+    slug: str | Iterable[str],
+    start: _Day = "-1Y",
+    end: _Day | None = None,
     options: str | Mapping[str, Any] | None = None,
     *,
     freq: str | None = None,
     agg: str | None = None,
-    fill: str | None = None,
+    partial: str | None = None,
     align: str | None = None,
+    fill: str | None = None,
+    fillto: str | None = None,
     transform: str | None = None,
+    calc: str | None = None,
+    count: str | None = None,
     order: str | None = None,
     header: str | None = None,
     dates: str | None = None,
     limit: int | None = None,
     layout: str | None = None,
-    asof: date | str | None = None,
+    asof: _Day | None = None,
     vintage: str | None = None,
 ) -> pd.DataFrame:
     """The observations of one or several signals: a column of dates and a column of values for each,
     oldest first.
 
       slug     slugs or shortcodes of signals: one, several separated by commas, or a range
-      start    the first day: a date, text such as 2020-01-31, -5Y (back from end, or from today), YTD,
-               MAX, or N60 for the last 60
-      end      the last day; if omitted, the newest observation
+      start    the first day or time: a date, text such as 2020-01-31, -5Y (back from end, or from
+               today), -6H, YTD, PYE, MAX, or N60 for the last 60 rows
+      end      the last day or time; if omitted, the newest observation
       options  text such as freq=M; fill=prev, or a range of two columns
 
     Options, also by keyword:
-      freq       one row for each period that has observations, dated by its last day: raw, D, W, M, Q,
-                 Y
+      freq       one row for each period that has observations, dated by its last day; W-FRI, Q-JAN,
+                 Y-MAR end otherwise: raw, H, D, B, W, M, Q, Y
       agg        how the values within a period are combined: last, first, mean, sum, min, max
-      fill       how gaps are filled: none, prev, next, linear, zero
+      partial    a first or last period of which only a part was observed; if omitted, drop where a
+                 transform is given, else mark: drop, mark, keep
       align      which rows to show for several signals: union, intersect
-      transform  one or several, separated by | and applied in this order: pct, diff, log, yoy, mom,
-                 ma(n), ewm(n), zscore(n), index(x), cum, drawdown, lag(n)
+      fill       how gaps are filled: none, prev, next, linear, zero
+      fillto     how far fill=prev goes: last, end
+      transform  one or several, separated by | and applied in this order; several chains separated by
+                 commas are one for each signal, or columns of a single one: none, pct(n), diff(n), log,
+                 yoy, mom, yoydiff, ann(n), ma(n), sum(n), std(n), median(n), rank(n), zscore(n),
+                 ewm(n), index(x), cum, drawdown, lag(n), corr(n)
+      calc       which values a transform sees: filled, own
+      count      what the n of a transform counts: periods, rows
       order      which row is first: asc, desc
-      header     the header of the columns: slug, name, none
+      header     the header of the columns: slug, name, bare, none
       dates      the column of dates: show, hide
       limit      only the newest n rows
       layout     the form of the table: wide, long
@@ -91,8 +106,8 @@ async def SIGNAL_HISTORY(
     """
 
 async def INDEX(
-    slug: str | Sequence[Any],
-    field: str | Sequence[Any] = "value",
+    slug: str | Iterable[Any],
+    field: str | Iterable[Any] = "value",
 ) -> Any:
     """The current reading of a composite index, or one of its fields.
 
@@ -107,8 +122,8 @@ async def INDEX(
     """
 
 async def CURRENT(
-    slug: str | Sequence[Any],
-    field: str | Sequence[Any] = "momentum_score",
+    slug: str | Iterable[Any],
+    field: str | Iterable[Any] = "momentum_score",
 ) -> Any:
     """The momentum score of a current (a named macro motion), or one of its other fields.
 
@@ -122,14 +137,14 @@ async def CURRENT(
     """
 
 async def WIRE(
-    ticker: str | Sequence[str] | None = None,
+    ticker: str | Iterable[str] | None = None,
     kind: str | None = None,
     min_importance: int = 0,
-    since: date | str | None = None,
+    since: _Day | None = None,
     limit: int = 20,
     beat: str | None = None,
     source: str | None = None,
-    fields: str | Sequence[str] = "published_at, importance_score, kind, headline, source, primary_url",
+    fields: str | Iterable[str] = "published_at, importance_score, kind, headline, source, primary_url",
     options: str | Mapping[str, Any] | None = None,
     *,
     signal: str | None = None,
@@ -143,7 +158,7 @@ async def WIRE(
       kind            only items of this kind: news, filing, press_release, data_release, fund_flow,
                       analyst_rating, social_post, breaking
       min_importance  the minimum importance, 0 to 100
-      since           only items since this day: a date, or text such as -7D or MTD
+      since           only items since then: a date, or text such as -7D, -6H or MTD
       limit           the maximum number of items, up to 200
       beat            only items of this topic
       source          only items from this feed, exactly as it is spelled
@@ -165,7 +180,7 @@ async def WIRE(
 async def SIGNALS(
     search: str | None = None,
     category: str | None = None,
-    fields: str | Sequence[str] = "slug, shortcode, name, category, unit, source",
+    fields: str | Iterable[str] = "slug, shortcode, name, category, unit, source",
     limit: int | None = None,
 ) -> pd.DataFrame:
     """The catalogue of signals, or the signals that match a search, best match first.
@@ -182,7 +197,7 @@ async def SIGNALS(
     """
 
 async def INDICES(
-    fields: str | Sequence[str] = "slug, name, value, observed_at, category, scale",
+    fields: str | Iterable[str] = "slug, name, value, observed_at, category, scale",
 ) -> pd.DataFrame:
     """A table of all composite indices with their current readings.
 
@@ -196,7 +211,7 @@ async def INDICES(
 
 async def CURRENTS(
     family: str | None = None,
-    fields: str | Sequence[str] = "slug, name, family, momentum_score, belief_score, maturity_stage",
+    fields: str | Iterable[str] = "slug, name, family, momentum_score, belief_score, maturity_stage",
     options: str | Mapping[str, Any] | None = None,
     *,
     sort: str | None = None,
@@ -222,16 +237,16 @@ async def CURRENTS(
 async def CODEX(
     story_type: str | None = None,
     handle: str | None = None,
-    since: date | str | None = None,
+    since: _Day | None = None,
     limit: int = 20,
     beat: str | None = None,
-    fields: str | Sequence[str] = "published_at, story_type, title, handle, slug, url",
+    fields: str | Iterable[str] = "published_at, story_type, title, handle, slug, url",
 ) -> pd.DataFrame:
     """The newest research posts, newest first.
 
       story_type  only posts of this type: alert, brief, report, explainer
       handle      only posts by this author (handle)
-      since       only posts since this day: a date, or text such as -3M or YTD
+      since       only posts since then: a date, or text such as -3M, -6H or YTD
       limit       the maximum number of posts, up to 200
       beat        only posts by authors on this topic
       fields      columns to show, as text with commas or as a range; * shows all: published_at,
@@ -244,8 +259,8 @@ async def CODEX(
     """
 
 async def CODEX_POST(
-    slug: str | Sequence[Any],
-    field: str | Sequence[Any] = "body_md",
+    slug: str | Iterable[Any],
+    field: str | Iterable[Any] = "body_md",
 ) -> Any:
     """The text of one research post (Markdown), or one of its other fields.
 
@@ -260,7 +275,7 @@ async def CODEX_POST(
     """
 
 async def QUOTA(
-    field: str | Sequence[Any] = "remaining",
+    field: str | Iterable[Any] = "remaining",
 ) -> Any:
     """The requests left this month, or the key's tier, its cap, or the requests sent by this installation.
 
@@ -297,18 +312,18 @@ async def EXPLAIN(
     """
 
 async def SPARK(
-    slug: str | Sequence[Any],
-    start: date | str | Sequence[Any] = "-1Y",
+    slug: str | Iterable[Any],
+    start: _Day | Iterable[Any] = "-1Y",
     points: int = 40,
     options: str | Mapping[str, Any] | None = None,
     *,
-    asof: date | str | None = None,
+    asof: _Day | None = None,
     vintage: str | None = None,
 ) -> Any:
     """A signal's history as a line of block characters, from the lowest value (▁) to the highest (█).
 
       slug     slug or shortcode of a signal, or a range of them
-      start    the first day: a date, or text such as -5Y, YTD, MAX or N60
+      start    the first day: a date, or text such as -5Y, -6H, YTD, MAX or N60
       points   characters at most
       options  text such as asof=2026-06-30
 
@@ -323,8 +338,8 @@ async def SPARK(
 
 async def REVISIONS(
     slug: str,
-    observed_at: date | str | None = None,
-    start: date | str | None = None,
+    observed_at: _Day | None = None,
+    start: _Day | None = None,
 ) -> pd.DataFrame:
     """What changed in the observations of a signal, as answers that arrived here showed it: a row for each
     change.

@@ -79,8 +79,15 @@ class NoDataError(UdfError, LookupError):
     """The formula is right, but there is no value for it now."""
 
 
-def error_cell(error: Exception, function: str) -> CellError:
+def error_cell(error: BaseException, function: str) -> CellError:
     """The cell error for anything that ended the function with the id `function`."""
+    try:
+        return _told(error, function)
+    except Exception:  # noqa: BLE001 - an exception may fail while it is put into words
+        return _internal(error, function)
+
+
+def _told(error: BaseException, function: str) -> CellError:
     kind = error_kind(error)
     match error:
         case UdfError():
@@ -88,10 +95,15 @@ def error_cell(error: Exception, function: str) -> CellError:
         case DataServiceError():
             return CellError(ErrorCode.NA, reason(error, function), kind)
         case _:
-            return CellError(ErrorCode.NA, f"{function} failed ({type(error).__name__}); please report this", kind)
+            return _internal(error, function)
 
 
-def error_kind(error: Exception) -> ErrorKind:
+def _internal(error: BaseException, function: str) -> CellError:
+    problem = f"{function} failed ({type(error).__name__}); please report this"
+    return CellError(ErrorCode.NA, problem, ErrorKind.INTERNAL)
+
+
+def error_kind(error: BaseException) -> ErrorKind:
     """The kind of anything that ended a function.
 
     >>> str(error_kind(TierError("the tier is too low")))
@@ -101,7 +113,7 @@ def error_kind(error: Exception) -> ErrorKind:
 
 
 @lru_cache(maxsize=256)
-def _kind_of(error: type[Exception]) -> ErrorKind:
+def _kind_of(error: type[BaseException]) -> ErrorKind:
     return next((kind for cause, kind in _KINDS.items() if issubclass(error, cause)), ErrorKind.INTERNAL)
 
 

@@ -1,4 +1,4 @@
-"""What the pages load: scripts and styles, under an address with a hash of their content that browsers keep for good."""
+"""What the pages load: scripts and styles, under addresses with a hash of their content that browsers keep."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def files_in(root: Path, folders: Iterable[str]) -> dict[str, Path]:
 async def static_answer(
     request: Request, text: str | bytes, suffix: str, headers: dict[str, str] | None = None, *, status: int = 200
 ) -> Response:
-    """The content as the type that `suffix` stands for, compressed where accepted; 304 if the browser's copy is right."""
+    """The content as the type that `suffix` stands for, compressed where accepted; 304 if the browser has it."""
     content = text.encode() if isinstance(text, str) else text
     tag = f'"{hashlib.sha256(content).hexdigest()[:16]}"'
     headers = {"etag": tag, "cache-control": "no-cache", "vary": "accept-encoding", **(headers or {})}

@@ -81,7 +81,7 @@ class ToolRunner:
             raise ToolFailure(self._failure(run.error, tool)) from None
         return self._result(run, tool)
 
-    def _failure(self, error: Exception, tool: Tool) -> str:
+    def _failure(self, error: BaseException, tool: Tool) -> str:
         text = in_words_of_tools(error_cell(error, tool.name).message)
         quota = self._client.quota_now
         left = f"; {quota.remaining:,} requests left this month" if quota and not isinstance(error, UdfError) else ""

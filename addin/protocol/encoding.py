@@ -5,6 +5,7 @@ An answer is cached as the bytes before the number after `"fresh_s":`, so that s
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date, datetime
 from functools import lru_cache
 from typing import Any
@@ -32,7 +33,8 @@ def is_large(outcome: Outcome) -> bool:
     """Whether encoding takes so long that others would have to wait for it."""
     result = outcome.result
     if isinstance(result, list):
-        return len(result) * len(result[0] if result else ()) > CELLS_AT_ONCE
+        first = result[0] if result else ()
+        return len(result) * (len(first) if isinstance(first, list) else 1) > CELLS_AT_ONCE
     if not isinstance(result, Table):
         return False
     mixed = sum([len(column) for column in result.columns if column.dtype.kind == "O"])
@@ -66,7 +68,11 @@ def encode(outcome: Outcome, function_id: str) -> bytes:
 
 def encode_error(error: CellError) -> bytes:
     """The JSON object of a cell error, up to the value of `fresh_s`."""
-    return _head(_error(error), None)
+    try:
+        return _head(_error(error), None)
+    except orjson.JSONEncodeError:  # half a character in what it quotes
+        message = error.message.encode(errors="replace").decode()
+        return _head(_error(replace(error, message=message)), None)
 
 
 def finish(head: bytes, fresh_s: float) -> bytes:

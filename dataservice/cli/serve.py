@@ -17,22 +17,51 @@ if TYPE_CHECKING:
     from dataservice.server.timestamps import Clock
 
 
+def _print_switches(wanted: bool) -> None:
+    if not wanted:
+        return
+    from dataservice.server.variants import SWITCHES
+
+    for switch in SWITCHES.values():
+        echo(f"{switch.name}: {switch.about}")
+        echo(f"    {', '.join(switch.values)}")
+    raise typer.Exit
+
+
+DataOption = Annotated[
+    Path | None, typer.Option(metavar="DIR", help="Import this directory first if the database is new.")
+]
+SampleOption = Annotated[
+    bool, typer.Option("--sample", help="Answer with made-up data, which grow and are revised day by day.")
+]
+AsOfOption = Annotated[
+    str | None,
+    typer.Option(metavar="DATE", help="With --sample: show the data of this day.", show_default="today in UTC"),
+]
+HostOption = Annotated[str, typer.Option(help="The address to listen on; 0.0.0.0 for every network.")]
+VariantOption = Annotated[
+    list[str] | None,
+    typer.Option(metavar="SWITCH=VALUE", help="Answer an open question of the contract so; may be repeated."),
+]
+ListOption = Annotated[
+    bool,
+    typer.Option(
+        "--list-variants", is_eager=True, callback=_print_switches, help="Print the switches and their values."
+    ),
+]
+
+
 def serve(
-    data: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Import this directory first if the database is new.")
-    ] = None,
-    sample: Annotated[
-        bool, typer.Option("--sample", help="Answer with made-up data, which grow and are revised day by day.")
-    ] = False,
-    as_of: Annotated[
-        str | None,
-        typer.Option(metavar="DATE", help="With --sample: show the data of this day.", show_default="today in UTC"),
-    ] = None,
+    data: DataOption = None,
+    sample: SampleOption = False,
+    as_of: AsOfOption = None,
     db: DatabaseOption = "",
-    host: Annotated[str, typer.Option(help="The address to listen on; 0.0.0.0 for every network.")] = "127.0.0.1",
+    host: HostOption = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="0 picks a free one.")] = 8787,
     workers: Annotated[int, typer.Option(min=1, help="Processes that answer, sharing the database.")] = 1,
     access_log: Annotated[bool, typer.Option("--access-log", help="Print a line for each request.")] = False,
+    variant: VariantOption = None,
+    _list_variants: ListOption = False,
 ) -> None:
     """Answer the whole API until Ctrl-C.
 
@@ -42,6 +71,7 @@ def serve(
       dataservice serve --sample --as-of 2026-08-31 --db sample.db
       dataservice serve --data team-data
       dataservice serve --db team.db --host 0.0.0.0 --workers 2
+      dataservice serve --sample --variant end=excluded --variant page=300
       dataservice serve --db postgresql+psycopg://service@db.example.org/service
     """
     from dataservice.server.running import address_of, listen
@@ -53,6 +83,7 @@ def serve(
     if as_of is not None and not sample:
         raise typer.BadParameter("belongs to --sample", param_hint="--as-of")
     clock = _sample_clock(as_of)
+    switches = _chosen(variant or [])
     with ExitStack() as stack:
         store = stack.enter_context(open_store(db))
         try:
@@ -65,8 +96,17 @@ def serve(
         if sample:
             stack.enter_context(DailySample(store, clock=clock).following())
         echo(_greeting(store, address_of(listener)))
-        answer(store, listener, workers=workers, access_log=access_log)
+        answer(store, listener, workers=workers, access_log=access_log, variant=switches)
     echo("Stopped.")
+
+
+def _chosen(settings: list[str]) -> dict[str, str]:
+    from dataservice.server.variants import Variant
+
+    try:
+        return Variant.parse(settings).unusual
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--variant") from error
 
 
 def _sample_clock(as_of: str | None) -> Clock:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date
 from enum import StrEnum
 
 import numpy as np
@@ -15,7 +15,7 @@ from dataservice.client.contract.paging import pages_for
 from dataservice.client.contract.requests import CATALOGUE_LIMIT
 from dataservice.client.contract.resources import HistoryResource
 from dataservice.client.contract.results import Catalogue, SignalDetail
-from dataservice.client.contract.windows import Window, utc_day
+from dataservice.client.contract.windows import Window, day_before, utc_day
 from dataservice.observations import Observations
 
 
@@ -67,6 +67,8 @@ class Cost:
 
 NOTHING = Cost(0, 0)
 ONE = Cost(1, 1)
+UNKNOWN = Cost(0, None)
+"""What nobody can tell, such as an estimate that failed."""
 
 
 def catalogue_cost(known: Answer[Catalogue] | None) -> Cost:
@@ -105,7 +107,7 @@ def _pull_cost(known: Observations, history: History, pull: Window, today: date)
     if pull.start == date.min and not began:
         return Cost(at_least, None)
     before = 0 if began else max(0, (min(first, pull.end) - pull.start).days)
-    after = max(0, (min(pull.end, today) - max(last, pull.start - timedelta(days=1))).days) if pull.end > last else 0
+    after = max(0, (min(pull.end, today) - max(last, day_before(pull.start))).days) if pull.end > last else 0
     between = _unknown_days(known, spans, pull) if spans else 0
     return Cost(at_least, pages_for(inside + (before + after + between) * _most_a_day(known)))
 

@@ -6,9 +6,9 @@
 from dataservice.server.db.keys import KeyRecord, Tier
 from dataservice.server.db.repository import Store
 from dataservice.server.errors import DatabaseUnavailableError, ImportRefusedError, ServiceError
-from dataservice.server.http.app import app_from_environment, create_app
+from dataservice.server.http.app import create_app
 from dataservice.server.imports.importer import ImportSummary, import_directory
-from dataservice.server.running import RunningService, running
+from dataservice.server.running import RunningService, app_from_environment, running
 from dataservice.server.sample import DailySample, write_sample
 
 __all__ = [

@@ -5,19 +5,22 @@ import os
 import socket
 import threading
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import uvicorn
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from dataservice.server.db.repository import Store
 from dataservice.server.http.access_log import LOG_CONFIG
 from dataservice.server.http.app import DATABASE_VARIABLE, create_app
 from dataservice.server.http.connections import BACKLOG, BoundedProtocol
+from dataservice.server.variants import Variant, VariantMiddleware
 from dataservice.worker_processes import WorkerProcesses
+
+VARIANT_VARIABLE = "DATA_SERVICE_VARIANT"
 
 REMEMBERED_REQUESTS = 1_000_000
 """More than any test or benchmark sends; beyond it old requests are forgotten, so memory does not fill."""
@@ -56,19 +59,38 @@ def address_of(listener: socket.socket) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-def serve(store: Store, listener: socket.socket, *, workers: int = 1, access_log: bool = False) -> None:
+def serve(
+    store: Store,
+    listener: socket.socket,
+    *,
+    workers: int = 1,
+    access_log: bool = False,
+    variant: Mapping[str, str] | None = None,
+) -> None:
     """Answer on a bound socket until Ctrl-C or SIGTERM; several workers are processes that share the database."""
     level = "info" if access_log else "warning"
     options = {**SERVER_OPTIONS, "log_level": level, "access_log": access_log, "server_header": False}
     options["log_config"] = LOG_CONFIG
     if workers == 1:
         with suppress(KeyboardInterrupt):  # uvicorn raises it again when all is closed; here it is the way to end
-            uvicorn.Server(uvicorn.Config(create_app(store), **options)).run(sockets=[listener])
+            uvicorn.Server(uvicorn.Config(_app(store, variant), **options)).run(sockets=[listener])
         return
     os.environ[DATABASE_VARIABLE] = store.database.location
-    app = "dataservice.server.http.app:app_from_environment"
+    os.environ[VARIANT_VARIABLE] = ",".join(f"{name}={value}" for name, value in (variant or {}).items())
+    app = "dataservice.server.running:app_from_environment"
     config = uvicorn.Config(app, factory=True, workers=workers, **options)
     WorkerProcesses(config, sockets=[listener]).run()
+
+
+def app_from_environment() -> ASGIApp:
+    """The application that worker processes answer with: its database and its variant stand in the environment."""
+    settings = filter(None, os.environ.get(VARIANT_VARIABLE, "").split(","))
+    return _app(Store(os.environ[DATABASE_VARIABLE]), Variant.parse(settings).unusual)
+
+
+def _app(store: Store, variant: Mapping[str, str] | None) -> ASGIApp:
+    app: ASGIApp = create_app(store)
+    return VariantMiddleware(app, store, Variant(variant)) if variant else app
 
 
 class RunningService:
@@ -77,12 +99,14 @@ class RunningService:
     `latency_s` may be changed while it runs: every answer waits so long first.
     """
 
-    def __init__(self, store: Store, *, port: int = 0, latency_s: float = 0.0) -> None:
+    def __init__(
+        self, store: Store, *, port: int = 0, latency_s: float = 0.0, variant: Mapping[str, str] | None = None
+    ) -> None:
         self.store = store
         self.latency_s = latency_s
         self.port = port
         self._requests: deque[str] = deque(maxlen=REMEMBERED_REQUESTS)
-        self._app = create_app(store)
+        self._app = _app(store, variant)
         self._server: _Server | None = None
         self._thread: threading.Thread | None = None
 
@@ -139,19 +163,25 @@ class RunningService:
 
 
 @contextmanager
-def running(store: Store | str | Path, *, port: int = 0, latency_s: float = 0.0) -> Iterator[RunningService]:
+def running(
+    store: Store | str | Path, *, port: int = 0, latency_s: float = 0.0, variant: Mapping[str, str] | None = None
+) -> Iterator[RunningService]:
     """An embedded service that runs inside the block, on a free port of 127.0.0.1 unless `port` names one.
 
-    A path or URL in place of a store is opened and closed with the block.
+    A path or URL in place of a store is opened and closed with the block. With a `variant` (switches and their values)
+    it answers otherwise where the contract leaves it open.
 
         with running(store) as service:
             httpx.get(f"{service.url}/v1/signals", headers={"Authorization": f"Bearer {key}"})
     """
     if not isinstance(store, Store):
-        with closing(Store(store)) as opened, running(opened, port=port, latency_s=latency_s) as service:
+        with (
+            closing(Store(store)) as opened,
+            running(opened, port=port, latency_s=latency_s, variant=variant) as service,
+        ):
             yield service
         return
-    service = RunningService(store, port=port, latency_s=latency_s)
+    service = RunningService(store, port=port, latency_s=latency_s, variant=variant)
     service.start()
     try:
         yield service

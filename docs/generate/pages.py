@@ -11,6 +11,7 @@ from docs.generate.commands import command_parts
 from docs.generate.functions import function_parts, page_of
 from docs.generate.settings import settings_part
 from docs.generate.spreadsheet_functions import spreadsheet_functions_part
+from docs.generate.variants import variants_part
 from udfs import REGISTRY
 
 __all__ = ["DOCS", "NAVIGATION", "all_parts", "renewed", "renewed_navigation", "renewed_pages"]
@@ -52,6 +53,7 @@ def all_parts() -> dict[str, str]:
         **command_parts(),
         "settings": settings_part(),
         "spreadsheet functions": spreadsheet_functions_part(),
+        "variants": variants_part(),
     }
 
 

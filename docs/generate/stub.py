@@ -18,13 +18,16 @@ SYNC_STUB = PROJECT / "udfs" / "sync.pyi"
 
 HEAD = '''"""The function library, for type checkers and editors. Generated: `make reference` writes it again."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from datetime import date
-from typing import Any
+from typing import Any, TypeAlias
 
+import numpy as np
 import pandas as pd
 
 '''
+
+DAY = "_Day: TypeAlias = date | np.datetime64 | pd.Period | str"
 
 
 def stubs() -> dict[Path, str]:
@@ -36,7 +39,9 @@ def _sync_stub() -> str:
     imported = "from udfs.engine.shared_session import close as close"
     functions = [getattr(udfs.sync, function.__name__) for function in FUNCTIONS]
     declared = [_declared(each, _returned(own), "def") for each, own in zip(functions, FUNCTIONS, strict=True)]
-    return HEAD.replace("The function library,", "The functions that wait,") + "\n".join([imported, "", *declared])
+    return HEAD.replace("The function library,", "The functions that wait,") + "\n".join(
+        [imported, "", DAY, "", *declared]
+    )
 
 
 def _stub() -> str:
@@ -47,7 +52,8 @@ def _stub() -> str:
         + [f"from {each.__module__} import {each.__name__} as {each.__name__}" for each in others],
         key=str.casefold,
     )
-    return HEAD + "\n".join([*imports, "", *(_declared(each, _returned(each), "async def") for each in FUNCTIONS)])
+    declared = [_declared(each, _returned(each), "async def") for each in FUNCTIONS]
+    return HEAD + "\n".join([*imports, "", DAY, "", *declared])
 
 
 def _returned(function: Any) -> str:
@@ -78,4 +84,4 @@ def _hint(annotation: Any) -> str:
     text = inspect.formatannotation(annotation)
     for module in ("collections.abc.", "typing.", "datetime."):
         text = text.replace(module, "")
-    return text
+    return text.replace("date | str", "_Day")

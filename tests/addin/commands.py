@@ -9,14 +9,22 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from tests.embedded import EmbeddedService
+from tests.forking import run_forked
+
+PROGRAM = "addin.cli.main:main"
 
 
 def addin(
     *arguments: str, environ: Mapping[str, str] | None = None, given: str = "", cwd: Path | None = None
 ) -> subprocess.CompletedProcess[str]:
     """`addin` with arguments, run to its end."""
+    return run_forked(PROGRAM, arguments, environ=os.environ if environ is None else environ, given=given, cwd=cwd)
+
+
+def addin_anew(*arguments: str, environ: Mapping[str, str], given: str = "") -> subprocess.CompletedProcess[str]:
+    """`addin` in an interpreter of its own, for what depends on how Python itself starts."""
     return subprocess.run(
-        command(arguments), env=environ, input=given, cwd=cwd, capture_output=True, text=True, check=False, timeout=120
+        command(arguments), env=environ, input=given, capture_output=True, text=True, check=False, timeout=120
     )
 
 

@@ -4,37 +4,26 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
-from tests.addin.commands import command
+from tests.addin.commands import PROGRAM
+from tests.forking import Forked, forked
 
 
 @contextmanager
-def started(*arguments: str, environ: Mapping[str, str]) -> Iterator[subprocess.Popen[str]]:
+def started(*arguments: str, environ: Mapping[str, str]) -> Iterator[Forked]:
     """A command under way, with its output to read; ended with the block."""
-    process = subprocess.Popen(
-        command(arguments),
-        env=environ,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
-    try:
+    with forked(PROGRAM, arguments, environ=environ) as process:
         yield process
-    finally:
-        process.kill()
-        process.communicate()
 
 
-def ctrl_c(process: subprocess.Popen[str]) -> None:
+def ctrl_c(process: Forked) -> None:
     """Interrupt the command with all processes that it started, as a terminal does."""
     os.killpg(process.pid, signal.SIGINT)
 
 
-def address_in(process: subprocess.Popen[str], scheme: str = "http") -> str:
+def address_in(process: Forked, scheme: str = "http") -> str:
     """The first address that the command prints; the output goes on after its line."""
     assert process.stdout is not None
     for line in process.stdout:

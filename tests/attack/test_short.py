@@ -10,6 +10,7 @@ import pytest
 
 from tests.addin.backends import backend_of
 from tests.attack.__main__ import BEGIN, END, PAGE, PLAN, Done, Planned, row, run, table, with_rows, written
+from tests.attack.client import decoders
 from tests.attack.hosted import soak
 from tests.attack.pages import hostile_pages
 from tests.attack.parts.told import MARK, Told, conclude, heard
@@ -19,6 +20,10 @@ def test_damaged_and_full_cache_files_give_no_wrong_value():
     command = [sys.executable, "-m", "tests.attack.client.disks", "--rounds", "2", "--seed", "5"]
     ended = subprocess.run(command, cwd=PAGE.parents[1], capture_output=True, text=True, check=False)
     assert heard(ended.stdout) == Told(2), ended.stdout + ended.stderr
+
+
+def test_pages_with_impossible_times_and_numbers_are_read_rightly_or_refused_and_crash_nothing():
+    assert decoders.attack(300, seed=5) == Told(300)
 
 
 def test_a_hostile_page_gets_no_answer_spends_nothing_and_sees_no_key(service, tmp_path):

@@ -55,6 +55,15 @@ def test_help_loads_no_part_of_the_server():
     assert subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, check=True).stdout == "[]\n"
 
 
+def test_switches_of_variants_are_listed_and_a_wrong_one_is_refused(run):
+    code, out, _ = run("serve", "--list-variants")
+    assert code == 0
+    assert "included, excluded, midnight" in out
+    code, _, complaint = run("serve", "--variant", "end=never")
+    assert code == 2
+    assert "included or excluded or midnight" in " ".join(complaint.replace("│", " ").split())
+
+
 def test_a_sample_is_written_imported_and_replaced(run, tmp_path):
     folder = str(tmp_path / "made-up")
     assert run("sample", folder, "--as-of", "2026-08-31")[0] == 0

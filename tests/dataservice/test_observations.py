@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dataservice.observations import MAX_KNOWN_TIMES, Observations, _known
+from dataservice.moments import MAX_KNOWN_TIMES, _known
+from dataservice.observations import Observations
 
 BEGIN = datetime(1999, 12, 31, tzinfo=UTC)
 

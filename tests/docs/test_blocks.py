@@ -6,26 +6,17 @@ import shlex
 import subprocess
 import sys
 from itertools import takewhile
-from pathlib import Path
 
 import pytest
 
 from docs.generate.commands import commands
 from tests.docs.pages import PROJECT, REASONS, Block, blocks
+from tests.forking import run_code, shell_programs
 
 OURS = ("addin", "dataservice")
-PROGRAMS = Path(sys.executable).parent
 GUIDES = ("README.md", "docs/")
 ELSEWHERE = {"docs/server.md"}
 """Pages whose commands are tested with the part they describe."""
-
-RUNNER = """
-import ast, asyncio, inspect, sys
-code = compile(sys.stdin.read(), "block", "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
-result = eval(code, {"__name__": "__main__"})
-if inspect.iscoroutine(result):
-    asyncio.run(result)
-"""
 
 PYTHON = [block for block in blocks("python") if block.page.startswith(GUIDES)]
 SHELL = [block for block in blocks("sh") if block.page.startswith(GUIDES)]
@@ -40,7 +31,6 @@ def environment(sample_service, tmp_path) -> dict[str, str]:
     """A user's environment with the embedded service instead of the hosted one."""
     own = {name: value for name, value in os.environ.items() if not name.startswith("DATA_SERVICE_")}
     return own | {
-        "PATH": f"{PROGRAMS}{os.pathsep}{os.environ['PATH']}",
         "HOME": str(tmp_path / "home"),
         "XDG_CONFIG_HOME": str(tmp_path / "config"),
         "XDG_CACHE_HOME": str(tmp_path / "cache"),
@@ -51,15 +41,9 @@ def environment(sample_service, tmp_path) -> dict[str, str]:
     }
 
 
-def run(command: list[str], text: str, environment: dict[str, str], folder: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        command, input=text, env=environment, cwd=folder, capture_output=True, text=True, timeout=60, check=False
-    )
-
-
 @pytest.mark.parametrize("block", [block for block in PYTHON if not block.title], ids=by_id)
 def test_python_runs(block, environment, tmp_path):
-    done = run([sys.executable, "-c", RUNNER], block.code, environment, tmp_path)
+    done = run_code(block.code, environ=environment, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
 
 
@@ -74,7 +58,18 @@ def test_python_runs(block, environment, tmp_path):
     ids=by_id,
 )
 def test_commands_run(block, environment, tmp_path):
-    done = run(["bash", "-euo", "pipefail"], block.code, environment, tmp_path)
+    with shell_programs(tmp_path / "programs") as programs:
+        done = subprocess.run(
+            ["bash", "-euo", "pipefail"],
+            input=block.code,
+            env=environment | programs,
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+            close_fds=False,
+        )
     assert done.returncode == 0, done.stderr
 
 

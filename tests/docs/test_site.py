@@ -22,10 +22,10 @@ def pictures() -> list[tuple[str, str, str]]:
     ]
 
 
-@pytest.mark.parametrize(("page", "says", "target"), pictures(), ids=lambda each: None)
-def test_a_picture_is_there_and_says_in_words_what_it_shows(page, says, target):
-    assert ((PROJECT / page).parent / target).is_file()
-    assert len(says.split()) >= 4
+def test_a_picture_is_there_and_says_in_words_what_it_shows():
+    shown = pictures()
+    assert [each for each in shown if not ((PROJECT / each[0]).parent / each[2]).is_file()] == []
+    assert [each for each in shown if len(each[1].split()) < 4] == []
 
 
 def test_every_picture_is_shown_somewhere():

@@ -46,6 +46,10 @@ def _text_for_error(value: Value) -> Value:
     return Told(value.code) if isinstance(value, Failure) else value
 
 
+def _without_aggregate(value: Value) -> Value:
+    return value.removesuffix(" (last)") if isinstance(value, str) else value
+
+
 @dataclass(frozen=True)
 class Rule:
     """How a host differs; `change` makes of the usual value what it shows, where the case does not say that itself."""
@@ -92,6 +96,12 @@ class Difference(Enum):
         "an error that fills a whole result is raised, also with `err=text` and `err=blank`",
         "a program handles exceptions; tables hold `CellError` values",
     )
+    NAMED = Rule(
+        (Host.PYTHON,),
+        "a column keeps the signal's name where a sheet's header also tells the aggregate, such as `us-cpi (last)`",
+        "programs take columns by their names, whatever the options",
+        _without_aggregate,
+    )
     PASSED = Rule(
         (Host.CALC, Host.DESKTOP, Host.SERVER),
         "an argument that is an error is the result itself, such as `#DIV/0!`; elsewhere `#N/A` with a message",
@@ -118,6 +128,7 @@ class Case:
 FLAG = {Host.CALC: Difference.FLAG}
 DATE = {Host.CALC: Difference.DATE}
 TEXT = {Host.DESKTOP: Difference.TEXT}
+NAMED = {Host.PYTHON: Difference.NAMED}
 RAISED = {Host.PYTHON: Difference.RAISED}
 PASSED = dict.fromkeys((Host.CALC, Host.DESKTOP, Host.SERVER), Difference.PASSED)
 ZERO = {Host.EXCEL: Difference.ZERO, Host.CALC: Difference.ZERO, **TEXT}
@@ -213,7 +224,7 @@ CASES = (
     _case("SIGNAL_HISTORY", (("btc-usd",), ("us-cpi",)), "2026-07-28", "2026-08-03", "fill=none"),
     _case("SIGNAL_HISTORY", "btc-usd, us-cpi", date(2026, 7, 28), date(2026, 8, 3), "dates=hide; order=desc"),
     _case("SIGNAL_HISTORY", SLUGS, "N2", None, (("layout", "long"), ("header", "name"))),
-    _case("SIGNAL_HISTORY", "us-cpi", "-2Y", "2026-06-30", "freq=Q; transform=yoy"),
+    _case("SIGNAL_HISTORY", "us-cpi", "-2Y", "2026-06-30", "freq=Q; transform=yoy", differs=NAMED),
     _case("SIGNAL_HISTORY", "nope", "N3", differs=TEXT),
     _case("SIGNALS", None, "crypto", "slug, shortcode, is_premium", differs=FLAG),
     _case("SIGNALS", "gold", None, "slug, name, description", 5),

@@ -144,7 +144,7 @@ def in_python(cases: Sequence[Case], service: EmbeddedService) -> list[Shown]:
             result = await function(*map(_plain_argument, case.args))
         except UdfError as error:
             return Failure(str(error.code))
-        return of_rows(_python_rows(result))
+        return of_rows(_python_rows(result, next((each for each in case.args if isinstance(each, tuple)), ())))
 
     async def ask_all() -> list[Shown]:
         async with AsyncClient(service.url, service.key) as client:
@@ -154,13 +154,28 @@ def in_python(cases: Sequence[Case], service: EmbeddedService) -> list[Shown]:
     return asyncio.run(ask_all())
 
 
-def _python_rows(result: Any) -> list[list[Any]]:
-    """The rows of a result; a frame's header, and its index of dates, stand where cells have them."""
+def _python_rows(result: Any, given: Sequence[Any]) -> list[list[Any]]:
+    """The rows of a result; a frame's header, and its index of dates, stand where cells have them.
+
+    The values for a range that was `given` lie as its cells do; in Python its cells label them.
+    """
+    if isinstance(result, pd.Series):
+        values = _rows_of(result.to_frame())
+        return [[value for (value,) in values]] if len(given) == 1 else values
     if not isinstance(result, pd.DataFrame):
         return _rows(result)
-    frame = result.reset_index(names="date") if isinstance(result.index, pd.DatetimeIndex) else result
-    rows = [[None if cell is pd.NaT or cell != cell else cell for cell in row] for row in frame.to_numpy(object)]
-    return [list(frame.columns), *rows] if result.attrs.get("header", True) else rows
+    if result.index.name == "slug":
+        return _rows_of(result)
+    rows = _rows_of(result.reset_index(names="date") if isinstance(result.index, pd.DatetimeIndex) else result)
+    return (
+        [[*(["date"] if isinstance(result.index, pd.DatetimeIndex) else []), *result.columns], *rows]
+        if result.attrs.get("header", True)
+        else rows
+    )
+
+
+def _rows_of(frame: pd.DataFrame) -> list[list[Any]]:
+    return [[None if cell is pd.NaT or cell != cell else cell for cell in row] for row in frame.to_numpy(object)]
 
 
 def _plain_argument(argument: Any, *, dates: bool = True) -> Any:

@@ -3,8 +3,6 @@
 import re
 from pathlib import Path
 
-import pytest
-
 from tests.project.files import PROJECT, files_ending, read
 
 PAGES = files_ending(".md")
@@ -15,10 +13,9 @@ def local_targets(page: Path) -> list[str]:
     return [link.split("#")[0] for link in links if not re.match(r"[a-z]+:|#", link)]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=str)
-def test_a_link_leads_to_a_file_of_the_project(page):
-    missing = [target for target in local_targets(page) if not (PROJECT / page.parent / target).exists()]
-    assert missing == []
+def test_a_link_leads_to_a_file_of_the_project():
+    links = [(page, target) for page in PAGES for target in local_targets(page)]
+    assert [f"{page}: {target}" for page, target in links if not (PROJECT / page.parent / target).exists()] == []
 
 
 def test_every_documentation_page_is_in_the_navigation():

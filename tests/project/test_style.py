@@ -2,27 +2,29 @@
 
 import statistics
 
-import pytest
-
 from tests.project.files import files_ending, functions, length, lines_matching, read, text_files
 
 PYTHON = files_ending(".py")
 CODE = files_ending(".py", ".js")
 TESTS = tuple(path for path in PYTHON if path.parts[0] == "tests")
-MAX_LINES = 300
-MAX_TEST_LINES = 400
+MAX_LINES = 500
+"""One idea may need as many. Most files are far shorter, and a class is never cut to fit."""
+USUAL_LINES = 300
 MAX_FUNCTION_LINES = 50
 
 
-@pytest.mark.parametrize("path", CODE, ids=str)
-def test_a_file_is_one_concept_and_short(path):
-    limit = MAX_TEST_LINES if path.parts[0] == "tests" else MAX_LINES
-    assert len(read(path).splitlines()) <= limit
+def test_no_file_has_more_than_500_lines():
+    assert {str(path): lines for path in CODE if (lines := len(read(path).splitlines())) > MAX_LINES} == {}
 
 
-@pytest.mark.parametrize("path", PYTHON, ids=str)
-def test_a_function_fits_on_one_screen(path):
-    assert {f.name: length(f) for f in functions(path) if length(f) > MAX_FUNCTION_LINES} == {}
+def test_19_files_of_20_have_at_most_300_lines():
+    longer = [path for path in CODE if len(read(path).splitlines()) > USUAL_LINES]
+    assert len(longer) <= len(CODE) / 20
+
+
+def test_a_function_fits_on_one_screen():
+    long = {f"{path}:{f.name}": length(f) for path in PYTHON for f in functions(path) if length(f) > MAX_FUNCTION_LINES}
+    assert long == {}
 
 
 def test_half_of_all_functions_have_at_most_ten_lines():

@@ -7,13 +7,14 @@ a list of rows. Reading one is a pure function of the argument and the day.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from enum import StrEnum
 from math import isfinite
 from typing import Any, ClassVar, Self, TypeGuard
 
+from udfs.arguments.other_tools import advice
 from udfs.errors import ArgumentError, CellError, ErrorCode, NoDataError
 
 CELL_ERRORS = ("#N/A", "#VALUE!", "#REF!", "#DIV/0!", "#NUM!", "#NAME?", "#NULL!", "#SPILL!", "#CALC!", "#GETTING_DATA")
@@ -24,6 +25,12 @@ MAX_BITS = 1_000
 """A cell's numbers are smaller than 2 to the power of 1,024; Python's own are not, nor can all of them be written."""
 
 DIGITS_A_BIT = 0.30103
+
+MAX_TEXT_ARGUMENT = 1_000
+"""The longest name, search or other text that one argument may be: longer than any, and soon looked through."""
+
+MAX_NAMES = 1_000
+"""The most names that one argument may list, each of which costs work, and often a request."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +91,9 @@ class Kind(ABC):
 
 @dataclass(frozen=True, kw_only=True)
 class Text(Kind):
-    """One text; with `choices` only those, in any case."""
+    """One text; with `choices` only those, in any case. `place` says which words of other tools get advice."""
 
+    place: str = ""
     host_type: ClassVar[str] = "string"
 
     def read(self, raw: Any, name: str, today: date) -> str:  # noqa: ARG002 - one signature for every kind
@@ -97,12 +105,15 @@ class Text(Kind):
         if isinstance(raw, bool | datetime | date) or not isinstance(raw, str | int) or is_huge(raw):
             raise ArgumentError(f"{name} takes text, not {shown(raw)}")
         text = str(raw).strip()
+        if len(text) > MAX_TEXT_ARGUMENT:
+            raise ArgumentError(f"{name} takes text of at most {MAX_TEXT_ARGUMENT:,} characters, not {len(text):,}")
         if not self.choices or self.open_choices:
             return text
         for choice in self.choices:
             if choice.value.casefold() == text.casefold():
                 return choice.value
-        raise ArgumentError(f"{name} {shown(text)} is not one of {', '.join(c.value for c in self.choices)}")
+        hint = advice(self.place, text) if self.place else ""
+        raise ArgumentError(f"{name} {shown(text)} is not one of {', '.join(c.value for c in self.choices)}{hint}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,17 +132,20 @@ class OneOf(Text):
 
 @dataclass(frozen=True, kw_only=True)
 class Names(Kind):
-    """One or several names: a text, a comma-separated text or a range."""
+    """One or several names: a text, a comma-separated text or a range; at most `most`."""
 
-    python_type: ClassVar[Any] = str | Sequence[str]
+    most: int = MAX_NAMES
+    python_type: ClassVar[Any] = str | Iterable[str]
 
     def read(self, raw: Any, name: str, today: date) -> tuple[str, ...]:
         """The names in reading order, blanks left out."""
         rows = matrix_of(raw)
         items = [raw] if rows is None else [item for row in rows for item in row if not is_blank(item)]
         one = Text(help=self.help)
-        names = [part.strip() for item in items for part in one.read(item, name, today).split(",")]
-        return tuple(part for part in names if part)
+        texts = [text for item in items for text in (item.split(",") if isinstance(item, str) else [item])]
+        if len(texts) > self.most:
+            raise ArgumentError(f"{name} takes at most {self.most:,} names, not {len(texts):,}")
+        return tuple(part for part in (one.read(text, name, today) for text in texts) if part)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from typing import Any, Protocol, TypeVar
 
 from dataservice.client import Answer, Doubt, Meter, Miss, Resource
-from dataservice.errors import NotFoundError
-from udfs.engine.effects import EVER, PAUSE, Question, Reply
+from dataservice.errors import DataServiceError, NotFoundError
+from udfs.engine.effects import PAUSE, Question, Reply
 from udfs.engine.following import Askers, Follower, Gate
 from udfs.engine.run import Learned, Run
 from udfs.engine.side_by_side import few_first, side_by_side
@@ -83,10 +83,9 @@ class Batch:
         """Bring all that have begun to their end."""
         while self._waiting:
             asking = [run for run in self._waiting if run.questions is not PAUSE]
-            missing = {q: None for run in asking for q in run.questions if q not in self._learned}
-            wanted = [q.instead_of or q.resource for q in missing if q.may_fetch] if self._gate else []
-            if self._gate and wanted:
-                await self._gate(wanted)
+            missing = self._missing(asking)
+            if self._gate and not await self._is_let_through(self._gate, [q for q in missing if q.may_fetch]):
+                missing = self._missing(asking)
             self._askers = Askers(asking, missing)
             for part in await in_order([question for question in missing if question.instead_of is None]):
                 await side_by_side(self._ask, part)
@@ -96,6 +95,21 @@ class Batch:
             async for run in cooperative(self._waiting):
                 self._take_turn(run)
             self._waiting = [run for run in self._waiting if run.questions]
+
+    def _missing(self, asking: Sequence[Run]) -> dict[Question, None]:
+        """What these functions ask that has no reply yet."""
+        return {question: None for run in asking for question in run.questions if question not in self._learned}
+
+    async def _is_let_through(self, gate: Gate, asked: Sequence[Question]) -> bool:
+        """Tell the gate what is to be fetched; where that fails, so does what is asked, and nothing else."""
+        try:
+            if asked:
+                await gate([question.instead_of or question.resource for question in asked])
+        except Exception as error:  # noqa: BLE001 - it becomes the error of the cells that asked
+            for question in asked:
+                self._learn(question, error if question.cached_max_age_s is None else None)
+            return False
+        return True
 
     async def _ask(self, question: Question) -> None:
         """Learn the reply; with a follower, those who lack no other go on at once, and nobody's question is left out.
@@ -142,7 +156,7 @@ class Batch:
             except StopIteration as end:
                 run.result = end.value
                 break
-            except Exception as error:  # noqa: BLE001 - whatever it is, it becomes this one cell's error
+            except BaseException as error:  # noqa: BLE001 - whatever it is, it becomes this one cell's error
                 run.fail(error)
                 break
             if questions is PAUSE or (replies := self._replies(run, questions)) is None:
@@ -189,7 +203,7 @@ class Batch:
         """
         doubtful = [question for question in questions if not self._is_known(question)]
         is_settled = any(question.resource in self._looked_up for question in doubtful)
-        doubt = await self._reader.doubts(len(doubtful)) if doubtful and not is_settled else Doubt.NONE
+        doubt = await self._doubt(len(doubtful)) if doubtful and not is_settled else Doubt.NONE
         if doubt is Doubt.MANY:
             asked = Question(doubtful[0].resource)
             if asked not in self._learned:
@@ -207,6 +221,12 @@ class Batch:
             found = self._looked_up.get(question.resource)
             self._learn(question, question.accepted(found if isinstance(found, Answer) else None, self._now))
 
+    async def _doubt(self, names: int) -> Doubt:
+        try:
+            return await self._reader.doubts(names)
+        except Exception:  # noqa: BLE001 - then each is asked for under its own name
+            return Doubt.NONE
+
     async def _try(self, question: Question) -> bool | None:
         """Let those go on who asked this to save asking for a name, and ask for that: whether it exists.
 
@@ -219,10 +239,11 @@ class Batch:
             return True  # a range, which goes on once there is a reply to each of its names
         async for run in cooperative(runs):
             self._take_turn(run)
-        if not self._askers.add(name, [run for run in runs if name in run.questions]):
-            self._open += 1
-            return None
-        await self._ask(name)
+        if name not in self._learned:  # else others asked for it in this round
+            if not self._askers.add(name, [run for run in runs if name in run.questions]):
+                self._open += 1
+                return None
+            await self._ask(name)
         learned = self._learned.get(name)
         return None if learned is None else not isinstance(learned.replies[0], NotFoundError)
 
@@ -265,35 +286,46 @@ async def answer(runs: Sequence[Run], reader: Reader, now: float, gate: Gate | N
     await batch.end()
 
 
+class Inventory:
+    """A reader that sends nothing: it notes what is not fresh, and answers with what is known of it."""
+
+    def __init__(self, reader: Reader, now: float) -> None:
+        self._reader = reader
+        self._now = now
+        self.peek = reader.peek
+        self.last_known = reader.last_known
+        self.missing: set[Resource[Any]] = set()
+
+    async def doubts(self, names: int) -> Doubt:  # noqa: ARG002 - a reader's signature
+        """None: each name is asked for as it is."""
+        return Doubt.NONE
+
+    async def read(
+        self,
+        resource: Resource[T],
+        *,
+        known_miss: Miss[T] | None = None,
+        meter: Meter | None = None,  # noqa: ARG002 - nothing is spent
+    ) -> Answer[T]:
+        """The last known answer, marked as not asked for; raises `DataServiceError` where there is none."""
+        known = known_miss.last_known if known_miss else await self._reader.last_known(resource)
+        if known is not None and known.is_fresh(self._now):
+            return known
+        self.missing.add(resource)
+        if known is None:
+            raise DataServiceError("not asked")
+        return known.stale(DataServiceError("not asked"))
+
+
 async def needed(runs: Sequence[Run], reader: Reader, now: float) -> set[Resource[Any]]:
     """The resources that a `Batch` would have to fetch at `now`; nothing is fetched.
 
-    A function goes on with the last known value, where there is one, so that what it asks next is counted too.
+    A function goes on with the last known value, where there is one, so that what it asks next is counted too. One that
+    lacks anything says so: its run is `stale` or `failed`.
     """
-    missing: set[Resource[Any]] = set()
-    for run in runs:
-        run.step(None)
-        while run.questions:
-            if run.questions is PAUSE:
-                await asyncio.sleep(0)
-                run.step(())
-                continue
-            replies = [await _cached(question, reader, now) for question in run.questions]
-            asked = [(q, r) for q, r in zip(run.questions, replies, strict=True) if q.cached_max_age_s is None]
-            missing.update(q.resource for q, r in asked if r is None or not r.is_fresh(now))
-            if any(r is None for _, r in asked):
-                run.close()
-            else:
-                run.step(replies)
-    return missing
-
-
-async def _cached(question: Question, reader: Reader, now: float) -> Answer[Any] | None:
-    """The answer in a cache that the question accepts; any one for a question that would else be fetched."""
-    if question.only_memory:
-        return _peek(question, reader)
-    found = _peek(question, reader) or reader.peek(question.resource, max_age_s=question.cached_max_age_s or EVER)
-    return question.accepted(found or await reader.last_known(question.resource), now)
+    inventory = Inventory(reader, now)
+    await answer(runs, inventory, now)
+    return inventory.missing
 
 
 def _peek(question: Question, reader: Reader) -> Answer[Any] | None:

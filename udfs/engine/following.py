@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable, Container, Iterable, Sequence
-from typing import Any, Protocol, TypeAlias
+from typing import Any, ParamSpec, Protocol, TypeAlias, TypeVar
 
 from dataservice.client import Resource
 from udfs.engine.effects import Question
 from udfs.engine.outcome import Outcome, charged_once
 from udfs.engine.run import Run
 from udfs.errors import CellError
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+_logger = logging.getLogger("udfs")
 
 Gate: TypeAlias = Callable[[Sequence[Resource[Any]]], Awaitable[None]]
 """Called before each round that fetches, with all that it may fetch; what it learns there, its reader can refuse."""
@@ -107,20 +113,32 @@ class Reporter:
             self.ended(run)
 
     def wants(self, run: Run) -> bool:
-        """Whether the listener wants any of its calls."""
-        return any(map(self._listener.wants, self._calls[self._first_of[id(run)]]))
+        """Whether the listener wants any of its calls, and has not been told of them."""
+        first = self._first_of.get(id(run))
+        return first is not None and any(map(self._wants, self._calls[first]))
 
     def ended(self, run: Run) -> None:
         """Tell the listener."""
         first = self._first_of.pop(id(run))
         if run.given_up:
             for place in self._calls[first]:
-                self._listener.given_up(place)
+                self._safely(self._listener.given_up, place)
         else:
             self._tell(first, run)
+
+    def _wants(self, place: int) -> bool:
+        return self._safely(self._listener.wants, place) is not False
 
     def _tell(self, first: int, run: Run | CellError) -> None:
         outcome = self._outcome_of(first, run)
         places = self._calls[first]
         for place, each in zip(places, charged_once([outcome], [0] * len(places)), strict=True):
-            self._listener.answered(place, each)
+            self._safely(self._listener.answered, place, each)
+
+    def _safely(self, told: Callable[P, T], *given: P.args, **named: P.kwargs) -> T | None:
+        """What the listener says, None where it raises: that harms no other call."""
+        try:
+            return told(*given, **named)
+        except Exception:
+            _logger.exception("what follows a batch failed")
+            return None

@@ -6,6 +6,7 @@ from the cheapest of them to the dearest is what it may cost.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
@@ -39,13 +40,15 @@ from dataservice.client import (
 )
 from dataservice.client.contract.requests import HISTORY_LIMIT
 from dataservice.client.contract.resources import narrowed
+from dataservice.client.cost import NOTHING, UNKNOWN
 from dataservice.errors import DataServiceError, NotFoundError
 from dataservice.models import Observation, Signal
 from dataservice.observations import Observations
 
 T = TypeVar("T")
 
-NOTHING = Cost(0, 0)
+_logger = logging.getLogger("udfs")
+
 CATALOGUE = CatalogueResource()
 FIRST_YEAR = 1900
 
@@ -133,7 +136,7 @@ class Foresight:
         """As in earnest; should one of the names not exist, the catalogue is needed as well."""
         doubt = await self._client.doubts(names)
         if doubt is Doubt.SOME and CATALOGUE not in self.costs:
-            self.costs[CATALOGUE] = Cost(0, (await self._client.cost_of(CATALOGUE)).at_most)
+            self.costs[CATALOGUE] = Cost(0, (await self._cost_of(CATALOGUE)).at_most)
         return doubt
 
     async def read(
@@ -148,7 +151,7 @@ class Foresight:
         known = known or await self._client.last_known(resource)
         if known is not None and known.is_fresh(self._now):
             return known
-        cost = await self._client.cost_of(resource)
+        cost = await self._cost_of(resource)
         if cost == NOTHING:
             return _blocked(known)
         self.costs[resource] = Cost(0, cost.at_most) if self._meets_another(resource) else cost
@@ -156,6 +159,14 @@ class Foresight:
         answer = Answer(value, self._now, nextafter(self._now, inf), Source.NETWORK)
         self._foreseen[resource] = answer
         return answer
+
+    async def _cost_of(self, resource: Resource[Any]) -> Cost:
+        """What reading `resource` would spend; an estimate that fails is unknown, and never nothing."""
+        try:
+            return await self._client.cost_of(resource)
+        except Exception:
+            _logger.exception("the cost of a %s could not be estimated", type(resource).__name__)
+            return UNKNOWN
 
     def _brought(self, resource: Resource[T]) -> Answer[T] | None:
         """What an earlier read, of this or of a wider resource, would have brought."""

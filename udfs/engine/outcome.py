@@ -55,7 +55,14 @@ class Outcome(msgspec.Struct, frozen=True, gc=False):
 
 
 def outcome_of(call: Call, run: Run | CellError, bindings: Bindings, now: float) -> Outcome:
-    """What a call gave whose run has ended, or that could not begin."""
+    """What a call gave whose run has ended, or that could not begin; nothing is raised."""
+    try:
+        return _outcome_of(call, run, bindings, now)
+    except Exception as error:  # noqa: BLE001 - a function's odd result must not harm the others
+        return Outcome(error_cell(error, call.function_id), 0.0, requests=run.requests if isinstance(run, Run) else 0)
+
+
+def _outcome_of(call: Call, run: Run | CellError, bindings: Bindings, now: float) -> Outcome:
     if isinstance(run, CellError):
         return Outcome(_styled(run, call, _options_at(call.function_id)), KEEP_WITHOUT_ANSWER_S)
     function = bindings[call.function_id].function

@@ -15,13 +15,16 @@ from inspect import Parameter as PythonParameter
 from inspect import Signature
 from typing import Any, Protocol, TypeVar
 
+from dataservice.errors import DataServiceError
 from udfs.arguments.kinds import Kind
 from udfs.arguments.options import ERR, Option, Options, pairs
 from udfs.arguments.parameters import Parameter
 from udfs.arguments.python_values import plain
+from udfs.engine.labelled import Ranges
 from udfs.engine.registry import Udf
 from udfs.engine.session import Session
-from udfs.engine.shared_session import shared_session
+from udfs.engine.shared_session import OpeningError, shared_session
+from udfs.errors import UdfError
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -52,7 +55,11 @@ def python_function(function: Udf) -> PythonFunction:
 
     async def call(*args: Any, **kwargs: Any) -> Any:
         session = _in_use.get() or shared_session()
-        return await session.value(function.id, arguments.raw(*args, **kwargs))
+        ranges = Ranges(function, arguments.raw(*args, **kwargs))
+        try:
+            return ranges.labelled(await session.value(function.id, ranges.raw()))
+        except Exception as error:  # noqa: BLE001 - raised again
+            raise _in_one_sentence(error) from None
 
     described = _described(call, function, arguments.signature, "await udfs.")
     described.udf = function  # type: ignore[attr-defined]
@@ -64,9 +71,22 @@ def waiting_function(function: Udf) -> Callable[..., Any]:
     arguments = _Arguments(function)
 
     def call(*args: Any, **kwargs: Any) -> Any:
-        return shared_session().result(function.id, arguments.raw(*args, **kwargs))
+        ranges = Ranges(function, arguments.raw(*args, **kwargs))
+        try:
+            return ranges.labelled(shared_session().result(function.id, ranges.raw()))
+        except Exception as error:  # noqa: BLE001 - raised again
+            raise _in_one_sentence(error) from None
 
     return _described(call, function, arguments.signature, "udfs.sync.")
+
+
+def _in_one_sentence(error: Exception) -> BaseException:
+    """The error to raise: what the caller can do something about without the frames in which it was found."""
+    if isinstance(error, OpeningError):
+        error = error.reason
+    elif not isinstance(error, UdfError | DataServiceError):
+        return error
+    return error.with_traceback(None)
 
 
 class _Arguments:
@@ -131,7 +151,7 @@ def _parameter(parameter: Parameter) -> PythonParameter:
 
 
 def _hint(kind: Kind) -> Any:
-    return kind.python_type | Sequence[Any] if kind.vectorized else kind.python_type
+    return kind.python_type | Iterable[Any] if kind.vectorized else kind.python_type
 
 
 def _help(function: Udf, prefix: str) -> str:

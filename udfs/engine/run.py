@@ -51,7 +51,7 @@ class Run(msgspec.Struct, eq=False):
     asking: Asking[Any] | None
     """The function; None once it has ended, because its frame is larger than all else here."""
     result: Any = None
-    error: Exception | None = None
+    error: BaseException | None = None
     questions: Sequence[Question] = ()
     fresh_until: float = EVER
     """Until when all its answers count as fresh; one that was accepted at any age, up to that age."""
@@ -76,16 +76,18 @@ class Run(msgspec.Struct, eq=False):
             return
         except StopIteration as end:
             self.result = end.value
-        except Exception as error:  # noqa: BLE001 - whatever it is, it becomes this one cell's error
+        except BaseException as error:  # noqa: BLE001 - whatever it is, it becomes this one cell's error
             self.fail(error)
         self.asking, self.questions = None, ()
 
-    def fail(self, error: Exception) -> None:
-        """Keep what ended the function, without the frames that it came through.
+    def fail(self, error: BaseException) -> None:
+        """Keep what ended the function, without the frames that it came through; whatever it is but the user's Ctrl-C.
 
         They hold this run, and with it all that the function has read: memory that only a full collection would find,
         which a backend seldom makes. Whoever reports an error of our own still learns where it was raised.
         """
+        if isinstance(error, (KeyboardInterrupt, SystemExit)):
+            raise error
         if not isinstance(error, (UdfError, DataServiceError)):
             error.add_note("".join(traceback.format_tb(error.__traceback__)))
         self.error = error
@@ -109,7 +111,10 @@ class Run(msgspec.Struct, eq=False):
             self.failed = learned.failed
 
     def close(self) -> None:
-        """End the function where it stands."""
-        if self.asking is not None:
-            self.asking.close()
-        self.asking, self.questions = None, ()
+        """End the function where it stands, whatever it says to that."""
+        asking, self.asking, self.questions = self.asking, None, ()
+        try:
+            if asking is not None:
+                asking.close()
+        except Exception:  # noqa: BLE001 - nobody waits for it any more
+            return

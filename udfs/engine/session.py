@@ -10,9 +10,11 @@ import msgspec
 
 from dataservice.client import AsyncClient, Cost, Refresh, Resource
 from dataservice.client.contract.windows import utc_day
+from dataservice.client.cost import UNKNOWN
+from dataservice.errors import DataServiceError
 from udfs.cells import in_python
 from udfs.engine import batch
-from udfs.engine.batch import Batch, Reader
+from udfs.engine.batch import Batch, Inventory, Reader
 from udfs.engine.binding import AtHand, Bindings, EqualCalls
 from udfs.engine.binding import Call as Call  # what a session is given and gives is found beside it
 from udfs.engine.following import Gate, Listener, Reporter
@@ -25,6 +27,7 @@ from udfs.engine.outcome import charged_once, outcome_of
 from udfs.engine.registry import REGISTRY
 from udfs.engine.run import Run
 from udfs.engine.turns import LIGHT_ITEMS_A_LOOK, cooperative, in_turns
+from udfs.errors import CellError, UdfError
 
 
 class CostPreview(msgspec.Struct, frozen=True):
@@ -148,16 +151,11 @@ class Session:
         bindings = self._bindings()
         client = self.client if after is None else AfterRefresh(self.client, after, bindings.now)
         equal, places = await _together(in_turns(calls, LIGHT_ITEMS_A_LOOK), bindings)
-        costly: set[int] = set()
-        missing: set[Resource[Any]] = set()
-        async for first in cooperative(range(len(equal.firsts))):
-            run = equal.run(first)
-            needed = await batch.needed([run], client, bindings.now) if isinstance(run, Run) else set()
-            if needed:
-                costly.add(first)
-                missing |= needed
+        inventory = Inventory(client, bindings.now)
+        await self._run(equal, Batch(inventory, bindings.now))
+        costly = {first for first in range(len(equal.firsts)) if _lacks(equal.run(first))}
         cost = await self._cost([equal.firsts[first] for first in sorted(costly)], client)
-        return CostPreview(cost, frozenset(missing), len(calls), sum(place not in costly for place in places))
+        return CostPreview(cost, frozenset(inventory.missing), len(calls), sum(place not in costly for place in places))
 
     async def _cost(self, calls: Sequence[Call], client: AsyncClient | AfterRefresh) -> Cost:
         """From how many to how many requests `calls` would spend."""
@@ -166,11 +164,24 @@ class Session:
             bindings = self._bindings()
             equal, _ = await _together(in_turns(calls, LIGHT_ITEMS_A_LOOK), bindings)
             await self._run(equal, Batch(foresight, bindings.now))
+            if any(_failed(equal.run(first)) for first in range(len(equal.firsts))):
+                return UNKNOWN
         return spread(foresight.by_subject() for foresight in guesses)
 
     def _bindings(self) -> Bindings:
         now = self._clock()
         return Bindings({"now": now, "today": utc_day(now), "client": self.client})
+
+
+def _lacks(run: Run | CellError) -> bool:
+    """Whether a function that ran on what is at hand lacked anything, or may have."""
+    return isinstance(run, Run) and (run.stale is not None or run.failed is not None or _failed(run))
+
+
+def _failed(run: Run | CellError) -> bool:
+    """Whether a function ended for no reason of its own: nobody knows what else it would have asked."""
+    is_own = isinstance(run, CellError) or run.error is None or isinstance(run.error, (UdfError, DataServiceError))
+    return not is_own
 
 
 async def _together(

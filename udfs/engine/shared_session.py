@@ -42,6 +42,14 @@ def configured() -> AbstractAsyncContextManager[Session]:
     return connect()
 
 
+class OpeningError(Exception):
+    """The session could not be opened, for a `reason` such as a setting that is missing."""
+
+    def __init__(self, reason: Exception) -> None:
+        super().__init__(str(reason))
+        self.reason = reason
+
+
 class SharedSession:
     """A session that any task of any event loop in any thread may await."""
 
@@ -53,7 +61,7 @@ class SharedSession:
         self._loop = EventLoopThread("dataservice-functions", at_end=self._open.aclose)
 
     async def value(self, function_id: str, args: Sequence[Any]) -> Any:
-        """The result of one call as `Session.value` gives it; raises what went wrong, also in opening the session."""
+        """The result of one call as `Session.value` gives it; raises what went wrong, and `OpeningError`."""
         return await asyncio.wrap_future(self._loop.start(self._value(function_id, args)))
 
     def result(self, function_id: str, args: Sequence[Any]) -> Any:
@@ -67,8 +75,14 @@ class SharedSession:
     async def _value(self, function_id: str, args: Sequence[Any]) -> Any:
         async with self._opening:
             if self._session is None:
-                self._session = await self._open.enter_async_context(self._connect())
+                self._session = await self._opened()
         return await self._session.value(function_id, args)
+
+    async def _opened(self) -> Session:
+        try:
+            return await self._open.enter_async_context(self._connect())
+        except Exception as error:
+            raise OpeningError(error) from error
 
 
 class _Process:

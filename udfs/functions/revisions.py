@@ -44,4 +44,4 @@ async def REVISIONS(  # noqa: N802 - the id that workbooks store
     if vintages.looked.first_look == NEVER_YET:
         raise NoDataError(f"nobody here looked at {name} yet; SIGNAL or SIGNAL_HISTORY is a look")
     found = vintages.revision_columns(observed_at, start)
-    return Table(tuple(found), tuple(found.values()), is_zoned=True)
+    return Table(tuple(found), tuple(found.values()))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import MISSING, fields
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Annotated, Any
 
 from dataservice.client import (
@@ -27,6 +28,7 @@ from udfs.errors import NoDataError, reason
 from udfs.records.revisions import Revision, last_revision
 
 
+@lru_cache(maxsize=16_384)
 def label(resource: Resource[Any]) -> str:
     """The resource in words: what it is, and the filters that make it special: `wire (kind=news, since=2026-08-01)`."""
     what = type(resource).__name__.removesuffix("Resource").lower()

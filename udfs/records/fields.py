@@ -13,11 +13,15 @@ from typing import Any, Generic, TypeVar
 
 from dataservice.models import Record
 from udfs.arguments.kinds import Choice, Names, Text, shown
+from udfs.arguments.other_tools import advice
 from udfs.cells import Table, table
 from udfs.errors import ArgumentError
 from udfs.records.lookup import nearest
 
 R = TypeVar("R", bound=Record)
+
+MAX_COLUMNS = 256
+"""The most columns that a table is asked for: more than any record has fields, and soon filled."""
 
 ALL_FIELDS = "*"
 """In place of field names: every field there is."""
@@ -55,6 +59,7 @@ class Fields(Generic[R]):
             example=example,
             choices=tuple(choices or self.choices),
             open_choices=True,
+            most=MAX_COLUMNS,
         )
 
     def one(self, help: str, example: str, also: Sequence[Choice] = ()) -> Text:  # noqa: A002 - as `Kind` calls it
@@ -89,13 +94,16 @@ class Fields(Generic[R]):
             return name
         guess = nearest(name, names)
         meant = f" (did you mean {guess}?)" if guess else ""
-        raise ArgumentError(f"there is no field {shown(name)}{meant}; there are {', '.join(names)}")
+        hint = advice("field", name)
+        raise ArgumentError(f"there is no field {shown(name)}" + (hint or f"{meant}; there are {', '.join(names)}"))
 
     def select(self, names: Sequence[str], records: Sequence[R]) -> list[str]:
         """The fields meant by `names`, `*` being all of them."""
         found: list[str] = []
         for name in names:
             found.extend(self.names(records) if name == ALL_FIELDS else [self.find(name, records)])
+            if len(found) > MAX_COLUMNS:
+                raise ArgumentError(f"a table has at most {MAX_COLUMNS} columns")
         return found
 
     def raw(self, record: R, name: str) -> Any:

@@ -8,13 +8,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, date, datetime, time
-from difflib import get_close_matches
 from typing import Any, TypeVar
 
-from dataservice.client.contract.results import COMPARED
+from dataservice.client.contract.nearest import COMPARED, NearestNames
 from dataservice.models import Record, Signal
 from udfs.arguments.kinds import shown
-from udfs.errors import NoDataError
+from udfs.errors import ArgumentError, NoDataError
 
 R = TypeVar("R", bound=Record)
 T = TypeVar("T")
@@ -26,6 +25,9 @@ NEAR = 0.7
 
 SHORT, NEAR_SHORT = 4, 0.6
 """Two letters that changed places weigh more in a name of so few: iol is near oil."""
+
+MOST_WORDS = 32
+"""Words of one search: more than a headline has."""
 
 LISTED = 12
 """Names that a message lists at most: more do not help in a cell's tooltip."""
@@ -45,11 +47,18 @@ def find_record(records: Sequence[R], name: str, what: str) -> R:
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
     """The known name most like `name`, or one that holds it as a word; None where none is near."""
-    folded = {candidate[:COMPARED].casefold(): candidate for candidate in reversed(list(known))}
-    asked = name[:COMPARED].casefold()
-    found = get_close_matches(asked, folded, n=1, cutoff=NEAR if len(asked) > SHORT else NEAR_SHORT)
-    found = found or [each for each in reversed(folded) if asked in WORD.findall(each)][:1]
-    return folded[found[0]] if found else None
+    names = list(known)
+    return _nearest(name, NearestNames(names)) or _holding(name[:COMPARED].casefold(), names)
+
+
+def _nearest(name: str, known: NearestNames) -> str | None:
+    asked = name[:COMPARED]
+    return known.nearest(asked, cutoff=NEAR if len(asked) > SHORT else NEAR_SHORT)
+
+
+def _holding(word: str, known: Iterable[str]) -> str | None:
+    """The first name that holds this very word."""
+    return next((name for name in known if word in WORD.findall(name[:COMPARED].casefold())), None)
 
 
 def unknown(what: str, name: str, known: Sequence[str]) -> str:
@@ -99,7 +108,15 @@ def in_order(records: Iterable[T], value: Callable[[T], Any], *, reverse: bool =
 def words_of(text: str) -> list[str]:
     """The words that are looked for, in lower case; what holds none, such as `%`, is looked for as it is."""
     folded = text.casefold()
-    return WORD.findall(folded) or folded.split()
+    return list(dict.fromkeys(WORD.findall(folded) or folded.split()))
+
+
+def searched_words(search: str) -> list[str]:
+    """The words of a search; raises `ArgumentError` for more than anybody looks for: each is looked for everywhere."""
+    words = words_of(search)
+    if len(words) > MOST_WORDS:
+        raise ArgumentError(f"a search has at most {MOST_WORDS} words, not {len(words):,}")
+    return words
 
 
 def matches(words: Sequence[str], texts: Iterable[str | None]) -> bool:
@@ -110,7 +127,7 @@ def matches(words: Sequence[str], texts: Iterable[str | None]) -> bool:
 
 def ranked(search: str, signals: Iterable[Signal]) -> list[Signal]:
     """The signals that hold every word of `search`, the best match first, equal ones in the order of their slugs."""
-    words = words_of(search)
+    words = searched_words(search)
     asked = search.strip().casefold()
     found = [(_rank(asked, words, signal), signal) for signal in signals if matches(words, _texts(signal))]
     return [signal for _, signal in sorted(found, key=lambda pair: (pair[0], pair[1].slug))]
@@ -119,8 +136,9 @@ def ranked(search: str, signals: Iterable[Signal]) -> list[Signal]:
 def corrected(search: str, signals: Iterable[Signal]) -> str | None:
     """The search with words that no signal holds replaced by the nearest that one does; None where none is near."""
     known = sorted({word for signal in signals for text in _texts(signal) if text for word in words_of(text)})
-    words = [word if any(word in each for each in known) else nearest(word, known) for word in words_of(search)]
-    return " ".join(word for word in words if word) if all(words) and words != words_of(search) else None
+    names, asked = NearestNames(known), searched_words(search)
+    words = [word if any(word in each for each in known) else _nearest(word, names) for word in asked]
+    return " ".join(word for word in words if word) if all(words) and words != asked else None
 
 
 def _names(record: Record) -> tuple[str, ...]:

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dataservice.client.archive.looked import NEVER_BEFORE, Moments
-from dataservice.observations import Observations, Times, Values
+from dataservice.moments import Times
+from dataservice.observations import Observations, Values
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dataservice.client.contract.windows import Window, day_after
-from dataservice.observations import Times
+from dataservice.moments import Times
 
 Moments: TypeAlias = NDArray[np.int64]
 """Times of looks in microseconds since the epoch (UTC)."""

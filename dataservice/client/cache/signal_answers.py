@@ -20,6 +20,7 @@ from dataservice.client.cache.history import findings, window_of
 from dataservice.client.cache.recent import contradicts, corrected, window_of_detail, with_detail
 from dataservice.client.cache.spans import History
 from dataservice.client.cache.stored_answers import NEVER, StoredAnswers
+from dataservice.client.contract.requests import can_exist
 from dataservice.client.contract.resources import HistoryResource, KnownDaysResource, Resource, SignalResource
 from dataservice.client.contract.results import Catalogue, SignalDetail
 from dataservice.client.contract.windows import Window, utc_day
@@ -72,8 +73,13 @@ class SignalAnswers(StoredAnswers):
         self.rules = replace(self.rules, not_before=self.rules.not_before - seconds)
 
     async def looked_up(self, resource: Resource[Any], now: float) -> Any:
-        """What is known here by itself of the past, of names or of days; never a request."""
+        """What is known here by itself of the past, of names or of days; never a request.
+
+        Of a name that no signal can have, nothing is known.
+        """
         match resource:
+            case VintagesResource(slug) | KnownDaysResource(slug) if not can_exist(SignalResource(slug)):
+                return Vintages.nothing() if isinstance(resource, VintagesResource) else ()
             case VintagesResource(slug):
                 return await self.archive.vintages(slug)
             case KnownDaysResource(slug):

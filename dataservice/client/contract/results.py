@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, time
-from difflib import get_close_matches
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from dataservice.client.contract.nearest import Suggestions
 from dataservice.models import Current, Index, Observation, Record, Signal
 from dataservice.observations import Observations
 from dataservice.shown import short_html
@@ -20,9 +20,6 @@ R_co = TypeVar("R_co", bound=Record, covariant=True)
 
 NAMED = 5
 """Slugs that a repr shows: enough to recognize the answer."""
-
-COMPARED = 80
-"""Characters of a name that are compared: comparing takes time that grows with the square of the length."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,23 +68,15 @@ class Catalogue:
 
     def nearest(self, name: str) -> str | None:
         """The slug whose signal's slug, shortcode or name is most like `name`; None where none is."""
-        return self._nearest(name[:COMPARED].casefold())
+        return self._suggestions.suggested(name)
 
     @cached_property
-    def _nearest(self) -> Callable[[str], str | None]:
-        """Remembers its answers: a hundred cells with one wrong name compare it once."""
+    def _suggestions(self) -> Suggestions:
         slugs: dict[str, str] = {}
         for signal in self.signals:
-            for name in (signal.slug, signal.shortcode, signal.name):
-                if name:
-                    slugs.setdefault(name[:COMPARED].casefold(), signal.slug)
-
-        @lru_cache(maxsize=1024)
-        def nearest(folded: str) -> str | None:
-            found = get_close_matches(folded, slugs, n=1)
-            return slugs[found[0]] if found else None
-
-        return nearest
+            for name in filter(None, (signal.slug, signal.shortcode, signal.name)):
+                slugs.setdefault(name, signal.slug)
+        return Suggestions(slugs)
 
     def __repr__(self) -> str:
         return f"Catalogue({_counted(self.signals, 'signals')})"

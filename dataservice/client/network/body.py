@@ -7,7 +7,6 @@ from codecs import BOM_UTF8
 
 import httpx
 
-from dataservice.client.network.connections import PlainResponse
 from dataservice.errors import MalformedAnswerError
 
 ACCEPTED = "gzip, deflate"
@@ -19,10 +18,10 @@ MAX_ANSWER_BYTES = 16 * 2**20
 _WBITS = {"gzip": 16 + zlib.MAX_WBITS, "x-gzip": 16 + zlib.MAX_WBITS, "deflate": zlib.MAX_WBITS}
 
 
-async def read_body(response: httpx.Response | PlainResponse, max_bytes: int) -> bytes:
+async def read_body(response: httpx.Response, max_bytes: int) -> bytes:
     """The unpacked body of `response`; raises `MalformedAnswerError` where it is longer than `max_bytes` or damaged."""
     # A transport made for tests hands over answers that are read already.
-    if isinstance(response, httpx.Response) and response.is_stream_consumed:
+    if response.is_stream_consumed:
         return _bounded(response.content, max_bytes).removeprefix(BOM_UTF8)
     packing = response.headers.get("content-encoding", "identity").strip().lower() or "identity"
     if packing not in {"identity", *_WBITS}:
@@ -30,7 +29,7 @@ async def read_body(response: httpx.Response | PlainResponse, max_bytes: int) ->
     unpack = None if packing == "identity" else Unpacking(_WBITS[packing], max_bytes)
     parts: list[bytes] = []
     size = 0
-    async for raw in response.aiter_raw() if isinstance(response, httpx.Response) else response:
+    async for raw in response.aiter_raw():
         part = raw if unpack is None else unpack.more(raw)
         size += len(part)
         if size > max_bytes:

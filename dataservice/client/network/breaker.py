@@ -34,6 +34,8 @@ from dataservice.errors import (
     UnavailableError,
 )
 
+NO_KEY = "no API key is configured; put it into DATA_SERVICE_API_KEY or run `addin key set`"
+
 NEGATIVE_TTL_S = 300.0
 """An unknown name may be created any time: five minutes save the requests of a hundred equal cells."""
 
@@ -59,7 +61,7 @@ class CircuitBreaker:
     """The breaker of one client; without a key it stays open for ever."""
 
     def __init__(self, *, has_key: bool = True) -> None:
-        self._no_key = None if has_key else OpenBreaker(MissingKeyError("no API key is configured"), float("inf"))
+        self._no_key = None if has_key else OpenBreaker(MissingKeyError(NO_KEY), float("inf"))
         self._key: OpenBreaker | None = None
         self._outage: OpenBreaker | None = None
         self._endpoints: dict[Endpoint, OpenBreaker] = {}

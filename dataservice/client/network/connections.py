@@ -1,177 +1,198 @@
-"""The connections to one service: kept between requests, found through the system's proxies, bounded in number."""
+"""The connections to one service, by http, https or through a proxy: aiohttp's, behind httpx's interface.
+
+aiohttp's pool stays cheap with many connections, and HTTP/1.1 knows no GOAWAY, at which requests under way are lost.
+"""
 
 from __future__ import annotations
 
-import asyncio
 import ssl
-import time
-from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable
+from base64 import b64encode
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
-from functools import cached_property
-from urllib.request import getproxies
+from select import select
+from types import SimpleNamespace
+from typing import Any
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
+from weakref import WeakSet
 
-import h11
+import aiohttp
 import httpx
+from yarl import URL
 
-from dataservice.client.network.plain_connection import Asked, PlainConnection, Service
+from dataservice.client.network.connection_errors import as_httpx, sent_once
 from dataservice.errors import ConnectionFailedError
 
 IDLE_S = 30.0
 """An idle connection is closed after half a minute: within a workbook's recalculations it is used again."""
 
-HTTP_PORT = 80
+MAX_HEADER_BYTES = 32 * 1024
+"""Of one line of an answer's head: four times what servers allow a request; endless ones end here."""
+
+
+class SendWatch:
+    """Whether a request was sent, as far as is known, and over which kind of connection."""
+
+    __slots__ = ("is_reused", "was_sent")
+
+    def __init__(self) -> None:
+        self.was_sent = False
+        """Whether the service may have taken it."""
+        self.is_reused = False
+        """Whether it goes over a connection that served another request before."""
 
 
 class Connections(httpx.AsyncBaseTransport):
-    """A transport over at most `at_most` connections to the service at `base_url`.
+    """A transport over at most `at_most` connections to the service at `base_url`, found through the system's proxies.
 
-    `verify` is whom https trusts, as httpx takes it. HTTPS, HTTP/2 and proxies are httpx's own business. Plain HTTP
-    goes over connections of our own, one by one: the bookkeeping of a pool grows with the square of its connections,
-    and with the layers around it takes several times as long as all the rest of a request.
+    `verify` is whom https trusts, as httpx takes it. A request may bring `timeout` and a `watch`, a `SendWatch`, in its
+    extensions. Only connecting is timed: callers time whole exchanges. It belongs to one event loop.
     """
 
-    def __init__(
-        self,
-        base_url: str,
-        at_most: int,
-        *,
-        verify: ssl.SSLContext | bool = True,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self._is_https = base_url.startswith("https:")
+    def __init__(self, base_url: str, at_most: int, *, verify: ssl.SSLContext | bool = True) -> None:
+        self._base_url = base_url
         self._at_most = at_most
         self._verify = verify
-        self._clock = clock
-        self._places = asyncio.Semaphore(at_most)
-        self._idle: deque[_Idle] = deque()
-        """Those in use are not here; the one used last is used next."""
+        self._session: aiohttp.ClientSession | None = None
+        self._proxy: Proxy | None = None
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """The response of the service, its body still to be read; it holds a connection until it is closed."""
-        if not self.is_plain:
-            response = await self._pool.send(request, stream=True)
-            self._pool.cookies.clear()  # nothing of one user's answer is kept for another
-            return response
-        asked = Asked(request.method, request.url.raw_path, request.headers.raw)
-        connect_s = request.extensions.get("timeout", {}).get("connect")
-        plain = await self.ask(asked, service_at(request.url), within_s=connect_s)
-        return httpx.Response(plain.status_code, headers=plain.headers, stream=plain)
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether `ask` may be used: neither https nor a proxy is in the way."""
-        return not self._is_https and not self._is_proxied
-
-    async def ask(
-        self, asked: Asked, service: Service, *, within_s: float | None, left: Callable[[], None] = lambda: None
-    ) -> PlainResponse:
-        """The response to a request over plain HTTP, without the objects of httpx around it.
-
-        `within_s` is how long connecting may take; `left` is called as soon as the request has left.
-        """
-        await self._places.acquire()
-        connection: PlainConnection | None = None
-        try:
-            connection = await self._connection_to(service, within_s)
-            connection.ask(asked)
-            left()
-            head = await connection.head()
-        except BaseException:
-            self._places.release()
-            if connection is not None:
-                await connection.aclose()
-            raise
-        return PlainResponse(head, connection, self._given_back)
+        session, proxy = self._session or self._open(), self._proxy
+        headers = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in request.headers.raw]
+        with as_httpx(proxy.host if proxy else ""):
+            answer = await session.request(
+                request.method,
+                URL(str(request.url), encoded=True),
+                headers=headers if proxy is None else [*headers, *proxy.headers],
+                allow_redirects=False,
+                timeout=aiohttp.ClientTimeout(sock_connect=request.extensions.get("timeout", {}).get("connect")),
+                trace_request_ctx=request.extensions.get("watch"),
+                **(proxy.for_aiohttp if proxy else {}),
+            )
+        return httpx.Response(answer.status, headers=answer.raw_headers, stream=_Body(answer))
 
     async def aclose(self) -> None:
-        """Close every connection that is idle; one in use is closed by whoever uses it."""
-        while self._idle:
-            await self._idle.pop().connection.aclose()
-        if "_pool" in self.__dict__:
-            await self._pool.aclose()
-            del self._pool
+        """Close every connection; a later request opens new ones."""
+        session, self._session = self._session, None
+        if session is not None:
+            await session.close()
 
-    async def _connection_to(self, service: Service, within_s: float | None) -> PlainConnection:
-        """The idle connection that was used last, if the service has not closed it; else a new one."""
-        while self._idle:
-            connection = self._idle.pop().connection
-            if connection.service == service and not connection.is_over():
-                return connection
-            await connection.aclose()
-        return await PlainConnection.to(service, within_s=within_s)
-
-    async def _given_back(self, connection: PlainConnection) -> None:
-        self._places.release()
-        now = self._clock()
-        if connection.is_ready_again():
-            self._idle.append(_Idle(connection, now))
-        else:
-            await connection.aclose()
-        while self._idle and now - self._idle[0].since > IDLE_S:
-            await self._idle.popleft().connection.aclose()
-
-    @cached_property
-    def _is_proxied(self) -> bool:
-        return bool({"http", "all"} & getproxies().keys())
-
-    @cached_property
-    def _pool(self) -> httpx.AsyncClient:
-        # A client and not a transport, because only a client finds the system's proxies.
-        limits = httpx.Limits(
-            max_connections=self._at_most, max_keepalive_connections=self._at_most, keepalive_expiry=IDLE_S
+    def _open(self) -> aiohttp.ClientSession:
+        self._proxy = proxy_to(self._base_url)
+        self._session = aiohttp.ClientSession(
+            connector=_Connector(limit=self._at_most, keepalive_timeout=IDLE_S, ssl=self._context()),
+            cookie_jar=aiohttp.DummyCookieJar(),  # nothing of one user's answer is kept for another
+            timeout=aiohttp.ClientTimeout(total=None),
+            auto_decompress=False,
+            max_line_size=MAX_HEADER_BYTES,
+            max_field_size=MAX_HEADER_BYTES,
+            trace_configs=[_watching()],
+            middlewares=[sent_once],
         )
-        try:
-            return httpx.AsyncClient(
-                http2=self._is_https,
-                limits=limits,
-                timeout=None,  # noqa: S113 - each request brings its own
-                follow_redirects=False,
-                verify=self._verify,
-            )
-        except (ImportError, ValueError, httpx.InvalidURL):  # SOCKS needs a package; the address may hold a password
-            problem = "the proxy in HTTPS_PROXY, HTTP_PROXY or ALL_PROXY cannot be used: give it as http://host:port"
-        raise ConnectionFailedError(problem)
+        return self._session
+
+    def _context(self) -> ssl.SSLContext | bool:
+        if not self._base_url.startswith("https:"):
+            return True
+        context = httpx.create_ssl_context(verify=self._verify)
+        context.set_alpn_protocols(["http/1.1"])
+        return context
 
 
-@dataclass(frozen=True, slots=True)
-class _Idle:
-    connection: PlainConnection
-    since: float
+class _Connector(aiohttp.TCPConnector):
+    """Hands out no idle connection that the other side has closed, or over which it said more than was asked for."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self._served: WeakSet[object] = WeakSet()
+
+    async def connect(
+        self, req: aiohttp.ClientRequest, traces: list[Any], timeout: aiohttp.ClientTimeout
+    ) -> aiohttp.connector.Connection:
+        """The connection for a request."""
+        while True:
+            connection = await super().connect(req, traces, timeout)
+            if connection.protocol not in self._served:
+                self._served.add(connection.protocol)
+                return connection
+            if not _is_over(connection):
+                return connection
+            connection.close()
 
 
-class PlainResponse(httpx.AsyncByteStream):
-    """A status, headers by their names in lower case, and the body as it arrives.
+def _is_over(connection: aiohttp.connector.Connection) -> bool:
+    """Whether an idle connection has ended, also if the event loop has not seen that yet."""
+    if connection.protocol is None or connection.protocol.should_close or connection.transport is None:
+        return True
+    try:
+        return bool(select([connection.transport.get_extra_info("socket")], [], [], 0)[0])
+    except (OSError, ValueError):  # no such place for it in `select`: then the loop tells soon enough
+        return False
 
-    When it is closed, the connection is given back, to be used again if all was read.
-    """
 
-    def __init__(
-        self,
-        head: h11.Response,
-        connection: PlainConnection,
-        give_back: Callable[[PlainConnection], Awaitable[None]],
-    ) -> None:
-        self.status_code = head.status_code
-        self.headers: dict[str, str] = {}
-        for raw_name, raw_value in head.headers:
-            name, value = raw_name.decode("ascii"), raw_value.decode("latin-1")
-            self.headers[name] = f"{self.headers[name]}, {value}" if name in self.headers else value
-        self._connection = connection
-        self._give_back = give_back
-        self._is_closed = False
+def _watching() -> aiohttp.TraceConfig:
+    """What tells the `SendWatch` of a request how far it has come."""
+
+    async def reused(_: aiohttp.ClientSession, context: SimpleNamespace, __: object) -> None:
+        if context.trace_request_ctx is not None:
+            context.trace_request_ctx.is_reused = True
+
+    async def sent(_: aiohttp.ClientSession, context: SimpleNamespace, __: object) -> None:
+        if context.trace_request_ctx is not None:
+            context.trace_request_ctx.was_sent = True
+
+    tracing = aiohttp.TraceConfig()
+    tracing.on_connection_reuseconn.append(reused)
+    tracing.on_request_headers_sent.append(sent)
+    return tracing
+
+
+class _Body(httpx.AsyncByteStream):
+    """The body of an answer as it arrives."""
+
+    def __init__(self, answer: aiohttp.ClientResponse) -> None:
+        self._answer = answer
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        while (part := await self._connection.part()) is not None:
-            yield part
+        with as_httpx():
+            async for part in self._answer.content.iter_any():
+                yield part
 
     async def aclose(self) -> None:
-        """Give the connection back."""
-        if not self._is_closed:
-            self._is_closed = True
-            await self._give_back(self._connection)
+        """Give the connection back; one over which more would come is closed."""
+        self._answer.close()
 
 
-def service_at(url: httpx.URL) -> Service:
-    """Host and port of a service whose address is plain HTTP."""
-    return url.raw_host.decode(), url.port or HTTP_PORT
+@dataclass(frozen=True, slots=True, repr=False)
+class Proxy:
+    """An HTTP proxy on the way to the service; who may use it is shown nowhere."""
+
+    host: str
+    for_aiohttp: dict[str, Any]
+    headers: tuple[tuple[str, str], ...] = ()
+    """Of a request that it is handed whole: inside a tunnel it sees none."""
+
+
+def proxy_to(base_url: str) -> Proxy | None:
+    """The proxy that the system names for this address; raises `ConnectionFailedError` for one that cannot be used."""
+    service = urlsplit(base_url)
+    proxies: dict[str, str] = getproxies()
+    address = proxies.get(service.scheme) or proxies.get("all")
+    if not address or proxy_bypass(service.netloc):
+        return None
+    try:
+        url = URL(address if "://" in address else f"http://{address}")
+    except ValueError:
+        url = URL()
+    if not url.host or url.scheme not in {"http", "https"}:
+        problem = "the proxy in HTTPS_PROXY, HTTP_PROXY or ALL_PROXY cannot be used: give it as http://host:port"
+        raise ConnectionFailedError(problem)
+    options: dict[str, Any] = {"proxy": url.with_user(None)}
+    headers: dict[str, str] = {}
+    if url.user is not None:
+        named = f"{url.user}:{url.password or ''}".encode()
+        headers["Proxy-Authorization"] = f"Basic {b64encode(named).decode()}"
+    if service.scheme == "https":
+        return Proxy(url.host, {**options, "proxy_headers": headers})
+    return Proxy(url.host, options, tuple(headers.items()))

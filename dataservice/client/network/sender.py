@@ -12,11 +12,12 @@ from dataservice.client.contract.quota import requests_at_once
 from dataservice.client.contract.requests import Request
 from dataservice.client.contract.resources import Resource
 from dataservice.client.network.breaker import CircuitBreaker
+from dataservice.client.network.connections import SendWatch
 from dataservice.client.network.error_mapping import Failure, month_spent
 from dataservice.client.network.limiter import PriorityLimiter
 from dataservice.client.network.meter import Meter
 from dataservice.client.network.ticket import Ticket
-from dataservice.client.network.transport import CONNECTIONS, Departure, Exchange, Transport
+from dataservice.client.network.transport import CONNECTIONS, Exchange, Transport
 from dataservice.client.network.usage import UsageTracker
 from dataservice.errors import ConnectionFailedError, DataServiceError, DeadlineExceededError, MalformedAnswerError
 
@@ -93,7 +94,7 @@ class RequestSender:
         self._sleep = sleep
         self._jitter = jitter
         self._limiter = PriorityLimiter(CONNECTIONS)
-        self._last_departure: Departure | None = None
+        self._last_watch: SendWatch | None = None
 
     async def fetch(self, request: Request, context: CallContext, decode: Callable[[bytes], T]) -> T:
         """What `decode` makes of the body of a 200; raises `DataServiceError` where there is none."""
@@ -157,7 +158,7 @@ class RequestSender:
         """Let the next requests leave first: answers are worked on while those are under way."""
         for _ in range(TURNS_TO_LEAVE):
             await asyncio.sleep(0)
-            if self._last_departure is None or self._last_departure.has_left():
+            if self._last_watch is None or self._last_watch.was_sent:
                 return
 
     async def _admitted(self, request: Request, context: CallContext) -> Exchange:
@@ -196,14 +197,14 @@ class RequestSender:
     async def _exchange(self, request: Request, context: CallContext, ticket: Ticket) -> Exchange:
         """The exchange, counted before it begins; what the service surely did not count is given back."""
         context.meter.add(1)
-        departure, is_spent = self._transport.departure(), False
-        self._last_departure = departure
+        watch, is_spent = SendWatch(), False
+        self._last_watch = watch
         try:
             now = self._clock()
-            exchange = await self._transport.send(request, now, departure, within_s=context.left_s(now))
+            exchange = await self._transport.send(request, now, watch, within_s=context.left_s(now))
             is_spent = exchange.spent
         except asyncio.CancelledError:
-            is_spent = departure.has_left()
+            is_spent = watch.was_sent
             raise
         finally:
             if not is_spent:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any
 
 import httpx
 
@@ -13,10 +11,9 @@ from dataservice.client.contract.quota import Quota, quota_in
 from dataservice.client.contract.requests import Request
 from dataservice.client.fair_timeout import FairTimeout
 from dataservice.client.network.body import ACCEPTED, MAX_ANSWER_BYTES, read_body
-from dataservice.client.network.connections import Connections, PlainResponse, service_at
+from dataservice.client.network.connections import Connections, SendWatch
 from dataservice.client.network.credentials import ApiKey
 from dataservice.client.network.error_mapping import Failure, failed_answer, failed_exchange, page_in_place
-from dataservice.client.network.plain_connection import Asked
 
 CONNECTIONS = 16
 """Requests under way at a time: 200 series at 50 ms each take 0.6 s, and no service feels attacked."""
@@ -24,6 +21,8 @@ CONNECTIONS = 16
 CONNECT_S = 4.0  # a host that is there accepts within one second even from the other side of the world
 
 NOT_COUNTED = frozenset({httpx.codes.UNAUTHORIZED, httpx.codes.TOO_MANY_REQUESTS})
+
+NEVER_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.InvalidURL)
 
 PRODUCT = "dataservice-addin"
 
@@ -43,30 +42,6 @@ class Exchange:
 
         So does a request that left and whose answer was lost: the service most likely counted it.
         """
-
-
-class Departure:
-    """Whether a request has left this machine, as far as the transport tells."""
-
-    def __init__(self, *, is_traced: bool) -> None:
-        self._is_traced = is_traced
-        self._left = False
-
-    def leave(self) -> None:
-        """Note that the request has left."""
-        self._is_traced = self._left = True
-
-    async def trace(self, event: str, info: Mapping[str, Any]) -> None:
-        """Note what the transport does; a request to a proxy to connect is not ours."""
-        self._is_traced = True
-        if event.endswith("send_request_headers.complete"):
-            self._left |= getattr(info.get("request"), "method", b"") != b"CONNECT"
-
-    def has_left(self, error: BaseException | None = None) -> bool:
-        """Whether the service may have counted the request, which ended in `error`."""
-        if self._is_traced:
-            return self._left
-        return not isinstance(error, httpx.ConnectError | httpx.ConnectTimeout | httpx.PoolTimeout | httpx.InvalidURL)
 
 
 class Transport:
@@ -91,28 +66,21 @@ class Transport:
             "Accept-Encoding": ACCEPTED,
             "User-Agent": user_agent or _product(),
         }
-        base = httpx.URL(base_url)
-        self._service, self._raw_path = service_at(base), base.raw_path.rstrip(b"/")
-        self._raw_headers = [(b"Host", base.netloc), *((k.encode(), v.encode()) for k, v in self._headers.items())]
-        self._doubtful_address = base_url if self._raw_path else ""  # until something is found there
+        # Until something is found there.
+        self._doubtful_address = base_url if httpx.URL(base_url).path.strip("/") else ""
         self._max_answer_bytes = max_answer_bytes
-        _keep_headers_out_of_logs()
 
-    def departure(self) -> Departure:
-        """The watch over one request to come."""
-        return Departure(is_traced=not self._is_given)
-
-    async def send(self, request: Request, now: float, departure: Departure, *, within_s: float) -> Exchange:
+    async def send(self, request: Request, now: float, watch: SendWatch, *, within_s: float) -> Exchange:
         """The outcome of one request; never raises, except `asyncio.CancelledError`."""
         try:
             async with FairTimeout(within_s):
-                return await self._exchange(request, now, departure, within_s)
+                return await self._exchange(request, now, watch, within_s)
         except Exception as error:  # noqa: BLE001 - whatever a transport raises, the client raises only its own errors
-            return Exchange(failed_exchange(request, error), spent=departure.has_left(error))
+            return Exchange(failed_exchange(request, error), spent=watch.was_sent)
 
-    async def _exchange(self, request: Request, now: float, departure: Departure, within_s: float) -> Exchange:
+    async def _exchange(self, request: Request, now: float, watch: SendWatch, within_s: float) -> Exchange:
         # The whole exchange is timed by its caller; only a connection that is not accepted is given up sooner.
-        response = await self._response(request.target, departure, connect_s=min(CONNECT_S, within_s))
+        response = await self._response(request.target, watch, connect_s=min(CONNECT_S, within_s))
         try:
             status, quota = response.status_code, quota_in(response.headers, now)
             _logger.debug("GET %s: HTTP %d", request.target, status)
@@ -134,18 +102,20 @@ class Transport:
         )
         return Exchange(failure, quota, spent=spent)
 
-    async def _response(self, target: str, departure: Departure, *, connect_s: float) -> httpx.Response | PlainResponse:
+    async def _response(self, target: str, watch: SendWatch, *, connect_s: float) -> httpx.Response:
         """The response, its body still to be read; only here the request gets the key: nothing else holds it."""
-        if isinstance(self._http, Connections) and self._http.is_plain:
-            asked = Asked("GET", self._raw_path + target.encode(), [*self._raw_headers, *self._authorization()])
-            return await self._http.ask(asked, self._service, within_s=connect_s, left=departure.leave)
-        extensions = {"timeout": {"connect": connect_s}, "trace": departure.trace}
-        sent = httpx.Request("GET", self._base_url + target, headers=self._headers, extensions=extensions)
-        sent.headers.update(self._authorization())
-        return await self._http.handle_async_request(sent)
-
-    def _authorization(self) -> list[tuple[bytes, bytes]]:
-        return [] if self._key is None else [(b"Authorization", b"Bearer " + self._key.reveal().encode())]
+        extensions = {"timeout": {"connect": connect_s}, "watch": watch}
+        request = httpx.Request("GET", self._base_url + target, headers=self._headers, extensions=extensions)
+        if self._key is not None:
+            request.headers["Authorization"] = f"Bearer {self._key.reveal()}"
+        try:
+            response = await self._http.handle_async_request(request)
+        except Exception as error:
+            # A transport that was given from outside tells nothing on the way.
+            watch.was_sent |= self._is_given and not isinstance(error, NEVER_SENT)
+            raise
+        watch.was_sent = True
+        return response
 
     async def aclose(self) -> None:
         """Close the connections."""
@@ -158,8 +128,3 @@ def _product() -> str:
         return f"{PRODUCT}/{version(PRODUCT)}"
     except PackageNotFoundError:
         return PRODUCT
-
-
-def _keep_headers_out_of_logs() -> None:
-    """HTTP/2's header compression logs, at DEBUG, the very bytes that hold the key: let it log no debug records."""
-    logging.getLogger("hpack.hpack").setLevel(logging.INFO)

@@ -1,6 +1,5 @@
 """The ASGI application over one store, and what it says about itself (contract: Other addresses)."""
 
-import os
 from functools import cache
 from typing import Any
 
@@ -71,11 +70,6 @@ def create_app(store: Store) -> FastAPI:
     app.add_middleware(ReadyAnswersMiddleware)
     app.add_middleware(AuthMiddleware, store=store)
     return app
-
-
-def app_from_environment() -> FastAPI:
-    """The application on the database named by `DATA_SERVICE_DB`: how worker processes find it."""
-    return create_app(Store(os.environ[DATABASE_VARIABLE]))
 
 
 def _add_descriptions(app: FastAPI) -> None:

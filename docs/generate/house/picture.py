@@ -97,6 +97,7 @@ SERVER = Card(
     "The service, embedded.",
     {
         "sample": "made-up data",
+        "variants": "other answers to open questions",
         "http": "routes and keys",
         "imports": "data sets from files",
         "db": "schema, keys, usage, queries",

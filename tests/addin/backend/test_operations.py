@@ -35,7 +35,7 @@ def test_without_the_service_it_is_alive_and_not_ready(backend, service):
     service.running.stop()
     assert backend.http.get("/health").status_code == 200
     response = backend.http.get("/ready")
-    assert (response.status_code, response.json()["service"]) == (503, "failing (ConnectError)")
+    assert (response.status_code, response.json()["service"]) == (503, "failing (RefusedError)")
 
 
 async def test_an_answer_holds_for_ten_seconds(service):
@@ -116,3 +116,8 @@ def test_the_banner_tells_redis_and_the_public_address_but_no_password():
     assert "Each user" in told
     assert "a-password" not in told
     assert deployment(Settings()) == []
+
+
+def test_the_status_tells_of_a_name_that_no_service_can_have(backend):
+    backend.batch(["SIGNAL", "no such name"])
+    assert backend.http.get("/status").status_code == 200

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.addin.backend.sign_in_provider import backend_with_sign_in, provider
+from tests.addin.backend.sign_in.identity_provider import backend_with_sign_in, provider
 from tests.addin.backends import backend_of
 from tests.addin.commands import addin, environment
 from tests.addin.serving import ctrl_c, started

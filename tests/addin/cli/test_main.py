@@ -1,6 +1,7 @@
 """The command line as users meet it."""
 
 import inspect
+import os
 import re
 import stat
 import subprocess
@@ -12,7 +13,7 @@ import typer
 
 from addin.cli.main import COMMANDS, app
 from docs.generate.commands import commands
-from tests.addin.commands import addin, environment
+from tests.addin.commands import addin, addin_anew, environment
 from tests.project.files import files_ending, read
 
 KEY = "ds_" + "0123456789abcdef" * 2 + "01234567"
@@ -33,7 +34,7 @@ def test_the_line_in_the_list_is_the_first_of_the_commands_own_help(name):
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_explains_itself(name):
-    done = addin(name, "--help")
+    done = addin_anew(name, "--help", environ=os.environ)
     assert done.returncode == 0, done.stderr
     assert "Usage: addin" in done.stdout
 

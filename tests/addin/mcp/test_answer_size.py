@@ -101,8 +101,10 @@ async def test_the_catalogue_resource_is_bounded_and_names_the_tool_that_finds_t
 
 async def test_a_hundred_thousand_fields_are_refused_or_counted_once(shared_service):
     async with runner(shared_service) as agent:
-        with pytest.raises(ToolFailure, match="fields has 100,000 names; at most 200 are allowed"):
+        with pytest.raises(ToolFailure, match="fields takes at most 1,000 names, not 100,000"):
             await agent.ask("list_wire", fields=["*"] * 100_000)
+        with pytest.raises(ToolFailure, match="fields has 1,000 names; at most 200 are allowed"):
+            await agent.ask("list_wire", fields=["*"] * 1_000)
         before = time.process_time()
         found = await agent.ask("list_wire", fields=["*"] * 200, limit=200)
         assert found["items"]

@@ -11,7 +11,7 @@ from addin.mcp.runner import ToolFailure, ToolRunner
 from addin.mcp.tool import input_schema, output_schema
 from addin.mcp.tools import TOOLS
 from dataservice.client import AsyncClient
-from tests.addin.commands import addin, environment
+from tests.addin.commands import addin_anew, environment
 
 BY_NAME = {tool.name: tool for tool in TOOLS}
 
@@ -59,7 +59,7 @@ async def test_periods_are_counted_back_from_the_newest_observation(shared_servi
     async with runner(shared_service) as agent:
         found = await agent.ask("get_observations", slug="eia.wti.spot", freq="M", agg="mean", limit=3)
         assert [day for day, _ in found["rows"]] == ["2026-06-30", "2026-07-31", "2026-08-31"]
-        assert found["columns"] == ["date", "eia.wti.spot (mean)"]
+        assert found["columns"] == ["date", "eia.wti.spot (mean; partial 2026-08-31)"]
 
 
 async def test_the_period_under_way_is_dated_by_the_end_asked_for(shared_service):
@@ -176,6 +176,6 @@ def test_the_command_says_how_to_install_what_it_needs(tmp_path, shared_service)
     (blocked / "__init__.py").write_text("raise ModuleNotFoundError(\"No module named 'mcp'\", name='mcp')")
     environ = environment(tmp_path, shared_service)
     environ["PYTHONPATH"] = f"{tmp_path}:{environ['PYTHONPATH']}"
-    done = addin("mcp", environ=environ)
+    done = addin_anew("mcp", environ=environ)
     assert done.returncode == 1
     assert f'{sys.executable} -m pip install "mcp>=2"' in done.stderr

@@ -54,3 +54,10 @@ def test_the_cost_is_told_before_it_is_spent(backend, service):
 
 def _without_age(answer):
     return {name: value for name, value in answer.items() if name != "fresh_s"}
+
+
+def test_a_name_with_a_blank_stops_no_preview(backend):
+    calls = [["REVISIONS", "US CPI"], ["SIGNAL", "US CPI", "value", None, "asof=2026-06-30"], ["SIGNAL", "us-cpi"]]
+    preview = backend.http.post("/functions/cost", json={"calls": calls})
+    assert preview.status_code == 200
+    assert preview.json()["at_least"] >= 1

@@ -1,4 +1,4 @@
-"""A random life of workbooks before a real backend: what pages tell is what was counted, and previews hold what is spent.
+"""A random life of workbooks before a real backend: told is what was counted, and previews hold what is spent.
 
 `python -m tests.attack.pages.workbook_model --steps 10000` is the long run; the suite runs a short one.
 """

@@ -7,6 +7,7 @@ import pytest
 
 from dataservice.client import AsyncClient
 from dataservice.stores import SqliteStore
+from tests.dataservice.client.clocks import Clock
 from tests.dataservice.client.scripted import Scripted, answer, refusal, signal
 from tests.udfs.asking import session_on
 from udfs.cells import cells_of
@@ -125,3 +126,51 @@ async def test_a_range_of_which_one_cell_failed_for_now_is_asked_again():
     async with Scripted(handle).client() as client:
         (outcome,) = await Session(client).answer([Call("SIGNAL", ([["x.a"], ["x.b"]],))])
     assert outcome.fresh_for_s == 0
+
+
+async def test_a_month_after_they_were_pulled_three_histories_cost_what_is_told(service):
+    clock = Clock(1_788_200_000.0)
+    calls = [Call("SIGNAL_HISTORY", (slug, "MAX")) for slug in ("us-cpi", "us-10y", "eia.wti.spot")]
+    async with session_on(service, clock=clock) as session:
+        await session.answer(calls)
+        clock.advance(31 * 86_400)
+        before = service.running.request_count
+        preview = await session.cost(calls)
+        outcomes = await session.answer(calls)
+        spent = service.running.request_count - before
+    assert sum(outcome.requests for outcome in outcomes) == spent > 3
+    assert 0 < preview.cost.at_least <= spent
+    assert preview.cost.at_most is None or spent <= preview.cost.at_most
+
+
+async def test_a_cost_that_cannot_be_estimated_is_unknown_and_never_nothing(service):
+    async with session_on(service) as session:
+
+        async def cost_of(*_, **__):
+            raise OverflowError("date value out of range")
+
+        session.client.cost_of = cost_of
+        preview = await session.cost([Call("SIGNAL", ("us-cpi",))])
+    assert (preview.cost.at_most, preview.fresh_calls, str(preview.cost)) == (None, 0, "at least 0 requests")
+
+
+NO_NAMES = ("US CPI", "a\nb", "..", "x" * 500, " ", "us\u00a0cpi", "\ud800")
+
+
+@pytest.mark.parametrize("name", NO_NAMES, ids=ascii)
+async def test_a_name_that_no_signal_can_have_is_told_in_its_own_cell(service, name):
+    calls = [
+        Call("REVISIONS", (name,)),
+        Call("SIGNAL", (name, "value", None, "asof=2026-06-30")),
+        Call("SIGNAL_HISTORY", (name, "-1Y", None, "asof=2026-06-30")),
+        Call("SPARK", (name, None, None, "vintage=first")),
+        Call("EXPLAIN", (name,)),
+        Call("STATUS", (name,)),
+        Call("SIGNAL", ("us-cpi",)),
+    ]
+    async with session_on(service) as session:
+        preview = await session.cost(calls)
+        outcomes = await session.answer(calls)
+    assert isinstance(outcomes[-1].result, float)
+    assert all("please report" not in str(outcome.result) for outcome in outcomes)
+    assert preview.cost.at_least <= service.running.request_count == sum(outcome.requests for outcome in outcomes)

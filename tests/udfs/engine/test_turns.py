@@ -2,6 +2,7 @@
 
 import asyncio
 
+from tests.udfs.reader import MemoryReader
 from udfs.engine.batch import Batch, Run, needed
 from udfs.engine.effects import STEPS_A_TURN, gather
 
@@ -48,5 +49,5 @@ async def test_turns_inside_of_turns_end_with_the_same_results():
 
 async def test_counting_what_is_needed_goes_through_turns_too():
     run = Run(gather([doubled(number) for number in range(3 * STEPS_A_TURN)]))
-    assert await needed([run], NoReader(), 0.0) == set()
+    assert await needed([run], MemoryReader(), 0.0) == set()
     assert len(run.result) == 3 * STEPS_A_TURN

@@ -60,7 +60,7 @@ async def test_thirty_years_of_a_monthly_series_come_out_of_the_signal_s_own_req
 async def test_a_long_window_of_a_daily_series_is_asked_of_its_observations(service):
     async with at_noon(service) as session:
         found = await table(session, "eia.wti.spot", "-3Y")
-        assert found["date"].iloc[0] == pd.Timestamp(2023, 8, 31)
+        assert found["date"].iloc[0] == pd.Timestamp("2023-08-31", tz="UTC")
         assert service.running.requests == ["/v1/signals/eia.wti.spot/observations?start=2023-08-31"]
         await table(session, "eia.wti.spot", "-2Y")
         await table(session, "eia.wti.spot", "N500")
@@ -72,7 +72,7 @@ async def test_a_recent_history_that_is_too_short_never_stands_for_the_window(se
         await cells(session, "SIGNAL", "eia.wti.spot")
         whole = await table(session, "eia.wti.spot", "MAX")
     assert len(whole) > 1500
-    assert whole["date"].iloc[0] == pd.Timestamp(2020, 9, 1)
+    assert whole["date"].iloc[0] == pd.Timestamp("2020-09-01", tz="UTC")
 
 
 async def test_rows_before_the_window_serve_its_transforms(service):
@@ -106,7 +106,7 @@ async def test_a_frequency_starts_on_the_first_day_of_its_period_and_ends_no_lat
     async with at_noon(service) as session:
         rows = await cells(session, "SIGNAL_HISTORY", "eia.wti.spot", "2026-07-15", "2026-08-19", "freq=M; agg=mean")
         july = await table(session, "eia.wti.spot", "2026-07-01", "2026-07-31")
-    assert rows[0] == ("date", "eia.wti.spot (mean)")
+    assert rows[0] == ("date", "eia.wti.spot (mean; partial 2026-08-19)")
     assert rows[1] == (date(2026, 7, 31), pytest.approx(july["eia.wti.spot"].mean()))
     assert rows[2][0] == date(2026, 8, 19)
 
@@ -173,7 +173,7 @@ async def test_a_monthly_series_filled_among_daily_ones_begins_with_the_value_be
         (("us-cpi", "2024-01-02", "2024-01-01"), "start 2024-01-02 lies after end 2024-01-01"),
         ((",",), "slug holds no name"),
         (("",), "slug is missing: "),
-        (("us-cpi", "-1Y", None, "transform=yo"), "option transform: there is no transform 'yo'; there are pct, "),
+        (("us-cpi", "-1Y", None, "transform=yo"), "option transform: there is no transform 'yo'; there are none, "),
         (("us-cpi", "-1Y", None, "agg=median"), "option agg 'median' is not one of last, first, mean, sum, min, max"),
         (("us-cpi", "-1Y", None, "limit=0"), "option limit "),
         (("us-cpi", "-1Y", None, "freq=M", 5), "SIGNAL_HISTORY takes at most 4 arguments, not 5"),

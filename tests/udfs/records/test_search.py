@@ -2,10 +2,12 @@
 
 import string
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from dataservice.models import Signal
+from udfs.errors import ArgumentError
 from udfs.records.lookup import corrected, matches, ranked, words_of
 
 SIGNALS = [
@@ -85,3 +87,8 @@ def test_a_signal_asked_for_by_its_slug_comes_first_or_shares_its_name(catalogue
     for signal in catalogue:
         best = ranked(signal.slug, catalogue)[0]
         assert signal.slug in (best.slug, best.shortcode, best.name)
+
+
+def test_a_search_with_more_words_than_anybody_looks_for_is_refused():
+    with pytest.raises(ArgumentError, match=r"^a search has at most 32 words, not 5,000$"):
+        ranked(" ".join(map(str, range(5_000))), [])

@@ -4,7 +4,7 @@ import re
 
 import httpx
 
-from tests.addin.backend.sign_in_provider import CLIENT_SECRET, backend_with_sign_in, provider
+from tests.addin.backend.sign_in.identity_provider import CLIENT_SECRET, backend_with_sign_in, provider
 from tests.addin.excel.panes import opened
 from tests.project.files import PROJECT
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -17,6 +16,7 @@ import pytest
 from tests.addin.commands import environment
 from tests.addin.serving import address_in, started
 from tests.embedded import EmbeddedService
+from tests.forking import Forked
 
 PATIENCE_S = 60.0
 ATTEMPTS = 3
@@ -27,7 +27,7 @@ class Workers:
     """The address of several workers, and the process that watches them."""
 
     url: str
-    process: subprocess.Popen[str]
+    process: Forked
 
     @property
     def pids(self) -> list[int]:

@@ -141,13 +141,8 @@ def test_long_texts_make_the_blocks_smaller(pane):
           }
         }"""
     )
-    assert (
-        pane.tab.evaluate(
-            "import(PREFIX + 'workbook/freeze.js').then((m) => m.countFormulas(DataServiceRefresh.language, 'workbook'))"
-            ".then(({ count }) => count)".replace("PREFIX", PREFIX)
-        )
-        == 1_500
-    )
+    count = "m.countFormulas(DataServiceRefresh.language, 'workbook').then(({ count }) => count)"
+    assert pane.tab.evaluate(f"import({PREFIX} + 'workbook/freeze.js').then((m) => {count})") == 1_500
 
 
 def test_a_cell_that_excel_refuses_is_named_and_stops_no_other(pane):
@@ -240,7 +235,11 @@ def test_in_a_hidden_page_whose_timers_are_late_a_refresh_ends_as_soon(pane):
     put(pane, "A1", formula='=DS.SIGNAL("us-cpi")')
     put(pane, "A2", formula='=IF(FALSE,DS.SIGNAL("us-10y"),0)')  # a call that may or may not come
     refreshed(pane)
-    timed = "async () => { const began = performance.now(); await DataServiceRefresh.run(); return performance.now() - began; }"
+    timed = """async () => {
+      const began = performance.now();
+      await DataServiceRefresh.run();
+      return performance.now() - began;
+    }"""
     visible = pane.tab.evaluate(timed)
     pane.tab.evaluate("book.delayMs = 0; 0")
     pane.tab.evaluate("() => { const plain = setTimeout; globalThis.standIn = plain; }")

@@ -11,7 +11,7 @@ from addin.backend import create_app
 from addin.backend.sign_in.person import person_of
 from addin.config.settings import load_settings
 from addin.errors import SettingsError
-from tests.addin.backend.sign_in_provider import CLIENT_ID, CLIENT_SECRET, backend_with_sign_in, provider
+from tests.addin.backend.sign_in.identity_provider import CLIENT_ID, CLIENT_SECRET, backend_with_sign_in, provider
 
 CALLS = {"calls": [["SIGNAL", "us-cpi"]]}
 SESSION = "__Host-dataservice-session"

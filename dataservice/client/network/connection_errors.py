@@ -1,0 +1,111 @@
+"""What goes wrong with a connection, as errors of httpx that tell the cause: aiohttp's own may hold the key.
+
+httpx.TransportError
+├── ConnectError                nothing was sent
+│   ├── UnknownHostError        the name has no address
+│   ├── RefusedError            nobody listens there
+│   └── UntrustedError          the certificate is of an authority that is not trusted here
+├── ConnectTimeout              nothing was sent
+├── ProxyError                  nothing was sent; the status, where the proxy gave one
+│   └── ProxyAwayError          there is no proxy at the address that the system names
+├── RemoteProtocolError         what came is no HTTP
+│   └── NoAnswerError           the connection ended before the first byte of an answer
+└── ReadError                   the answer broke off
+"""
+
+from __future__ import annotations
+
+import errno
+import socket
+import ssl
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import aiohttp
+import httpx
+
+
+class UnknownHostError(httpx.ConnectError):
+    """The name of the service has no address."""
+
+
+class RefusedError(httpx.ConnectError):
+    """Nobody listens at the address of the service."""
+
+
+class UntrustedError(httpx.ConnectError):
+    """The certificate is of an authority that is not trusted here."""
+
+
+class ProxyAwayError(httpx.ProxyError):
+    """There is no proxy at the address that the system names."""
+
+
+class NoAnswerError(httpx.RemoteProtocolError):
+    """The connection ended before the first byte of an answer: perhaps the service had closed it before."""
+
+
+class _EndedError(aiohttp.ClientConnectionError):
+    """A connection that ended; aiohttp does not send the request again by itself, which may count twice."""
+
+
+async def sent_once(request: aiohttp.ClientRequest, handler: aiohttp.ClientHandlerType) -> aiohttp.ClientResponse:
+    """Send a request once: aiohttp repeats one whose connection ended, and the service may have counted it."""
+    try:
+        return await handler(request)
+    except aiohttp.ClientConnectorError:
+        raise
+    except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError) as error:
+        ended = _EndedError(type(error).__name__)
+    raise ended
+
+
+@contextmanager
+def as_httpx(proxy: str = "") -> Iterator[None]:
+    """Raise what aiohttp raises as an error of httpx; `proxy` is the name of the one that is used."""
+    try:
+        yield
+    except (aiohttp.ClientError, ValueError, OSError) as error:
+        if isinstance(error, TimeoutError) and not isinstance(error, aiohttp.ClientError):
+            raise  # of the caller's own limit
+        found = _as_httpx(error, proxy)
+    else:
+        return
+    raise found  # not from the one before, whose repr may hold the key
+
+
+def _as_httpx(error: Exception, proxy: str) -> httpx.TransportError:
+    match error:
+        case aiohttp.ClientProxyConnectionError():
+            return ProxyAwayError(proxy)
+        case aiohttp.ClientHttpProxyError():
+            return httpx.ProxyError(str(error.status))
+        case aiohttp.ConnectionTimeoutError() | aiohttp.ServerTimeoutError():
+            return httpx.ConnectTimeout("no connection in time")
+        case aiohttp.ClientConnectorCertificateError():
+            return UntrustedError(str(error.certificate_error))
+        case aiohttp.ClientConnectorError():
+            return _no_connection(error.os_error)
+        case _EndedError():
+            return NoAnswerError("the connection ended without an answer")
+        case aiohttp.InvalidURL() | aiohttp.NonHttpUrlClientError():
+            return httpx.UnsupportedProtocol("not an address of http or https")
+        case ValueError():
+            return httpx.LocalProtocolError("a request that cannot be sent")
+        case aiohttp.ClientResponseError():
+            return httpx.RemoteProtocolError("what came is no answer of HTTP")
+        case _:
+            return httpx.ReadError(type(error).__name__)
+
+
+def _no_connection(error: OSError) -> httpx.ConnectError:
+    """The error of a connection that was not made."""
+    match error:
+        case socket.gaierror():
+            return UnknownHostError(error.strerror or "")
+        case ssl.SSLCertVerificationError():
+            return UntrustedError(error.verify_message)
+        case _ if error.errno == errno.ECONNREFUSED or isinstance(error, ConnectionRefusedError):
+            return RefusedError(error.strerror or "")
+        case _:
+            return httpx.ConnectError(str(error))

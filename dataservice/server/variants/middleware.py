@@ -1,0 +1,155 @@
+"""The embedded service behind a variant: its own answers decide who may ask and what is counted, not how it is told."""
+
+import gzip
+import json
+from collections.abc import Mapping
+from datetime import date, timedelta
+from typing import Any
+from urllib.parse import parse_qsl, unquote, urlencode
+
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from dataservice.server.db.repository import Store
+from dataservice.server.variants.headers import quota_headers
+from dataservice.server.variants.lists import list_reply
+from dataservice.server.variants.pages import Reply, observations_reply
+from dataservice.server.variants.series import recent_rows, true_rows
+from dataservice.server.variants.spelling import record, written_rows
+
+SIGNALS = "/v1/signals"
+LISTS = {SIGNALS: "signals", **{f"/v1/{name}": name for name in ("indices", "currents", "codex", "almanac", "wire")}}
+OWN = {SIGNALS: ("category",), "/v1/indices": (), "/v1/currents": ()}
+"""Parameters that go on to the embedded service; of other lists all do."""
+
+WEB_PAGE = "<!DOCTYPE HTML PUBLIC '-//IETF//DTD HTML 2.0//EN'><html><head><title>404 Not Found</title></head></html>"
+
+
+class VariantMiddleware:
+    """ASGI middleware around the embedded service: asks it, and tells its answer as the `variant` does."""
+
+    def __init__(self, app: ASGIApp, store: Store, variant: Mapping[str, str]) -> None:
+        self._app = app
+        self._store = store
+        self._variant = variant
+        self._cut_on: dict[str, set[date]] = {}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["type"] != "http" or not scope["path"].startswith("/v1/"):
+            await self._app(scope, receive, send)
+            return
+        path, params = scope["path"], dict(parse_qsl(scope["query_string"].decode("ascii")))
+        if self._variant["address"] != "exact" and not path.endswith("/"):
+            status = int(self._variant["address"].removeprefix("moved-"))
+            await _sent(send, Reply(status, b"", {"Location": f"{path}/"}), [], is_packed=False)
+            return
+        path = path.rstrip("/") or path
+        if self._variant["slash"] == "html-404" and b"%2f" in scope.get("raw_path", b"").lower():
+            await _sent(send, Reply(404, WEB_PAGE, {}), [], is_packed=False)
+            return
+        status, headers, body = await self._asked({**scope, "path": path, "raw_path": path.encode()}, receive, params)
+        reply = self._reply(path, params, status, body)
+        accepts = "gzip" in Headers(scope=scope).get("accept-encoding", "")
+        is_packed = {"asked": accepts and len(body) > 4_096, "always": True}.get(self._variant["packing"], False)
+        told = quota_headers(headers, self._variant["headers"])
+        if reply.status == 404 and isinstance(reply.body, str):
+            told = []
+        await _sent(send, reply, told, is_packed=is_packed)
+
+    async def _asked(
+        self, scope: Scope, receive: Receive, params: Mapping[str, str]
+    ) -> tuple[int, dict[str, str], bytes]:
+        """What the embedded service answers: status, headers and body."""
+        path = scope["path"]
+        names = ("start", "end") if path.endswith("/observations") else OWN.get(path)
+        kept = {name: value for name, value in params.items() if names is None or name in names or "history" in name}
+        if path == SIGNALS:
+            kept["limit"] = "500"
+        plain = [(name, value) for name, value in scope["headers"] if name.lower() != b"accept-encoding"]
+        inner = {**scope, "query_string": urlencode(kept).encode(), "headers": plain}
+        start: Message = {}
+        parts: list[bytes] = []
+
+        async def heard(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                start.update(message)
+            else:
+                parts.append(message.get("body", b""))
+
+        await self._app(inner, receive, heard)
+        headers = {name.decode(): value.decode() for name, value in start["headers"]}
+        return start["status"], headers, b"".join(parts)
+
+    def _reply(self, path: str, params: Mapping[str, str], status: int, body: bytes) -> Reply:
+        if status == 404 and path.startswith(f"{SIGNALS}/"):
+            return self._unknown(body)
+        if status != 200:
+            return Reply(status, body, {"Content-Type": "application/json"})
+        if path in LISTS:
+            return list_reply(LISTS[path], json.loads(body), self._variant, params)
+        slug = unquote(path.removeprefix(f"{SIGNALS}/"))
+        if not slug.endswith("/observations"):
+            return self._detail(slug, params, json.loads(body)["data"])
+        rows = true_rows(self._store, slug.removesuffix("/observations"), self._variant) or []
+        if self._is_second_page(path, params):
+            return Reply(500, {"error": "internal error"}, {})
+        reply = observations_reply(rows, self._variant, path, params)
+        if reply.cut_on is not None:
+            self._cut_on.setdefault(path, set()).add(reply.cut_on)
+        return reply
+
+    def _is_second_page(self, path: str, params: Mapping[str, str]) -> bool:
+        """Whether a request goes on behind a page that was given, and is to fail."""
+        if self._variant["page-two"] == "good":
+            return False
+        if any(name in params for name in ("offset", "cursor", "page")):
+            return True
+        day, cut = params.get("start", ""), self._cut_on.get(path, set())
+        return any(day in (each.isoformat(), (each - timedelta(days=1)).isoformat()) for each in cut)
+
+    def _unknown(self, body: bytes) -> Reply:
+        match self._variant["unknown"]:
+            case "html-404":
+                return Reply(404, WEB_PAGE, {})
+            case "empty-404":
+                return Reply(404, b"", {})
+            case "null-200":
+                return Reply(200, {"data": None}, {})
+            case "error-200":
+                return Reply(200, {"error": "signal not found"}, {})
+            case "error-400":
+                return Reply(400, {"error": "unknown signal"}, {})
+            case _:
+                return Reply(404, body, {"Content-Type": "application/json"})
+
+    def _detail(self, slug: str, params: Mapping[str, str], found: dict[str, Any]) -> Reply:
+        rows = true_rows(self._store, slug, self._variant) or []
+        recent = recent_rows(rows, self._variant, int(params.get("history", "30")))
+        newest = recent_rows(rows, {**self._variant, "history": "observations", "detail-nulls": "left-out"}, 60)[-1:]
+        shown = recent if self._variant["history-order"] == "oldest" else recent[::-1]
+        detail = {**found, "history": written_rows(shown, self._variant), "latest": None}
+        detail["latest"] = record(*newest[0], self._variant) if newest else None
+        match self._variant["latest"]:
+            case "absent":
+                del detail["latest"]
+            case "number":
+                detail["latest"] = newest[0][1] if newest else None
+        if self._variant["history"] == "absent":
+            del detail["history"]
+        how = self._variant["detail-envelope"]
+        return Reply(200, detail if how == "bare" else {how: detail}, {})
+
+
+async def _sent(send: Send, reply: Reply, told: list[tuple[str, str]], *, is_packed: bool) -> None:
+    body = reply.body
+    kind = "text/html" if isinstance(body, str) else "application/json"
+    content = body if isinstance(body, bytes) else body.encode() if isinstance(body, str) else json.dumps(body).encode()
+    headers = {"Content-Type": kind, **reply.headers, **dict(told)}
+    if is_packed:
+        content = gzip.compress(content, 1)
+        headers["Content-Encoding"] = "gzip"
+    headers["Content-Length"] = str(len(content))
+    raw = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
+    await send({"type": "http.response.start", "status": reply.status, "headers": raw})
+    await send({"type": "http.response.body", "body": content})

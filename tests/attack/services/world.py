@@ -1,0 +1,136 @@
+"""A variant of the embedded service in memory, on two days, and the truth that it holds."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import httpx
+import orjson
+
+from dataservice.server import Store, create_app, import_directory, write_sample
+from dataservice.server.variants import Rows, Variant, VariantMiddleware, true_rows
+
+FIRST_DAY, LATER_DAY = date(2026, 8, 31), date(2026, 9, 15)
+"""Two weeks apart: some values of the sample were revised between them, some came, one was withdrawn."""
+
+URL = "https://data.example"
+
+
+def noon(day: date) -> float:
+    """The middle of a day, in seconds since the epoch."""
+    return datetime(day.year, day.month, day.day, 12, tzinfo=UTC).timestamp()
+
+
+@dataclass(frozen=True)
+class Databases:
+    """The sample of both days, served to one key."""
+
+    paths: tuple[Path, Path]
+    key: str
+
+    @classmethod
+    def made(cls, folder: Path) -> Databases:
+        """Made in a folder, once for all variants."""
+        first, later = folder / "first.db", folder / "later.db"
+        with Store(first) as store:
+            key = store.create_key("enterprise")
+        shutil.copy(first, later)
+        for path, day in ((first, FIRST_DAY), (later, LATER_DAY)):
+            write_sample(folder / str(day), as_of=day)
+            with Store(path) as store:
+                import_directory(store, folder / str(day))
+        return cls((first, later), key)
+
+
+@dataclass
+class Truth:
+    """What is true in a variant on one day, whatever it takes to find out."""
+
+    store: Store
+    variant: Variant
+    _rows: dict[str, Rows] = field(default_factory=dict)
+
+    def rows(self, slug: str) -> Rows:
+        """The observations that have a value, oldest first."""
+        if slug not in self._rows:
+            found = true_rows(self.store, slug, self.variant) or []
+            self._rows[slug] = [row for row in found if row[1] is not None]
+        return self._rows[slug]
+
+    @cached_property
+    def catalogue(self) -> list[dict[str, Any]]:
+        """The signals."""
+        return _plain(self.store.signals(limit=500, offset=0).items)
+
+    @cached_property
+    def wire(self) -> list[dict[str, Any]]:
+        """The wire, newest first."""
+        return _plain(self.store.wire(limit=10_000))
+
+    @cached_property
+    def posts(self) -> list[dict[str, Any]]:
+        """The codex, newest first."""
+        return _plain(self.store.posts(limit=10_000))
+
+    @cached_property
+    def indices(self) -> list[dict[str, Any]]:
+        """The indices."""
+        return _plain(self.store.indices())
+
+    @cached_property
+    def currents(self) -> list[dict[str, Any]]:
+        """The currents."""
+        return _plain(self.store.currents())
+
+
+def _plain(records: Any) -> list[dict[str, Any]]:
+    plain: list[dict[str, Any]] = json.loads(orjson.dumps(records))
+    return plain
+
+
+class World(httpx.AsyncBaseTransport):
+    """A service on one of two days; notes what it was asked."""
+
+    def __init__(self, databases: Databases, variant: Mapping[str, str], folder: Path) -> None:
+        self.variant = Variant(variant)
+        self.key = databases.key
+        self.asked: list[str] = []
+        self._stores = [Store(shutil.copy(path, folder / path.name)) for path in databases.paths]
+        self._inner = [
+            httpx.ASGITransport(VariantMiddleware(create_app(store), store, self.variant)) for store in self._stores
+        ]
+        self.truths = [Truth(store, self.variant) for store in self._stores]
+        self.day = 0
+
+    @property
+    def truth(self) -> Truth:
+        """What is true today."""
+        return self.truths[self.day]
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        """Answer as the service of today."""
+        self.asked.append(request.url.raw_path.decode())
+        return await self._inner[self.day].handle_async_request(request)
+
+    def close(self) -> None:
+        """Close the databases."""
+        for store in self._stores:
+            store.close()
+
+
+@contextmanager
+def world_of(databases: Databases, variant: Mapping[str, str], folder: Path) -> Iterator[World]:
+    """A service that is closed afterwards."""
+    world = World(databases, variant, folder)
+    try:
+        yield world
+    finally:
+        world.close()

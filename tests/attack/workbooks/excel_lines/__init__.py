@@ -1,0 +1,1 @@
+"""Formulas with the results that Excel itself gave, through refresh, freeze and eval."""

@@ -1,0 +1,1 @@
+"""The road to the service, for tests, attacks and benchmarks: TLS, nginx, distance, limits and losses."""
