@@ -562,7 +562,7 @@
   }
 
   function show(sheet, at, result) {
-    const rows = Array.isArray(result) ? result : [[result]];
+    const rows = !Array.isArray(result) ? [[result]] : book.spills === false ? [[result[0][0]]] : result; // an old Excel
     const before = sheet.cells.get(at);
     const [row, column] = [Math.floor(at / WIDTH), at % WIDTH];
     const area = { top: row, left: column, bottom: row + rows.length - 1, right: column + rows[0].length - 1 };
