@@ -14,8 +14,8 @@ from typing import Literal
 import numpy as np
 
 from dataservice.client import HistoryResource, SignalDetail
+from dataservice.client.cache.recent import is_whole
 from dataservice.client.cache.spans import UNKNOWN_STEP_DAYS
-from dataservice.client.contract.requests import HISTORY_LIMIT
 from dataservice.observations import Observations
 from udfs.arguments.dates import as_day
 from udfs.timeseries.frequency import Freq, Unit, period_start
@@ -66,9 +66,7 @@ class Known:
 def recent(detail: SignalDetail) -> Known:
     """The recent history of a signal, and since when it is whole.
 
-    The contract leaves open whether `history=365` counts observations or days, so fewer than 365 observations alone
-    prove nothing: they may be all of the last 365 days. If they reach further than 365 days back from the newest one,
-    the unit cannot be days; then fewer than 365 are all there are.
+    The contract leaves open what `history=365` counts, so fewer than 365 observations alone prove nothing.
     """
     known: Known | None = detail.derived.get("recent")
     if known is None:
@@ -80,8 +78,8 @@ def _recent(detail: SignalDetail) -> Known:
     observations = _with_latest(detail)
     if not len(detail.history):
         return Known(observations, date.max)
-    first, last = detail.history.first_day, detail.history.last_day
-    if len(detail.history) < HISTORY_LIMIT and (last - first).days > HISTORY_LIMIT + 1:
+    first = detail.history.first_day
+    if is_whole(detail.history):
         return Known(observations)
     days = detail.history.times.astype("datetime64[D]")
     first_day_may_be_cut = bool(np.any(days[1:] == days[:-1]))
