@@ -39,6 +39,21 @@ test: $(VENV)/dev.stamp system-packages node-tools try-sheet ## Run all tests
 	@echo "• running the tests"
 	@$(BIN)/python -m pytest -n 2 $(ARGS)
 
+# What runs the tests stays as pinned; what the product runs on is the lowest or the newest that it says it runs on.
+.PHONY: test-lowest test-newest
+test-lowest: VERSIONS := lowest-direct
+test-lowest: ## Run the tests with the lowest versions that pyproject.toml allows
+test-newest: VERSIONS := highest
+test-newest: ## Run the tests with the newest versions that pyproject.toml allows
+test-lowest test-newest: $(VENV)/dev.stamp system-packages node-tools try-sheet
+	@echo "• installing the versions into $(VENV)-$(VERSIONS)"
+	@$(BIN)/python -m uv venv --quiet --clear $(VENV)-$(VERSIONS)
+	@$(BIN)/python -m uv pip compile --quiet --all-extras --resolution $(VERSIONS) --no-header --no-annotate \
+	  --output-file $(VENV)-$(VERSIONS)/versions.txt pyproject.toml >/dev/null
+	@$(BIN)/python -m uv pip install --quiet --python $(VENV)-$(VERSIONS)/bin/python \
+	  --constraint $(VENV)-$(VERSIONS)/versions.txt --editable . --group dev --group docs
+	@$(VENV)-$(VERSIONS)/bin/python -m pytest -n 2 $(ARGS)
+
 .PHONY: sheet
 sheet: $(VENV)/run.stamp ## Download the sheet in the browser (9 MB; where there is no npm 60 MB more, for this once)
 	@$(BIN)/python -m addin.sheet.fetch
@@ -99,7 +114,7 @@ constraints: $(VENV)/dev.stamp ## Pin the newest versions that work on the oldes
 
 .PHONY: clean
 clean: ## Remove the environment, caches and everything built
-	@rm -rf $(VENV) $(NODE_TOOLS) addin/sheet/component site build dist .benchmarks .cache .coverage* coverage.xml htmlcov \
+	@rm -rf $(VENV) $(VENV)-* $(NODE_TOOLS) addin/sheet/component site build dist .benchmarks .cache .coverage* coverage.xml htmlcov \
 	  .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache .schemathesis
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 

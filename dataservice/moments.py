@@ -50,7 +50,11 @@ END_US = int(np.datetime64("9999-12-31", "us").astype(np.int64)) + 86_400 * SECO
 
 
 def read_moments(texts: Sequence[str]) -> Times:
-    """The moments of RFC 3339 texts, dates and times, as datetime64[us] in UTC, in their order.
+    """The moments of RFC 3339 texts, dates and times, as datetime64[us], in their order.
+
+    A time in UTC is that instant. One with an offset is what the clock at its source showed, because an observation
+    belongs to the calendar day that its source gave: `2026-07-01T00:00:00+09:00` is the first of July. An hour that a
+    clock shows twice when it is set back comes a microsecond later the second time, so that none is lost.
 
     A leap second counts as the last microsecond before the next day. Raises `ValueError` where a text is no time, and
     where two differ by so little that they would become one.
@@ -108,13 +112,24 @@ def _written_otherwise(texts: Sequence[str]) -> _Numbers:
     moments = _joined(letters, texts)
     fractions = np.array([_fraction_us(fraction) for _, _, _, fraction, _ in parts], np.int64)
     fractions[moments % SECOND_US != 0] = 0  # a leap second has been put before the next day already
-    moments += fractions - np.array([_offset_us(zone) for _, _, _, _, zone in parts], np.int64)
+    moments += fractions
+    offsets = np.array([_offset_us(zone) for _, _, _, _, zone in parts], np.int64)
+    if offsets.any():
+        _tell_apart(moments, offsets)
     fits = (moments >= FIRST_US) & (moments < END_US)
     if not fits.all():
         raise ValueError(f"{texts[int(np.argmin(fits))][:40]!r} lies outside the years 1 to 9999")
     if any(fraction and len(fraction) > 6 for _, _, _, fraction, _ in parts):
         _require_apart(texts, moments)
     return moments
+
+
+def _tell_apart(clock: _Numbers, offsets: _Numbers) -> None:
+    """Put a time that the clock shows a second time, with another offset, a microsecond later."""
+    order = np.lexsort((clock - offsets, clock))
+    same_clock = clock[order][1:] == clock[order][:-1]
+    other_offset = offsets[order][1:] != offsets[order][:-1]
+    clock[order[1:][same_clock & other_offset]] += 1
 
 
 def _parts(text: str) -> Sequence[Any]:

@@ -23,7 +23,8 @@ Values: TypeAlias = NDArray[np.float64]
 class Observations:
     """A series of dated values, oldest first, each time once.
 
-    `times` is datetime64[us] in UTC, `values` float64, both of length n; a null value is NaN.
+    `times` is datetime64[us], in UTC or by the clock of a source that names its offset, `values` float64, both of
+    length n; a null value is NaN.
     """
 
     times: Times
@@ -58,9 +59,13 @@ class Observations:
         ).sorted()
 
     def between(self, start: date | None = None, end: date | None = None) -> Observations:
-        """The observations from `start` to `end`, both days included; None is an open end."""
+        """The observations from `start` to `end`, both days or times included; None is an open end."""
         low = 0 if start is None else int(np.searchsorted(self.times, np.datetime64(start, "us")))
-        high = len(self) if end is None else int(np.searchsorted(self.times, np.datetime64(end, "us") + _DAY))
+        high = len(self)
+        if isinstance(end, datetime):
+            high = int(np.searchsorted(self.times, np.datetime64(end, "us"), side="right"))
+        elif end is not None:
+            high = int(np.searchsorted(self.times, np.datetime64(end, "us") + _DAY))
         return self[low:high]
 
     @property

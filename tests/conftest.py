@@ -17,7 +17,10 @@ from tests.embedded import (  # noqa: F401  fixtures are found by being imported
 )
 from tests.temporary_files import pytest_configure, pytest_sessionfinish, pytest_unconfigure  # noqa: F401  hooks too
 
-settings.register_profile("project", deadline=None)  # a busy machine fails no test
+# No deadline: a busy machine fails no test. The same examples every time: what passed once passes again; `make attack`
+# looks for new ones (`tests/attack/parts/examples.py`).
+settings.register_profile("project", deadline=None, derandomize=True)
+settings.register_profile("random", deadline=None, derandomize=False, database=None)
 settings.load_profile("project")
 
 # Started in the background, the tests would hand an ignored SIGINT down to the programs that they interrupt.

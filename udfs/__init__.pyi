@@ -30,8 +30,9 @@ async def SIGNAL(
       slug     slug or shortcode of a signal, or a range of them; udfs.SIGNALS() lists all
       field    the field to show, also any other field by name; a range of fields spills: value,
                observed_at, name, unit, category, signal_type, source, description, shortcode,
-               is_premium, previous, change, pct_change, age, state
-      at       show the value on or before this day: a date, or text such as 2024-12-31 or -1Y
+               is_premium, previous, change, pct_change, rhythm, age, state
+      at       show the value on or before this day or time: a date, or text such as 2024-12-31, -1Y, or
+               PYE for the end of last year
       options  text such as asof=2026-06-30, or err=blank
 
     Options, also by keyword:
@@ -51,9 +52,13 @@ async def SIGNAL_HISTORY(
     *,
     freq: str | None = None,
     agg: str | None = None,
-    fill: str | None = None,
+    partial: str | None = None,
     align: str | None = None,
+    fill: str | None = None,
+    fillto: str | None = None,
     transform: str | None = None,
+    calc: str | None = None,
+    count: str | None = None,
     order: str | None = None,
     header: str | None = None,
     dates: str | None = None,
@@ -66,21 +71,28 @@ async def SIGNAL_HISTORY(
     oldest first.
 
       slug     slugs or shortcodes of signals: one, several separated by commas, or a range
-      start    the first day: a date, text such as 2020-01-31, -5Y (back from end, or from today), YTD,
-               MAX, or N60 for the last 60
-      end      the last day; if omitted, the newest observation
+      start    the first day or time: a date, text such as 2020-01-31, -5Y (back from end, or from
+               today), -6H, YTD, PYE, MAX, or N60 for the last 60 rows
+      end      the last day or time; if omitted, the newest observation
       options  text such as freq=M; fill=prev, or a range of two columns
 
     Options, also by keyword:
-      freq       one row for each period that has observations, dated by its last day: raw, D, W, M, Q,
-                 Y
+      freq       one row for each period that has observations, dated by its last day; W-FRI, Q-JAN,
+                 Y-MAR end otherwise: raw, H, D, B, W, M, Q, Y
       agg        how the values within a period are combined: last, first, mean, sum, min, max
-      fill       how gaps are filled: none, prev, next, linear, zero
+      partial    a first or last period of which only a part was observed; if omitted, drop where a
+                 transform is given, else mark: drop, mark, keep
       align      which rows to show for several signals: union, intersect
-      transform  one or several, separated by | and applied in this order: pct, diff, log, yoy, mom,
-                 ma(n), ewm(n), zscore(n), index(x), cum, drawdown, lag(n)
+      fill       how gaps are filled: none, prev, next, linear, zero
+      fillto     how far fill=prev goes: last, end
+      transform  one or several, separated by | and applied in this order; several chains separated by
+                 commas are one for each signal, or columns of a single one: none, pct(n), diff(n), log,
+                 yoy, mom, yoydiff, ann(n), ma(n), sum(n), std(n), median(n), rank(n), zscore(n),
+                 ewm(n), index(x), cum, drawdown, lag(n), corr(n)
+      calc       which values a transform sees: filled, own
+      count      what the n of a transform counts: periods, rows
       order      which row is first: asc, desc
-      header     the header of the columns: slug, name, none
+      header     the header of the columns: slug, name, bare, none
       dates      the column of dates: show, hide
       limit      only the newest n rows
       layout     the form of the table: wide, long
@@ -146,7 +158,7 @@ async def WIRE(
       kind            only items of this kind: news, filing, press_release, data_release, fund_flow,
                       analyst_rating, social_post, breaking
       min_importance  the minimum importance, 0 to 100
-      since           only items since this day: a date, or text such as -7D or MTD
+      since           only items since then: a date, or text such as -7D, -6H or MTD
       limit           the maximum number of items, up to 200
       beat            only items of this topic
       source          only items from this feed, exactly as it is spelled
@@ -234,7 +246,7 @@ async def CODEX(
 
       story_type  only posts of this type: alert, brief, report, explainer
       handle      only posts by this author (handle)
-      since       only posts since this day: a date, or text such as -3M or YTD
+      since       only posts since then: a date, or text such as -3M, -6H or YTD
       limit       the maximum number of posts, up to 200
       beat        only posts by authors on this topic
       fields      columns to show, as text with commas or as a range; * shows all: published_at,
@@ -311,7 +323,7 @@ async def SPARK(
     """A signal's history as a line of block characters, from the lowest value (▁) to the highest (█).
 
       slug     slug or shortcode of a signal, or a range of them
-      start    the first day: a date, or text such as -5Y, YTD, MAX or N60
+      start    the first day: a date, or text such as -5Y, -6H, YTD, MAX or N60
       points   characters at most
       options  text such as asof=2026-06-30
 

@@ -7,8 +7,8 @@ so that ten thousand rows are two arrays and not twenty thousand objects.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
@@ -98,6 +98,8 @@ class Table:
     dated_by: str | None = None
     names: tuple[str, ...] | None = None
     """What the columns are called in Python, where their header tells more than their name."""
+    notes: Mapping[str, Any] = field(default_factory=dict)
+    """What is told of the columns in Python, as the frame's `attrs`."""
 
     def frame(self) -> pd.DataFrame:
         """The same as a pandas frame, every column in its place; times have their zone, as in the client's frames."""
@@ -109,6 +111,7 @@ class Table:
         frame.columns = pd.Index(self.names or self.header, dtype=object)  # afterwards: a name may be asked for twice
         if not self.shows_header:
             frame.attrs["header"] = False
+        frame.attrs.update(self.notes)
         return frame
 
 

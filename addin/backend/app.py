@@ -19,19 +19,29 @@ from addin.backend.operation.stopping import AnswerWhenStopped
 from addin.backend.routes import ROUTES
 from addin.backend.security import SecurityMiddleware
 from addin.backend.sign_in.gate import SignInGate
+from addin.backend.sign_in.keeping import keeping_people
 from addin.backend.state import BackendState
 from addin.backend.workers.place import WorkersPlace
 from addin.backend.workers.status import answering_others
 from addin.config.api_key import ConfiguredKey, KeyStore, find_key
 from addin.config.authorities import trusted
-from addin.config.connect import key_store
+from addin.config.connect import key_store, open_ledger
 from addin.config.secrets import secret_named, session_secret
 from addin.config.settings import Settings
 from addin.errors import SettingsError
 from addin.excel import pages
 from addin.protocol.limits import BadBatchError, BatchTooLargeError
+from dataservice.ledger import LedgerAwayError
 
-HANDLED = (HTTPException, SettingsError, BadBatchError, BatchTooLargeError, ClientDisconnect, Exception)
+HANDLED = (
+    HTTPException,
+    SettingsError,
+    BadBatchError,
+    BatchTooLargeError,
+    LedgerAwayError,
+    ClientDisconnect,
+    Exception,
+)
 """What a route may raise; each becomes a response in JSON."""
 
 
@@ -55,7 +65,7 @@ def create_app(
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
-        async with background_refresh(backend), answering_others(backend):
+        async with background_refresh(backend), answering_others(backend), keeping_people(backend):
             yield
         await backend.aclose()
 
@@ -97,7 +107,8 @@ def _sign_in(backend: BackendState) -> tuple[Sequence[BaseRoute], Sequence[Middl
     client_secret = secret_named("oidc_client_secret")
     provider = Provider(settings.oidc_issuer, settings.oidc_client_id, client_secret, trusted(settings.ca_file))
     sessions = Sessions(secret, lasts_s=3_600.0 * settings.session_hours)
-    backend.people = People(backend.store, secret)
+    backend.people = People(open_ledger(settings), secret)
+    backend.session_secret = secret
     gate = Middleware(SignInGate, sessions, backend.people, settings.public_url or "")
     return SignIn(settings, provider, sessions, backend.people).routes(), (gate,)
 

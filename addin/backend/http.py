@@ -13,11 +13,12 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
-from addin.backend.room import Room, Share
+from addin.backend.room import RETRY_AFTER_S, Room, Share
 from addin.config.api_key import checked_key
 from addin.config.settings import Settings
 from addin.errors import SettingsError
 from addin.protocol.limits import BadBatchError, BatchTooLargeError
+from dataservice.ledger import LedgerAwayError
 
 KEY_HEADER = "x-data-service-key"
 
@@ -49,10 +50,18 @@ async def error_response(request: Request, error: Exception) -> Response:
             return _error(413, str(error))
         case SettingsError() | BadBatchError():
             return _error(400, str(error))
+        case LedgerAwayError():
+            return away_response(error)
         case ClientDisconnect():
             return _error(400, "the request broke off")  # nobody is there to read it
         case _:
             return _error(500, f"the backend failed ({type(error).__name__}); please report this")
+
+
+def away_response(error: Exception, meanwhile: str = "nothing was changed") -> Response:
+    """What is said where the ledger is away: nobody is let in whom it may have stopped, or told that it is done."""
+    told = f"what must not be lost cannot be stored or read now, and {meanwhile}: {error}; try again"
+    return _error(503, told, {"retry-after": str(RETRY_AFTER_S)})
 
 
 def _error(status: int, message: str, headers: Mapping[str, str] | None = None) -> Response:

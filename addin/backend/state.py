@@ -106,6 +106,8 @@ class BackendState:
         )
         self.people: People | None = None
         """Who signed in, where that is set up."""
+        self.session_secret = b""
+        """What sessions, and what is kept of people, are sealed with."""
         self.readiness = ReadinessCheck(self.store, settings.base_url, self._connections)
         # Counted from the current time, so that hosts also notice a backend that was restarted.
         self._generations = count(int(1000 * self.started_at))
@@ -224,6 +226,8 @@ class BackendState:
         await self._users.aclose()
         await self._connections.close_all()
         await self.store.aclose()
+        if self.people is not None:
+            await self.people.aclose()
 
     def _usable(self, key: ConfiguredKey | None) -> ConfiguredKey | None:
         """The backend's own key; none where each user has one: what is not there cannot be spent by others."""

@@ -10,17 +10,22 @@ import httpx
 
 from addin.config.api_key import KeyStore, find_key, system_keychain
 from addin.config.authorities import trusted
-from addin.config.settings import Settings, load_settings
+from addin.config.settings import Settings, config_dir, load_settings
 from addin.errors import SettingsError
 from dataservice.client import AsyncClient, Budget
 from dataservice.client.network.connections import Connections
 from dataservice.client.network.credentials import service_url
 from dataservice.client.network.transport import CONNECTIONS
+from dataservice.ledger import Ledger, SqliteLedger
 from dataservice.stores import SqliteStore, Store, StoreWithNearCopy, default_sqlite_path
 from udfs.engine.session import Session
 
 COPY_NAME = "redis-copy-1.sqlite"
 """What Redis holds, as far as this machine has used it: it stands in while Redis is away."""
+
+
+LEDGER_NAME = "ledger-1.sqlite"
+"""Who signed in, who was stopped, whose key is kept: not in the cache folder, which anybody may empty at any time."""
 
 
 def open_store(settings: Settings) -> Store:
@@ -41,6 +46,21 @@ def open_store(settings: Settings) -> Store:
         except (ImportError, ValueError) as error:
             raise SettingsError(f"redis_url cannot be used: {error}") from None
     return SqliteStore(_cache_file(settings), max_archive_bytes=settings.archive_bytes)
+
+
+def open_ledger(settings: Settings) -> Ledger:
+    """Where is kept what must not be lost: the Redis that machines share, or a file in the config folder.
+
+    Raises `SettingsError` if Redis is set and cannot be used from here.
+    """
+    if not settings.redis_url:
+        return SqliteLedger(config_dir() / LEDGER_NAME)
+    try:
+        from dataservice.ledger.redis import RedisLedger
+
+        return RedisLedger.from_url(settings.redis_url, ca_file=settings.ca_file)
+    except (ImportError, ValueError) as error:
+        raise SettingsError(f"redis_url cannot be used: {error}") from None
 
 
 def _cache_file(settings: Settings) -> Path:

@@ -18,7 +18,8 @@ from dataservice.client.archive.vintages import Vintages
 from dataservice.client.cache.answer import DEFAULT_TTL_S, Answer, Miss
 from dataservice.client.cache.answer_cache import AnswerCache
 from dataservice.client.contract.dates import DateLike, days_of
-from dataservice.client.contract.paging import MAX_PAGES
+from dataservice.client.contract.evidence import NOTHING_SEEN, Evidence
+from dataservice.client.contract.paging import MAX_PAGES, Pulled
 from dataservice.client.contract.quota import Quota
 from dataservice.client.contract.requests import can_exist
 from dataservice.client.contract.resources import HistoryResource, IndicesResource, Resource, SignalResource
@@ -59,7 +60,8 @@ class AsyncClient(Endpoints):
     `base_url` and `api_key` default to the environment (DATA_SERVICE_URL, DATA_SERVICE_API_KEY). `store` keeps answers
     beyond this process: a `SqliteStore`, a `RedisStore`; without one they end with it. An answer is fresh for `ttl_s`
     seconds from its arrival; every read ends within `deadline_s`; `budget` limits what may be spent, `max_pages` the
-    requests of one answer, `max_answer_bytes` what one of them may unpack to. Use it in one event loop.
+    requests of one answer, `max_answer_bytes` what one of them may unpack to. `evidence` is what is
+    known of the service's ways before the first answer. Use it in one event loop.
 
     The endpoints' methods return the value itself: a fresh one, or the last known one while the service cannot answer.
     To learn how old it is, `read` the same resource. All raise `DataServiceError` where there is no value.
@@ -84,6 +86,7 @@ class AsyncClient(Endpoints):
         max_answer_bytes: int = MAX_ANSWER_BYTES,
         max_pages: int = MAX_PAGES,
         allow_plain_http: bool = False,
+        evidence: Evidence = NOTHING_SEEN,
         transport: httpx.AsyncBaseTransport | None = None,
         user_agent: str | None = None,
         clock: Callable[[], float] = time.time,
@@ -108,7 +111,14 @@ class AsyncClient(Endpoints):
         fetch_lock = FetchLock(self._cache, self._store, clock=clock, sleep=sleep, chance=jitter)
         names = self._unknown_names = UnknownNames(self._cache, self._store, clock=clock)
         self._reader = ResourceReader(
-            self._cache, self._sender, fetch_lock, names, deadline_s=deadline_s, clock=clock, max_pages=max_pages
+            self._cache,
+            self._sender,
+            fetch_lock,
+            names,
+            deadline_s=deadline_s,
+            clock=clock,
+            max_pages=max_pages,
+            evidence=evidence,
         )
         self._overview = Overview(self._cache, self._breaker, clock=clock)
 
@@ -210,7 +220,13 @@ class AsyncClient(Endpoints):
         first, last = days_of(start, end, utc_day(self._clock()))
         await self._open()
         context, seen = self._reader.context(), 0
-        async for pulled in pages_of_window(self._sender, context, slug, Window(first or date.min, last or date.max)):
+        async for pulled in pages_of_window(
+            self._sender,
+            context,
+            slug,
+            Pulled.begin(Window(first or date.min, last or date.max)),
+            self._reader.evidence,
+        ):
             yield pulled.observations[seen:]
             seen = len(pulled.observations)
             context.began_at = self._clock()

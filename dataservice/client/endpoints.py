@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from dataservice.client.archive.vintages import Vintages
 from dataservice.client.cache.answer import Answer, Miss
-from dataservice.client.contract.dates import DateLike, days_of, moment_of
+from dataservice.client.contract.dates import DateLike, days_of, moment_of, moments_of
 from dataservice.client.contract.resources import (
     CatalogueResource,
     CurrentsResource,
@@ -66,7 +66,7 @@ class Endpoints(ABC):
     async def observations(
         self, slug: str, start: DateLike | None = None, end: DateLike | None = None, *, as_of: DateLike | None = None
     ) -> Observations:
-        """A signal's observations from `start` to `end`, both included: dates, or text such as 2024-12-31, -5Y, YTD.
+        """A signal's observations from `start` to `end`, both included: dates or times, or text such as -5Y, YTD.
 
         With `as_of`, as they were known here at the end of that day (UTC): no request, and a relative start or end
         counts back from that day. Today, or a later day, is the present. Raises `NoVintageError` if not all days of the
@@ -74,11 +74,14 @@ class Endpoints(ABC):
         """
         today = utc_day(self._clock())
         then = utc_day_of(moment_of(as_of, "as_of", today))
-        first, last = days_of(start, end, today if then is None else min(then, today))
-        if then is None or then >= today:
-            found: Observations = (await self._named(HistoryResource(slug, first, last))).value
-            return found.between(first, last)
-        return (await self.vintages(slug)).known_on(slug, then, Window(first or date.min, last or date.max))
+        is_past, today = then is not None and then < today, today if then is None else min(then, today)
+        first, last = days_of(start, end, today)
+        if is_past:
+            window = Window(first or date.min, last or date.max)
+            found: Observations = (await self.vintages(slug)).known_on(slug, today, window)
+        else:
+            found = (await self._named(HistoryResource(slug, first, last))).value
+        return found.between(*moments_of(start, end, today))
 
     async def revisions(
         self, slug: str, observed_at: DateLike | None = None, start: DateLike | None = None

@@ -12,6 +12,7 @@ from cachetools import LRUCache
 
 from dataservice.client.cache.answer import Answer, Miss, Source
 from dataservice.client.cache.answer_cache import AnswerCache
+from dataservice.client.contract.evidence import NOTHING_SEEN, Evidence
 from dataservice.client.contract.paging import MAX_PAGES
 from dataservice.client.contract.requests import first_request
 from dataservice.client.contract.resources import CatalogueResource, Resource
@@ -22,7 +23,7 @@ from dataservice.client.network.meter import Meter
 from dataservice.client.network.sender import CallContext, RequestSender, RetryPolicy
 from dataservice.client.single_flight import FetchLock, SingleFlight
 from dataservice.client.unknown_names import Doubt, UnknownNames
-from dataservice.errors import DataServiceError, NotFoundError, UnavailableError
+from dataservice.errors import DataServiceError, MalformedAnswerError, NotFoundError, UnavailableError
 
 T = TypeVar("T")
 
@@ -57,12 +58,15 @@ class ResourceReader:
         deadline_s: float,
         clock: Callable[[], float],
         max_pages: int = MAX_PAGES,
+        evidence: Evidence = NOTHING_SEEN,
     ) -> None:
         self._cache = cache
         self._sender = sender
         self._fetch_lock = fetch_lock
         self._unknown_names = unknown_names
         self._fetcher = Fetcher(sender, cache, clock=clock, max_pages=max_pages)
+        self.evidence = self._fetcher.evidence
+        self.evidence.now = evidence
         self._deadline_s = deadline_s
         self._clock = clock
         self._single_flight = SingleFlight()
@@ -131,7 +135,10 @@ class ResourceReader:
             _logger.exception("reading %s failed", type(resource).__name__)
             failed = UnavailableError(f"its answer could not be used ({type(error).__name__})")
         else:
-            self.last_errors.pop(resource, None)
+            if odd := getattr(answer.value, "odd", ""):
+                self.last_errors[resource] = MalformedAnswerError(odd)
+            else:
+                self.last_errors.pop(resource, None)
             return answer
         self.last_errors[resource] = failed.afresh()
         if isinstance(failed, NotFoundError) and context.meter.requests:

@@ -10,13 +10,14 @@ import asyncio  # noqa: F401  loaded for this system before another one is named
 import ctypes
 import datetime as dt
 import json
-import subprocess
 import sys
 import types
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 from unittest.mock import MagicMock
+
+from tests.forking import run_code
 
 MODULES = (
     *("pythoncom", "pywintypes", "win32api", "win32con", "win32event", "win32gui", "win32process", "win32timezone"),
@@ -34,9 +35,7 @@ def on_windows(code: str, environ: Mapping[str, str]) -> Any:
         "from tests.addin.windows import MISSING, call, pretend, vba\npretend()\nimport json, xlwings\n"
         f"{code}\nprint(json.dumps(answer, default=str))"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", whole], env=environ, capture_output=True, text=True, check=False, timeout=120
-    )
+    done = run_code(whole, environ=environ)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout.splitlines()[-1])
 

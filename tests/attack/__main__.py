@@ -89,6 +89,7 @@ PLAN = [
     Planned("Damaged workbooks", "workbooks.books --formulas 1 --seed 1", "--books", 20_000, 1200),
     Planned("Damaged formulas", "workbooks.books --books 1 --seed 2", "--formulas", 180_000, 900),
     Planned("Whole books worked out, against known results", "workbooks.calculation --seed 1", "--books", 10_000, 2400),
+    Planned("Random examples of every property test", "parts.examples --seed 1", "--rounds", 20, 3600),
     Planned("Hostile texts in the task pane", "pages.pane_texts --seed 1", "--steps", 100_000, 200),
     Planned("Edits in the browser's sheet", "pages.sheet_edits --seed 1", "--steps", 400, 200),
     Planned("Hostile pages: hosts, origins, methods, types", "pages.hostile_pages --seed 1", "--requests", 50_000, 300),
@@ -98,6 +99,7 @@ PLAN = [
     Planned("Workers on a Redis that comes and goes", "hosted.shared_store --seed 1", "--signals", 2_000, 150),
     Planned("… behind Sentinels", "hosted.shared_store --kind sentinel --seed 2", "--signals", 1_000, 150),
     Planned("… in a cluster", "hosted.shared_store --kind cluster --seed 3", "--signals", 1_000, 150),
+    Planned("Sign-outs and stops while stores fail", "hosted.revocations --seed 1", "--rounds", 45, 300),
     Planned("Soak: one backend under load, in seconds", "hosted.soak --seed 1", "--seconds", 1800, 1800, is_alone=True),
 ]
 

@@ -5,7 +5,7 @@ import sys
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from dataservice.moments import read_moments
@@ -19,8 +19,6 @@ IMPOSSIBLE = [
     "2021-01-01T00:60:00Z",
     "2016-12-31T23:58:60Z",
     "0000-01-01T00:00:00Z",
-    "0001-01-01T00:00:00+00:01",
-    "9999-12-31T23:59:59-00:01",
     "2021-01-01T00:00:00+24:00",
     "2021-01-01T00:00:00Z\n",
 ]
@@ -44,13 +42,24 @@ def read(texts):
 
 
 def as_python_reads(text):
-    moment = datetime.fromisoformat(text.upper())
-    return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+    """The time on the clock of its source: the offset says whose clock it is, and changes no day."""
+    return datetime.fromisoformat(text.upper()).replace(tzinfo=UTC)
 
 
 @given(st.lists(texts, max_size=20))
 def test_times_are_read_as_python_reads_them(texts):
-    assert read(texts) == [as_python_reads(text) for text in texts]
+    expected = [as_python_reads(text) for text in texts]
+    assume(len(set(expected)) == len(set(texts)))
+    assert read(texts) == expected
+
+
+def test_an_hour_that_a_clock_shows_twice_is_kept_twice_in_its_order():
+    found = read(["2025-11-02T01:30:00-05:00", "2025-11-02T01:30:00-04:00", "2025-11-02T02:30:00-05:00"])
+    assert found == [
+        datetime(2025, 11, 2, 1, 30, 0, 1, tzinfo=UTC),
+        datetime(2025, 11, 2, 1, 30, tzinfo=UTC),
+        datetime(2025, 11, 2, 2, 30, tzinfo=UTC),
+    ]
 
 
 @pytest.mark.parametrize("impossible", IMPOSSIBLE)
@@ -70,7 +79,7 @@ def test_an_impossible_time_in_a_long_page_does_not_end_the_process():
     assert (ended.returncode, ended.stdout.strip()) == (0, "'2021-02-30T00:00:00Z' is no date or time")
 
 
-@pytest.mark.parametrize("text", ["2016-12-31T23:59:60Z", "2017-01-01T01:59:60.5+02:00"])
+@pytest.mark.parametrize("text", ["2016-12-31T23:59:60Z", "2016-12-31T23:59:60.5+02:00"])
 def test_a_leap_second_stays_on_its_day(text):
     expected = [datetime(2016, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC), datetime(2001, 1, 1, tzinfo=UTC)]
     assert read([text, RIGHT[0]]) == expected

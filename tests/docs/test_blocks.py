@@ -11,7 +11,7 @@ import pytest
 
 from docs.generate.commands import commands
 from tests.docs.pages import PROJECT, REASONS, Block, blocks
-from tests.forking import run_forked, shell_programs
+from tests.forking import run_code, shell_programs
 
 OURS = ("addin", "dataservice")
 GUIDES = ("README.md", "docs/")
@@ -43,7 +43,7 @@ def environment(sample_service, tmp_path) -> dict[str, str]:
 
 @pytest.mark.parametrize("block", [block for block in PYTHON if not block.title], ids=by_id)
 def test_python_runs(block, environment, tmp_path):
-    done = run_forked("tests.docs.block:run", [], environ=environment, given=block.code, cwd=tmp_path)
+    done = run_code(block.code, environ=environment, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
 
 

@@ -102,6 +102,11 @@ def run_forked(
         return subprocess.CompletedProcess([program, *arguments], code, out.read(), err.read())
 
 
+def run_code(code: str, *, environ: Mapping[str, str], cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    """Run a text of Python, which may await at its top level, to its end."""
+    return run_forked("tests.forking.code:run", [], environ=environ, given=code, cwd=cwd)
+
+
 @contextmanager
 def forked(program: str, arguments: Sequence[str], *, environ: Mapping[str, str]) -> Iterator[Forked]:
     """`module:function` under way, with its output to read; ended with the block."""

@@ -116,7 +116,7 @@ LINES: dict[str, list[tuple[tuple[Any, ...], Any]]] = {
     ],
     "options: an unknown one is named with those there are": [
         ((H, OIL, "N9", None, "frq=M"), Error(VALUE, "there is no option 'frq'; there are freq, agg")),
-        ((H, OIL, "N9", None, "freq=X"), Error(VALUE, "option freq 'X' is not one of raw, D, W, M, Q, Y")),
+        ((H, OIL, "N9", None, "freq=X"), Error(VALUE, "option freq 'X' is not one of raw, H, D, B, W, M, Q, Y")),
     ],
     "options: err shows an error as its text or as a blank": [
         (("SIGNAL", "none", None, None, "err=text"), lambda shown: shown.startswith("no signal 'none'")),

@@ -34,7 +34,7 @@ SIGNATURES = {
 FIELDS = {
     "SIGNAL": (
         "value observed_at name unit category signal_type source description shortcode is_premium "
-        "previous change pct_change age state"
+        "previous change pct_change rhythm age state"
     ),
     "INDEX": "value observed_at name summary category scale baseline_window_months components",
     "CURRENT": "momentum_score belief_score maturity_stage name family phrase *",
@@ -51,13 +51,17 @@ OPTIONS = {
     "SIGNAL": {"asof": "", "vintage": "latest first"},
     "SPARK": {"asof": "", "vintage": "latest first"},
     "SIGNAL_HISTORY": {
-        "freq": "raw D W M Q Y",
+        "freq": "raw H D B W M Q Y",
         "agg": "last first mean sum min max",
-        "fill": "none prev next linear zero",
+        "partial": "drop mark keep",
         "align": "union intersect",
+        "fill": "none prev next linear zero",
+        "fillto": "last end",
         "transform": "",
+        "calc": "filled own",
+        "count": "periods rows",
         "order": "asc desc",
-        "header": "slug name none",
+        "header": "slug name bare none",
         "dates": "show hide",
         "limit": "",
         "layout": "wide long",

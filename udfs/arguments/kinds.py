@@ -14,6 +14,7 @@ from enum import StrEnum
 from math import isfinite
 from typing import Any, ClassVar, Self, TypeGuard
 
+from udfs.arguments.other_tools import advice
 from udfs.errors import ArgumentError, CellError, ErrorCode, NoDataError
 
 CELL_ERRORS = ("#N/A", "#VALUE!", "#REF!", "#DIV/0!", "#NUM!", "#NAME?", "#NULL!", "#SPILL!", "#CALC!", "#GETTING_DATA")
@@ -90,8 +91,9 @@ class Kind(ABC):
 
 @dataclass(frozen=True, kw_only=True)
 class Text(Kind):
-    """One text; with `choices` only those, in any case."""
+    """One text; with `choices` only those, in any case. `place` says which words of other tools get advice."""
 
+    place: str = ""
     host_type: ClassVar[str] = "string"
 
     def read(self, raw: Any, name: str, today: date) -> str:  # noqa: ARG002 - one signature for every kind
@@ -110,7 +112,8 @@ class Text(Kind):
         for choice in self.choices:
             if choice.value.casefold() == text.casefold():
                 return choice.value
-        raise ArgumentError(f"{name} {shown(text)} is not one of {', '.join(c.value for c in self.choices)}")
+        hint = advice(self.place, text) if self.place else ""
+        raise ArgumentError(f"{name} {shown(text)} is not one of {', '.join(c.value for c in self.choices)}{hint}")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Any, ClassVar
 
 from udfs.arguments.kinds import Choice, Kind, Text, is_blank, matrix_of, shown
+from udfs.arguments.other_tools import advice
 from udfs.errors import ArgumentError
 
 
@@ -52,7 +53,8 @@ class Options(Kind):
         for key, value in pairs(raw, name):
             option = known.get(key.casefold())
             if option is None:
-                raise ArgumentError(f"there is no option {shown(key)}; there are {', '.join(known)}")
+                hint = advice("option", key) if "freq" in known else ""
+                raise ArgumentError(f"there is no option {shown(key)}" + (hint or f"; there are {', '.join(known)}"))
             if is_blank(value):  # a range of options may have its values still to be filled in
                 continue
             values[option.name] = option.kind.read(value, f"option {option.name}", today)

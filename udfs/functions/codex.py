@@ -9,8 +9,9 @@ from typing import Annotated, Any
 
 from dataservice.client import AsyncClient, Page, PostsResource, Resource, WireResource
 from dataservice.client.contract.requests import LIST_LIMIT
+from dataservice.client.contract.results import published_since
 from dataservice.models import Post, WireItem
-from udfs.arguments.dates import Day
+from udfs.arguments.dates import Since, SinceDay, as_day, since_moment
 from udfs.arguments.kinds import Choice, Count, Text, shown
 from udfs.cells import Table, table
 from udfs.engine.decorator import udf
@@ -82,11 +83,14 @@ async def CODEX(  # noqa: N802 - the id that workbooks store
     story_type: Annotated[str | None, STORY_TYPE] = None,
     handle: Annotated[str | None, Text(help="only posts by this author (handle)", example="meridian")] = None,
     since: Annotated[
-        date | None, Day(help="only posts since this day: a date, or text such as -3M or YTD", first_of_period=True)
+        Since | None,
+        SinceDay(help="only posts since then: a date, or text such as -3M, -6H or YTD", first_of_period=True),
     ] = None,
     limit: Annotated[int, LIMIT] = 20,
     beat: Annotated[str | None, Text(help="only posts by authors on this topic", example="macro")] = None,
     fields: Annotated[Sequence[str], POST_FIELDS.columns("published_at, title")] = DEFAULT_FIELDS,
+    *,
+    now: float,
 ) -> Table:
     """The newest research posts, newest first.
 
@@ -94,7 +98,7 @@ async def CODEX(  # noqa: N802 - the id that workbooks store
     Each new set of filters costs one request, or none if a cached, complete answer already contains its posts. If
     nothing matches, only the header is shown. CODEX_POST shows the text of one post.
     """
-    posts = await posts_of(story_type, handle, since, beat)
+    posts = await posts_of(story_type, handle, None if since is None else since_moment(since, now), beat)
     return POST_FIELDS.table(POST_FIELDS.select(fields, posts.items), posts.items[:limit])
 
 
@@ -122,9 +126,11 @@ async def CODEX_POST(  # noqa: N802 - the id that workbooks store
 
 
 async def posts_of(story_type: str | None, handle: str | None, since: date | None, beat: str | None) -> Page[Post]:
-    """The newest posts that pass the service's own filters; a handle may have its @."""
+    """The newest posts that pass the service's own filters, and a time of day; a handle may have its @."""
     author = handle.removeprefix("@") if handle else None
-    return (await need(PostsResource(story_type=story_type, handle=author, since=since, beat=beat))).value
+    day = None if since is None else as_day(since)
+    page = (await need(PostsResource(story_type=story_type, handle=author, since=day, beat=beat))).value
+    return page if since == day else page.selected(lambda post: published_since(post, since))
 
 
 async def _post(name: str) -> tuple[Post, Sequence[Post]]:

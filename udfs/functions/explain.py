@@ -33,6 +33,9 @@ from udfs.records.fields import moment, shown_value
 from udfs.records.lookup import find_record
 from udfs.records.resolve import need_of, recent_catalogue, slug_of
 from udfs.records.revisions import last_revision, revision_count
+from udfs.timeseries.coverage import recent
+from udfs.timeseries.resample import known_only
+from udfs.timeseries.rhythm import rhythm_of
 
 R = TypeVar("R", bound=Record)
 T = TypeVar("T")
@@ -100,10 +103,10 @@ async def EXPLAIN(  # noqa: N802 - the id that workbooks store
 ) -> Table:
     """Where a number comes from: a table of what, value and link.
 
-    Definition, unit and source; the value with its time; the request that gives it, when it was fetched, its age in
-    seconds, its state and what it cost; how many revisions of a signal were seen here, the last of them, the look that
-    showed it first and the last look that did not; then the wire items that name it and the posts that cite those or
-    name it, the ten newest of each with links.
+    Definition, unit and source; the value with its time, and the rhythm in which observations come; the request that
+    gives it, when it was fetched, its age in seconds, its state and what it cost; how many revisions of a signal were
+    seen here, the last of them, the look that showed it first and the last look that did not; then the wire items that
+    name it and the posts that cite those or name it, the ten newest of each with links.
 
     Costs no request of its own for the number, which it shares with SIGNAL. The newest 200 wire items and posts are
     taken from what is at hand if that is less than a day old, else they cost one request each, for all EXPLAIN cells
@@ -134,7 +137,8 @@ def _origin(name: str, answer: Answer[Any]) -> Origin:
     match answer.value:
         case SignalDetail(signal, latest):
             reading = {"value": latest.value, "observed_at": latest.observed_at} if latest else {}
-            return Origin("signal", signal, reading, f"GET /v1/signals/{signal.slug}")
+            rhythm = {"rhythm": str(rhythm_of(known_only(recent(answer.value).observations).times))}
+            return Origin("signal", signal, reading | rhythm, f"GET /v1/signals/{signal.slug}")
         case [Index(), *_] as indices:
             index = find_record(indices, name, "index")
             reading = dict(zip(("value", "observed_at"), index.reading(), strict=True))

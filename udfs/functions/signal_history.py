@@ -3,37 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import date
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any
 
 from dataservice.client import SignalResource
-from udfs.arguments.dates import Day, Start, StartOf
+from udfs.arguments.dates import Day, Start, StartOf, as_day
 from udfs.arguments.kinds import Count, Names, OneOf
 from udfs.arguments.options import Option, Options
 from udfs.cells import Table
 from udfs.engine.decorator import udf
 from udfs.engine.effects import EVER, PAUSE, ask, gather, have
-from udfs.errors import ArgumentError, NoDataError, error_cell
+from udfs.errors import ArgumentError, CellError, NoDataError, error_cell
 from udfs.records.resolve import CATALOGUE, need_of
+from udfs.timeseries.compute import Ending, Series, series_of_table
 from udfs.timeseries.coverage import Window
+from udfs.timeseries.frequency import Frequency
 from udfs.timeseries.loader import no_observations
-from udfs.timeseries.pipeline import Chain
-from udfs.timeseries.resample import Agg, Freq
-from udfs.timeseries.table import (
+from udfs.timeseries.options import (
     Align,
+    Calc,
+    Counted,
     Dates,
     Fill,
+    FillTo,
     Header,
-    Labelled,
     Layout,
     Order,
     TableOptions,
-    history_table,
-    rows_of,
-    window_for,
-    window_to_fill,
 )
+from udfs.timeseries.pipeline import Chains, Steps
+from udfs.timeseries.resample import Agg, Partial
+from udfs.timeseries.table import Labelled, history_table, window_for, window_to_fill
 from udfs.timeseries.vintages import VINTAGE_OPTIONS, Vintage, series_of
 
 SLUGS = Names(
@@ -41,12 +42,12 @@ SLUGS = Names(
 )
 
 START = Start(
-    help="the first day: a date, text such as 2020-01-31, -5Y (back from end, or from today), YTD, MAX, or N60 for the "
-    "last 60",
+    help="the first day or time: a date, text such as 2020-01-31, -5Y (back from end, or from today), -6H, YTD, PYE, "
+    "MAX, or N60 for the last 60 rows",
     example="-5Y",
 )
 
-END = Day(help="the last day; if omitted, the newest observation", example="2024-12-31")
+END = Day(help="the last day or time; if omitted, the newest observation", example="2024-12-31", timed=True)
 
 OPTIONS = Options(
     help="text such as freq=M; fill=prev, or a range of two columns",
@@ -54,15 +55,35 @@ OPTIONS = Options(
     options=(
         Option(
             "freq",
-            OneOf(members=Freq, help="one row for each period that has observations, dated by its last day"),
+            Frequency(
+                help="one row for each period that has observations, dated by its last day; W-FRI, Q-JAN, Y-MAR end "
+                "otherwise",
+                example="M",
+            ),
             "raw",
         ),
-        Option("agg", OneOf(members=Agg, help="how the values within a period are combined"), "last"),
-        Option("fill", OneOf(members=Fill, help="how gaps are filled"), "none"),
-        Option("align", OneOf(members=Align, help="which rows to show for several signals"), "union"),
+        Option("agg", OneOf(members=Agg, help="how the values within a period are combined", place="agg"), "last"),
         Option(
-            "transform", Chain(help="one or several, separated by | and applied in this order", example="yoy|ma(3)")
+            "partial",
+            OneOf(
+                members=Partial,
+                help="a first or last period of which only a part was observed; if omitted, drop where a transform is "
+                "given, else mark",
+            ),
         ),
+        Option("align", OneOf(members=Align, help="which rows to show for several signals"), "union"),
+        Option("fill", OneOf(members=Fill, help="how gaps are filled", place="fill"), "none"),
+        Option("fillto", OneOf(members=FillTo, help="how far fill=prev goes"), "last"),
+        Option(
+            "transform",
+            Chains(
+                help="one or several, separated by | and applied in this order; several chains separated by commas are "
+                "one for each signal, or columns of a single one",
+                example="yoy|ma(3)",
+            ),
+        ),
+        Option("calc", OneOf(members=Calc, help="which values a transform sees"), "filled"),
+        Option("count", OneOf(members=Counted, help="what the n of a transform counts"), "periods"),
         Option("order", OneOf(members=Order, help="which row is first"), "asc"),
         Option("header", OneOf(members=Header, help="the header of the columns"), "slug"),
         Option("dates", OneOf(members=Dates, help="the column of dates"), "show"),
@@ -90,19 +111,23 @@ async def SIGNAL_HISTORY(  # noqa: N802 - the id that workbooks store
     options: Annotated[Mapping[str, Any] | None, OPTIONS] = None,
     *,
     today: date,
+    now: float,
 ) -> Table:
     """The observations of one or several signals: a column of dates and a column of values for each, oldest first.
 
     Both `start` and `end` are included; with a frequency the start moves to the first day of its period, so that no
-    value stands for a part of one. A relative start counts back from `end`, or from today (UTC); `N60` begins with
-    each signal's own 60th observation from the end. Columns are headed by slug, because that costs nothing; a header
-    also tells the aggregate where there is a frequency: `eia.wti.spot (mean)`.
+    value stands for a part of one. A relative start counts back from `end`, or from today (UTC); `N60` shows each
+    signal's own last 60 rows. Columns are headed by slug, because that costs nothing; a header also tells what was
+    computed, and what is odd with it: `eia.wti.spot (mean, yoy; partial 2026-08-19)`.
 
     Everything is computed on the spot, in this order: observations without a value are left out where anything is
-    computed; `freq` and `agg`; `transform` with what it needs from before the start, so its first rows are not blank;
-    `align`; `fill`; `limit`; `order`. A transform never sees filled values. Only `prev` and `linear` use values from
-    before the first row shown. The current, incomplete period is included, dated today (or `end`). With a fill, every
-    period between the first row and the last has a row; without one, only those with an observation.
+    computed; `freq` and `agg`; `partial`; `align`; `fill`; `transform`, with what it needs from before the start, so
+    its first rows are not blank; `limit`; `order`. So a transform sees what is shown; `calc=own` transforms each
+    signal's own observations, and aligns and fills after.
+
+    Lags and changes count periods of the series' rhythm, which its dates tell: a year of a weekly series is 52 weeks,
+    and a missing month stays a gap. Spans such as `ma(12M)` count by the calendar. The page Conventions says all this
+    by number.
 
     Costs no request where the recent history in hand (365 observations, shared with SIGNAL) or a stored one holds the
     window; else one for the recent history, or one for every 1,000 observations. A signal that fails shows its error
@@ -110,49 +135,63 @@ async def SIGNAL_HISTORY(  # noqa: N802 - the id that workbooks store
     """
     own = {name: value for name, value in (options or {}).items() if name in TableOptions.__slots__}
     shown, vintage = TableOptions(**own), Vintage.given(options, today)
-    today = vintage.day(today)
-    window = window_for(start, end, today, shown)
     if not slug:
         raise ArgumentError("slug holds no name")
-    results = await gather([_column(name, window, (today, vintage), shown) for name in slug])
-    wider = window_to_fill(window, [each for each in results if isinstance(each, Labelled)], shown)
+    if shown.fillto is FillTo.END and shown.fill is not Fill.PREV:
+        raise ArgumentError("option fillto=end carries the last value on: it needs fill=prev")
+    today = vintage.day(today)
+    asked = _Asked(today, vintage, shown, Ending.of(None if end is None else as_day(end), today))
+    columns = shown.columns(slug)
+    windows = [window_for(start, end, today, shown, steps, now=now) for _, steps in columns]
+    results = await gather([_column(*each, asked) for each in zip(columns, windows, strict=True)])
+    wider = window_to_fill(windows[0], [each for each in results if isinstance(each, Labelled)], shown)
     if wider is not None:
-        results = await gather(
-            [_looking_back(each, wider, (today, vintage), shown) for each in zip(slug, results, strict=True)]
-        )
+        leads = [replace(wider, lead=window.lead) for window in windows]
+        results = await gather([_looking_back(*each, asked) for each in zip(columns, results, leads, strict=True)])
     failed = [result for result in results if isinstance(result, Exception)]
     if len(failed) == len(results):
         raise failed[0]
-    columns = [_labelled(name, result) for name, result in zip(slug, results, strict=True)]
-    if not any(column.shows_rows for column in columns):
-        raise NoDataError(f"no observations of {', '.join(slug)} from {window.first} on")
-    return history_table(columns, end or today, shown)
+    labelled = [_labelled(name, result) for (name, _), result in zip(columns, results, strict=True)]
+    if not any(column.shows_rows for column in labelled) and shown.fillto is not FillTo.END:
+        raise NoDataError(f"no observations of {', '.join(slug)} from {windows[0].first} on")
+    return history_table(labelled, shown, asked.ending, windows[0].first)
 
 
-KnownOn: TypeAlias = tuple[date, Vintage]
-"""The day that counts as today, and the vintage asked for."""
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What all columns share: the day that counts as today, the vintage, the options, and the last day."""
+
+    today: date
+    vintage: Vintage
+    options: TableOptions
+    ending: Ending
+
+    async def series(self, name: str, steps: Steps, window: Window) -> Series:
+        """The series of one column, and the one it is compared with, for a window."""
+        found = await series_of(name, window, self.today, self.vintage)
+        if steps:
+            await ask(PAUSE)  # each is some work, and there may be hundreds
+        made = series_of_table(found.slug, found.known, window, steps, self.options, self.ending)
+        if not len(made.shown) and not (len(made.rows) and self.options.fill is Fill.PREV):
+            raise no_observations(found, made.starts, window.last)
+        return replace(made, asked=name)
 
 
-async def _column(name: str, window: Window, known_on: KnownOn, options: TableOptions) -> Labelled:
-    series = await series_of(name, window, *known_on)
-    if options.transform:
-        await ask(PAUSE)  # each is some work, and there may be hundreds
-    rows, starts = rows_of(series.known, window, options)
-    column = Labelled(series.slug, rows, starts)
-    if not column.shows_rows and not (len(rows) and options.fill is Fill.PREV):
-        raise no_observations(series, starts, window.last)
-    return replace(column, label=await _name_of(series.slug)) if options.header is Header.NAME else column
+async def _column(column: tuple[str, Steps], window: Window, asked: _Asked) -> Labelled:
+    made = await asked.series(*column, window)
+    label = await _name_of(made.slug) if asked.options.header is Header.NAME else made.slug
+    return Labelled(label, made)
 
 
 async def _looking_back(
-    column: tuple[str, Labelled | Exception], wider: Window, known_on: KnownOn, options: TableOptions
+    column: tuple[str, Steps], result: Labelled | Exception, wider: Window, asked: _Asked
 ) -> Labelled:
     """The column with the rows of the `wider` window to fill from; it shows the same rows of its own."""
-    name, found = column
-    if isinstance(found, Exception):
-        raise found
-    series = await series_of(name, wider, *known_on)
-    return replace(found, rows=rows_of(series.known, wider, options)[0])
+    if isinstance(result, Exception):
+        raise result
+    made = await asked.series(*column, wider)
+    starts = None if isinstance(result.found, CellError) else result.found.starts
+    return replace(result, found=replace(made, starts=starts))
 
 
 async def _name_of(slug: str) -> str:

@@ -19,7 +19,10 @@ from udfs.records.fields import Fields
 from udfs.records.lookup import by_slug, corrected, in_group, ranked
 from udfs.records.resolve import asked_under, need_catalogue, need_detail
 from udfs.timeseries.by_day import Observed, by_day
+from udfs.timeseries.coverage import recent
 from udfs.timeseries.loader import latest
+from udfs.timeseries.resample import known_only
+from udfs.timeseries.rhythm import rhythm_of
 from udfs.timeseries.vintages import PRESENT, VINTAGE_OPTIONS, Vintage, observed_as_of, observed_of
 
 SIGNAL_FIELDS = Fields(
@@ -38,6 +41,7 @@ SIGNAL_FIELDS = Fields(
         Choice("previous", "the previous value"),
         Choice("change", "value minus previous"),
         Choice("pct_change", "change as a fraction of previous"),
+        Choice("rhythm", "how observations follow each other, told by their dates: weekly on Friday"),
         Choice("age", "seconds since the answer arrived"),
         Choice("state", "fresh, or stale for a last known value"),
     ),
@@ -78,9 +82,11 @@ SEARCH = Text(help="words to find in slug, shortcode, name or description; all m
 CATEGORY = Text(help="only signals of this category", example="commodities")
 
 AT = Day(
-    help="show the value on or before this day: a date, or text such as 2024-12-31 or -1Y",
+    help="show the value on or before this day or time: a date, or text such as 2024-12-31, -1Y, or PYE for the end of "
+    "last year",
     example="2024-12-31",
     vectorized=True,
+    timed=True,
 )
 
 OPTIONS = Options(help="text such as asof=2026-06-30, or err=blank", example="asof=2026-06-30", options=VINTAGE_OPTIONS)
@@ -168,6 +174,8 @@ async def SIGNAL(  # noqa: N802 - the id that workbooks store
     if name in OBSERVED:
         found = await observed_of(detail, at, today, vintage, with_previous=name in NEEDS_PREVIOUS)
         return _field_of(found, name, detail)
+    if name == "rhythm":
+        return str(rhythm_of(known_only(recent(detail).observations).times))
     if name == "age":
         return answer.age_s(now)
     if name == "state":

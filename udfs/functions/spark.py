@@ -15,8 +15,9 @@ from udfs.arguments.kinds import Count, Text
 from udfs.arguments.options import Options
 from udfs.engine.decorator import udf
 from udfs.timeseries.loader import no_observations
+from udfs.timeseries.options import TableOptions
 from udfs.timeseries.resample import known_only
-from udfs.timeseries.table import TableOptions, window_for
+from udfs.timeseries.table import window_for
 from udfs.timeseries.vintages import VINTAGE_OPTIONS, Vintage, series_of
 
 BLOCKS = "▁▂▃▄▅▆▇█"
@@ -27,7 +28,7 @@ MOST_POINTS = 400
 """Wider than any screen's cell."""
 
 SLUG = Text(help="slug or shortcode of a signal, or a range of them", example="us-cpi", vectorized=True)
-START = Start(help="the first day: a date, or text such as -5Y, YTD, MAX or N60", example="-5Y", vectorized=True)
+START = Start(help="the first day: a date, or text such as -5Y, -6H, YTD, MAX or N60", example="-5Y", vectorized=True)
 POINTS = Count(help="characters at most", example="40", least=2, most=MOST_POINTS)
 
 OPTIONS = Options(help="text such as asof=2026-06-30", example="asof=2026-06-30", options=VINTAGE_OPTIONS)
@@ -41,6 +42,7 @@ async def SPARK(  # noqa: N802 - the id that workbooks store
     options: Annotated[Mapping[str, Any] | None, OPTIONS] = None,
     *,
     today: date,
+    now: float,
 ) -> str:
     """A signal's history as a line of block characters, from the lowest value (▁) to the highest (█).
 
@@ -51,7 +53,7 @@ async def SPARK(  # noqa: N802 - the id that workbooks store
     """
     vintage = Vintage.given(options, today)
     today = vintage.day(today)
-    window = window_for(start, None, today, TableOptions())
+    window = window_for(start, None, today, TableOptions(), now=now)
     series = await series_of(slug, window, today, vintage)
     starts = window.starts(series.known)
     shown = known_only(series.known.observations.between(starts))

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import date
 from typing import Annotated, Any
 
 from dataservice.client import AsyncClient, WireResource
 from dataservice.client.contract.requests import LIST_LIMIT
+from dataservice.client.contract.results import published_since
 from dataservice.models import WireItem
-from udfs.arguments.dates import Day
+from udfs.arguments.dates import Since, SinceDay, as_day, since_moment
 from udfs.arguments.kinds import Choice, Count, Names, Text
 from udfs.arguments.options import Option, Options
 from udfs.cells import Table
@@ -86,13 +86,16 @@ async def WIRE(  # noqa: N802 - the id that workbooks store
     kind: Annotated[str | None, Text(help="only items of this kind", example="news", choices=KINDS)] = None,
     min_importance: Annotated[int, IMPORTANCE] = 0,
     since: Annotated[
-        date | None, Day(help="only items since this day: a date, or text such as -7D or MTD", first_of_period=True)
+        Since | None,
+        SinceDay(help="only items since then: a date, or text such as -7D, -6H or MTD", first_of_period=True),
     ] = None,
     limit: Annotated[int, LIMIT] = 20,
     beat: Annotated[str | None, Text(help="only items of this topic", example="macro")] = None,
     source: Annotated[str | None, Text(help="only items from this feed, exactly as it is spelled")] = None,
     fields: Annotated[Sequence[str], COLUMNS] = DEFAULT_FIELDS,
     options: Annotated[Mapping[str, Any] | None, OPTIONS] = None,
+    *,
+    now: float,
 ) -> Table:
     """The newest items of the wire: news, filings, press releases, data releases and more, newest first. Needs Pro.
 
@@ -104,8 +107,12 @@ async def WIRE(  # noqa: N802 - the id that workbooks store
     Lists such as tickers are joined by commas, times are in UTC. A key below the Pro tier gets `#N/A` "WIRE needs the
     Pro tier". Where nothing matches, only the header is shown.
     """
-    asked = WireResource(kind=kind, min_importance=min_importance, since=since, beat=beat, source=source)
+    first = None if since is None else since_moment(since, now)
+    day = None if first is None else as_day(first)
+    asked = WireResource(kind=kind, min_importance=min_importance, since=day, beat=beat, source=source)
     items = await _items(asked, [_spelled(name) for name in ticker or ()])
+    if first != day:
+        items = [item for item in items if published_since(item, first)]
     wanted = options or {}
     kept = await about(items, wanted.get("signal"), wanted.get("current"), wanted.get("text"))
     return WIRE_FIELDS.table(WIRE_FIELDS.select(fields, items), kept[:limit])

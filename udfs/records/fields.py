@@ -13,6 +13,7 @@ from typing import Any, Generic, TypeVar
 
 from dataservice.models import Record
 from udfs.arguments.kinds import Choice, Names, Text, shown
+from udfs.arguments.other_tools import advice
 from udfs.cells import Table, table
 from udfs.errors import ArgumentError
 from udfs.records.lookup import nearest
@@ -93,7 +94,8 @@ class Fields(Generic[R]):
             return name
         guess = nearest(name, names)
         meant = f" (did you mean {guess}?)" if guess else ""
-        raise ArgumentError(f"there is no field {shown(name)}{meant}; there are {', '.join(names)}")
+        hint = advice("field", name)
+        raise ArgumentError(f"there is no field {shown(name)}" + (hint or f"{meant}; there are {', '.join(names)}"))
 
     def select(self, names: Sequence[str], records: Sequence[R]) -> list[str]:
         """The fields meant by `names`, `*` being all of them."""

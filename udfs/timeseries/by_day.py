@@ -73,11 +73,14 @@ class ByDay:
         return len(self._times)
 
     def last(self, day: date, wanted: int) -> list[int] | None:
-        """The places of the last `wanted` values up to the end of `day`, the newest first.
+        """The places of the last `wanted` values up to a time or the end of a `day`, the newest first.
 
         Fewer only where there are no more; None where there may be others before.
         """
-        end, values = bisect_left(self._times, (day.toordinal() - BEFORE_1970) * DAY_US), self._values
+        after_us = (day.toordinal() - BEFORE_1970) * DAY_US
+        if isinstance(day, datetime):
+            after_us += _of_day_us(day) + 1 - DAY_US
+        end, values = bisect_left(self._times, after_us), self._values
         if wanted == 1 and end and values[end - 1] == values[end - 1]:  # what nearly every cell asks
             return [end - 1]
         places = self.places(end, wanted)
@@ -106,6 +109,10 @@ class ByDay:
                 self._observations[place : place + 1], self._observations[at : at + len(before[:1])], values
             )
         return Observed(self._times[place], self.value(place), self._values[before[0]] if before else None)
+
+
+def _of_day_us(moment: datetime) -> int:
+    return ((moment.hour * 60 + moment.minute) * 60 + moment.second) * 1_000_000 + moment.microsecond
 
 
 def observed(current: Observations, before: Observations, values: Values | None = None) -> Observed:

@@ -7,33 +7,44 @@ their transforms need can lie before that day. A part of the past never silently
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
+from math import ceil
 from typing import Literal
 
 import numpy as np
 
 from dataservice.client import HistoryResource, SignalDetail
+from dataservice.client.cache.recent import is_whole
 from dataservice.client.cache.spans import UNKNOWN_STEP_DAYS
-from dataservice.client.contract.requests import HISTORY_LIMIT
 from dataservice.observations import Observations
-from udfs.timeseries.resample import Agg, Freq, known_only, period_start, resampled
+from udfs.arguments.dates import as_day
+from udfs.timeseries.frequency import Freq, Unit, period_start
+from udfs.timeseries.resample import Agg, known_only, resampled
+from udfs.timeseries.rhythm import BY_DAYS, STALE_DAYS, Pace, Rhythm, rhythm_of, rhythm_of_rows
+from udfs.timeseries.spans import Lead
 
 DETAIL_DAYS = 430
 """A window that starts no longer ago likely lies in the recent history of any series: 365 observations are 17 months
 of trading days, or a year of calendar days; more than a year leaves room for the start of a period or `mom`."""
 
-PERIOD_DAYS = {Freq.RAW: 0, Freq.D: 1, Freq.W: 7, Freq.M: 31, Freq.Q: 92, Freq.Y: 366}
+PERIOD_DAYS = {
+    Unit.RAW: 0.0,
+    Unit.H: 1 / 24,
+    Unit.D: 1.0,
+    Unit.B: 1.0,
+    Unit.W: 7.0,
+    Unit.M: 31.0,
+    Unit.Q: 92.0,
+    Unit.Y: 366.0,
+}
 
+UNKNOWN_PERIOD_DAYS = 92
+"""How much further than a day a change over months may reach where the rhythm is not known: into its quarter."""
 
-@dataclass(frozen=True, slots=True)
-class Lead:
-    """What transforms need before the first row shown: calendar days, and rows before those."""
+NO_LEAD = Lead()
 
-    days: int = 0
-    rows: int = 0
-
-    def __add__(self, other: Lead) -> Lead:
-        return Lead(self.days + other.days, self.rows + other.rows)
+TIMED = frozenset({Unit.RAW, Unit.H})
+"""Units whose rows have a time of day."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +66,7 @@ class Known:
 def recent(detail: SignalDetail) -> Known:
     """The recent history of a signal, and since when it is whole.
 
-    The contract leaves open whether `history=365` counts observations or days, so fewer than 365 observations alone
-    prove nothing: they may be all of the last 365 days. If they reach further than 365 days back from the newest one,
-    the unit cannot be days; then fewer than 365 are all there are.
+    The contract leaves open what `history=365` counts, so fewer than 365 observations alone prove nothing.
     """
     known: Known | None = detail.derived.get("recent")
     if known is None:
@@ -69,8 +78,8 @@ def _recent(detail: SignalDetail) -> Known:
     observations = _with_latest(detail)
     if not len(detail.history):
         return Known(observations, date.max)
-    first, last = detail.history.first_day, detail.history.last_day
-    if len(detail.history) < HISTORY_LIMIT and (last - first).days > HISTORY_LIMIT + 1:
+    first = detail.history.first_day
+    if is_whole(detail.history):
         return Known(observations)
     days = detail.history.times.astype("datetime64[D]")
     first_day_may_be_cut = bool(np.any(days[1:] == days[:-1]))
@@ -89,20 +98,50 @@ def _with_latest(detail: SignalDetail) -> Observations:
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """The rows asked for: from `first` (None: the first observation) or the last `count` observations, up to `last`."""
+    """The rows asked for: from `first` (None: the first observation) or the last `count` rows, up to `last`.
+
+    `first_moment` and `last_moment` cut the first and the last day at a time of day.
+    """
 
     first: date | None = None
     last: date | None = None
     count: int | None = None
     freq: Freq = Freq.RAW
-    lead: Lead = Lead()
+    lead: Lead = NO_LEAD
+    first_moment: datetime | None = None
+    last_moment: datetime | None = None
+    spare: int = 0
+    """Rows more than asked for, where the last one may be left out as a part of its period."""
+    by_rows: bool = False
+    """Whether transforms count rows, and not periods."""
+
+    def up_to_end(self, observations: Observations) -> Observations:
+        """The observations up to the window's end."""
+        return observations.between(None, self.last_moment or self.last)
+
+    def rhythm(self, known: Known) -> Rhythm:
+        """The rhythm of the series up to the window's end: the same wherever it is looked up."""
+        return rhythm_of(known_only(self.up_to_end(known.observations)).times)
+
+    def of_rows(self, rhythm: Rhythm) -> Rhythm:
+        """The rhythm in which transforms count, of a series whose own is `rhythm`."""
+        return Rhythm.NONE if self.by_rows else rhythm_of_rows(self.freq, rhythm)
 
     def starts(self, known: Known) -> date | None:
-        """The first day whose rows are shown, at the start of its period; None for all there are, or too few."""
+        """The first day whose rows are shown, at the start of its period; None for all there are, or too few.
+
+        A time of day counts only for series with several observations a day: a day's only one stands for all of it.
+        """
         first = self.first
         if self.count is not None:
-            observations = known_only(known.observations.between(None, self.last))
-            first = observations[-self.count :].first_day if len(observations) >= self.count else None
+            rows = resampled(known_only(self.up_to_end(known.observations)), self.freq, Agg.LAST)
+            if len(rows) < self.count + self.spare:
+                return None
+            moment: datetime = rows.times[-self.count - self.spare].item()
+            has_times = self.freq.unit is Unit.H or self.rhythm(known).pace is Pace.SEVERAL
+            first = moment if has_times and self.freq.unit in TIMED else moment.date()
+        elif self.first_moment is not None and self.freq.unit in TIMED and self.rhythm(known).pace is Pace.SEVERAL:
+            return self.first_moment
         return None if first is None else period_start(first, self.freq)
 
     def is_known(self, known: Known) -> bool:
@@ -112,36 +151,64 @@ class Window:
         starts = self.starts(known)
         if starts is None or not len(known.observations):
             return False
-        first_needed = period_start(days_before(starts, self.lead.days), self.freq)
-        if known.since > first_needed:
+        rhythm = self.of_rows(self.rhythm(known))
+        needed = self.first_needed(starts, rhythm)
+        if known.since > needed:
             return False
-        if not self.lead.rows:
+        if rhythm.is_calendar or not self.lead.periods:
             return True
-        before = known_only(known.observations.between(None, days_before(first_needed, 1)))
-        rows = resampled(before, self.freq, Agg.LAST)
+        rows = resampled(known_only(known.observations.between(None, days_before(needed, 1))), self.freq, Agg.LAST)
         first_is_cut = bool(len(rows)) and known.since > period_start(rows.first_day, self.freq)
-        return len(rows) - first_is_cut >= self.lead.rows
+        return len(rows) - first_is_cut + self._pause(known, rows, needed, rhythm) >= self.lead.periods
 
-    def with_lead(self, rows: Observations, starts: date | None) -> Observations:
+    def with_lead(self, rows: Observations, starts: date | None, rhythm: Rhythm) -> Observations:
         """The rows from `starts` on, and those before that transforms need: the same ones wherever they came from."""
         if starts is None:
             return rows
-        first_needed = np.datetime64(period_start(days_before(starts, self.lead.days), self.freq), "us")
-        place = int(np.searchsorted(rows.times, first_needed))
-        return rows[max(0, place - self.lead.rows) :]
+        rhythm = self.of_rows(rhythm)
+        needed = self.first_needed(starts, rhythm)
+        at = np.datetime64(starts if needed == as_day(starts) else needed, "us")
+        place = int(np.searchsorted(rows.times, at))
+        return rows[place if rhythm.is_calendar else max(0, place - self.lead.periods) :]
 
-    def resource(self, slug: str, step_days: float, today: date) -> HistoryResource:
+    def resource(self, slug: str, step_days: float, today: date, rhythm: Rhythm | None = None) -> HistoryResource:
         """The history to ask for, observations being about `step_days` apart; an end of today or later is left open."""
         last = None if self.last is None or self.last >= today else self.last
+        row_days = max(step_days, PERIOD_DAYS[self.freq.unit])
         start = self.first
         if self.count is not None:
-            start = days_before(last or today, int(self.count * step_days * 1.3) + 15)
+            start = days_before(last or today, int(self.count * row_days * 1.3) + 15)
         if start is None:
             return HistoryResource(slug, None, last)
-        start = period_start(days_before(period_start(start, self.freq), self.lead.days), self.freq)
-        if self.lead.rows:
-            start = days_before(start, int(self.lead.rows * max(step_days, PERIOD_DAYS[self.freq]) * 1.5) + 15)
+        of_rows = self.of_rows(rhythm or Rhythm.NONE)
+        start = self.first_needed(period_start(start, self.freq), of_rows)
+        if rhythm is None and self.lead.months and self.freq.is_raw:
+            start = days_before(start, UNKNOWN_PERIOD_DAYS)  # the period in which that day lies may begin before it
+        if self.lead.periods and not of_rows.is_calendar:
+            start = days_before(start, int(self.lead.periods * row_days * 1.5) + 15)
         return HistoryResource(slug, None if start == date.min else start, last)
+
+    def first_needed(self, starts: date, rhythm: Rhythm) -> date:
+        """The first day that spans of the calendar reach back to; of weeks and months with all periods that count."""
+        lead, day = self.lead, as_day(starts)
+        if rhythm.is_calendar:
+            per_year = rhythm.per_year or 1
+            periods = lead.periods + ceil(lead.months * per_year / 12) + ceil(lead.days / rhythm.days)
+            if periods:
+                number = int(rhythm.numbers(np.array([day], "datetime64[us]"))[0])
+                day = min(day, rhythm.start(number - periods))
+        elif lead.months or lead.days:
+            day = days_before(day, lead.months * 31 + lead.days)
+        if lead.since is not None:
+            day = min(day, days_before(lead.since, ceil(max(rhythm.days, STALE_DAYS))))
+        return period_start(day, self.freq)
+
+    def _pause(self, known: Known, rows: Observations, needed: date, rhythm: Rhythm) -> int:
+        """Periods known to have no observation, before the first row that is known: a long pause of a daily series."""
+        until = rows.first_day if len(rows) else needed
+        if rhythm.pace not in BY_DAYS or (until - known.since).days <= STALE_DAYS:
+            return 0
+        return rhythm.pause(*np.array([known.since, until], "datetime64[D]").astype(np.int64).tolist())
 
 
 def which_resource(window: Window, today: date) -> Literal["detail", "history"]:
@@ -151,15 +218,16 @@ def which_resource(window: Window, today: date) -> Literal["detail", "history"]:
     of a monthly one. Observations cost one request for each 1,000.
 
     - A window of about a year: the detail, it likely holds it.
-    - A number of observations (`N60`), or transforms that need rows before the window: the detail too. Either it holds
+    - A number of rows (`N60`), or transforms that count observations before the window: the detail too. Either it holds
       them, or it tells how far apart observations are; without that they would have to be asked for as if the series
       were monthly: many pages of a daily one.
     - Any other window: the observations. Asked of the detail first, a daily series would cost one request more, and a
       monthly one would save none.
     """
-    if window.count is not None or (window.lead.rows and window.first is not None):
+    of_rows = window.of_rows(Rhythm.NONE)
+    if window.count is not None or (window.lead.periods and window.first is not None and not of_rows.is_calendar):
         return "detail"
-    reach = None if window.first is None else days_before(window.first, window.lead.days)
+    reach = None if window.first is None else window.first_needed(window.first, of_rows)
     return "detail" if reach is not None and reach >= days_before(today, DETAIL_DAYS) else "history"
 
 

@@ -19,6 +19,7 @@ from dataservice.client.contract.requests import OBSERVATIONS_LIMIT
 from dataservice.client.contract.windows import Window as Days
 from dataservice.errors import DataServiceError
 from dataservice.observations import Observations
+from udfs.arguments.dates import as_day
 from udfs.engine.effects import EVER, FRESH, INTERNED, Question, Reply, ask, asked_at_hand, have, in_memory
 from udfs.errors import NoDataError
 from udfs.records.resolve import need_of, slug_of
@@ -66,7 +67,7 @@ async def known_series(name: str, window: Window, today: date) -> Series:
     near = recent(at_hand.value) if at_hand else None
     if near and window.is_known(near):
         return Series(slug, near)
-    resource = window.resource(slug, near.step_days if near else UNKNOWN_STEP_DAYS, today)
+    resource = _resource(slug, window, near, today)
     far = await _stored(resource)
     if far and window.is_known(far):
         return Series(slug, far)
@@ -74,7 +75,7 @@ async def known_series(name: str, window: Window, today: date) -> Series:
         near = recent((await need_of(name, detail)).value)
         if window.is_known(near):
             return Series(slug, near)
-        resource = window.resource(slug, near.step_days, today)
+        resource = _resource(slug, window, near, today)
     try:
         return Series(slug, await _fetched(name, window, resource))
     except DataServiceError:
@@ -106,11 +107,11 @@ def latest(detail: SignalDetail, values: Values | None = None) -> Observed:
 async def on_or_before(
     detail: SignalDetail, day: date, today: date, *, with_previous: bool, values: Values | None = None
 ) -> Observed:
-    """The last observation up to the end of `day`, however long ago that was; raises `NoDataError` where there is none.
+    """The last observation up to a time or the end of a `day`, however long ago that was.
 
     The recent history answers where it reaches, then a stored one: first the block of years around the day, because
     that is one question for all days in it. Else one request brings this block; only where it is empty a second one
-    asks for all that came before.
+    asks for all that came before. Raises `NoDataError` where there is none.
     """
     slug = detail.signal.slug
     wanted = 2 if with_previous else 1
@@ -143,6 +144,13 @@ def block_around(day: date, step_days: float) -> tuple[date, date]:
     return date(max(1, first - lead_years), 1, 1), date(min(first + years - 1, date.max.year), 12, 31)
 
 
+def _resource(slug: str, window: Window, near: Known | None, today: date) -> HistoryResource:
+    """The history to ask for, with what the recent one tells of the series' rhythm."""
+    if near is None:
+        return window.resource(slug, UNKNOWN_STEP_DAYS, today)
+    return window.resource(slug, near.step_days, today, window.rhythm(near))
+
+
 async def _fetched(name: str, window: Window, resource: HistoryResource) -> Known:
     """The history from the service; all of it where the part that should be enough is not."""
     far = await _needed(name, resource)
@@ -170,7 +178,8 @@ async def _stored_in(block: _Block, day: date, wanted: int) -> tuple[ByDay, list
 
 async def _stored_around(slug: str, day: date, step_days: float, wanted: int) -> tuple[ByDay, list[int] | None]:
     """The last values up to `day` in whatever was stored of the days before it; one that is old is asked for again."""
-    window = HistoryResource(slug, days_before(day, int(step_days * NEAR_STEPS) + 1), day)
+    last = as_day(day)
+    window = HistoryResource(slug, days_before(last, int(step_days * NEAR_STEPS) + 1), last)
     known = (await ask(asked_at_hand(KnownDaysResource(slug), max_age_s=EVER)))[0]
     if not isinstance(known, Answer) or not _meets(known.value, window):
         return _NOTHING, None

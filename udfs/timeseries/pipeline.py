@@ -1,40 +1,34 @@
-"""A chain of transforms as an option: `yoy|ma(3)` is the three-row mean of the change over a year."""
+"""Chains of transforms as an option: `yoy|ma(3)` is the three-period mean of the change over a year.
+
+Several chains, separated by commas, are one for each signal, or columns of a single one: `none, yoy, pct|ma(3)`.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import Any
 
-import numpy as np
-
-from dataservice.observations import Observations
 from udfs.arguments.kinds import Choice, Kind, shown
+from udfs.arguments.other_tools import advice
 from udfs.errors import ArgumentError
-from udfs.timeseries.coverage import Lead
-from udfs.timeseries.transforms import TRANSFORMS, Transform
+from udfs.timeseries.spans import Lead, Span
+from udfs.timeseries.transforms import MOST, TRANSFORMS, Step, Transform
 
 STEP = re.compile(r"\s*([a-z]+)\s*(?:\(\s*([^()|]*?)\s*\))?\s*", re.IGNORECASE)
+SPAN = re.compile(r"(\d{1,9})([DWMQY]?)", re.IGNORECASE)
+DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
+YEAR = re.compile(r"\d{4}")
 
-MOST = 100_000
-"""The largest n: more rows than any series of a spreadsheet has."""
+Steps = tuple[Step, ...]
 
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One transform of a chain with its argument (0 where it takes none)."""
-
-    transform: Transform
-    argument: float = 0.0
-
-
-MAX_LOOKED_AT = 2**25
-"""Values that all windows of a chain may hold together: a fifth of a second. Forty years of days, by three years."""
 
 MAX_STEPS = 16
 """The most transforms of one series: each looks at all of its values."""
+
+MAX_CHAINS = 256
+"""The most columns of a table, each of which is computed."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,47 +38,60 @@ class Chain(Kind):
     choices: tuple[Choice, ...] = tuple(Choice(each.form, each.help) for each in TRANSFORMS.values())
     open_choices: bool = True
 
-    def read(self, raw: Any, name: str, today: date) -> tuple[Step, ...]:  # noqa: ARG002 - one signature for every kind
+    def read(self, raw: object, name: str, today: date) -> Steps:  # noqa: ARG002 - one signature for every kind
         """The steps; raises `ArgumentError` naming an unknown transform and those there are."""
+        return _steps(self._text(raw, name), name)
+
+    def _text(self, raw: object, name: str) -> str:
         text = self._one(raw, name)
         if not isinstance(text, str):
             raise ArgumentError(f"{name} takes text such as yoy|ma(3), not {shown(raw)}")
-        parts = text.split("|")
-        if len(parts) > MAX_STEPS:
-            raise ArgumentError(f"{name} takes at most {MAX_STEPS} steps, not {len(parts):,}")
-        return tuple(_step(part, name) for part in parts)
+        return text
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chains(Chain):
+    """One chain for all signals, or several separated by commas: one for each."""
+
+    def read(self, raw: object, name: str, today: date) -> tuple[Steps, ...]:  # type: ignore[override]  # noqa: ARG002
+        """The steps of each chain."""
+        parts = list(_split(self._text(raw, name), ","))
+        if len(parts) > MAX_CHAINS:
+            raise ArgumentError(f"{name} takes at most {MAX_CHAINS} chains, not {len(parts):,}")
+        return tuple(_steps(part, name) for part in parts)
 
 
 def lead_of(steps: Sequence[Step]) -> Lead:
     """What the steps need before the window: an anchored one begins with it, and so does all that follows."""
     lead = Lead()
     for step in steps:
+        lead += step.transform.lead(step)
         if step.transform.anchored:
             break
-        lead += step.transform.lead(int(step.argument))
     return lead
 
 
-def transformed(rows: Observations, steps: Sequence[Step], first: date | None) -> Observations:
-    """`rows` after all `steps`, from `first` on (None: from the first row on); what overflows is blank."""
-    import pandas as pd
+def text_of(steps: Sequence[Step]) -> str:
+    """A chain as it is written, in one spelling."""
+    return "|".join(map(str, steps))
 
-    if not steps or not len(rows):
-        return rows.between(first)
-    looked_at = len(rows) * sum(step.argument for step in steps if step.transform.windowed)
-    if looked_at > MAX_LOOKED_AT:
-        raise ArgumentError(f"windows so wide over {len(rows):,} observations take too long; use freq=W or freq=M")
-    column = pd.Series(rows.values, index=pd.DatetimeIndex(rows.times))
-    since = None if first is None else pd.Timestamp(first)
-    with np.errstate(all="ignore"):  # what overflows becomes a blank below
-        for step in steps:
-            if step.transform.anchored and since is not None:
-                column = column.loc[since:]
-                since = None
-            column = step.transform.apply(column, step.argument)
-            column = column.where(column.abs() < np.inf)
-    times, values = column.index.to_numpy("datetime64[us]"), column.to_numpy().astype(np.float64)
-    return Observations(times, values).between(first)
+
+def _steps(text: str, name: str) -> Steps:
+    parts = list(_split(text, "|"))
+    if len(parts) > MAX_STEPS:
+        raise ArgumentError(f"{name} takes at most {MAX_STEPS} steps, not {len(parts):,}")
+    return tuple(_step(part, name) for part in parts)
+
+
+def _split(text: str, separator: str) -> Iterator[str]:
+    """The parts of a text between separators that stand outside brackets."""
+    depth = start = 0
+    for place, letter in enumerate(text):
+        depth += (letter == "(") - (letter == ")")
+        if letter == separator and depth <= 0:
+            yield text[start:place]
+            start = place + 1
+    yield text[start:]
 
 
 def _step(text: str, name: str) -> Step:
@@ -92,22 +99,67 @@ def _step(text: str, name: str) -> Step:
     transform = TRANSFORMS.get(found[1].casefold()) if found else None
     if found is None or transform is None:
         forms = ", ".join(each.form for each in TRANSFORMS.values())
-        raise ArgumentError(f"{name}: there is no transform {shown(text.strip())}; there are {forms}")
-    return Step(transform, _argument(transform, found[2], name))
+        hint = advice("transform", text)
+        raise ArgumentError(f"{name}: there is no transform {shown(text.strip())}{hint or f'; there are {forms}'}")
+    inside = [part.strip() for part in found[2].split(",")] if found[2] else []
+    match transform.takes:
+        case "":
+            if inside:
+                raise ArgumentError(f"{name}: {transform.name} takes no number, not {shown(found[2])}")
+            return Step(transform)
+        case "x":
+            return _based(transform, inside, name)
+        case _:
+            return _spanned(transform, inside, name)
 
 
-def _argument(transform: Transform, text: str | None, name: str) -> float:
-    if transform.least is None:
-        if text:
-            raise ArgumentError(f"{name}: {transform.name} takes no number, not {shown(text)}")
-        return 0.0
-    if not text and transform.default is not None:
-        return transform.default
+def _spanned(transform: Transform, inside: list[str], name: str) -> Step:
+    """A step over so many periods: `ma(20)`, `ma(52W)`, `ewm(20, scaled)`, `corr(sp-500, 60)`."""
+    given = ", ".join(inside)
+    partner = inside.pop(0) if transform.name == "corr" and len(inside) == 2 else None
+    scaled = transform.name == "ewm" and len(inside) == 2 and inside.pop().casefold() == "scaled"
+    if not inside and transform.default is not None:
+        return Step(transform, transform.default)
+    span = _span(inside[0]) if len(inside) == 1 else None
+    if span is None or not transform.least <= span.count <= MOST or (transform.name == "ewm" and span.unit):
+        what = f"a whole number from {transform.least} to {MOST}"
+        also = "" if transform.name == "ewm" else ", or a span such as 12M"
+        raise ArgumentError(f"{name}: {transform.form} needs {what}{also}, not {shown(given or 'nothing')}")
+    return Step(transform, span, partner=partner, scaled=scaled)
+
+
+def _span(text: str) -> Span | None:
+    found = SPAN.fullmatch(text)
+    return Span(int(found[1]), found[2].upper()) if found else None
+
+
+def _based(transform: Transform, inside: list[str], name: str) -> Step:
+    """An index: `index`, `index(100)`, `index(100, 2020-01-31)`, `index(100, 2015)`."""
+    if len(inside) > 2:
+        raise ArgumentError(f"{name}: {transform.form} takes a number and a day or year, not {len(inside)} values")
+    base = _number(inside[0] if inside else "100")
+    if base is None:
+        raise ArgumentError(f"{name}: {transform.form} needs a number, not {shown(inside[0])}")
+    if len(inside) < 2:
+        return Step(transform, base=base)
+    at = _base_day(inside[1])
+    if at is None:
+        raise ArgumentError(f"{name}: an index is based on a day such as 2020-01-31 or a year, not {shown(inside[1])}")
+    return Step(transform, base=base, at=at)
+
+
+def _number(text: str) -> float | None:
     try:
-        number = float(text or "")
+        number = float(text)
     except ValueError:
-        number = float("nan")
-    if not (transform.least <= number <= MOST) or (transform.whole and not number.is_integer()):
-        kind = f"a whole number from {transform.least:g} to {MOST}" if transform.whole else "a number"
-        raise ArgumentError(f"{name}: {transform.form} needs {kind}, not {shown(text or 'nothing')}")
-    return number
+        return None
+    return number if 0 <= number <= MOST else None
+
+
+def _base_day(text: str) -> date | int | None:
+    try:
+        if DAY.fullmatch(text):
+            return date.fromisoformat(text)
+        return date(int(text), 1, 1).year if YEAR.fullmatch(text) else None
+    except ValueError:
+        return None

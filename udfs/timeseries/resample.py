@@ -1,36 +1,22 @@
-"""Observations by calendar periods: days, ISO weeks, months, quarters, years.
+"""Observations by calendar periods: one value for each, and which of the periods are only a part of one.
 
-A period is labelled by its last day, so no label comes before what it holds. Null observations count as not observed.
+Null observations count as not observed.
 """
 
 from __future__ import annotations
 
-from datetime import date
-from typing import Any, TypeAlias, assert_never
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import Any, assert_never
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dataservice.client.contract.dates import MONTHS
 from dataservice.observations import Observations
 from udfs.arguments.kinds import Explained
-
-Times: TypeAlias = NDArray[np.datetime64]
-Numbers: TypeAlias = NDArray[np.int64]
-
-MONDAY = 3
-"""1970-01-01, day 0, was a Thursday: three days after a Monday."""
-
-
-class Freq(Explained):
-    """How often the rows of a table come."""
-
-    RAW = "raw", "every observation"
-    D = "D", "days"
-    W = "W", "weeks, Monday to Sunday"
-    M = "M", "months"
-    Q = "Q", "quarters"
-    Y = "Y", "years"
+from udfs.timeseries.frequency import WORKDAYS, Freq, Unit
+from udfs.timeseries.rhythm import MONTHS, WEEKS, Pace, Rhythm
 
 
 class Agg(Explained):
@@ -44,6 +30,39 @@ class Agg(Explained):
     MAX = "max"
 
 
+class Partial(Explained):
+    """What is done with a first or last period of which only a part was observed."""
+
+    DROP = "drop", "left out, so that no part is compared with a whole"
+    MARK = "mark", "shown, and named in the header"
+    KEEP = "keep", "shown like any other"
+
+
+FEWEST: Mapping[Unit, Mapping[Pace, int]] = {
+    Unit.W: {Pace.DAILY: 4, Pace.BUSINESS: 4},
+    Unit.M: {Pace.DAILY: 17, Pace.BUSINESS: 17, Pace.WEEKLY: 3, Pace.BIWEEKLY: 2},
+    Unit.Q: {Pace.DAILY: 52, Pace.BUSINESS: 52, Pace.WEEKLY: 10, Pace.BIWEEKLY: 7, Pace.MONTHLY: 3},
+    Unit.Y: {
+        Pace.DAILY: 208,
+        Pace.BUSINESS: 208,
+        Pace.WEEKLY: 39,
+        Pace.BIWEEKLY: 26,
+        Pace.MONTHLY: 12,
+        Pace.QUARTERLY: 4,
+        Pace.HALF_YEARLY: 2,
+    },
+}
+"""How many observations make a first or last period a whole one: FRED's thresholds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ends:
+    """Whether the first and the last period are only a part of one."""
+
+    first: bool = False
+    last: bool = False
+
+
 def known_only(observations: Observations) -> Observations:
     """The observations that have a value."""
     gone = np.isnan(observations.values)
@@ -55,27 +74,48 @@ def resampled(observations: Observations, freq: Freq, agg: Agg) -> Observations:
 
     `observations` must be sorted. A period of which only a part was observed stands for that part.
     """
-    if freq is Freq.RAW or not len(observations):
+    if freq.is_raw or not len(observations):
         return observations
-    periods = _numbers(observations.times, freq)
+    periods = freq.numbers(observations.times)
     firsts = np.flatnonzero(np.append(True, periods[1:] != periods[:-1]))
-    labels = _last_days(periods[firsts], freq).astype("datetime64[us]")
-    return Observations(labels, _aggregated(observations.values, firsts, agg))
+    return Observations(freq.labels(periods[firsts]), _aggregated(observations.values, firsts, agg))
 
 
-def all_periods(first: np.datetime64, last: np.datetime64, freq: Freq) -> Times:
-    """The labels of every period from the one of `first` to the one of `last`."""
-    low, high = _numbers(np.array([first, last], "datetime64[us]"), freq)
-    return _last_days(np.arange(low, high + 1), freq).astype("datetime64[us]")
+def partial_ends(observations: Observations, freq: Freq, rhythm: Rhythm, latest: date, *, is_newest: bool) -> Ends:
+    """Which of the first and last period of observations, all of them with values, are only a part of one.
+
+    The first one is where it has fewer observations than the threshold. The last one is where it goes on after the day
+    `latest` and another observation is due in it, or where it has too few and none came when the next one was due:
+    `is_newest` tells that nothing newer exists.
+    """
+    if freq.is_raw or not len(observations):
+        return Ends()
+    fewest = FEWEST.get(freq.unit, {}).get(rhythm.pace, 1)
+    periods = freq.numbers(observations.times)
+    first_count = int(np.searchsorted(periods, periods[0], side="right"))
+    last_count = len(periods) - int(np.searchsorted(periods, periods[-1]))
+    ends: date = freq.labels(periods[-1:])[0].astype("datetime64[D]").item()
+    due = next_due(observations.last_day, rhythm)
+    goes_on = due <= ends and (ends > latest or (is_newest and rhythm.pace is Pace.SEVERAL and ends >= latest))
+    has_ended = is_newest or due <= latest
+    return Ends(first_count < fewest, goes_on or (has_ended and last_count < fewest))
 
 
-def period_start(day: date, freq: Freq) -> date:
-    """The first day of the period that `day` lies in; the day itself for `raw`."""
-    if freq is Freq.RAW:
+def next_due(day: date, rhythm: Rhythm) -> date:
+    """The first day on which the observation after the one of `day` is due; the same day for several a day."""
+    if rhythm.pace is Pace.SEVERAL:
         return day
-    number = _numbers(np.array([day], "datetime64[us]"), freq)
-    start: date = _first_days(number, freq)[0].item()
-    return start
+    try:
+        if rhythm.pace in WEEKS:
+            return day + timedelta(days=7 * WEEKS[rhythm.pace])
+        if rhythm.pace in MONTHS:
+            number = int(rhythm.numbers(np.array([day], "datetime64[us]"))[0])
+            return rhythm.centre(number + 1)
+        following = day + timedelta(days=1)
+        at_weekend = following.weekday() >= WORKDAYS and rhythm.pace is Pace.BUSINESS
+        return following + timedelta(days=7 - following.weekday()) if at_weekend else following
+    except OverflowError:
+        return date.max
 
 
 def _aggregated(values: NDArray[np.float64], firsts: NDArray[Any], agg: Agg) -> NDArray[np.float64]:
@@ -97,21 +137,3 @@ def _aggregated(values: NDArray[np.float64], firsts: NDArray[Any], agg: Agg) -> 
         case _:
             assert_never(agg)
     return found
-
-
-def _numbers(times: Times, freq: Freq) -> Numbers:
-    """The number of each time's period, counted from 1970-01-01; weeks begin on Monday."""
-    if freq in (Freq.D, Freq.W):
-        days = times.astype("datetime64[D]").astype(np.int64)
-        return days if freq is Freq.D else (days + MONDAY) // 7
-    return times.astype("datetime64[M]").astype(np.int64) // MONTHS[freq]
-
-
-def _first_days(numbers: Numbers, freq: Freq) -> Times:
-    if freq in (Freq.D, Freq.W):
-        return (numbers if freq is Freq.D else numbers * 7 - MONDAY).astype("datetime64[D]")
-    return (numbers * MONTHS[freq]).astype("datetime64[M]").astype("datetime64[D]")
-
-
-def _last_days(numbers: Numbers, freq: Freq) -> Times:
-    return _first_days(numbers + 1, freq) - np.timedelta64(1, "D")

@@ -1,209 +1,325 @@
-"""Transforms of a series: changes, averages, scores and levels, each a rule on one column of dated values.
+"""Transforms of a series: changes, averages, scores and levels, each a rule on the periods of one series.
 
-A rule sees the series' own observations only, never filled values or another series' dates. Nulls are left out before;
-a blank that a rule makes stays a blank for the next one. Results are fractions, not per cent: 0.031 is 3.1 %.
+A rule sees one value for each period of the rhythm, blank where there is none, so that nothing is counted in rows.
+A blank that a rule makes stays a blank for the next one. Results are fractions, not per cent: 0.031 is 3.1 %.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import date
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
-from udfs.timeseries.coverage import Lead
-from udfs.timeseries.resample import Times
+from udfs.timeseries.spans import Lead, Span, base_positions
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    Column: TypeAlias = pd.Series[float]
+    from udfs.timeseries.slots import Slots
 
-STALE_DAYS = 10
-"""How much older than its day a base may be: the longest closing of a large exchange (Tokyo, spring 2019)."""
+Floats: TypeAlias = NDArray[np.float64]
 
-EWM_ROWS = 5
-"""Spans before the window that an exponential average starts from: what lies before weighs less than 0.005 %."""
+EWM_SPANS = 18
+"""Spans before the window from which an exponential average is worked out: what lies before weighs less than 1e-15."""
 
 WINDOW_VALUES = 2**18
 """Values of rolling windows looked at together: two megabytes, however wide the windows are."""
 
+MOST = 100_000
+"""The largest n: more rows than any series of a spreadsheet has."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One transform of a chain with what stands in its brackets: a span, a base, its day or year, a partner."""
+
+    transform: Transform
+    span: Span | None = None
+    base: float = 100.0
+    at: date | int | None = None
+    partner: str | None = None
+    scaled: bool = False
+
+    @property
+    def looks_at(self) -> int:
+        """About how many values it looks at for each period; 0 where it keeps a running figure."""
+        span = self.span or ONE
+        is_windowed = self.transform.windowed or (bool(span.unit) and self.transform.lead is _window)
+        return (span.months * 31 + span.days if span.unit else span.count) if is_windowed else 0
+
+    def __str__(self) -> str:
+        match self.transform.takes:
+            case "":
+                return self.transform.name
+            case "x":
+                inside = [f"{self.base:g}", *([] if self.at is None else [str(self.at)])]
+            case _:
+                partner = [] if self.partner is None else [self.partner]
+                inside = [*partner, str(self.span), *(["scaled"] if self.scaled else [])]
+        if self.span == self.transform.default and len(inside) == 1:
+            return self.transform.name
+        return f"{self.transform.name}({', '.join(inside)})"
+
 
 @dataclass(frozen=True)
 class Transform:
-    """One rule: its name, what it does, and the rows before the window that its first value needs.
+    """One rule: its name, what it does, and what it needs before the window.
 
-    `least` is the smallest allowed argument (None: it takes none) and `default` what counts where none is given (None:
-    one must be given). `anchored` rules begin at the first row of the window, so they need nothing before it. Those
-    that are `windowed` look at all values of every window again.
+    `takes` is what stands in its brackets: nothing, `n`, `x`. `least` is the smallest count allowed and `default` what
+    counts where none is given (None: one must be given). `anchored` rules begin at the first row of the window, so they
+    need nothing before it. Those that are `windowed` look at all values of every window again.
     """
 
     name: str
     help: str
-    apply: Callable[[Column, float], Column]
-    lead: Callable[[int], Lead] = lambda _: Lead()
-    least: float | None = None
-    default: float | None = None
-    whole: bool = True
+    apply: Callable[[Floats, Step, Slots], Floats]
+    takes: str = ""
+    lead: Callable[[Step], Lead] = lambda _: Lead()
+    least: int = 1
+    default: Span | None = None
     anchored: bool = False
     windowed: bool = False
 
     @property
     def form(self) -> str:
         """How it is written, such as `ma(n)`."""
-        if self.least is None:
-            return self.name
-        return f"{self.name}(n)" if self.whole else f"{self.name}(x)"
+        return f"{self.name}({self.takes})" if self.takes else self.name
 
 
-def anchor_days(times: Times, months: int) -> Times:
-    """For each time the same day of the month so many months earlier, as datetime64[D].
-
-    Where that month is shorter its last day counts, and the last day of a month always goes to the last day.
-    """
-    days = times.astype("datetime64[D]")
-    month = days.astype("datetime64[M]")
-    target = month - months
-    first, last = target.astype("datetime64[D]"), (target + 1).astype("datetime64[D]") - 1
-    same_day = np.minimum(first + (days - month.astype("datetime64[D]")), last)
-    is_last_day = (days + 1).astype("datetime64[M]") != month
-    return np.where(is_last_day, last, same_day)
-
-
-def base_positions(times: Times, known: Times, months: int) -> NDArray[Any]:
-    """The place in `known` of each time's base; -1 where there is none that is not too old. Both are sorted."""
-    anchors = anchor_days(times, months)
-    positions = np.searchsorted(known.astype("datetime64[D]"), anchors, side="right") - 1
-    if not len(known):
-        return positions
-    age = anchors - known.astype("datetime64[D]")[positions]
-    return np.where((positions >= 0) & (age <= np.timedelta64(STALE_DAYS, "D")), positions, -1)
-
-
-def _positive(column: Column) -> Column:
-    return column.where(column > 0)
-
-
-def _pct(column: Column, _: float) -> Column:
-    """Change against the observation before; blank where that one is not positive."""
-    return column / _positive(column.shift(1)) - 1
-
-
-def _diff(column: Column, _: float) -> Column:
-    """Difference from the observation before, in the series' unit."""
-    return column.diff()
-
-
-def _log(column: Column, _: float) -> Column:
-    """Natural logarithm; blank where the value is not positive. `log|diff` gives log returns."""
-    return _positive(column).map(np.log)
-
-
-def _change_since(months: int) -> Callable[[Column, float], Column]:
-    """Change against the observation on or before the same day so many months earlier.
-
-    The last day of a month is compared with the last day of that month. Blank where the earlier observation is not
-    positive, or more than ten days older than that day: a missing month is no base, nor is the quarter before one.
-    """
-
-    def change(column: Column, _: float) -> Column:
-        known = column.dropna()
-        positions = base_positions(
-            column.index.to_numpy("datetime64[us]"), known.index.to_numpy("datetime64[us]"), months
-        )
-        bases = column.copy()
-        bases[:] = np.append(known.to_numpy(), np.nan)[positions]
-        return column / _positive(bases) - 1
-
-    return change
-
-
-def _ma(column: Column, n: float) -> Column:
-    """Mean of the last n observations; blank until there are n."""
-    return column.rolling(int(n)).mean()
-
-
-def _ewm(column: Column, n: float) -> Column:
-    """Exponentially weighted mean of span n (weight 2/(n+1) for the newest), weights scaled to add up to 1."""
-    return column.ewm(span=n, adjust=True).mean()
-
-
-def _zscore(column: Column, n: float) -> Column:
-    """Distance from the mean of the last n observations in their standard deviations (n - 1); blank where none moves.
-
-    Each window is summed by itself: a running variance keeps what large values once left in it.
-    """
-    width, values = int(n), column.to_numpy()
-    scores = np.full(len(values), np.nan)
-    each = max(1, WINDOW_VALUES // width)
-    for start in range(0, len(values) - width + 1, each):
-        windows = sliding_window_view(values[start : start + each + width - 1], width)
-        away = windows - windows[:, :1]  # exact where values are near each other: 0 where none moves
-        away -= away.mean(axis=1, keepdims=True)
-        deviation = np.sqrt(np.square(away).sum(axis=1) / (width - 1))
-        ends = slice(start + width - 1, start + width - 1 + len(windows))
-        scores[ends] = away[:, -1] / np.where(deviation > 0, deviation, np.nan)
-    found = column.copy()
-    found[:] = scores
+def before(values: Floats, span: Span, slots: Slots, what: str) -> Floats:
+    """For each period the value so much earlier, blank where there is none."""
+    periods = span.periods(slots.rhythm, what)
+    found = np.full(len(values), np.nan)
+    if periods is not None:
+        found[periods:] = values[: max(0, len(values) - periods)]
+        return found
+    has_value = ~np.isnan(values[slots.used])
+    known = values[slots.used][has_value]
+    places = base_positions(span.anchors(slots.times, slots.rhythm), slots.times[has_value])
+    found[slots.used] = np.append(known, np.nan)[places]
     return found
 
 
-def _index(column: Column, base: float) -> Column:
-    """The series scaled so that the window's first value is the base; blank where that value is not positive."""
-    first = column.dropna().head(1)
-    unit = first.iloc[0] if len(first) and first.iloc[0] > 0 else np.nan
-    return column / unit * base
+def rolled(values: Floats, step: Step, slots: Slots, reduce: Callable[[Floats], Floats]) -> Floats:
+    """`reduce` over each period's window, which ends with it; blank where the window is not whole."""
+    found = np.full(len(values), np.nan)
+    ends, widths = slots.windows(step)
+    for width in np.unique(widths).tolist():
+        windows, places = sliding_window_view(values, width), ends[widths == width]
+        each = max(1, WINDOW_VALUES // width)
+        for start in range(0, len(places), each):
+            part = places[start : start + each]
+            found[part] = reduce(windows[part - width + 1])
+    return found
 
 
-def _cum(column: Column, _: float) -> Column:
+def _positive(values: Floats) -> Floats:
+    return np.where(values > 0, values, np.nan)
+
+
+def _pct(values: Floats, step: Step, slots: Slots) -> Floats:
+    """Change against the value before; blank where that one is not positive."""
+    return values / _positive(before(values, _span(step), slots, str(step))) - 1
+
+
+def _diff(values: Floats, step: Step, slots: Slots) -> Floats:
+    """Difference from the value before, in the series' unit."""
+    return values - before(values, _span(step), slots, str(step))
+
+
+def _ann(values: Floats, step: Step, slots: Slots) -> Floats:
+    """Change against the value before as a compounded yearly rate."""
+    if slots.size < 2:
+        return np.full(slots.size, np.nan)
+    power = _span(step).times_a_year(slots.rhythm, str(step))
+    return (_positive(values) / _positive(before(values, _span(step), slots, str(step)))) ** power - 1
+
+
+def _lag(values: Floats, step: Step, slots: Slots) -> Floats:
+    """The value so many periods earlier."""
+    return before(values, _span(step), slots, str(step))
+
+
+def _log(values: Floats, _step: Step, _slots: Slots) -> Floats:
+    """Natural logarithm; blank where the value is not positive. `log|diff` gives log returns."""
+    return np.log(_positive(values))
+
+
+def _none(values: Floats, _step: Step, _slots: Slots) -> Floats:
+    return values
+
+
+def _rolling(
+    values: Floats,
+    step: Step,
+    slots: Slots,
+    *,
+    running: Callable[[Any], pd.Series[float]],
+    each: Callable[[Floats], Floats],
+) -> Floats:
+    """A rolling figure by pandas where windows are equally wide, else window by window."""
+    import pandas as pd
+
+    periods = _span(step).periods(slots.rhythm, str(step))
+    if periods is None:
+        return rolled(values, step, slots, each)
+    return np.asarray(running(pd.Series(values).rolling(periods)))
+
+
+def _mean_of(windows: Floats) -> Floats:
+    return np.asarray(windows.mean(axis=1))
+
+
+def _sum_of(windows: Floats) -> Floats:
+    return np.asarray(windows.sum(axis=1))
+
+
+def _median_of(windows: Floats) -> Floats:
+    return np.asarray(np.median(windows, axis=1))
+
+
+def _std_of(windows: Floats) -> Floats:
+    """Standard deviation (n - 1) of each window by itself: a running one keeps what large values once left in it."""
+    if windows.shape[1] < 2:
+        return np.full(len(windows), np.nan)
+    return np.asarray(np.sqrt(np.square(_away(windows)).sum(axis=1) / (windows.shape[1] - 1)))
+
+
+def _score_of(windows: Floats) -> Floats:
+    """Distance of the last value from its window's mean in standard deviations; blank where none moves."""
+    away, deviation = _away(windows), _std_of(windows)
+    return away[:, -1] / np.where(deviation > 0, deviation, np.nan)
+
+
+def _rank_of(windows: Floats) -> Floats:
+    """Share of the window's values that are not above the last one, of equal ones half; 1 is the highest."""
+    last = windows[:, -1:]
+    rank = (windows < last).sum(axis=1) + ((windows == last).sum(axis=1) + 1) / 2
+    return np.where(np.isnan(windows).any(axis=1), np.nan, rank / windows.shape[1])
+
+
+def _away(windows: Floats) -> Floats:
+    """Distances from the mean: exact where values are near each other, 0 where none moves."""
+    away = windows - windows[:, :1]
+    return np.asarray(away - away.mean(axis=1, keepdims=True))
+
+
+def correlation(first: Floats, second: Floats) -> Floats:
+    """Correlation of the rows of two arrays of windows; blank where one of them does not move."""
+    one, other = _away(first), _away(second)
+    scale = np.sqrt(np.square(one).sum(axis=1) * np.square(other).sum(axis=1))
+    found = (one * other).sum(axis=1) / np.where(scale > 0, scale, np.nan)
+    return np.asarray(np.clip(found, -1.0, 1.0))
+
+
+def _ewm(values: Floats, step: Step, _slots: Slots) -> Floats:
+    """Exponentially weighted mean of span n: each value moves the mean 2/(n+1) of the way towards itself.
+
+    It begins with the first observation; `scaled` gives the first ones weights that add up to 1.
+    """
+    import pandas as pd
+
+    means = pd.Series(values).ewm(span=_span(step).count, adjust=step.scaled).mean().to_numpy()
+    return np.where(np.isnan(values), np.nan, means)
+
+
+def _index(values: Floats, step: Step, slots: Slots) -> Floats:
+    """The series scaled so that its base is x; blank where the base is not positive."""
+    base = slots.base_value(values, step)
+    return values / (base if base > 0 else np.nan) * step.base
+
+
+def _cum(values: Floats, _step: Step, _slots: Slots) -> Floats:
     """Running sum from the window's first row on; a blank adds nothing and stays blank."""
-    return column.cumsum()
+    import pandas as pd
+
+    return np.asarray(pd.Series(values).cumsum())
 
 
-def _drawdown(column: Column, _: float) -> Column:
+def _drawdown(values: Floats, _step: Step, _slots: Slots) -> Floats:
     """Change against the highest value since the window's first row, 0 or less; blank until one is positive."""
-    return column / _positive(column.cummax()) - 1
+    import pandas as pd
+
+    return values / _positive(np.asarray(pd.Series(values).cummax())) - 1
 
 
-def _lag(column: Column, n: float) -> Column:
-    """The value n observations earlier."""
-    return column.shift(int(n))
+def _span(step: Step) -> Span:
+    return step.span or Span(1)
 
 
-def _rows(extra: int = 0, factor: int = 1) -> Callable[[int], Lead]:
-    return lambda n: Lead(rows=n * factor + extra)
+def _back(step: Step) -> Lead:
+    return Lead.of(_span(step))
 
 
-def _days(days: int) -> Callable[[int], Lead]:
-    return lambda _: Lead(days=days + STALE_DAYS)
+def _window(step: Step) -> Lead:
+    return Lead.of(_span(step), inclusive=True)
 
+
+def _ewm_lead(step: Step) -> Lead:
+    return Lead(periods=EWM_SPANS * _span(step).count)
+
+
+def _index_lead(step: Step) -> Lead:
+    day = date(step.at, 1, 1) if isinstance(step.at, int) else step.at
+    return Lead(since=day)
+
+
+ONE, YEAR, MONTH = Span(1), Span(1, "Y"), Span(1, "M")
+
+
+def _over(span: Span, apply: Callable[[Floats, Step, Slots], Floats]) -> dict[str, Any]:
+    """A change over a fixed span, such as yoy."""
+    fixed = Step(Transform("", "", _none), span)
+    return {
+        "apply": lambda values, step, slots: apply(values, Step(step.transform, span), slots),
+        "lead": lambda _: _back(fixed),
+    }
+
+
+def _each(reduce: Callable[[Floats], Floats], least: int = 1) -> dict[str, Any]:
+    """A figure that is worked out for each window by itself."""
+    return {
+        "apply": lambda values, step, slots: rolled(values, step, slots, reduce),
+        "takes": "n",
+        "lead": _window,
+        "least": least,
+        "windowed": True,
+    }
+
+
+_MEAN = partial(_rolling, running=lambda rolling: rolling.mean(), each=_mean_of)
+_SUM = partial(_rolling, running=lambda rolling: rolling.sum(), each=_sum_of)
+_MEDIAN = partial(_rolling, running=lambda rolling: rolling.median(), each=_median_of)
 
 TRANSFORMS = {
     transform.name: transform
     for transform in (
-        Transform("pct", "change from the previous observation, as a fraction", _pct, _rows(1)),
-        Transform("diff", "difference from the previous observation", _diff, _rows(1)),
+        Transform("none", "the values themselves, where other columns are transformed", _none),
+        Transform("pct", "change from n periods before (1), as a fraction", _pct, "n", _back, default=ONE),
+        Transform("diff", "difference from n periods before (1)", _diff, "n", _back, default=ONE),
         Transform("log", "natural logarithm; log|diff gives log returns", _log),
-        Transform("yoy", "change from the same day a year earlier, as a fraction", _change_since(12), _days(366)),
-        Transform("mom", "change from the same day a month earlier, as a fraction", _change_since(1), _days(31)),
-        Transform("ma", "mean of the last n observations", _ma, _rows(-1), least=1),
-        Transform("ewm", "exponentially weighted mean of span n", _ewm, _rows(factor=EWM_ROWS), least=1),
-        Transform("zscore", "z-score within the last n observations", _zscore, _rows(-1), least=2, windowed=True),
-        Transform(
-            "index",
-            "scaled so that the first value shown is x",
-            _index,
-            least=0,
-            default=100,
-            whole=False,
-            anchored=True,
-        ),
-        Transform("cum", "running sum of the rows shown", _cum, anchored=True),
+        Transform("yoy", "change from a year earlier, as a fraction", **_over(YEAR, _pct)),
+        Transform("mom", "change from a month earlier, as a fraction", **_over(MONTH, _pct)),
+        Transform("yoydiff", "difference from a year earlier", **_over(YEAR, _diff)),
+        Transform("ann", "change from n periods before (1) as a compounded yearly rate", _ann, "n", _back, default=ONE),
+        Transform("ma", "mean of the last n periods", _MEAN, "n", _window),
+        Transform("sum", "sum of the last n periods", _SUM, "n", _window),
+        Transform("std", "standard deviation of the last n periods", **_each(_std_of, least=2)),
+        Transform("median", "median of the last n periods", _MEDIAN, "n", _window),
+        Transform("rank", "rank within the last n periods; 1 is the highest", **_each(_rank_of)),
+        Transform("zscore", "z-score within the last n periods", **_each(_score_of, least=2)),
+        Transform("ewm", "exponentially weighted mean of span n, from the first observation on", _ewm, "n", _ewm_lead),
+        Transform("index", "scaled to x (100) on one day for all signals", _index, "x", _index_lead, anchored=True),
+        Transform("cum", "running sum from the first row of the window on", _cum, anchored=True),
         Transform("drawdown", "change from the highest value so far, as a fraction", _drawdown, anchored=True),
-        Transform("lag", "the value n observations earlier", _lag, _rows(), least=1, default=1),
+        Transform("lag", "the value n periods earlier (1)", _lag, "n", _back, default=ONE),
+        Transform("corr", "correlation with the first signal, or corr(slug, n)", **_each(_std_of, least=2)),
     )
 }
 """Every transform by its name, in the order of the reference."""

@@ -17,7 +17,7 @@ from dataservice.client import SeenSignalsResource, SignalDetail, Vintages, Vint
 from dataservice.client.archive.looked import NEVER_YET, end_of_day
 from dataservice.client.contract.windows import Window as Days
 from dataservice.observations import Observations
-from udfs.arguments.dates import Day
+from udfs.arguments.dates import Day, as_day
 from udfs.arguments.kinds import Explained, OneOf
 from udfs.arguments.options import Option
 from udfs.engine.effects import EVER, FRESH, have
@@ -113,17 +113,17 @@ async def observed_as_of(name: str, at: date | None, vintage: Vintage, *, with_p
     Raises `NoDataError` where that is not known, or where there was none.
     """
     slug, vintages = await vintages_of(name, max_age_s=EVER)
-    as_of = vintage.day(date.max)
-    known = _known_on(vintages, vintage, at)
+    as_of, day = vintage.day(date.max), date.max if at is None else as_day(at)
+    known = _known_on(vintages, vintage, None if at is None else day)
     if known is None:
-        raise NoDataError(vintages.why_unknown(slug, as_of, Days(at or date.max, at or date.max)))
+        raise NoDataError(vintages.why_unknown(slug, as_of, Days(day, day)))
     if at is None:
         current, before = known.observations[-1:], known_only(known.observations[:-1])[-1:]
     else:
         values = known_only(known.observations.between(None, at))
         current, before = values[-1:], values[-2:-1]
     if known.since > date.min and (not len(current) or (with_previous and not len(before))):
-        raise NoDataError(vintages.why_unknown(slug, as_of, Days(date.min, at or date.max)))
+        raise NoDataError(vintages.why_unknown(slug, as_of, Days(date.min, day)))
     if not len(current):
         raise NoDataError(f"on {as_of} {slug} had no observation" + ("" if at is None else f" on or before {at}"))
     return observed(current, before)

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from addin.backend.http import JsonResponse, is_on_this_machine
+from addin.backend.http import JsonResponse, away_response, is_on_this_machine
 from addin.backend.sign_in.cookies import SESSION_COOKIE, cookie_of
 from addin.backend.sign_in.person import Role
+from dataservice.ledger import LedgerAwayError
 
 if TYPE_CHECKING:  # cryptography takes a while to load
     from addin.backend.sign_in.people import People
@@ -37,7 +38,11 @@ class SignInGate:
             await self._app(scope, receive, send)
             return
         request = Request(scope)
-        session = await self._session(request)
+        try:
+            session = await self._session(request)
+        except LedgerAwayError as error:
+            await away_response(error)(scope, receive, send)
+            return
         if session is None and not (scope["path"] == "/metrics" and is_on_this_machine(request)):
             refusal = {"error": f"sign in first, at {self._sign_in_url}", "kind": SIGN_IN}
             await JsonResponse(refusal, 401)(scope, receive, send)

@@ -1,9 +1,17 @@
-"""What is kept of people: their key, sealed; what they have spent; and when their sessions were ended."""
+"""What is kept of people: their key, sealed; what they have spent; and when their sessions were ended.
+
+All of it is in the ledger, which is durable and raises `LedgerAwayError` rather than forget: a stop that could not be
+stored is told as such, and nobody is let in while it is not known who was stopped.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import hmac
+import logging
 import time
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -11,14 +19,16 @@ import msgspec
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
-from addin.backend.sign_in.person import Person, id_of
+from addin.backend.sign_in.person import Person
 from addin.backend.sign_in.sessions import Session
-from dataservice.stores import Entry, ResilientStore, Store
+from dataservice.ledger import Ledger, LedgerAwayError, Mark, SealedLedger
 from dataservice.stores.seal import KEY_BYTES
-from dataservice.stores.sealed import SealedStore
 
 SEEN_EVERY_S = 60.0
 """How exact "last seen" is: not every batch is to be written down."""
+
+_log = logging.getLogger("addin.people")
+_log.setLevel(logging.INFO)
 
 
 class Usage(msgspec.Struct, frozen=True):
@@ -32,21 +42,35 @@ class Usage(msgspec.Struct, frozen=True):
     has_key: bool
 
 
-class People:
-    """Keeps people in `store`, sealed with `secret`; counters are in the clear, by the person's short name."""
+class _Seen(msgspec.Struct, frozen=True):
+    """A person, and when they were last here."""
 
-    def __init__(self, store: Store, secret: bytes, *, clock: Callable[[], float] = time.time) -> None:
-        keys = HKDF(SHA256(), KEY_BYTES, None, info=b"dataservice addin people").derive(secret)
-        self._sealed = SealedStore(store, lambda _: keys)
-        self._store = ResilientStore(self._sealed)
+    person: Person
+    at: float
+
+
+class People:
+    """Keeps people in `ledger`, sealed with `secret`; counters are in the clear, by the person's short name."""
+
+    def __init__(self, ledger: Ledger, secret: bytes, *, clock: Callable[[], float] = time.time) -> None:
+        self._ledger = SealedLedger(ledger, _derived(secret, b"ledger", KEY_BYTES))
+        self._id_key = _derived(secret, b"person", 32)
         self._clock = clock
-        self._is_open = False
         self._seen: dict[str, float] = {}
+        self._not_counted: Counter[str] = Counter()
+        """Requests that could not be written down yet, by counter."""
+        self._ending: dict[str, Mapping[str, bytes | None]] = {}
+        """People whose end could not be stored yet: here they are out already, and it is tried again."""
+
+    def id_of(self, subject: str) -> str:
+        """The short name of who has this subject; without the secret nobody finds out whose it is."""
+        return hmac.digest(self._id_key, subject.encode(), hashlib.sha256).hex()[:32]
 
     async def key(self, person: Person) -> str | None:
         """The key that the person stored."""
-        entry = await (await self._opened()).get(f"people/{person.id}/key")
-        return None if entry is None or not entry.payload else entry.payload.decode()
+        name = _fact(person.id, "key")
+        found = (await self._ledger.look(name)).facts.get(name)
+        return None if found is None else found.value.decode()
 
     async def members(self, person: Person) -> dict[str, Any]:
         """Who is signed in, as the pane shows it: of a key the last four characters."""
@@ -55,56 +79,136 @@ class People:
 
     async def keep_key(self, person_id: str, key: str | None) -> None:
         """Store a person's key, or forget it."""
-        store = await self._opened()
-        await store.put(f"people/{person_id}/key", Entry((key or "").encode(), self._clock()))
+        await self._ledger.write({_fact(person_id, "key"): None if key is None else key.encode()})
+        _log.info("%s %s their key", person_id, "forgot" if key is None else "stored")
 
     async def is_over(self, session: Session) -> bool:
-        """Whether the sessions of that time were ended."""
-        entry = await (await self._opened()).get(f"people/{session.person.id}/ended")
-        return entry is not None and session.began_at <= entry.fetched_at
+        """Whether the session was ended, or may have been: after the ledger has begun again nobody knows."""
+        if session.person.id in self._ending:
+            return True
+        name = _fact(session.person.id, "ended")
+        found = await self._ledger.look(name)
+        ended = found.facts.get(name)
+        is_older = found.mark.incarnation != session.mark.incarnation
+        return is_older or (ended is not None and ended.number >= session.mark.number)
 
-    async def end_sessions(self, person_id: str) -> None:
-        """End every session that a person has now, with every worker."""
-        await (await self._opened()).put(f"people/{person_id}/ended", Entry(b"", self._clock()))
+    async def end_sessions(self, person_id: str, *, by: str = "", forget_key: bool = False) -> None:
+        """End every session that a person has now, with every worker; with `forget_key` their key goes too.
 
-    async def recognise(self, subject: str, person: Person | None) -> None:
-        """End what began before if somebody comes back with another role, or may not come back (`person` is None)."""
-        entry = await (await self._opened()).get(f"people/{id_of(subject)}/person")
-        before = None if entry is None else msgspec.json.decode(entry.payload, type=Person)
+        Raises `LedgerAwayError` if that could not be stored. Then they are out here, and it is tried again.
+        """
+        changes: dict[str, bytes | None] = {_fact(person_id, "ended"): b"", **self._ending.get(person_id, {})}
+        if forget_key:
+            changes[_fact(person_id, "key")] = None
+        self._ending[person_id] = changes
+        _log.info("the sessions of %s are ended by %s", person_id, by or "themselves")
+        await self._store_end(person_id)
+
+    async def erase(self, person_id: str, *, by: str) -> None:
+        """Forget all that is kept of a person but that their sessions have ended."""
+        await self.end_sessions(person_id, by=by, forget_key=True)
+        await self._ledger.write({_fact(person_id, "person"): None})
+        counter = _counter(person_id, self._clock())
+        await self._ledger.add(counter, -await self._ledger.add(counter, 0))
+        _log.info("%s was erased by %s", person_id, by)
+
+    async def keep_up(self) -> None:
+        """Store what could not be stored before, and notice a ledger that began again."""
+        await self._ledger.look()
+        for person_id in list(self._ending):
+            await self._store_end(person_id)
+        for counter in list(self._not_counted):
+            await self._count(counter)
+
+    async def signed_in(self, subject: str, person: Person | None) -> Mark | None:
+        """Write down who signed in, and from when on their session counts; None for who may not (`person` is None).
+
+        Whoever comes back with another role, or is refused now, ends what began before.
+        """
+        person_id = self.id_of(subject)
+        if person_id in self._ending:
+            await self._store_end(person_id)
+        name = _fact(person_id, "person")
+        found = (await self._ledger.look(name)).facts.get(name)
+        before = None if found is None else msgspec.json.decode(found.value, type=_Seen).person
         if before is not None and (person is None or person.role is not before.role):
-            self._seen.pop(before.id, None)  # the new role is to be written down at once
-            await self.end_sessions(before.id)
+            await self.end_sessions(person_id, by="another role at the provider")
+        if person is None:
+            return None
+        self._seen[person_id] = self._clock()
+        mark = await self._ledger.write(self._as_seen(person))
+        _log.info("%s signed in as %s", person_id, person.role)
+        return mark
 
     async def note(self, person: Person, requests: int) -> None:
-        """Count what a person's batch has spent, and that they were here."""
-        store, now = await self._opened(), self._clock()
-        if requests:
-            await store.add(_counter(person.id, now), requests)
-        if now - self._seen.get(person.id, 0.0) > SEEN_EVERY_S:
-            self._seen[person.id] = now
-            await store.put(f"people/{person.id}/person", Entry(msgspec.json.encode(person), now))
+        """Count what a person's batch has spent, and that they were here; what cannot be written is counted later."""
+        now = self._clock()
+        counter = _counter(person.id, now)
+        self._not_counted[counter] += requests
+        try:
+            if self._not_counted[counter]:
+                await self._count(counter)
+            if now - self._seen.get(person.id, 0.0) > SEEN_EVERY_S:
+                self._seen[person.id] = now
+                await self._ledger.write(self._as_seen(person))
+        except LedgerAwayError as error:
+            _log.warning("what %s spent is counted later: %s", person.id, error)
 
     async def usage(self, only: str | None = None) -> list[Usage]:
         """The rows of all people, by name, or of one."""
-        store = await self._opened()
-        names = [entry.name for entry in await store.entries("people/") if entry.name.endswith("/person")]
-        rows = [await self._row(store, name.split("/")[1]) for name in names]
-        return sorted((row for row in rows if row and only in (None, row.id)), key=lambda row: row.name)
+        ids = [name.split("/")[1] for name in await self._ledger.names("people/") if name.endswith("/person")]
+        rows = [await self._row(each) for each in ids if only in (None, each)]
+        return sorted((row for row in rows if row is not None), key=lambda row: row.name)
 
-    async def _row(self, store: ResilientStore, person_id: str) -> Usage | None:
-        entry, key = await store.get(f"people/{person_id}/person"), await store.get(f"people/{person_id}/key")
-        if entry is None:
+    async def take_over(self, person: Person, seen_at: float, key: str | None, spent: int) -> None:
+        """Write down a person whom an earlier version knew, unless they are known already."""
+        name = _fact(person.id, "person")
+        if name in (await self._ledger.look(name)).facts:
+            return
+        changes: dict[str, bytes | None] = {name: msgspec.json.encode(_Seen(person, seen_at))}
+        if key:
+            changes[_fact(person.id, "key")] = key.encode()
+        await self._ledger.write(changes)
+        await self._ledger.add(_counter(person.id, self._clock()), spent)
+
+    async def aclose(self) -> None:
+        """Close the ledger."""
+        await self._ledger.aclose()
+
+    async def _store_end(self, person_id: str) -> None:
+        changes = self._ending.get(person_id)
+        if changes is not None:
+            await self._ledger.write(changes)
+            if self._ending.get(person_id) is changes:
+                del self._ending[person_id]
+
+    async def _count(self, counter: str) -> None:
+        requests = self._not_counted.pop(counter, 0)
+        try:
+            await self._ledger.add(counter, requests)
+        except LedgerAwayError:
+            self._not_counted[counter] += requests
+            raise
+
+    async def _row(self, person_id: str) -> Usage | None:
+        person_fact, key_fact = _fact(person_id, "person"), _fact(person_id, "key")
+        found = (await self._ledger.look(person_fact, key_fact)).facts
+        if person_fact not in found:
             return None
-        person = msgspec.json.decode(entry.payload, type=Person)
-        requests = await store.add(_counter(person_id, self._clock()), 0) or 0
-        has_key = key is not None and bool(key.payload)
-        return Usage(person_id, person.name, person.role, requests, entry.fetched_at, has_key)
+        seen = msgspec.json.decode(found[person_fact].value, type=_Seen)
+        requests = await self._ledger.add(_counter(person_id, self._clock()), 0)
+        return Usage(person_id, seen.person.name, seen.person.role, requests, seen.at, key_fact in found)
 
-    async def _opened(self) -> ResilientStore:
-        if not self._is_open:
-            await self._sealed.salt()
-            self._is_open = True
-        return self._store
+    def _as_seen(self, person: Person) -> Mapping[str, bytes]:
+        return {_fact(person.id, "person"): msgspec.json.encode(_Seen(person, self._clock()))}
+
+
+def _derived(secret: bytes, purpose: bytes, length: int) -> bytes:
+    return HKDF(SHA256(), length, None, info=b"dataservice addin " + purpose).derive(secret)
+
+
+def _fact(person_id: str, what: str) -> str:
+    return f"people/{person_id}/{what}"
 
 
 def _counter(person_id: str, now: float) -> str:

@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
-from addin.backend.http import JsonResponse, read_members
+from addin.backend.http import JsonResponse, away_response, read_members
 from addin.backend.security import OFFICE_JS
 from addin.backend.sign_in.cookies import SESSION_COOKIE, SIGN_IN_COOKIE, cookie_of, set_cookie
 from addin.backend.sign_in.people import People, Usage
@@ -23,6 +23,7 @@ from addin.backend.sign_in.provider import Provider
 from addin.backend.sign_in.sessions import Sessions
 from addin.config.api_key import checked_key
 from addin.config.settings import Settings
+from dataservice.ledger import LedgerAwayError
 
 DONE = f"""<!doctype html><html lang="en"><meta charset="utf-8"><title>Signed in</title>
 <script defer src="{OFFICE_JS}/lib/1/hosted/office.js"></script>
@@ -52,6 +53,7 @@ class SignIn:
             Route("/me/key", self.forget_key, methods=["DELETE"]),
             Route("/people", self.usage),
             Route("/people/{person}/stop", self.stop, methods=["POST"]),
+            Route("/people/{person}", self.erase, methods=["DELETE"]),
         )
 
     async def begin(self, request: Request) -> Response:
@@ -68,11 +70,12 @@ class SignIn:
         settings = self.settings
         claims = await self.provider.claims(request)
         person = person_of(claims, users=settings.oidc_users, admins=settings.oidc_admins)
-        await self.people.recognise(subject_of(claims), person)
-        if person is None:
+        subject = subject_of(claims)
+        person = None if person is None else msgspec.structs.replace(person, id=self.people.id_of(subject))
+        mark = await self.people.signed_in(subject, person)
+        if person is None or mark is None:
             raise HTTPException(403, "your account may not use this backend; ask who runs it (setting oidc_users)")
-        await self.people.note(person, 0)
-        token = self.sessions.token(person)
+        token = self.sessions.token(person, mark)
         page = DONE.format(name=html.escape(person.name), session=token)
         response = HTMLResponse(page, headers={"cache-control": "no-store"})
         response.headers.append("set-cookie", self.sessions.cookie(token))
@@ -92,9 +95,12 @@ class SignIn:
     async def sign_out(self, request: Request) -> Response:
         """POST /sign-out: end all sessions of who asks."""
         session = self.sessions.session(cookie_of(request, SESSION_COOKIE))
+        response: Response = JsonResponse({"ok": True})
         if session is not None:
-            await self.people.end_sessions(session.person.id)
-        response = JsonResponse({"ok": True})
+            try:
+                await self.people.end_sessions(session.person.id)
+            except LedgerAwayError as error:
+                response = away_response(error, "you are signed out in this browser only, until that is stored")
         response.headers.append("set-cookie", set_cookie(SESSION_COOKIE, "", 0))
         return response
 
@@ -128,14 +134,24 @@ class SignIn:
 
     async def stop(self, request: Request) -> Response:
         """POST /people/{person}/stop: end a person's sessions and forget their key, for admins."""
-        if _person(request).role is not Role.ADMIN:
-            raise HTTPException(403, "only admins may do this")
-        stopped = request.path_params["person"]
-        if not await self.people.usage(stopped):
-            raise HTTPException(404, "there is no such person")
-        await self.people.end_sessions(stopped)
-        await self.people.keep_key(stopped, None)
+        admin, stopped = await self._about_another(request)
+        await self.people.end_sessions(stopped, by=admin.id, forget_key=True)
         return JsonResponse({"ok": True})
+
+    async def erase(self, request: Request) -> Response:
+        """DELETE /people/{person}: forget all that is kept of a person, for admins."""
+        admin, erased = await self._about_another(request)
+        await self.people.erase(erased, by=admin.id)
+        return JsonResponse({"ok": True})
+
+    async def _about_another(self, request: Request) -> tuple[Person, str]:
+        """The admin who asks, and the id of the person that it is about; raises `HTTPException` if that may not be."""
+        admin, about = _person(request), str(request.path_params["person"])
+        if admin.role is not Role.ADMIN:
+            raise HTTPException(403, "only admins may do this")
+        if not await self.people.usage(about):
+            raise HTTPException(404, "there is no such person")
+        return admin, about
 
     @property
     def _base(self) -> str:

@@ -14,15 +14,19 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from addin.backend.sign_in.cookies import SESSION_COOKIE, SIGN_IN_COOKIE, set_cookie
 from addin.backend.sign_in.person import Person
+from dataservice.ledger import Mark
 
 SIGN_IN_S = 600.0
 
+NEVER = Mark("", 0)
+"""Of a session that an earlier version began: it is in no ledger."""
+
 
 class Session(msgspec.Struct, frozen=True):
-    """Who is signed in, and since when (seconds since 1970)."""
+    """Who is signed in, and since which moment of the ledger."""
 
     person: Person
-    began_at: float
+    mark: Mark = NEVER
 
 
 class Sessions:
@@ -38,15 +42,18 @@ class Sessions:
         """The Set-Cookie header of a session."""
         return set_cookie(SESSION_COOKIE, token, self._lasts_s)
 
-    def token(self, person: Person) -> str:
-        """A session that begins now, sealed."""
-        now = self._clock()
-        return self._sessions.encrypt_at_time(msgspec.json.encode(Session(person, now)), int(now)).decode()
+    def token(self, person: Person, mark: Mark) -> str:
+        """A session that began at that moment of the ledger, sealed."""
+        content = msgspec.json.encode(Session(person, mark))
+        return self._sessions.encrypt_at_time(content, int(self._clock())).decode()
 
     def session(self, token: str) -> Session | None:
         """The session in a token; None if it is none of ours, was changed, or has ended."""
         content = _opened(self._sessions, token, self._lasts_s, self._clock())
-        return None if content is None else msgspec.json.decode(content, type=Session)
+        try:
+            return None if content is None else msgspec.json.decode(content, type=Session)
+        except msgspec.MsgspecError:
+            return None
 
     def sign_in_cookie(self, remembered: dict[str, Any]) -> str:
         """The Set-Cookie header for a sign-in under way."""

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from datetime import date, datetime
+from datetime import date
 from decimal import Decimal
 from typing import Annotated, Any
 
 from addin.mcp.tool import RECORD, Found, Schema, tool
 from addin.mcp.tools.records import OFFSET, field_names, limit, listed, listing_schema, shown
 from dataservice.client import SignalDetail
-from dataservice.client.contract.dates import Back
+from dataservice.client.contract.dates import DAYS, MONTHS, Back
 from dataservice.client.contract.requests import HISTORY_LIMIT
 from dataservice.observations import Observations
-from udfs.arguments.dates import Day, Last, Max, Start, StartOf
+from udfs.arguments.dates import Day, Last, Max, Start, StartOf, as_day
 from udfs.arguments.kinds import Count, OneOf, Text
 from udfs.errors import NoDataError
 from udfs.functions.signals import CATEGORY, DEFAULT_COLUMNS, SIGNAL_COLUMNS
@@ -22,11 +22,14 @@ from udfs.records.fields import day_or_moment
 from udfs.records.lookup import by_slug, corrected, in_group, ranked
 from udfs.records.resolve import need_catalogue, need_detail
 from udfs.records.revisions import last_revision
+from udfs.timeseries.compute import Columns, Ending, dated, series_of_table
 from udfs.timeseries.coverage import recent
+from udfs.timeseries.frequency import Freq, Frequency
 from udfs.timeseries.loader import Series, latest, no_observations
-from udfs.timeseries.pipeline import Chain, Step
-from udfs.timeseries.resample import Agg, Freq
-from udfs.timeseries.table import TableOptions, dated, rows_of, window_for
+from udfs.timeseries.options import TableOptions
+from udfs.timeseries.pipeline import Chain, Steps
+from udfs.timeseries.resample import Agg
+from udfs.timeseries.table import window_for
 from udfs.timeseries.transforms import TRANSFORMS
 from udfs.timeseries.vintages import Vintage, observed_as_of, series_of, vintages_of
 
@@ -35,14 +38,18 @@ SLUG = Text(help="slug or shortcode of a signal, in any case; list_signals finds
 SEARCH = Text(help="words that must all be in slug, shortcode, name or description", example="oil price")
 
 START = Start(
-    help="the first day: 2020-01-31, or counted back from end or else today: -30D -8W -6M -4Q -5Y, MTD, QTD, YTD; MAX "
-    "is all there is; N60 the last 60 observations. Left out: as far back as limit reaches",
+    help="the first day: 2020-01-31, or counted back from end or else today: -30D -8W -6M -4Q -5Y -6H, MTD, QTD, YTD; "
+    "MAX is all there is; N60 the last 60 rows. Left out: as far back as limit reaches",
     example="-5Y",
 )
 
-END = Day(help="the last day: 2024-12-31, or relative to today such as -1Y; left out: the newest", example="2024-12-31")
+END = Day(
+    help="the last day: 2024-12-31, or relative to today such as -1Y; left out: the newest",
+    example="2024-12-31",
+    timed=True,
+)
 
-FREQ = OneOf(members=Freq, help="one row for each period, computed here at no cost")
+FREQ = Frequency(help="one row for each period, computed here at no cost; W-FRI, Q-JAN, Y-MAR end otherwise")
 
 AGG = OneOf(members=Agg, help="how the values within a period are combined")
 
@@ -144,32 +151,35 @@ async def get_observations(
     limit: Annotated[int, Count(help="show at most so many rows, the newest ones", most=10_000)] = 100,
     freq: Annotated[Freq, FREQ] = Freq.RAW,
     agg: Annotated[Agg, AGG] = Agg.LAST,
-    transform: Annotated[tuple[Step, ...] | None, TRANSFORM] = None,
+    transform: Annotated[Steps | None, TRANSFORM] = None,
     as_of: Annotated[date | None, AS_OF] = None,
     *,
     today: date,
+    now: float,
 ) -> Found:
     """A signal's observations in a window of days, oldest first; the newest 100 unless told otherwise.
 
     The recent 365 observations cost one request, longer windows one for every 1,000 observations, and only what is not
     at hand already. Let freq and transform do the arithmetic: they cost nothing and keep answers small.
     """
-    options = TableOptions(freq=freq, agg=agg, transform=transform or ())
+    options, steps = TableOptions(freq=freq, agg=agg), transform or ()
     vintage = Vintage(as_of if as_of is not None and as_of < today else None)
     today = vintage.day(today)
-    window = window_for(start or await _start(slug, end, limit, options, vintage), end, today, options)
+    since = start or await _start(slug, end, limit, options, vintage)
+    window = window_for(since, end, today, options, steps, now=now)
+    ending = Ending.of(None if end is None else as_day(end), today)
     series = await series_of(slug, window, today, vintage)
-    rows, starts = rows_of(series.known, window, options)
-    rows = rows.between(starts)
-    if not len(rows):
-        raise no_observations(series, starts, window.last)
+    table = Columns([series_of_table(series.slug, series.known, window, steps, options, ending)], options, ending)
+    if not len(table.times):
+        raise no_observations(series, window.starts(series.known), window.last)
     whole = start is not None and not isinstance(start, Last)
-    total = len(rows) if whole else _rows_at_hand(series, end, today, options)
+    total = len(table.times) if whole else _rows_at_hand(series, end, today, options, steps)
     total_is_all = whole or series.known.since == date.min
-    shown = Observations(dated(rows.times, end or today, freq), rows.values)[-limit:]
+    shown = Observations(dated(table.times, ending.latest, freq), table.values[0])[-limit:]
     members = {"slug": series.slug, "total": total, "total_is_all": total_is_all}
-    computed = bool(transform) or (freq is not Freq.RAW and agg in (Agg.MEAN, Agg.SUM))
-    members.update(rows_of_observations(shown, options.heading(series.slug), computed=computed))
+    computed = bool(transform) or (not freq.is_raw and agg in (Agg.MEAN, Agg.SUM))
+    heading = options.heading(series.slug, steps, table.marks[0])
+    members.update(rows_of_observations(shown, heading, computed=computed))
     return Found(members, _more(total, len(shown), total_is_all=total_is_all))
 
 
@@ -215,26 +225,29 @@ def _text_of(moment: date) -> str:
 
 async def _start(slug: str, end: date | None, limit: int, options: TableOptions, vintage: Vintage) -> StartOf:
     """Where a window of `limit` rows starts: of periods, counted back from the newest observation."""
-    if options.freq is Freq.RAW:
+    if options.freq.unit not in MONTHS.keys() | DAYS.keys():
         return Last(limit)
     if vintage.as_of is None:
         newest = recent((await need_detail(slug)).value).observations
         if not len(newest):
             return Max()
-        last = newest.last_day if end is None else min(end, newest.last_day)
+        last = newest.last_day if end is None else min(as_day(end), newest.last_day)
     else:
-        moment = (await observed_as_of(slug, end, vintage, with_previous=False)).moment
-        last = moment.date() if isinstance(moment, datetime) else moment
+        last = as_day((await observed_as_of(slug, end, vintage, with_previous=False)).moment)
     try:
-        return Back(limit, str(options.freq)).from_day(last)
+        return Back(limit, options.freq.unit).from_day(last)
     except (OverflowError, ValueError):  # before the year 1
         return Max()
 
 
-def _rows_at_hand(series: Series, end: date | None, today: date, options: TableOptions) -> int:
+def _rows_at_hand(series: Series, end: date | None, today: date, options: TableOptions, steps: Steps) -> int:
     """How many rows of all that is known of the series lie before the end of the window."""
-    rows, starts = rows_of(series.known, window_for(Max(), end, today, options), options)
-    return len(rows.between(starts))
+    window, ending = (
+        window_for(Max(), end, today, options, steps),
+        Ending.of(None if end is None else as_day(end), today),
+    )
+    made = series_of_table(series.slug, series.known, window, steps, options, ending)
+    return len(made.shown)
 
 
 def _more(total: int, shown: int, *, total_is_all: bool) -> str | None:

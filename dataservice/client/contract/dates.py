@@ -5,7 +5,7 @@ from __future__ import annotations
 import calendar
 import re
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from enum import StrEnum
 from typing import Any, TypeAlias
 
@@ -18,13 +18,17 @@ DateLike: TypeAlias = date | str | np.datetime64
 
 MONTHS = {"M": 1, "Q": 3, "Y": 12}
 DAYS = {"D": 1, "W": 7}
+HOURS = "H"
 
-FORMS = "a date, text such as 2024-12-31, or relative text: -30D -8W -6M -4Q -5Y MTD QTD YTD"
+FORMS = "a date, text such as 2024-12-31, or relative text: -30D -8W -6M -4Q -5Y MTD QTD YTD PME PQE PYE"
 
 
 @dataclass(frozen=True, slots=True)
 class Back:
-    """So many days (D), weeks (W), months (M), quarters (Q) or years (Y) back: `-6M` is `Back(6, "M")`."""
+    """So many days (D), weeks (W), months (M), quarters (Q) or years (Y) back: `-6M` is `Back(6, "M")`.
+
+    Hours (H) count back from a time, where one is known.
+    """
 
     count: int
     unit: str
@@ -38,6 +42,22 @@ class Back:
         if self.unit in DAYS:
             return day - timedelta(days=self.count * DAYS[self.unit])
         return months_before(day, self.count * MONTHS[self.unit])
+
+    def from_moment(self, moment: datetime) -> datetime:
+        """The time so many hours before `moment`; raises `OverflowError` before the year 1."""
+        return moment - timedelta(hours=self.count)
+
+
+class PeriodEnd(StrEnum):
+    """The last day of the month, quarter or year before the running one."""
+
+    PME = "PME"
+    PQE = "PQE"
+    PYE = "PYE"
+
+    def from_day(self, day: date) -> date:
+        """The last day before the month, quarter or year of `day`; raises `OverflowError` before the year 1."""
+        return ToDate(f"{self[1]}TD").from_day(day) - timedelta(days=1)
 
 
 class ToDate(StrEnum):
@@ -61,11 +81,11 @@ def months_before(day: date, months: int) -> date:
     return date(year, month + 1, min(day.day, calendar.monthrange(year, month + 1)[1]))
 
 
-BACK = re.compile(r"[-−](\d{1,6})([DWMQY])", re.IGNORECASE)
+BACK = re.compile(r"[-−](\d{1,6})([HDWMQY])", re.IGNORECASE)
 ISO_DAY = re.compile(r"\d{4}-\d{2}-\d{2}(?!\d)")
 
 
-def date_in(given: Any) -> date | Back | ToDate | None:
+def date_in(given: Any) -> date | Back | ToDate | PeriodEnd | None:
     """The date, time or relative date that was given; None for anything else."""
     match given:
         case np.datetime64():
@@ -90,7 +110,7 @@ def moment_of(given: DateLike | None, name: str, today: date) -> date | None:
     if given is None:
         return None
     found = date_in(given)
-    if found is None:
+    if found is None or (isinstance(found, Back) and found.unit == HOURS):
         raise ValueError(f"{name} {given!r} is not a date; it takes {FORMS}")
     try:
         return found if isinstance(found, date) else found.from_day(today)
@@ -104,11 +124,27 @@ def days_of(start: DateLike | None, end: DateLike | None, today: date) -> tuple[
     return utc_day_of(moment_of(start, "start", today if last is None else min(last, today))), last
 
 
-def _date_in_text(text: str) -> date | Back | ToDate | None:
+def moments_of(start: DateLike | None, end: DateLike | None, today: date) -> tuple[date | None, date | None]:
+    """The window that `days_of` gives, cut at the times (UTC) of its first and last day where these were given."""
+    first, last = days_of(start, end, today)
+    cut = [_utc_time(moment_of(given, "time", today)) for given in (start, end)]
+    return cut[0] or first, cut[1] or last
+
+
+def _utc_time(moment: date | None) -> datetime | None:
+    """A time as one without a zone; None for a day, and for its midnight, which stands for the day."""
+    if not isinstance(moment, datetime) or moment.time() == time.min:
+        return None
+    return moment.astimezone(UTC).replace(tzinfo=None) if moment.tzinfo else moment
+
+
+def _date_in_text(text: str) -> date | Back | ToDate | PeriodEnd | None:
     if back := BACK.fullmatch(text):
         return Back(int(back[1]), back[2].upper())
     if text.upper() in ToDate.__members__:
         return ToDate(text.upper())
+    if text.upper() in PeriodEnd.__members__:
+        return PeriodEnd(text.upper())
     if not ISO_DAY.match(text):
         return None
     try:

@@ -103,6 +103,8 @@ class RequestSender:
             try:
                 value = decode(outcome)
             except MalformedAnswerError as error:
+                outcome = Failure(error.received(outcome, self._transport.redact).at(request.path))
+            except DataServiceError as error:
                 outcome = Failure(error.at(request.path))
             except Exception as error:  # noqa: BLE001 - whatever a decoder trips over, the answer is to blame
                 problem = f"an answer that cannot be read ({type(error).__name__})"
@@ -116,6 +118,10 @@ class RequestSender:
     def check(self, request: Request, context: CallContext) -> None:
         """Raise at once what `fetch` would raise before it sent anything."""
         self._raise_refusal(request, context)
+
+    def pardon(self, request: Request, context: CallContext) -> None:
+        """Forget that a request was refused: it is asked in another way."""
+        self._breaker.answered(context.resource, request.endpoint)
 
     def refused(self, error: DataServiceError, request: Request, context: CallContext) -> DataServiceError:
         """The same error, remembered for the resource: asking again would end the same way."""

@@ -7,6 +7,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 import httpx
 
+from dataservice.client.contract.body import Body
 from dataservice.client.contract.quota import Quota, quota_in
 from dataservice.client.contract.requests import Request
 from dataservice.client.fair_timeout import FairTimeout
@@ -57,7 +58,7 @@ class Transport:
         max_answer_bytes: int = MAX_ANSWER_BYTES,
     ) -> None:
         self._base_url = base_url
-        self._redact = key.redacted if key else str
+        self.redact = key.redacted if key else str
         self._key = key
         self._is_given = transport is not None
         self._http = transport or Connections(base_url, CONNECTIONS)
@@ -68,6 +69,7 @@ class Transport:
         }
         # Until something is found there.
         self._doubtful_address = base_url if httpx.URL(base_url).path.strip("/") else ""
+        self._has_answered = False
         self._max_answer_bytes = max_answer_bytes
 
     async def send(self, request: Request, now: float, watch: SendWatch, *, within_s: float) -> Exchange:
@@ -95,10 +97,19 @@ class Transport:
             await response.aclose()
         if status == httpx.codes.OK:
             page = page_in_place(request, response.headers, body)
+            self._has_answered |= page is None
             self._doubtful_address = self._doubtful_address if page else ""
-            return Exchange(page or body, quota, spent=spent)
+            return Exchange(page or Body.of(body, response.headers), quota, spent=spent)
         failure = failed_answer(
-            request, status, response.headers, body, quota, self._redact, now, self._doubtful_address
+            request,
+            status,
+            response.headers,
+            body,
+            quota,
+            self.redact,
+            now,
+            self._doubtful_address,
+            has_answered=self._has_answered,
         )
         return Exchange(failure, quota, spent=spent)
 

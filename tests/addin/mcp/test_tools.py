@@ -59,7 +59,7 @@ async def test_periods_are_counted_back_from_the_newest_observation(shared_servi
     async with runner(shared_service) as agent:
         found = await agent.ask("get_observations", slug="eia.wti.spot", freq="M", agg="mean", limit=3)
         assert [day for day, _ in found["rows"]] == ["2026-06-30", "2026-07-31", "2026-08-31"]
-        assert found["columns"] == ["date", "eia.wti.spot (mean)"]
+        assert found["columns"] == ["date", "eia.wti.spot (mean; partial 2026-08-31)"]
 
 
 async def test_the_period_under_way_is_dated_by_the_end_asked_for(shared_service):

@@ -1,7 +1,7 @@
-"""Dates in formulas: serials, ISO text, Python dates and relative text become days, cut in UTC."""
+"""Dates in formulas: serials, ISO text, Python dates and relative text become days, or times in UTC where they may."""
 
 import calendar
-from datetime import UTC, date, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, time, timedelta, timezone
 
 import pytest
 from hypothesis import example, given
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from dataservice.client.contract.dates import Back, ToDate, months_before
 from dataservice.client.contract.windows import utc_day
 from tests.udfs.refusals import refusal_of
-from udfs.arguments.dates import Day, Last, Max, Start, first_day
+from udfs.arguments.dates import Day, Last, Max, SinceDay, Start, first_day, since_moment
 from udfs.cells import serial
 from udfs.errors import ArgumentError
 
@@ -23,32 +23,50 @@ def day(raw, today=TODAY):
     return Day(help="").read(raw, "at", today)
 
 
+def moment(raw):
+    return Day(help="", timed=True).read(raw, "at", TODAY)
+
+
 def start(raw, last=TODAY):
     return first_day(Start(help="").read(raw, "start", TODAY), last)
 
 
-@given(days, st.floats(0, 0.999))
-def test_a_serial_number_is_its_day_whatever_the_time_of_day(moment, fraction):
-    assert day(serial(moment) + fraction) == moment
+@given(days, st.integers(1, 86_399))
+def test_the_fraction_of_a_serial_number_is_its_time_to_the_second(when, second):
+    midnight = datetime(when.year, when.month, when.day)  # noqa: DTZ001 - naive UTC
+    assert moment(serial(when) + second / 86_400) == midnight + timedelta(seconds=second)
+    assert moment(serial(when)) == day(serial(when)) == when
 
 
 @given(days)
-def test_iso_text_is_its_day(moment):
-    assert day(moment.isoformat()) == day(f" {moment.isoformat()}T23:59:59 ") == moment
+def test_iso_text_is_its_day_or_its_time(when):
+    assert day(when.isoformat()) == day(f" {when.isoformat()}T00:00:00 ") == when
+    assert moment(f" {when.isoformat()}T23:59:59 ").isoformat() == f"{when.isoformat()}T23:59:59"
 
 
-@given(st.datetimes(timezones=st.timezones()).filter(lambda moment: 1 < moment.year < 9999))
-def test_a_moment_with_a_zone_is_cut_to_its_day_in_utc(moment):
-    assert day(moment) == moment.astimezone(UTC).date()
+@given(st.datetimes(timezones=st.timezones()).filter(lambda when: 1 < when.year < 9999 and when.time() != time.min))
+def test_a_moment_with_a_zone_is_that_moment_in_utc(when):
+    assert moment(when) == when.astimezone(UTC).replace(tzinfo=None)
 
 
-def test_a_moment_without_a_zone_is_taken_as_utc():
-    assert day(datetime(2024, 5, 6, 23, 59)) == date(2024, 5, 6)  # noqa: DTZ001 - without a zone on purpose
+def test_midnight_stands_for_its_day_by_whatever_clock():
+    assert moment("2024-01-01T00:00:00+02:00") == date(2024, 1, 1)
+    assert moment(datetime(2024, 1, 1, tzinfo=timezone(timedelta(hours=-5)))) == date(2024, 1, 1)
 
 
-def test_iso_text_with_an_offset_is_cut_in_utc():
-    assert day("2024-01-01T00:30:00+02:00") == date(2023, 12, 31)
-    assert day(datetime(2024, 1, 1, 0, 30, tzinfo=timezone(timedelta(hours=2)))) == date(2023, 12, 31)
+@pytest.mark.parametrize("raw", ["2024-05-06T03:00Z", datetime(2024, 5, 6, 3, tzinfo=UTC), 45_418.125])
+def test_a_time_is_refused_where_an_argument_takes_a_day_and_never_dropped(raw):
+    with pytest.raises(ArgumentError, match=r"^at takes a day, without a time of it, not "):
+        day(raw)
+    assert moment(raw) == datetime(2024, 5, 6, 3)  # noqa: DTZ001 - naive UTC
+
+
+def test_hours_count_back_from_now_where_a_window_starts():
+    assert Start(help="").read("-6h", "start", TODAY) == SinceDay(help="").read("-6H", "since", TODAY) == Back(6, "H")
+    now = datetime(2026, 8, 31, 3, 30, tzinfo=UTC).timestamp()
+    assert since_moment(Back(6, "H"), now) == datetime(2026, 8, 30, 21, 30)  # noqa: DTZ001 - naive UTC
+    with pytest.raises(ArgumentError, match=r"^at '-6H' is only possible as a start"):
+        moment("-6H")
 
 
 @pytest.mark.parametrize(
@@ -65,6 +83,9 @@ def test_iso_text_with_an_offset_is_cut_in_utc():
         ("QTD", date(2026, 7, 1)),
         ("YTD", date(2026, 1, 1)),
         ("ytd", date(2026, 1, 1)),
+        ("PME", date(2026, 7, 31)),
+        ("PQE", date(2026, 6, 30)),
+        ("pye", date(2025, 12, 31)),
         (" -1y ", date(2025, 8, 31)),
         ("−1Y", date(2025, 8, 31)),
     ],

@@ -30,7 +30,7 @@ KINDS = {
     "number": Number(help="a number"),
     "count": Count(help="a count"),
     "flag": Flag(help="yes or no"),
-    "day": Day(help="a day"),
+    "day": Day(help="a day", timed=True),
     "start": Start(help="a start"),
 }
 
@@ -125,7 +125,8 @@ def reading(kind, value):
     """Return what an argument of a kind becomes, once it has come the way of a call from Python."""
     raw = udfs.engine.registry.single(plain(value, first_of_period=kind.first_of_period))
     try:
-        return Parameter("x", kind, required=False).read(raw, TODAY)
+        found = Parameter("x", kind, required=False).read(raw, TODAY)
+        return found.date() if isinstance(found, dt.datetime) else found
     except ArgumentError:
         return REFUSED
 

@@ -61,7 +61,7 @@ async def test_a_long_window_of_a_daily_series_is_asked_of_its_observations(serv
     async with at_noon(service) as session:
         found = await table(session, "eia.wti.spot", "-3Y")
         assert found["date"].iloc[0] == pd.Timestamp("2023-08-31", tz="UTC")
-        assert service.running.requests == ["/v1/signals/eia.wti.spot/observations?start=2023-08-31"]
+        assert service.running.requests == ["/v1/signals/eia.wti.spot/observations?start=2023-08-30&end=2199-12-31"]
         await table(session, "eia.wti.spot", "-2Y")
         await table(session, "eia.wti.spot", "N500")
         assert service.running.request_count == 2
@@ -106,7 +106,7 @@ async def test_a_frequency_starts_on_the_first_day_of_its_period_and_ends_no_lat
     async with at_noon(service) as session:
         rows = await cells(session, "SIGNAL_HISTORY", "eia.wti.spot", "2026-07-15", "2026-08-19", "freq=M; agg=mean")
         july = await table(session, "eia.wti.spot", "2026-07-01", "2026-07-31")
-    assert rows[0] == ("date", "eia.wti.spot (mean)")
+    assert rows[0] == ("date", "eia.wti.spot (mean; partial 2026-08-19)")
     assert rows[1] == (date(2026, 7, 31), pytest.approx(july["eia.wti.spot"].mean()))
     assert rows[2][0] == date(2026, 8, 19)
 
@@ -173,7 +173,7 @@ async def test_a_monthly_series_filled_among_daily_ones_begins_with_the_value_be
         (("us-cpi", "2024-01-02", "2024-01-01"), "start 2024-01-02 lies after end 2024-01-01"),
         ((",",), "slug holds no name"),
         (("",), "slug is missing: "),
-        (("us-cpi", "-1Y", None, "transform=yo"), "option transform: there is no transform 'yo'; there are pct, "),
+        (("us-cpi", "-1Y", None, "transform=yo"), "option transform: there is no transform 'yo'; there are none, "),
         (("us-cpi", "-1Y", None, "agg=median"), "option agg 'median' is not one of last, first, mean, sum, min, max"),
         (("us-cpi", "-1Y", None, "limit=0"), "option limit "),
         (("us-cpi", "-1Y", None, "freq=M", 5), "SIGNAL_HISTORY takes at most 4 arguments, not 5"),

@@ -5,8 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.udfs.series import observations, series
-from udfs.timeseries.resample import Freq
-from udfs.timeseries.table import Align, Fill, by_day, filled, row_times
+from udfs.timeseries.alignment import by_day, filled, row_times
+from udfs.timeseries.frequency import Freq
+from udfs.timeseries.options import Align, Fill
 
 DAILY = observations({"2024-01-01": 1, "2024-01-02": 2, "2024-01-04": 4, "2024-01-05": None})
 OTHER = observations({"2024-01-02": 20, "2024-01-03": 30, "2024-01-05": 50})
@@ -66,9 +67,17 @@ def test_daily_series_stamped_at_different_hours_share_their_rows():
     assert days(rows(*by_day([close, midnight]))) == ["2024-01-01", "2024-01-02"]
 
 
-def test_where_a_series_has_two_observations_on_a_day_all_keep_their_times():
+def test_a_series_with_two_observations_on_a_day_keeps_its_times():
     twice = observations(["2024-01-01T10:00", "2024-01-01T16:00"], [1, 2])
     assert by_day([twice, OTHER]) == [twice, OTHER]
+
+
+def test_beside_daily_series_one_with_several_a_day_has_its_last_of_each_day_in_common():
+    twice = observations(["2024-01-02T10:00", "2024-01-02T16:00", "2024-01-04T09:00", "2024-01-04T10:00"], [1, 2, 3, 4])
+    aligned = by_day([DAILY, twice], Align.INTERSECT)
+    times = rows(*aligned, align=Align.INTERSECT)
+    assert days(times) == ["2024-01-02", "2024-01-04"]
+    assert values(aligned[1], times, Fill.NONE) == [2, 4]
 
 
 @given(st.lists(series(), max_size=3))

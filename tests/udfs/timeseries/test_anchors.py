@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.udfs.series import series
-from udfs.timeseries.transforms import STALE_DAYS, anchor_days, base_positions
+from udfs.timeseries.rhythm import STALE_DAYS
+from udfs.timeseries.spans import anchor_days, base_positions
 
 days = st.dates(date(1700, 1, 1), date(2200, 1, 1))
 
@@ -40,7 +41,8 @@ def test_the_leap_day_goes_to_the_end_of_february_and_back():
 def test_a_base_is_the_newest_observation_that_is_neither_after_its_day_nor_too_old(given_series, months):
     times = given_series.times
     days = times.astype("datetime64[D]").tolist()
-    for day, position in zip(days, base_positions(times, times, months).tolist(), strict=True):
+    anchors = anchor_days(times, months).astype("datetime64[us]")
+    for day, position in zip(days, base_positions(anchors, times).tolist(), strict=True):
         target = anchor(day, months)
         fitting = [place for place, other in enumerate(days) if 0 <= (target - other).days <= STALE_DAYS]
         assert position == (fitting[-1] if fitting else -1)

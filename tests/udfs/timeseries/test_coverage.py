@@ -9,8 +9,12 @@ from hypothesis import strategies as st
 from dataservice.client import HistoryResource, SignalDetail
 from dataservice.models import Observation, Signal
 from tests.udfs.series import observations, series
-from udfs.timeseries.coverage import Known, Lead, Window, recent, which_resource
-from udfs.timeseries.resample import Freq, period_start
+from udfs.timeseries.compute import Ending, series_of_table
+from udfs.timeseries.coverage import Known, Window, recent, which_resource
+from udfs.timeseries.frequency import Freq, Unit, period_start
+from udfs.timeseries.options import TableOptions
+from udfs.timeseries.resample import Partial
+from udfs.timeseries.spans import Lead
 
 TODAY = date(2026, 8, 31)
 
@@ -38,7 +42,12 @@ def test_a_short_history_within_a_year_proves_nothing_about_what_came_before():
 
 
 def test_a_short_history_that_reaches_beyond_a_year_is_all_there_is():
-    assert recent(detail(monthly(30))).since == date.min
+    assert recent(detail(monthly(31))).since == date.min
+
+
+@pytest.mark.parametrize("count", [11, 30, 100, 360])
+def test_a_history_that_a_service_may_have_cut_is_not_all_there_is(count):
+    assert recent(detail(monthly(count))).since > date.min
 
 
 def test_a_series_that_ended_long_ago_is_judged_from_its_own_end():
@@ -75,16 +84,17 @@ def known(count=365, make=daily):
         (Window(count=366), False),
         (Window(count=300, last=TODAY - timedelta(days=65)), True),
         (Window(count=301, last=TODAY - timedelta(days=65)), False),
-        (Window(TODAY - timedelta(days=364), lead=Lead(rows=1)), False),
-        (Window(TODAY - timedelta(days=345), lead=Lead(rows=19)), True),
+        (Window(TODAY - timedelta(days=364), lead=Lead(periods=1)), False),
+        (Window(TODAY - timedelta(days=345), lead=Lead(periods=19)), True),
         (Window(TODAY - timedelta(days=344), lead=Lead(days=21)), False),
         (Window(TODAY - timedelta(days=344), lead=Lead(days=20)), True),
         (Window(date(2025, 10, 15), freq=Freq.M), True),
         (Window(date(2025, 9, 15), freq=Freq.M), True),
         (Window(date(2025, 9, 15), freq=Freq.Q), False),
-        (Window(date(2025, 9, 15), freq=Freq.M, lead=Lead(rows=1)), False),
-        (Window(count=340, lead=Lead(rows=19)), True),
-        (Window(count=340, lead=Lead(rows=26)), False),
+        (Window(date(2025, 9, 15), freq=Freq.M, lead=Lead(periods=1)), False),
+        (Window(date(2025, 10, 15), freq=Freq.M, lead=Lead(periods=1)), True),
+        (Window(count=340, lead=Lead(periods=19)), True),
+        (Window(count=340, lead=Lead(periods=26)), False),
     ],
 )
 def test_a_window_is_known_only_if_nothing_it_needs_lies_before_what_is_at_hand(window, is_known):
@@ -92,14 +102,15 @@ def test_a_window_is_known_only_if_nothing_it_needs_lies_before_what_is_at_hand(
 
 
 def test_what_is_whole_holds_every_window():
-    assert Window(lead=Lead(500, 500)).is_known(Known(daily(1)))
+    assert Window(lead=Lead(500, 500, 500)).is_known(Known(daily(1)))
     assert Window(count=9).is_known(Known(daily(1)))
 
 
-leads = st.builds(Lead, st.integers(0, 400), st.integers(0, 40))
+leads = st.builds(Lead, st.integers(0, 40), st.integers(0, 12), st.integers(0, 30))
+FREQS = [Freq.RAW, Freq.D, Freq.B, Freq.W, Freq(Unit.W, 4), Freq.M, Freq.Q, Freq.Y, Freq(Unit.Y, 2)]
 starts = st.integers(0, 800).map(lambda days: TODAY - timedelta(days=days))
-windows = st.builds(Window, starts, st.none(), st.none(), st.sampled_from(Freq), leads) | st.builds(
-    Window, st.none(), st.none(), st.integers(1, 60), st.sampled_from(Freq), leads
+windows = st.builds(Window, starts, st.none(), st.none(), st.sampled_from(FREQS), leads) | st.builds(
+    Window, st.none(), st.none(), st.integers(1, 60), st.sampled_from(FREQS), leads
 )
 
 
@@ -110,10 +121,9 @@ def test_a_part_that_is_enough_gives_the_same_rows_as_the_whole(window, whole, c
         return
     part = Known(whole.observations[cut:], whole.observations[min(cut, len(whole.observations) - 1) :].first_day)
     if window.is_known(part):
-        from udfs.timeseries.table import TableOptions, rows_of
-
-        options = TableOptions(freq=window.freq)
-        assert rows_of(part, window, options) == rows_of(whole, window, options)
+        options = TableOptions(freq=window.freq, partial=Partial.KEEP)
+        found = [series_of_table("x", known, window, (), options, Ending(TODAY)) for known in (part, whole)]
+        assert found[0].rows == found[1].rows
 
 
 @given(windows, st.floats(0.5, 100))
@@ -131,7 +141,7 @@ def test_an_end_of_today_or_later_is_asked_as_an_open_one():
 
 def test_everything_is_asked_from_the_beginning():
     assert Window().resource("x", 1, TODAY) == HistoryResource("x")
-    assert Window(date.min, lead=Lead(500, 500)).resource("x", 1, TODAY) == HistoryResource("x")
+    assert Window(date.min, lead=Lead(500, 500, 500)).resource("x", 1, TODAY) == HistoryResource("x")
 
 
 @pytest.mark.parametrize(
@@ -139,14 +149,14 @@ def test_everything_is_asked_from_the_beginning():
     [
         (Window(date(2025, 8, 31)), "detail"),
         (Window(date(2025, 8, 31), lead=Lead(days=41)), "detail"),
-        (Window(date(2025, 8, 31), lead=Lead(days=376)), "history"),
+        (Window(date(2025, 8, 31), lead=Lead(months=12)), "history"),
         (Window(date(2024, 8, 31)), "history"),
         (Window(date(2010, 1, 1), date(2010, 3, 1)), "history"),
         (Window(), "history"),
-        (Window(lead=Lead(rows=20)), "history"),
+        (Window(lead=Lead(periods=20)), "history"),
         (Window(count=60), "detail"),
         (Window(count=5_000), "detail"),
-        (Window(date(2010, 1, 1), lead=Lead(rows=20)), "detail"),
+        (Window(date(2010, 1, 1), lead=Lead(periods=20)), "detail"),
     ],
 )
 def test_the_detail_is_asked_first_where_it_likely_holds_the_window_or_tells_how_far_to_reach(window, resource):

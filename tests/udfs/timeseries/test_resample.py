@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.udfs.series import observations, real, series, shown
-from udfs.timeseries.resample import Agg, Freq, all_periods, known_only, period_start, resampled
+from udfs.timeseries.frequency import Freq, all_periods, period_start
+from udfs.timeseries.resample import Agg, known_only, resampled
 
 PERIODS = [Freq.D, Freq.W, Freq.M, Freq.Q, Freq.Y]
 

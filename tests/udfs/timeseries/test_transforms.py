@@ -12,7 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.udfs.series import observations, real, series, shown
-from udfs.timeseries.pipeline import Chain, transformed
+from udfs.errors import ArgumentError
+from udfs.timeseries.pipeline import Chain
+from udfs.timeseries.rhythm import Rhythm, rhythm_of
+from udfs.timeseries.slots import Slots, transformed
 from udfs.timeseries.transforms import TRANSFORMS
 
 TODAY = date(2026, 8, 31)
@@ -27,8 +30,15 @@ def chain(text):
     return Chain(help="").read(text, "transform", TODAY)
 
 
+def computed(given_series, text, first=None, *, rhythm=None):
+    """The series after a chain, in its own rhythm or in a given one."""
+    rhythm = rhythm_of(given_series.times) if rhythm is None else rhythm
+    slots = Slots.of(given_series.times, rhythm, first)
+    return transformed(given_series, chain(text), slots).between(first)
+
+
 def after(text, given_series, first=None):
-    return shown(transformed(given_series, chain(text), first))
+    return shown(computed(given_series, text, first))
 
 
 def earlier(day, months):
@@ -65,10 +75,9 @@ def zscore(window):
 
 
 def ewm(values, span):
-    keep, total, weight, found = 1 - 2 / (span + 1), 0.0, 0.0, []
-    for value in values:
-        total, weight = total * keep + value, weight * keep + 1
-        found.append(total / weight)
+    move, found = 2 / (span + 1), [values[0]]
+    for value in values[1:]:
+        found.append(found[-1] + move * (value - found[-1]))
     return found
 
 
@@ -98,14 +107,15 @@ DEFINITIONS = {
     "drawdown": lambda _, v: drawdown(v),
     "lag(3)": lambda _, v: [math.nan] * 3 + v[:-3],
 }
+"""Of a series without a gap, every period of which has an observation."""
 
 
 @pytest.mark.parametrize("slug", ["eia.wti.spot", "us-cpi", "wb.gold"])
 @pytest.mark.parametrize("text", DEFINITIONS)
 def test_a_real_series_transforms_as_defined(shared_data, slug, text):
     days, values = real(shared_data, slug)
-    days, values = days[-2400:], values[-2400:]  # exact sums take their time
-    found = transformed(observations(days, values), chain(text), None)
+    days, values = days[-1400:-100], values[-1400:-100]  # exact sums take their time; no month is missing in these
+    found = computed(observations(days, values), text)
     np.testing.assert_allclose(found.values, DEFINITIONS[text](days, values), rtol=1e-12, atol=1e-12)
     assert [time.date() for time, _ in found] == days
 
@@ -113,36 +123,36 @@ def test_a_real_series_transforms_as_defined(shared_data, slug, text):
 @pytest.mark.parametrize("text", ["pct", "log|diff", "yoy", "mom|lag(2)", "ma(3)", "zscore(4)", "yoy|ma(3)"])
 def test_a_real_series_transforms_the_same_from_any_start_on(shared_data, text):
     days, values = real(shared_data, "us-cpi")
-    whole = transformed(observations(days, values), chain(text), None)
-    part = transformed(observations(days, values), chain(text), days[600])
+    whole = computed(observations(days, values), text)
+    part = computed(observations(days, values), text, days[600])
     assert part == whole[600:]
 
 
 @given(series(), st.sampled_from(CHAINS))
 def test_dates_stay_and_no_value_is_infinite(given_series, text):
-    found = transformed(given_series, chain(text), None)
+    found = computed(given_series, text)
     assert list(found.times) == list(given_series.times)
     assert not np.isinf(found.values).any()
 
 
 @given(series(values=st.floats(0.01, 1e6), least=2))
 def test_a_chain_applies_its_steps_one_after_the_other(given_series):
-    once = transformed(given_series, chain("log|diff"), None)
-    twice = transformed(transformed(given_series, chain("log"), None), chain("diff"), None)
+    once = computed(given_series, "log|diff")
+    twice = computed(computed(given_series, "log"), "diff")
     assert once == twice
 
 
 @given(series(values=st.floats(0.01, 1e6), least=1), st.floats(1, 1000))
 def test_an_index_starts_at_its_base_in_the_window(given_series, base):
     first = given_series.times[len(given_series) // 2].astype("datetime64[D]").item()
-    found = transformed(given_series, chain(f"index({base!r})"), first)
+    found = computed(given_series, f"index({base!r})", first)
     assert found.first_day == first
     assert found.values[0] == pytest.approx(base, rel=1e-12)
 
 
 @given(series(values=st.floats(0.01, 1e6)))
 def test_a_drawdown_is_never_above_zero_and_zero_at_each_new_high(given_series):
-    found = transformed(given_series, chain("drawdown"), None).values
+    found = computed(given_series, "drawdown").values
     highs = given_series.values == np.maximum.accumulate(given_series.values)
     assert (found <= 0).all()
     assert (found[highs] == 0).all()
@@ -171,8 +181,62 @@ def test_a_missing_month_is_no_base_for_the_month_after():
     }
 
 
-def test_a_quarter_is_no_base_for_a_change_over_a_month():
-    assert set(after("mom", observations({"2024-01-01": 1, "2024-04-01": 2, "2024-07-01": 3})).values()) == {None}
+def test_a_change_over_a_month_of_a_quarterly_series_is_refused():
+    with pytest.raises(ArgumentError, match=r"^mom: 1M is no whole number of periods of a series that is quarterly$"):
+        after("mom", observations({"2024-01-01": 1, "2024-04-01": 2, "2024-07-01": 3}))
+
+
+def test_a_year_of_a_weekly_series_is_52_weeks():
+    fridays = [date(2023, 1, 6) + timedelta(weeks=place) for place in range(60)]
+    found = computed(observations(fridays, list(range(100, 160))), "yoy")
+    assert found.values[52] == pytest.approx(152 / 100 - 1)
+    assert np.isnan(found.values[:52]).all()
+
+
+def test_a_monthly_series_on_any_day_is_compared_by_month():
+    days = ["2024-01-31", "2024-02-29", "2024-03-28", "2024-04-30", "2024-05-31", "2024-06-28", "2024-07-31"]
+    found = after("mom", observations(days, [1, 2, 4, 8, 16, 32, 64]))
+    assert list(found.values()) == [None, 1, 1, 1, 1, 1, 1]
+
+
+def test_a_missing_month_leaves_a_gap_and_shifts_nothing():
+    months = [date(2023 + place // 12, place % 12 + 1, 1) for place in range(26) if place != 5]
+    series_with_gap = observations(months, [100.0 + place for place in range(26) if place != 5])
+    lagged = after("lag(12)", series_with_gap)
+    assert lagged["2024-05-01"] == 104
+    assert lagged["2024-06-01"] is None
+    assert lagged["2024-07-01"] == 106
+    assert after("pct", series_with_gap)["2023-07-01"] is None
+    means = after("ma(3)", series_with_gap)
+    assert (means["2023-08-01"], means["2023-09-01"]) == (None, pytest.approx(107))
+
+
+def test_a_weekend_is_no_gap_of_a_daily_series_and_a_pause_of_weeks_is_one():
+    days = ["2024-01-04", "2024-01-05", "2024-01-08", "2024-01-09", "2024-02-06", "2024-02-07"]
+    found = after("pct", observations(days, [1, 2, 4, 8, 16, 32]))
+    assert list(found.values()) == [None, 1, 1, 1, None, 1]
+
+
+def test_rows_are_counted_where_that_is_asked_for():
+    gapped = observations({"2025-08-01": 100, "2025-09-01": 101, "2025-11-01": 102, "2025-12-01": 103})
+    found = shown(computed(gapped, "lag(2)", rhythm=Rhythm.NONE))
+    assert list(found.values()) == [None, None, 100, 101]
+
+
+def test_the_annual_rate_compounds_over_the_periods_of_a_year():
+    quarters = observations({"2024-03-31": 100, "2024-06-30": 101, "2024-09-30": 102.01, "2024-12-31": 103.0301})
+    assert after("ann", quarters)["2024-06-30"] == pytest.approx(1.01**4 - 1)
+    assert after("ann(2)", quarters)["2024-09-30"] == pytest.approx(1.0201**2 - 1)
+    with pytest.raises(ArgumentError, match=r"^ann needs a rhythm, and the series is irregular"):
+        after("ann", observations({"2024-01-01": 1, "2024-01-20": 2, "2024-05-03": 3, "2024-05-09": 4}))
+
+
+def test_an_index_is_based_on_the_period_of_a_day_or_the_mean_of_a_year():
+    months = [date(2014 + place // 12, place % 12 + 1, 1) for place in range(36)]
+    cpi = observations(months, [float(place) for place in range(1, 37)])
+    assert after("index(100, 2015-03-20)", cpi)["2015-03-01"] == 100
+    mean_2015 = sum(range(13, 25)) / 12
+    assert after("index(100, 2015)", cpi)["2016-12-01"] == pytest.approx(36 / mean_2015 * 100)
 
 
 def test_a_closed_day_is_compared_with_the_day_before_it():
@@ -194,6 +258,6 @@ def test_a_score_of_a_series_that_does_not_move_is_blank():
 
 @pytest.mark.parametrize("text", TRANSFORMS)
 def test_one_observation_and_none_are_enough(text):
-    full = text if TRANSFORMS[text].default is not None or TRANSFORMS[text].least is None else f"{text}(2)"
+    full = text if TRANSFORMS[text].takes != "n" or TRANSFORMS[text].default is not None else f"{text}(2)"
     assert after(full, observations({})) == {}
     assert list(after(full, observations({"2024-01-01": 5}))) == ["2024-01-01"]

@@ -1,0 +1,276 @@
+"""Series as the columns of a table: converted to a frequency, aligned on common rows, filled, and then transformed.
+
+Decisions and arithmetic only. A transform sees what is shown, or each series' own observations where that is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+from numpy.typing import NDArray
+
+from dataservice.observations import Observations
+from udfs.errors import ArgumentError
+from udfs.timeseries.alignment import LOOKS_BACK, by_day, filled, row_times
+from udfs.timeseries.coverage import Known, Window
+from udfs.timeseries.frequency import Freq, Times, all_periods, period_start
+from udfs.timeseries.options import Counted, Fill, FillTo, TableOptions
+from udfs.timeseries.pipeline import Steps
+from udfs.timeseries.resample import Ends, Partial, known_only, next_due, partial_ends, resampled
+from udfs.timeseries.rhythm import STALE_DAYS, Rhythm, rhythm_of, rhythm_of_rows
+from udfs.timeseries.slots import Slots, transformed
+from udfs.timeseries.transforms import WINDOW_VALUES, Step, correlation
+
+NONE = np.datetime64("NaT", "us")
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """One column before it is aligned: its rows with those that transforms need before `starts`, and its chain.
+
+    `parts` are the labels of rows that stand for a part of their period.
+    """
+
+    slug: str
+    rows: Observations
+    starts: date | None
+    rhythm: Rhythm = Rhythm.NONE
+    steps: Steps = ()
+    parts: tuple[np.datetime64, ...] = ()
+    asked: str = ""
+
+    @property
+    def shown(self) -> Observations:
+        """The rows to show; those before are only there to be filled or computed from."""
+        return self.rows.between(self.starts)
+
+    @property
+    def is_computed(self) -> bool:
+        """Whether values are compared with others, or combined."""
+        return any(step.transform.name != "none" for step in self.steps)
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """The last day asked for (today, where none was), and whether nothing newer exists."""
+
+    latest: date
+    is_newest: bool = True
+
+    @classmethod
+    def of(cls, end: date | None, today: date) -> Ending:
+        """The ending of a window up to `end`."""
+        return cls(today) if end is None or end >= today else cls(end, is_newest=False)
+
+
+def series_of_table(
+    slug: str, known: Known, window: Window, steps: Steps, options: TableOptions, ending: Ending
+) -> Series:
+    """The rows of a series up to the window's end, one for each period, with those that its chain needs before."""
+    starts, rhythm = window.starts(known), window.rhythm(known)
+    observations = window.up_to_end(known.observations)
+    computed = any(step.transform.name != "none" for step in steps)
+    if computed or not options.freq.is_raw:
+        observations = known_only(observations)
+    rows = resampled(observations, options.freq, options.agg)
+    ends = Ends()
+    what = options.partial_of(steps)
+    if what is not Partial.KEEP:
+        ends = partial_ends(observations, options.freq, rhythm, ending.latest, is_newest=ending.is_newest)
+    ends = Ends(ends.first and _begins(known, observations, options.freq), ends.last)
+    if what is Partial.DROP:
+        rows = rows[int(ends.first) : max(int(ends.first), len(rows) - ends.last)]
+        if window.spare and window.count is not None and starts is not None and len(rows) >= window.count:
+            starts = period_start(rows[-window.count :].first_day, options.freq)
+    parts = tuple(rows.times[[0] * ends.first + [-1] * ends.last]) if what is Partial.MARK else ()
+    return Series(slug, window.with_lead(rows, starts, rhythm), starts, rhythm, steps, parts)
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Columns on common rows."""
+
+    series: Sequence[Series]
+    options: TableOptions
+    ending: Ending
+    first: date | None = None
+    """The window's first day, where it has one: a step series that is filled to the end holds from there."""
+
+    @cached_property
+    def rows(self) -> list[Observations]:
+        """The rows of each series, dated alike."""
+        return by_day([each.rows for each in self.series], self.options.align)
+
+    @cached_property
+    def times(self) -> Times:
+        """The dates of the rows shown, oldest first."""
+        times = self._window_times
+        return times if self.options.limit is None else times[-self.options.limit :]
+
+    @cached_property
+    def _window_times(self) -> Times:
+        """The dates of all rows of the window."""
+        shown = [rows.between(each.starts) for rows, each in zip(self.rows, self.series, strict=True)]
+        times = row_times(shown, self.options.align, self.options.fill, self.options.freq)
+        return self._to_end(times) if self.options.fillto is FillTo.END else times
+
+    @cached_property
+    def values(self) -> list[NDArray[np.float64]]:
+        """The values of each column on the rows."""
+        found = []
+        for place, each in enumerate(self.series):
+            if each.is_computed and self.options.sees_filled:
+                found.append(_on_rows(self._transformed(place, each.steps), self.times))
+                continue
+            rows = self._transformed(place, each.steps) if each.is_computed else self.rows[place]
+            source = rows if self.options.fill in LOOKS_BACK else rows.between(each.starts)
+            found.append(filled(source, self.times, self.options.fill))
+        return found
+
+    @cached_property
+    def marks(self) -> list[tuple[str, ...]]:
+        """What is odd with each column, as its header says it."""
+        return [
+            (*self._part_marks(each), *self._carried_mark(each, rows))
+            for each, rows in zip(self.series, self.rows, strict=True)
+        ]
+
+    def _transformed(self, place: int, steps: Steps) -> Observations:
+        """The rows of a column after some steps, on the rows of the table where transforms see those."""
+        for number, step in enumerate(steps):
+            if step.transform.name == "corr":
+                return self._correlated(place, steps[:number], step, steps[number + 1 :])
+        rows, rhythm = self._source(place)
+        first = self._first_shown(place)
+        return transformed(rows, steps, Slots.of(rows.times, rhythm, first, self._base_day))
+
+    def _source(self, place: int) -> tuple[Observations, Rhythm]:
+        options, each = self.options, self.series[place]
+        if not options.sees_filled:
+            rows, own = self.rows[place], each.rhythm
+        else:
+            rows = Observations(self._grid, filled(self.rows[place], self._grid, options.fill))
+            own = rhythm_of(self._grid)
+        rhythm = Rhythm.NONE if options.count is Counted.ROWS else rhythm_of_rows(options.freq, own)
+        return rows, rhythm
+
+    @cached_property
+    def _grid(self) -> Times:
+        """The rows shown and those before, which transforms need."""
+        before = row_times(self.rows, self.options.align, self.options.fill, self.options.freq)
+        return np.union1d(before, self._window_times)
+
+    def _first_shown(self, place: int) -> Any:
+        """When a column begins to be shown: with its own first row, or with the table's."""
+        if self.options.sees_filled and len(self._window_times):
+            return self._window_times[0].item()
+        return self.series[place].starts
+
+    @cached_property
+    def _base_day(self) -> date | None:
+        """The first day by which every column that is an index has a value: their common base."""
+        if not len(self.times):
+            return None
+        days: list[date] = []
+        for place, each in enumerate(self.series):
+            if any(step.transform.name == "index" for step in each.steps):
+                known = known_only(self._source(place)[0].between(self._first_shown(place)))
+                known = known.between(self.times[0].item())
+                days += [known.first_day] if len(known) else []
+        return max(days, default=None)
+
+    def _correlated(self, place: int, before: Steps, step: Step, after: Steps) -> Observations:
+        """The rolling correlation with another column after the same steps, over rows on which both have a value."""
+        other = self._partner(step)
+        one, two = known_only(self._transformed(place, before)), known_only(self._transformed(other, before))
+        times, at, there = np.intersect1d(one.times, two.times, assume_unique=True, return_indices=True)
+        values = _correlations(one.values[at], two.values[there], step)
+        rows = Observations(times, values)
+        return transformed(rows, after, Slots.of(times, self._source(place)[1], self._first_shown(place)))
+
+    def _partner(self, step: Step) -> int:
+        if len({each.slug for each in self.series}) < 2:
+            raise ArgumentError('corr needs several signals, such as "sp-500, cboe.vix"')
+        if step.partner is None:
+            return 0
+        wanted = step.partner.casefold()
+        for place, each in enumerate(self.series):
+            if wanted in (each.slug.casefold(), each.asked.casefold()):
+                return place
+        raise ArgumentError(f"corr: there is no signal '{step.partner}' in this formula")
+
+    def _to_end(self, times: Times) -> Times:
+        end = np.datetime64(self.ending.latest, "us")
+        begun = [known_only(rows) for rows in self.rows]
+        begun = [rows for rows in begun if len(rows)]
+        if not begun:
+            return times
+        if self.options.freq.is_raw:
+            return times if len(times) and times[-1] >= end else np.append(times, end)
+        first = times[0] if len(times) else end
+        if self.first is not None:
+            earliest = max(np.datetime64(self.first, "us"), min(rows.times[0] for rows in begun))
+            first = min(first, earliest)
+        return all_periods(first, max(end, times[-1]) if len(times) else end, self.options.freq)
+
+    def _part_marks(self, each: Series) -> list[str]:
+        shown = [label for label in each.parts if label in self.times]
+        days = dated(np.array(shown, "datetime64[us]"), self.ending.latest, self.options.freq)
+        return [f"partial {', '.join(str(day) for day in days.astype('datetime64[D]'))}"] if shown else []
+
+    def _carried_mark(self, each: Series, rows: Observations) -> list[str]:
+        """That a series ended before the table, where its last value is carried further than its rhythm explains."""
+        known = known_only(rows)
+        if self.options.fill is not Fill.PREV or not len(known) or not len(self.times):
+            return []
+        last = min(self.times[-1].astype("datetime64[D]").item(), self.ending.latest)
+        slack = timedelta(days=max(STALE_DAYS, round(each.rhythm.days), _longest_step(known, each.rhythm)))
+        is_late = last > known.last_day and last - slack > next_due(known.last_day, each.rhythm)
+        return [f"carried from {known.last_day}"] if is_late else []
+
+
+def dated(times: Times, latest: date, freq: Freq) -> Times:
+    """The labels of periods; the period that `latest` lies in is dated by it, because it may go on."""
+    if freq.is_raw or not len(times):
+        return times
+    day = np.datetime64(latest, "us")
+    return np.where(times == all_periods(day, day, freq)[0], day, times)
+
+
+def _begins(known: Known, observations: Observations, freq: Freq) -> bool:
+    """Whether nothing that was left out belongs to the first period at hand."""
+    if not len(observations):
+        return False
+    start = freq.first_days(freq.numbers(observations.times[:1]))[0] if not freq.is_raw else observations.times[0]
+    return bool(known.since <= start.astype("datetime64[D]").item())
+
+
+def _on_rows(found: Observations, times: Times) -> NDArray[np.float64]:
+    places = np.searchsorted(found.times, times)
+    is_there = np.append(found.times, NONE)[places] == times
+    return np.where(is_there, np.append(found.values, np.nan)[places], np.nan)
+
+
+def _correlations(one: NDArray[np.float64], two: NDArray[np.float64], step: Step) -> NDArray[np.float64]:
+    if step.span is None or step.span.unit:
+        raise ArgumentError("corr counts rows: corr(60) or corr(sp-500, 60)")
+    width, found = step.span.count, np.full(len(one), np.nan)
+    each = max(1, WINDOW_VALUES // width)
+    for start in range(0, len(one) - width + 1, each):
+        part = slice(start, min(start + each, len(one) - width + 1))
+        windows = [sliding_window_view(values, width)[part] for values in (one, two)]
+        found[start + width - 1 : part.stop + width - 1] = correlation(*windows)
+    return found
+
+
+def _longest_step(known: Observations, rhythm: Rhythm) -> int:
+    """The longest distance that a series without a rhythm had so far, in days."""
+    if rhythm.per_year is not None or len(known) < 2:
+        return 0
+    return int(np.diff(known.times).max() / np.timedelta64(1, "D"))

@@ -1,0 +1,126 @@
+"""The periods of one series as places in a row, so that a rule on them counts periods and not observations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dataservice.observations import Observations
+from udfs.errors import ArgumentError
+from udfs.timeseries.frequency import Numbers, Times
+from udfs.timeseries.rhythm import STALE_DAYS, Rhythm
+from udfs.timeseries.spans import DAY_US, base_positions
+from udfs.timeseries.transforms import Floats, Step
+
+MAX_LOOKED_AT = 2**25
+"""Values that all windows of a chain may hold together: a fifth of a second. Forty years of days, by three years."""
+
+STALE = np.timedelta64(STALE_DAYS, "D")
+
+
+@dataclass(frozen=True, slots=True)
+class Slots:
+    """Places of periods: those that have an observation (`used`) with its time, and where the window begins.
+
+    Of two observations in one period the last counts; `rows` gives the place of each observation, -1 for the others.
+    """
+
+    rhythm: Rhythm
+    used: Numbers
+    times: Times
+    rows: Numbers
+    size: int
+    first: int = 0
+    base_day: date | None = None
+    """The day that every index of the formula is based on, where none is given."""
+
+    @classmethod
+    def of(cls, times: Times, rhythm: Rhythm, first: date | None = None, base_day: date | None = None) -> Slots:
+        """The places of sorted times; `first` is the first day shown."""
+        numbers = rhythm.numbers(times)
+        is_last = np.append(numbers[1:] != numbers[:-1], True) if len(numbers) else np.empty(0, bool)
+        numbers = numbers - numbers[0] if len(numbers) else numbers
+        used = numbers[is_last]
+        begins = 0 if first is None else int(np.searchsorted(times[is_last], np.datetime64(first, "us")))
+        size = int(used[-1]) + 1 if len(used) else 0
+        place = int(used[begins]) if begins < len(used) else size
+        return cls(rhythm, used, times[is_last], np.where(is_last, numbers, -1), size, place, base_day)
+
+    def spread(self, values: Floats) -> Floats:
+        """One value for each period, blank where there is none."""
+        found = np.full(self.size, np.nan)
+        found[self.used] = values[self.rows >= 0]
+        return found
+
+    def gathered(self, values: Floats) -> Floats:
+        """The periods' values for each observation."""
+        return np.append(values, np.nan)[self.rows]
+
+    def begun(self, values: Floats) -> Floats:
+        """The values from the window's first row on, blank before."""
+        return np.where(np.arange(self.size) >= self.first, values, np.nan)
+
+    def windows(self, step: Step) -> tuple[NDArray[Any], NDArray[Any]]:
+        """The last place and the width of each whole window of a step."""
+        span = step.span
+        if span is None:
+            raise ValueError(f"{step} has no window")
+        periods = span.periods(self.rhythm, str(step))
+        if periods is not None:
+            ends = np.arange(periods - 1, self.size)
+            return ends, np.full(len(ends), periods)
+        anchors = span.anchors(self.times, self.rhythm)
+        begins = np.searchsorted(self.times, anchors, side="right")
+        starts = self.used[np.minimum(begins, max(0, len(self.used) - 1))]
+        reaches = anchors.astype("datetime64[D]") + STALE >= self.times[:1].astype("datetime64[D]")
+        fits = reaches & (starts <= self.used)
+        return self.used[fits], (self.used - starts + 1)[fits]
+
+    def base_value(self, values: Floats, step: Step) -> float:
+        """The value that an index is based on; not-a-number where there is none.
+
+        A day stands for the period it lies in, or for the last value up to it; a year for the mean of its values.
+        """
+        has_value = ~np.isnan(values[self.used])
+        known, times = values[self.used][has_value], self.times[has_value]
+        if isinstance(step.at, int):
+            inside = times.astype("datetime64[Y]").astype(np.int64) + 1970 == step.at
+            return float(known[inside].mean()) if inside.any() else np.nan
+        if step.at is not None:
+            return self._on(step.at, known, times)
+        day = self.base_day
+        if day is None:
+            shown = self.used[has_value] >= self.first
+            return float(known[shown][0]) if shown.any() else np.nan
+        upto = int(np.searchsorted(times, np.datetime64(day, "us") + np.timedelta64(1, "D")))
+        return float(known[upto - 1]) if upto else np.nan
+
+    def _on(self, day: date, known: Floats, times: Times) -> float:
+        moment: Times = np.array([day], "datetime64[us]")
+        if self.rhythm.is_calendar:
+            places = np.flatnonzero(self.rhythm.numbers(times) == self.rhythm.numbers(moment)[0])
+            return float(known[places[-1]]) if len(places) else np.nan
+        end_of_day: Times = (moment.astype(np.int64) + DAY_US - 1).view("datetime64[us]")
+        place = int(base_positions(end_of_day, times)[0])
+        return float(known[place]) if place >= 0 else np.nan
+
+
+def transformed(rows: Observations, steps: tuple[Step, ...], slots: Slots) -> Observations:
+    """`rows` after all `steps`; what overflows is blank."""
+    if not steps or not len(rows):
+        return rows
+    if slots.size * sum(step.looks_at for step in steps) > MAX_LOOKED_AT:
+        raise ArgumentError(f"windows so wide over {len(rows):,} observations take too long; use freq=W or freq=M")
+    values, is_begun = slots.spread(rows.values), False
+    with np.errstate(all="ignore"):  # what overflows becomes a blank below
+        for step in steps:
+            # An index of an earlier day needs the values before the window; what follows it begins with the window.
+            if step.transform.anchored and not is_begun and step.at is None:
+                values, is_begun = slots.begun(values), True
+            values = step.transform.apply(values, step, slots)
+            values = np.where(np.abs(values) < np.inf, values, np.nan)
+    return Observations(rows.times, slots.gathered(values))
