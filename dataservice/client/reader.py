@@ -19,8 +19,10 @@ from dataservice.client.contract.resources import CatalogueResource, Resource
 from dataservice.client.contract.results import Catalogue
 from dataservice.client.fair_timeout import FairTimeout
 from dataservice.client.fetch import Fetcher
+from dataservice.client.network.call_context import CallContext
 from dataservice.client.network.meter import Meter
-from dataservice.client.network.sender import CallContext, RequestSender, RetryPolicy
+from dataservice.client.network.retry_policy import RetryPolicy
+from dataservice.client.network.sender import RequestSender
 from dataservice.client.single_flight import FetchLock, SingleFlight
 from dataservice.client.unknown_names import Doubt, UnknownNames
 from dataservice.errors import DataServiceError, MalformedAnswerError, NotFoundError, UnavailableError
@@ -113,7 +115,10 @@ class ResourceReader:
     ) -> CallContext:
         """The context of a new call; with a last known value at hand it gives up retrying sooner."""
         limit_s = min(RETRY_WITH_VALUE_S, self._deadline_s) if has_value else self._deadline_s
-        return CallContext(resource, self._clock(), self._deadline_s, RetryPolicy(limit_s), meter or Meter())
+        policy = RetryPolicy(limit_s)
+        return CallContext(
+            resource, self._clock(), self._deadline_s, policy, meter or Meter(), progress=self._sender.progress
+        )
 
     async def _answer(self, resource: Resource[T], known_miss: Miss[T] | None, meter: Meter) -> Answer[T]:
         if known_miss is not None:
@@ -161,7 +166,8 @@ class ResourceReader:
     ) -> Answer[T]:
         """The answer; cancelled from outside if something on the way does not mind the deadline."""
         with suppress(TimeoutError):
-            async with FairTimeout(self._deadline_s + DEADLINE_GRACE_S):
+            limit_s = self._deadline_s + DEADLINE_GRACE_S
+            async with FairTimeout(limit_s, left_s=lambda: limit_s - context.progress.ago_s()):
                 return await self._fetch(resource, context, known, has_looked=has_looked)
         raise self._sender.late(first_request(resource), context)
 

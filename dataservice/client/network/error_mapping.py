@@ -13,6 +13,7 @@ import msgspec
 
 from dataservice.client.contract.quota import Quota, remaining_in
 from dataservice.client.contract.requests import Endpoint, Request
+from dataservice.client.network.pace import told_gap_s, told_wait_s
 from dataservice.errors import (
     AuthenticationError,
     ConnectionFailedError,
@@ -42,6 +43,10 @@ class Failure:
     error: DataServiceError
     retryable: bool = False
     retry_after_s: float | None = None
+    is_limited: bool = False
+    """Whether the request came too soon: it waits for its turn again."""
+    gap_s: float | None = None
+    """How long after each other requests may come, where the service tells."""
 
 
 NO_TLS = "WRONG_VERSION_NUMBER"
@@ -98,7 +103,8 @@ def failed_answer(
             return Failure(month_spent(quota).at(path))
         case 429:  # only the quota headers prove that the month is over: the service, or a gateway, asks to wait
             hurried = UnavailableError("it asks for fewer requests at a time, HTTP 429", status=status, path=path)
-            return Failure(hurried, retryable=wait_s is not None, retry_after_s=wait_s)
+            wait_s = told_wait_s(headers, now) if wait_s is None else wait_s
+            return Failure(hurried, retry_after_s=wait_s, is_limited=True, gap_s=told_gap_s(headers))
         case _ if status >= 500:
             failed = ServerFailedError(f"HTTP {status}", status=status, path=path)
             return Failure(failed, retryable=status in RETRIED_STATUSES, retry_after_s=wait_s)
