@@ -18,6 +18,8 @@ from dataservice.errors import (
     AuthenticationError,
     BudgetError,
     DataServiceError,
+    InterceptedError,
+    MalformedAnswerError,
     MissingKeyError,
     NotFoundError,
     QuotaExceededError,
@@ -160,6 +162,8 @@ def reason(error: DataServiceError, function: str) -> str:
             return f"not loaded: {error.message}"
         case BudgetError():
             return f"not asked: {error.message}"
+        case MalformedAnswerError() if not isinstance(error, InterceptedError):
+            return f"the service's answer cannot be used ({error.message}); see `addin doctor --contract`"
         case UnavailableError():
             return f"the service did not answer ({error.message}); try Refresh in a minute"
         case _:

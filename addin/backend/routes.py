@@ -194,8 +194,10 @@ async def set_key(request: Request) -> Response:
 async def forget_key(request: Request) -> Response:
     """DELETE /key: forget the stored key and use none."""
     backend = owned_backend(request)
-    backend.keys.forget()
-    await backend.use_key(None)
+    try:
+        backend.keys.forget()
+    finally:
+        await backend.use_key(None)
     return await _key_response(backend)
 
 

@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
+from itertools import count
 from pathlib import Path
 from typing import Protocol, TypeVar
 
@@ -29,7 +30,11 @@ _KEY = re.compile(r"\b([A-Za-z][A-Za-z0-9]*)_[0-9a-fA-F]{40}")
 """The contract's form of a key: a prefix, an underscore, 40 hexadecimal digits ("Authentication")."""
 
 ADDRESSES = "keychain.json"
-"""The file with the addresses of the services whose keys are in the keychain; it holds no key."""
+"""The file with the addresses of the services whose keys are in the keychain, and which of those must not be used any
+more; it holds no key."""
+
+IN_USE, DISCARDED = "keychain", "discarded"
+"""What that file says of the keychain's key: it is the one, or it lies there only because it could not be removed."""
 
 _BEARER = re.compile(r"(bearer\s+)\S+", re.IGNORECASE)
 
@@ -123,13 +128,16 @@ def system_keychain() -> Keychain | None:
     return None if absent else backend
 
 
-def _tried(action: str, step: Callable[[], T]) -> T | None:
-    """What `step` returns; None, and a line in the log, if the keychain fails."""
+class KeychainError(SettingsError):
+    """The keychain is there and cannot be used, for instance because it is locked."""
+
+
+def _of_keychain(action: str, step: Callable[[], T]) -> T:
+    """What `step` returns; raises `KeychainError` for whatever this system's keychain raises."""
     try:
         return step()
-    except Exception as error:  # noqa: BLE001 - each system's keychain has errors of its own
-        _log.warning("the keychain cannot be %s (%s)", action, type(error).__name__)
-        return None
+    except Exception as error:
+        raise KeychainError(f"the keychain cannot be {action} ({type(error).__name__})") from error
 
 
 class KeyStore:
@@ -149,11 +157,15 @@ class KeyStore:
 
     @cached_property
     def _keychain(self) -> Keychain | None:
-        return _tried("opened", self._open_keychain)
+        try:
+            return _of_keychain("opened", self._open_keychain)
+        except KeychainError as error:
+            _log.warning("%s", error)
+            return None
 
     def load(self) -> ConfiguredKey | None:
         """The stored key."""
-        if key := self._from_keychain():
+        if self._noted() != DISCARDED and (key := self._from_keychain_if_it_can()):
             return ConfiguredKey(key, KeySource.KEYCHAIN)
         if key := self._in_file().get(self._service):
             return ConfiguredKey(key, KeySource.FILE)
@@ -164,41 +176,83 @@ class KeyStore:
         key = checked_key(text)
         if self._into_keychain(key):
             self._write(None)
-            self._note(stored=True)
+            self._note(IN_USE)
             return ConfiguredKey(key, KeySource.KEYCHAIN)
+        # An older key that a locked keychain still holds must not win over this one when it is unlocked.
+        self._note(DISCARDED if self._may_hold_a_key() else None)
         self._write(key)
         return ConfiguredKey(key, KeySource.FILE)
 
     def forget(self) -> bool:
-        """Remove the stored key from everywhere; whether there was one."""
-        found = self.load() is not None
-        if self._from_keychain() and self._keychain is not None:
-            self._keychain.delete_password(APP, self._service)
+        """Remove the stored key from everywhere; whether there was one.
+
+        Raises `KeychainError` where the keychain may still hold it: it is not used any more, but it is there.
+        """
+        found = self._in_file().get(self._service) is not None
         self._write(None)
-        self._note(stored=False)
+        try:
+            found = self._remove_from_keychain() or found
+        except KeychainError as error:
+            self._note(DISCARDED)
+            raise KeychainError(
+                f"{error}: the key may still be in there. It is not used any more; unlock the keychain and forget the "
+                "key again to remove it"
+            ) from error
+        self._note(None)
         return found
+
+    def may_hold_more(self) -> bool:
+        """Whether the keychain holds, or may hold, a key of this service, used or not."""
+        return self._may_hold_a_key()
 
     def _from_keychain(self) -> str | None:
         keychain = self._keychain
-        return _tried("read", lambda: keychain.get_password(APP, self._service)) if keychain else None
+        return _of_keychain("read", lambda: keychain.get_password(APP, self._service)) if keychain else None
+
+    def _from_keychain_if_it_can(self) -> str | None:
+        try:
+            return self._from_keychain()
+        except KeychainError as error:
+            _log.warning("%s", error)
+            return None
+
+    def _may_hold_a_key(self) -> bool:
+        try:
+            return self._from_keychain() is not None
+        except KeychainError:
+            return True
+
+    def _remove_from_keychain(self) -> bool:
+        """Remove the key from the keychain; whether there was one."""
+        keychain = self._keychain
+        if keychain is None:
+            if self._noted() is not None:
+                raise KeychainError("the keychain cannot be opened")
+            return False
+        if self._from_keychain() is None:
+            return False
+        _of_keychain("written", lambda: keychain.delete_password(APP, self._service))
+        return True
 
     def _into_keychain(self, key: str) -> bool:
         """Whether the keychain holds the key now; some accept a secret and drop it."""
         keychain = self._keychain
         if keychain is None:
             return False
-
-        def write() -> bool:
-            keychain.set_password(APP, self._service, key)
+        try:
+            _of_keychain("written", lambda: keychain.set_password(APP, self._service, key))
             return self._from_keychain() == key
+        except KeychainError as error:
+            _log.warning("%s", error)
+            return False
 
-        return bool(_tried("written", write))
+    def _noted(self) -> str | None:
+        return _texts_in(self._addresses).get(self._service)
 
-    def _note(self, *, stored: bool) -> None:
-        """Note whether the keychain holds the key of this service."""
-        noted = dict.fromkeys(_texts_in(self._addresses), "keychain") | {self._service: "keychain"}
-        if not stored:
-            del noted[self._service]
+    def _note(self, what: str | None) -> None:
+        """Note what is true of the keychain's key of this service."""
+        others = {service: text for service, text in _texts_in(self._addresses).items() if service != self._service}
+        noted = others if what is None else {**others, self._service: what}
         if noted:
             write_private(self._addresses, json.dumps(noted).encode())
         else:
@@ -211,6 +265,7 @@ class KeyStore:
         """Put the key into the file in place of the one of this service; remove a file without keys."""
         others = {service: other for service, other in self._in_file().items() if service != self._service}
         keys = others if key is None else {**others, self._service: key}
+        _move_aside_if_damaged(self.file)
         if keys:
             write_private(self.file, json.dumps(keys).encode())
         else:
@@ -221,6 +276,18 @@ def stored_addresses(folder: Path | None = None) -> set[str]:
     """The services whose keys are stored on this machine, in the keychain or the file; "default" for no address."""
     folder = config_dir() if folder is None else folder
     return {*_texts_in(folder / "keys.json"), *_texts_in(folder / ADDRESSES)}
+
+
+def _move_aside_if_damaged(file: Path) -> None:
+    """Keep a file that cannot be read under another name: it may hold the keys of other services."""
+    try:
+        json.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return
+    except ValueError:
+        aside = next(path for n in count(1) if not (path := file.with_name(f"{file.name}.damaged-{n}")).exists())
+        file.rename(aside)
+        _log.warning("%s could not be read and is kept as %s", file, aside.name)
 
 
 def _texts_in(file: Path) -> dict[str, str]:

@@ -90,6 +90,9 @@ PLAN = [
     Planned("Damaged formulas", "workbooks.books --books 1 --seed 2", "--formulas", 180_000, 900),
     Planned("Whole books worked out, against known results", "workbooks.calculation --seed 1", "--books", 10_000, 2400),
     Planned("Random examples of every property test", "parts.examples --seed 1", "--rounds", 20, 3600),
+    Planned(
+        "Tables of random series, against the conventions", "series.conventions --seed 1", "--cases", 100_000, 2400
+    ),
     Planned("Hostile texts in the task pane", "pages.pane_texts --seed 1", "--steps", 100_000, 200),
     Planned("Edits in the browser's sheet", "pages.sheet_edits --seed 1", "--steps", 400, 200),
     Planned("Hostile pages: hosts, origins, methods, types", "pages.hostile_pages --seed 1", "--requests", 50_000, 300),

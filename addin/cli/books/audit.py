@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from addin.errors import AddinError
 from dataservice.cli.printing import echo, printable
 
 if TYPE_CHECKING:
-    from addin.workbook.audit.replay import Replayed
+    from addin.workbook.audit.replay import Replayed, ToReplay
     from addin.workbook.audit.verify import Verified
 
 NamespaceOption = Annotated[str, typer.Option(help="The functions' namespace in the workbook.")]
@@ -67,6 +70,7 @@ def replay(
         typer.Option("--output", "-o", help="A file for one book, a folder for several; else the books themselves."),
     ] = None,
     book: Annotated[str | None, typer.Option(help="Only the book that the lines call so.")] = None,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Replace books by lines of another key, too.")] = False,
     namespace: NamespaceOption = "DS",
 ) -> None:
     """Build refreshed workbooks again from their signed lines, without a request.
@@ -74,6 +78,9 @@ def replay(
     The formulas come from the book as it is now, the values from the lines. The exit code is 0 if every value is in
     its cell again, 3 if a formula is another one now, 1 if nothing could be done. Frozen copies are not built again:
     replay the book that the copy was made of, and freeze it.
+
+    Without -o a book is replaced only in the folder of the lines or below, and only by lines that your own key
+    signed; of others you are asked.
 
     \b
     Examples:
@@ -85,7 +92,11 @@ def replay(
     from addin.workbook.many.names import targets_of
 
     tasks = books_to_replay(audit, only=book)
-    if len(tasks) == 1 and output is not None and not output.is_dir():
+    targets: list[Path] | list[None]
+    if output is None:
+        _confirm_replacing(tasks, yes=yes)
+        targets = [None] * len(tasks)
+    elif len(tasks) == 1 and not output.is_dir():
         targets = [output]
     else:
         targets = targets_of([task.target for task in tasks], output)
@@ -94,6 +105,25 @@ def replay(
         _print_replayed(replayed)
     if any(replayed.differences for replayed in done):
         raise typer.Exit(3)
+
+
+def _confirm_replacing(tasks: Sequence[ToReplay], *, yes: bool) -> None:
+    """Go on if the user's own key signed all of the lines, or if the user says yes to the others'."""
+    from addin.workbook.audit.keys import fingerprint, known_public_key
+
+    own = known_public_key()
+    foreign = {fingerprint(task.block.public_key): task.target for task in tasks if task.block.public_key != own}
+    if not foreign or yes:
+        return
+    keys = ", ".join(foreign)
+    if not sys.stdin.isatty():
+        raise AddinError(
+            f"the lines are signed with {keys}, not with your own key: pass -o to write elsewhere, or --yes"
+        )
+    echo(f"The lines are signed with {keys}, not with your own key.")
+    if not typer.confirm(f"Replace {', '.join(str(each) for each in foreign.values())}?"):
+        echo("Nothing is written.")
+        raise typer.Exit(1)
 
 
 def _print_verified(verified: Verified, book: Path, problems: list[str], key: str, *, is_own: bool) -> None:

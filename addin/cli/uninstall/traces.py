@@ -14,7 +14,7 @@ from addin.cli.autostart.status import wait_for_end
 from addin.cli.uninstall.completion import completion_traces
 from addin.cli.uninstall.office import calc_traces, excel_traces
 from addin.cli.uninstall.trace import Part, Trace, files_trace, remove_if_empty
-from addin.config.api_key import KeyStore, stored_addresses, system_keychain
+from addin.config.api_key import ADDRESSES, KeyStore, stored_addresses, system_keychain
 from addin.config.settings import APP, Settings, config_dir
 from addin.errors import AddinError
 from addin.sheet.component import FOLDER as SHEET_FOLDER
@@ -95,6 +95,8 @@ def _keys(settings: Settings) -> Iterator[Trace]:
         if (key := store.load()) is not None:
             place = "the system's keychain" if key.source == "keychain" else str(store.file)
             yield Trace(f"the API key ending in {key.id}", place, store.forget, Part.SETTINGS)
+        elif store.may_hold_more():
+            yield Trace(f"an API key for {address}", "the system's keychain", store.forget, Part.SETTINGS)
 
 
 def _cache(settings: Settings) -> Iterator[Trace]:
@@ -113,7 +115,11 @@ def _sheet() -> Iterator[Trace]:
 
 def _settings() -> Iterator[Trace]:
     """Whatever else is in our own folder: it is only ours."""
-    apart = {certificates().folder, record_file(), config_dir() / "manifest.xml", config_dir() / "keys.json"}
+    stores = {
+        config_dir() / "keys.json",
+        config_dir() / ADDRESSES,
+    }  # they go with the last key, or tell where it still is
+    apart = {certificates().folder, record_file(), config_dir() / "manifest.xml", *stores}
     files = [path for path in sorted(config_dir().glob("*")) if path not in apart]
     yield from files_trace("settings", files, Part.SETTINGS, SIGNING_NOTE if _signs(files) else "")
 

@@ -43,6 +43,9 @@ class ToReplay:
     block: Block
     source: Path
     target: Path
+    is_inside: bool = True
+    """Whether the book lies in the folder of the lines, or below. Whoever wrote the lines chose its name, so no other
+    book is written unless the user names it."""
 
 
 def books_to_replay(audit: Path, *, only: str | None = None) -> list[ToReplay]:
@@ -71,8 +74,14 @@ def books_to_replay(audit: Path, *, only: str | None = None) -> list[ToReplay]:
 def replay_book(task: ToReplay, target: Path | None = None, *, namespace: str = "DS") -> Replayed:
     """Write the signed values into the formulas of a book, and save it; no request is sent.
 
-    A formula that is another one now, or gone, is left as it is and named. Raises `WorkbookError`.
+    A formula that is another one now, or gone, is left as it is and named. Raises `WorkbookError`, and `AuditError`
+    where the lines name a book outside of their folder and no `target` is given.
     """
+    if target is None and not task.is_inside:
+        raise AuditError(
+            f"the lines name {task.target}, which is not in their folder; nothing was written. Say with -o where the "
+            "book is to go"
+        )
     place = Target(target or task.target, like=task.source)
     replayed = Replayed(place.path)
     with any_failure_explained(task.source), Package(task.source) as package:
@@ -100,9 +109,10 @@ def replay_book(task: ToReplay, target: Path | None = None, *, namespace: str = 
 def _located(block: Block, folder: Path) -> ToReplay:
     target = (folder / str(block.begin["book"])).resolve()
     source = (folder / str(block.begin.get("source"))).resolve()
+    is_inside = target.is_relative_to(folder.resolve())
     for path in (source, target):
         if path.is_file():
-            return ToReplay(block, path, target)
+            return ToReplay(block, path, target, is_inside)
     raise AuditError(f"neither {source} nor {target} is there; put the book back with any of its former values")
 
 

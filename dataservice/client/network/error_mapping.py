@@ -13,6 +13,7 @@ import msgspec
 
 from dataservice.client.contract.quota import Quota, remaining_in
 from dataservice.client.contract.requests import Endpoint, Request
+from dataservice.client.network.pace import told_gap_s, told_wait_s
 from dataservice.errors import (
     AuthenticationError,
     ConnectionFailedError,
@@ -42,6 +43,10 @@ class Failure:
     error: DataServiceError
     retryable: bool = False
     retry_after_s: float | None = None
+    is_limited: bool = False
+    """Whether the request came too soon: it waits for its turn again."""
+    gap_s: float | None = None
+    """How long after each other requests may come, where the service tells."""
 
 
 NO_TLS = "WRONG_VERSION_NUMBER"
@@ -72,12 +77,16 @@ def failed_answer(
     redact: Callable[[str], str],
     now: float,
     doubtful_address: str = "",
+    *,
+    has_answered: bool = False,
 ) -> Failure:
     """The failure that an answer with a status other than 200 is; the service's own words pass through `redact`.
 
     At a `doubtful_address` nothing was found so far: a 404 may come from a server that does not know the service.
     """
     path, wait_s = request.path, _retry_after_s(headers, now)
+    if status == httpx.codes.NOT_FOUND and request.subject and _is_page(headers, body):
+        return Failure(_no_such_page(request, doubtful_address, has_answered=has_answered or quota is not None))
     if quota is None and (stranger := _stranger(status, headers, body)):
         return Failure(InterceptedError(f"{stranger}; {ADVICE}", status=status, path=path))
     match status:
@@ -94,7 +103,8 @@ def failed_answer(
             return Failure(month_spent(quota).at(path))
         case 429:  # only the quota headers prove that the month is over: the service, or a gateway, asks to wait
             hurried = UnavailableError("it asks for fewer requests at a time, HTTP 429", status=status, path=path)
-            return Failure(hurried, retryable=wait_s is not None, retry_after_s=wait_s)
+            wait_s = told_wait_s(headers, now) if wait_s is None else wait_s
+            return Failure(hurried, retry_after_s=wait_s, is_limited=True, gap_s=told_gap_s(headers))
         case _ if status >= 500:
             failed = ServerFailedError(f"HTTP {status}", status=status, path=path)
             return Failure(failed, retryable=status in RETRIED_STATUSES, retry_after_s=wait_s)
@@ -178,6 +188,17 @@ def _unexpected(status: int, said: str, path: str) -> DataServiceError:
     if status >= 400 and status not in TRANSIENT:
         return RejectedError(problem, status=status, path=path)
     return MalformedAnswerError(f"unexpected {problem}", status=status, path=path)
+
+
+def _no_such_page(request: Request, doubtful_address: str, *, has_answered: bool) -> DataServiceError:
+    """The error of a web page in the place of one signal: of the service's own server, if the service ever answered.
+
+    A server answers so to a name that it cannot have, such as one with a slash: that says nothing of other names.
+    """
+    if has_answered or doubtful_address:
+        return _not_found(request, doubtful_address)
+    problem = f"no {request.subject}: a web page came, HTTP 404, and no answer so far; {CHECK_ADDRESS}"
+    return MalformedAnswerError(problem, status=404, path=request.path)
 
 
 def _not_found(request: Request, doubtful_address: str) -> DataServiceError:

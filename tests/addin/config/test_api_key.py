@@ -6,6 +6,7 @@ import pytest
 
 from addin.config.api_key import (
     ConfiguredKey,
+    KeychainError,
     KeySource,
     KeyStore,
     checked_key,
@@ -43,6 +44,28 @@ class LockedKeychain:
         raise OSError("locked")
 
     set_password = delete_password = get_password
+
+
+class LockableKeychain(MemoryKeychain):
+    """A keychain that works while it is unlocked."""
+
+    locked = False
+
+    def _or_locked(self):
+        if self.locked:
+            raise OSError("locked")
+
+    def get_password(self, service, username):
+        self._or_locked()
+        return super().get_password(service, username)
+
+    def set_password(self, service, username, password):
+        self._or_locked()
+        super().set_password(service, username, password)
+
+    def delete_password(self, service, username):
+        self._or_locked()
+        super().delete_password(service, username)
 
 
 class ForgetfulKeychain(MemoryKeychain):
@@ -110,6 +133,49 @@ def test_a_damaged_file_counts_as_empty(file):
     store = KeyStore(URL, open_keychain=no_keychain, file=file)
     assert store.load() is None
     assert store.save(KEY).source is KeySource.FILE
+
+
+def test_forgetting_a_key_in_a_locked_keychain_says_that_it_may_still_be_there(file):
+    keychain = LockableKeychain()
+    KeyStore(URL, open_keychain=lambda: keychain, file=file).save(KEY)
+    keychain.locked = True
+    with pytest.raises(KeychainError, match="may still be in there"):
+        KeyStore(URL, open_keychain=lambda: keychain, file=file).forget()
+    keychain.locked = False
+    store = KeyStore(URL, open_keychain=lambda: keychain, file=file)
+    assert store.load() is None, "it was to be forgotten, so nobody uses it"
+    assert stored_addresses(file.parent) == {URL}, "what removes everything still finds it"
+    assert store.forget() is True
+    assert keychain.secrets == {}
+    assert stored_addresses(file.parent) == set()
+
+
+def test_a_key_in_a_keychain_that_cannot_be_opened_any_more_is_not_said_to_be_gone(file):
+    keychain = LockableKeychain()
+    KeyStore(URL, open_keychain=lambda: keychain, file=file).save(KEY)
+    with pytest.raises(KeychainError, match="may still be in there"):
+        KeyStore(URL, open_keychain=no_keychain, file=file).forget()
+    assert KeyStore("https://other.example", open_keychain=no_keychain, file=file).forget() is False
+
+
+def test_a_key_saved_while_the_keychain_is_locked_wins_over_the_older_one_in_it(file):
+    keychain = LockableKeychain()
+    KeyStore(URL, open_keychain=lambda: keychain, file=file).save(KEY)
+    keychain.locked = True
+    store = KeyStore(URL, open_keychain=lambda: keychain, file=file)
+    assert store.save(OTHER).source is KeySource.FILE
+    keychain.locked = False
+    assert store.load() == ConfiguredKey(OTHER, KeySource.FILE)
+    assert store.save(OTHER).source is KeySource.KEYCHAIN
+    assert store.load() == ConfiguredKey(OTHER, KeySource.KEYCHAIN)
+
+
+def test_a_damaged_file_is_kept_aside_because_it_may_hold_the_keys_of_others(file):
+    file.parent.mkdir()
+    for text in ('{"https://other.example": "', "{"):
+        file.write_text(text)
+        KeyStore(URL, open_keychain=no_keychain, file=file).save(KEY)
+    assert [path.read_text() for path in sorted(file.parent.glob("*damaged*"))] == ['{"https://other.example": "', "{"]
 
 
 def test_the_environment_wins_over_the_kept_key_and_that_over_the_config_file(file, tmp_path):
