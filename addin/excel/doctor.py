@@ -192,7 +192,7 @@ async def _service(settings: Settings) -> Finding:
         async with http:
             response = await http.get(f"{settings.base_url}/openapi.json")
     except httpx.HTTPError as error:
-        if "CERTIFICATE_VERIFY_FAILED" in str(error):
+        if _is_untrusted(error):
             advice = "if your firm's proxy opens https, name its authority's file in the setting ca_file"
             return Finding("service", State.BROKEN, f"the certificate of {settings.base_url} is not trusted", advice)
         text = f"{settings.base_url} does not answer ({type(error).__name__})"
@@ -203,6 +203,13 @@ async def _service(settings: Settings) -> Finding:
     if response.status_code >= 500:
         return Finding("service", State.BROKEN, f"it answers with an error ({response.status_code})", "try again later")
     return Finding("service", State.GOOD, f"{settings.base_url} answers")
+
+
+def _is_untrusted(error: BaseException | None) -> bool:
+    """Whether a certificate was refused, by the error itself or one that it was raised for."""
+    while error is not None and not isinstance(error, ssl.SSLCertVerificationError):
+        error = error.__cause__ or error.__context__
+    return error is not None
 
 
 async def _quota(settings: Settings) -> Finding:

@@ -237,6 +237,10 @@ class AsyncClient(Endpoints):
         await self._open()
         return await self._overview.cost_of(resource, after)
 
+    def complete_wider(self, resource: Resource[Any]) -> Resource[Any] | None:
+        """The list that is asked for again in place of a stale narrower one, which it holds; or None."""
+        return self._cache.complete_wider(resource, self._clock())
+
     async def refresh(self, *, force: bool = False) -> float:
         """Begin a new generation: refusals and outages are forgotten, so that the service is asked again.
 

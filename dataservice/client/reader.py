@@ -121,14 +121,12 @@ class ResourceReader:
         )
 
     async def _answer(self, resource: Resource[T], known_miss: Miss[T] | None, meter: Meter) -> Answer[T]:
-        if known_miss is not None:
-            known, has_looked = known_miss.last_known, True
-        else:
-            looks = self._cache.looks_at_detail(resource)
-            known = await self._cache.last_known(resource, self._clock())
-            if known is not None and known.is_fresh(self._clock()):
-                return known
-            has_looked = self._cache.looks_at_detail(resource) > looks
+        known, has_looked = await self._looked_up(resource, known_miss)
+        if known_miss is None and known is not None and known.is_fresh(self._clock()):
+            return known
+        brought = await self._brought_by_wider(resource, known, meter)
+        if brought is not None:
+            return brought
         context = self.context(resource, meter, has_value=known is not None)
         try:
             self._sender.check(first_request(resource), context)
@@ -154,6 +152,24 @@ class ResourceReader:
         if last_known is None:
             raise failed
         return replace(last_known.stale(failed.afresh()), requests=context.meter.requests)
+
+    async def _looked_up(self, resource: Resource[T], known_miss: Miss[T] | None) -> tuple[Answer[T] | None, bool]:
+        """What any cache knows of it, and whether the store was looked into for the detail of its signal."""
+        if known_miss is not None:
+            return known_miss.last_known, True
+        looks = self._cache.looks_at_detail(resource)
+        known = await self._cache.last_known(resource, self._clock())
+        return known, self._cache.looks_at_detail(resource) > looks
+
+    async def _brought_by_wider(self, resource: Resource[T], known: Answer[T] | None, meter: Meter) -> Answer[T] | None:
+        """The fresh answer out of a complete wider list, which is asked for again instead: one request for all."""
+        wide = None if known is None else self._cache.complete_wider(resource, self._clock())
+        if wide is None:
+            return None
+        with suppress(DataServiceError):
+            await self.read(wide, meter=meter)
+        found = self._cache.peek(resource, self._clock())
+        return None if found is None else replace(found, source=Source.NETWORK, requests=meter.requests)
 
     def _check_missing(self, resource: Resource[Any]) -> None:
         """Raise what the service lately told another process: that there is no such thing."""

@@ -4,9 +4,9 @@ import pytest
 
 from addin.config.settings import Settings
 from addin.errors import AddinError
+from addin.excel.assets import STATIC
 from addin.excel.manifest import ADDIN_ID, addin_version, local_url, manifest, shortcuts
 from addin.excel.manifest_check import problems
-from addin.excel.scripts import refresh_script
 
 GOOD = manifest(base_url="https://localhost:8765")
 
@@ -48,7 +48,8 @@ def test_the_shortcut_starts_an_action_that_the_page_associates():
     told = shortcuts()
     actions = {action["id"] for action in told["actions"]}
     assert {shortcut["action"] for shortcut in told["shortcuts"]} == actions
-    assert all(f"  {action}: {{" in refresh_script() for action in actions)
+    triggers = (STATIC / "workbook/triggers.js").read_text(encoding="utf-8")
+    assert all(f"  {action}: {{" in triggers for action in actions)
     assert 'Url="https://localhost:8765/shortcuts.json"' in GOOD
 
 

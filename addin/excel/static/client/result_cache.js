@@ -11,7 +11,7 @@
  */
 
 /** Promises of results by call; when it is full, the oldest are dropped. */
-class ResultCache {
+export class ResultCache {
   /**
    * @param {{ maxEntries: number, maxSize: number, clock: () => number }} limits `clock` returns milliseconds and never
    *   goes back
@@ -72,7 +72,8 @@ class ResultCache {
     entry.freshUntilMs = askedMs + freshMs;
     entry.size = size;
     if (this.entries.get(key) !== entry) return;
-    this.size += size;
+    // The arguments are held, too: a range can be larger than what it leads to.
+    this.size += size + key.length;
     this.#makeRoom();
   }
 
@@ -99,32 +100,13 @@ class ResultCache {
 
   /** @param {string} key */
   #drop(key) {
-    this.size -= this.entries.get(key)?.size ?? 0;
+    const entry = this.entries.get(key);
+    if (entry !== undefined && hasArrived(entry)) this.size -= entry.size + key.length;
     this.entries.delete(key);
   }
 }
 
-/**
- * A clock by which nothing stays fresh for too long. It advances by the larger of what two clocks measured, because the
- * wall clock may be set back, and the page's own clock stands still while the machine sleeps.
- * @param {() => number} wall milliseconds
- * @param {() => number} steady milliseconds
- * @returns {() => number}
- */
-function longestClock(wall, steady) {
-  let wallMs = wall();
-  let steadyMs = steady();
-  let passedMs = 0;
-  return () => {
-    const [wallBeforeMs, steadyBeforeMs] = [wallMs, steadyMs];
-    wallMs = wall();
-    steadyMs = steady();
-    passedMs += Math.max(0, wallMs - wallBeforeMs, steadyMs - steadyBeforeMs);
-    return passedMs;
-  };
-}
-
 /** @param {CachedResult} entry */
-function hasArrived(entry) {
+export function hasArrived(entry) {
   return entry.freshUntilMs !== Infinity;
 }

@@ -12,11 +12,24 @@ const REFRESH_ACTIONS = {
   refreshForce: { mode: "force" },
 };
 
+/** @type {import("./refresh.js").Refreshes} */
+let refreshes;
+
+/** Let the ribbon, the keyboard and the sheet start refreshes. @param {import("./refresh.js").Refreshes} started */
+export function startedBy(started) {
+  refreshes = started;
+  if (typeof Office === "undefined") return;
+  associateActions();
+  void Office.onReady(({ host }) => {
+    if (host === Office.HostType.Excel) watchSheetButton().catch((error) => console.warn(error));
+  });
+}
+
 function associateActions() {
   for (const [action, options] of Object.entries(REFRESH_ACTIONS)) {
     Office.actions.associate(action, async (/** @type {Office.AddinCommands.Event | undefined} */ event) => {
       // Listeners show a failure. The event must be completed either way, or the button stays pressed.
-      await refresh(options).catch(() => undefined);
+      await refreshes.run(options).catch(() => undefined);
       event?.completed?.();
     });
   }
@@ -68,12 +81,5 @@ async function onSelectionChanged(event) {
     await context.sync();
     return true;
   });
-  if (pressed) await refresh().catch(() => undefined);
-}
-
-if (typeof Office !== "undefined") {
-  associateActions();
-  void Office.onReady(({ host }) => {
-    if (host === Office.HostType.Excel) watchSheetButton().catch((error) => console.warn(error));
-  });
+  if (pressed) await refreshes.run().catch(() => undefined);
 }

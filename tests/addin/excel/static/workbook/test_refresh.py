@@ -6,11 +6,11 @@ import threading
 import pytest
 from starlette.responses import JSONResponse
 
-from addin.excel.scripts import STATIC
+from addin.excel.assets import STATIC
 from tests.addin.excel.scripted_backend import fresh
 from tests.project.files import PROJECT
 
-FAKE_EXCEL = PROJECT / "tests/node/fake_excel.js"
+FAKE_EXCEL = PROJECT / "tests/node/excel.js"
 
 SHEETS = """() => {
   addSheet("Start", { "1,1": "Refresh", "3,0": '=DS.SIGNAL("a")', "4,0": '=DS.SIGNAL("b")', "4,1": "=SUM(A4:A5)" });
@@ -212,7 +212,7 @@ def button(book):
 def test_selecting_the_button_on_a_sheet_refreshes_and_leaves_the_button(button):
     button.evaluate(SELECT, ["Start", "B2"])
     assert len(recalculated(button)) == 4
-    assert button.evaluate("book.selected") == ["Start![2,1,2,1]"]
+    assert button.evaluate("book.selected") == ["Start!B3"]
 
 
 @pytest.mark.parametrize("selection", [["Start", "B3"], ["Start", "A1:D9"], ["Rates", "B2"]])
@@ -248,14 +248,14 @@ def test_our_formulas_are_told_from_others(chromium):
     others = ["=ADS.SIGNAL(A1)", "=X.DS.SIGNAL(A1)", "DS.SIGNAL(1)", "=SUM(A1)", "", "=DS.1", "=_xldudf_ADS_SIGNAL(1)"]
     others += ['="=DS.SIGNAL(1)"', '="say ""x"" to DS.SIGNAL(1)"&A1', 5, None]
     with chromium.page() as tab:
-        tab.add_script(path=STATIC / "refresh/formulas.js")
+        tab.load_module(STATIC / "workbook/formulas.js")
         assert tab.evaluate(FINDING, ["DS", [*ours, *others]]) == ours
 
 
 def test_blocks_of_formulas_are_named_by_rectangles(chromium):
-    formulas = [["=DS.A(1)", "=DS.A(1)", ""], ["=DS.A(1)", "=DS.A(1)", 5], ["", "", "=DS.A(1)"]]
+    cells = [[9, 25], [9, 26], [10, 25], [10, 26], [11, 27]]
     with chromium.page() as tab:
-        tab.add_script(path=STATIC / "refresh/formulas.js")
-        script = "(formulas) => addressLists(blocksOf(formulas, ourFormulas('DS'), 9, 25))"
-        assert tab.evaluate(script, formulas) == ["Z10:AA11,AB12"]
+        tab.load_module(STATIC / "workbook/blocks.js")
+        script = "(cells) => addressLists(blocksOf(cells.map(([row, column]) => ({ row, column }))))"
+        assert tab.evaluate(script, cells) == ["Z10:AA11,AB12"]
         assert tab.evaluate("[0, 25, 26, 701, 702, 16383].map(columnName)") == ["A", "Z", "AA", "ZZ", "AAA", "XFD"]

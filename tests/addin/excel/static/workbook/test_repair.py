@@ -4,10 +4,10 @@ import random
 
 import pytest
 
-from addin.excel.scripts import STATIC
+from addin.excel.assets import STATIC
 from tests.project.files import PROJECT
 
-FAKE_EXCEL = PROJECT / "tests/node/fake_excel.js"
+FAKE_EXCEL = PROJECT / "tests/node/excel.js"
 FUNCRES = r"'C:\Program Files\Microsoft Office\Root\Office16\LIBRARY\Analysis\FUNCRES.XLAM'!_xldudf_DS_"
 AS_ENTERED = "([namespace, formulas]) => formulas.map(formulasAsEntered(namespace))"
 
@@ -29,7 +29,11 @@ def refresh(book, **options):
 
 
 def cells(book, sheet=0):
-    return book.evaluate("(index) => book.sheets[index].cells", sheet)
+    return book.evaluate(
+        """(index) => Object.fromEntries([...book.sheets[index].cells].map(
+          ([at, cell]) => [`${Math.floor(at / 16_384)},${at % 16_384}`, cell.formula]))""",
+        sheet,
+    )
 
 
 def test_a_call_that_excel_took_for_another_add_ins_is_entered_as_typed(book, scripted):
@@ -115,7 +119,7 @@ def test_thousands_of_damaged_cells_are_healed_by_one_refresh(book, scripted):
 )
 def test_a_damaged_call_becomes_what_a_user_types(chromium, damaged, entered):
     with chromium.page() as tab:
-        tab.add_script(path=STATIC / "refresh/formulas.js")
+        tab.load_module(STATIC / "workbook/formulas.js")
         assert tab.evaluate(AS_ENTERED, ["DS", [damaged]]) == [entered]
 
 
@@ -134,7 +138,7 @@ def test_any_formula_that_is_damaged_becomes_itself_again(chromium):
     walk = random.Random(7)
     typed = ["=" + "&".join(walk.choices(pieces, k=walk.randint(1, 6))) for _ in range(500)]
     with chromium.page() as tab:
-        tab.add_script(path=STATIC / "refresh/formulas.js")
+        tab.load_module(STATIC / "workbook/formulas.js")
         for prefix in (FUNCRES, "_xldudf_DS_", "[1]!_xldudf_DS_"):
             damaged = [_outside_quotes(formula, prefix) for formula in typed]
             assert tab.evaluate(AS_ENTERED, ["DS", damaged]) == typed

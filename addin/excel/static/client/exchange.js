@@ -1,6 +1,7 @@
 /// <reference path="../types.d.ts" />
-// One exchange of JSON with the backend, which ends in an answer or in a reason a user can read. `functions.js`
-// contains it, too. The pane cannot use that copy, which waits for Microsoft's office.js; it may be slow or out of reach.
+// One exchange of JSON with the backend, which ends in an answer or in a reason a user can read.
+
+import { pause } from "./timing.js";
 
 /**
  * Pauses before a request is sent again whose connection broke. Where a worker of the backend has died, another one
@@ -20,16 +21,18 @@ export class RequestError extends Error {
    * @param {string} message a sentence that a cell can show
    * @param {string | null} [kind] the kind of error as the backend names it; "backend" where the backend itself failed
    * @param {string} [reason] the backend's own words, where the message has others around them
+   * @param {number} [status] that of a refusal; 0 where there was no answer, and nobody knows what was done
    */
-  constructor(message, kind = null, reason = message) {
+  constructor(message, kind = null, reason = message, status = 0) {
     super(message);
     this.kind = kind;
     this.reason = reason;
+    this.status = status;
   }
 }
 
-/** The connection broke: the same request may well be answered by another worker. */
-class BrokenError extends RequestError {}
+/** The backend could not be reached: it is not running, or restarts for longer than anybody waits. */
+export class AwayError extends RequestError {}
 
 /**
  * Send a request; the promise settles within `deadlineMs`, whatever happens, and rejects with a `RequestError`.
@@ -40,14 +43,18 @@ class BrokenError extends RequestError {}
  * @param {string | null} options.key the user's own key, in a shared deployment
  * @param {number} options.deadlineMs
  * @param {AbortSignal | null} [options.signal] ends it before
+ * @param {typeof fetch} [options.send]
  * @returns {Promise<any>}
  */
 export async function exchange(address, options) {
   const { body = null, method = body === null ? "GET" : "POST", key, deadlineMs, signal = null } = options;
+  const send = options.send ?? fetch;
   const abort = new AbortController();
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let timer;
   let stop = () => {};
+  /** Why it was sent again. @type {unknown} */
+  let last = null;
   const end = new Promise((_, reject) => {
     stop = () => {
       reject(new RequestError("stopped; press Refresh to load it", "backend"));
@@ -56,12 +63,13 @@ export async function exchange(address, options) {
     signal?.addEventListener("abort", stop);
     timer = setTimeout(() => {
       // Rejected first, so that the reason is the deadline and not the connection that breaks by it.
-      reject(noAnswer(`did not answer within ${deadlineMs / 1000} s; press Refresh to ask again`));
+      reject(last ?? noAnswer(`did not answer within ${deadlineMs / 1000} s; press Refresh to ask again`));
       abort.abort();
     }, deadlineMs);
   });
   const headers = { "content-type": "application/json", ...(key && { "x-data-service-key": key }) };
-  const request = answerTo(address, { method, headers, body, cache: "no-store", signal: abort.signal });
+  const once = () => send(address, { method, headers, body, cache: "no-store", signal: abort.signal });
+  const request = answerTo({ once, signal: abort.signal, again: (why) => (last = why) });
   try {
     return await Promise.race([request, end]);
   } finally {
@@ -70,12 +78,11 @@ export async function exchange(address, options) {
   }
 }
 
-/**
- * @param {URL} address
- * @param {RequestInit} request
- */
-async function answerTo(address, request) {
-  const text = await textOf(address, request);
+/** @typedef {{ once: () => Promise<Response>, signal: AbortSignal, again: (why: unknown) => void }} Sending */
+
+/** @param {Sending} sending */
+async function answerTo(sending) {
+  const text = await textOf(sending);
   try {
     return JSON.parse(text);
   } catch (error) {
@@ -83,40 +90,35 @@ async function answerTo(address, request) {
   }
 }
 
-/**
- * @param {URL} address
- * @param {RequestInit} request
- */
-async function textOf(address, request) {
+/** @param {Sending} sending */
+async function textOf({ once, signal, again }) {
   let pausesMs = PAUSES_MS;
   for (let broken = 0; ; broken += 1) {
     try {
-      return await receivedText(address, request);
+      return await receivedText(once);
     } catch (error) {
-      if (!(error instanceof BrokenError) || request.signal?.aborted) throw error;
+      if (!(error instanceof AwayError) || signal.aborted) throw error;
       if (error.kind === RESTARTING && pausesMs !== RESTART_PAUSES_MS) [pausesMs, broken] = [RESTART_PAUSES_MS, 0];
       if (broken === pausesMs.length) throw error;
+      again(error);
     }
-    await new Promise((go) => setTimeout(go, pausesMs[broken]));
+    await pause(pausesMs[broken] ?? 0);
   }
 }
 
-/**
- * @param {URL} address
- * @param {RequestInit} request
- */
-async function receivedText(address, request) {
+/** @param {() => Promise<Response>} once */
+async function receivedText(once) {
   let response;
   try {
-    response = await fetch(address, request);
+    response = await once();
   } catch (error) {
-    throw noAnswer(`is not there (${messageOf(error)}); start it with: addin serve`, BrokenError);
+    throw noAnswer(`is not there (${messageOf(error)}); start it with: addin serve`, AwayError);
   }
   if (!response.ok) throw await refusalOf(response);
   try {
     return await response.text();
   } catch (error) {
-    throw noWholeAnswer(error, BrokenError);
+    throw noWholeAnswer(error, AwayError);
   }
 }
 
@@ -149,7 +151,8 @@ async function refusalOf(response) {
     // A page instead of JSON: its status says enough.
   }
   const message = `the add-in's backend refused (${response.status}${reason && `: ${reason}`})`;
-  return new (kind === RESTARTING ? BrokenError : RequestError)(message, kind, reason || message);
+  const isAway = kind === RESTARTING || response.status === 502;
+  return new (isAway ? AwayError : RequestError)(message, isAway ? RESTARTING : kind, reason || message, response.status);
 }
 
 /** @param {unknown} error */

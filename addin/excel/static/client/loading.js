@@ -1,7 +1,7 @@
 /// <reference path="../types.d.ts" />
 // How far the calls of this page are, and the backend's question whether so many requests may be sent.
 
-class Loading {
+export class Loading {
   /** @param {() => void} changed called after every change that a user may see */
   constructor(changed) {
     this.changed = changed;
