@@ -39,7 +39,7 @@ INTEREST_S = 6.0
 LOOK_S = 1.0
 """How often answers that nobody comes for are looked for."""
 
-FETCHED_AT_A_TIME = 32
+FETCHED_AT_A_TIME = 128
 """Twice what the client sends at a time: no connection waits for work, and little is under way when a page goes."""
 
 PENDING = Ready(b'{"pending":true,"fresh_s":', 0.0)

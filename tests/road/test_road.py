@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.attack.client.road import LIMITS, limited, lossy, renewed, slowed
+from tests.attack.client.road import LIMITS, closed, limited, lossy, renewed, slowed
 
 
 @pytest.mark.parametrize("http2", [False, True])
@@ -29,3 +29,9 @@ def test_a_service_that_slows_down_under_load_is_asked_less():
     found = slowed(600)
     assert found.failed == 0
     assert found.at_the_end < found.most_at_a_time
+
+
+@pytest.mark.parametrize("requests_a_connection", [1, 3])
+def test_what_a_closed_connection_took_with_it_is_sent_again_and_not_counted(requests_a_connection):
+    found = closed(150, requests_a_connection)
+    assert (found.failed, found.told, found.counted) == (0, 150, 150)
