@@ -169,7 +169,9 @@ class Caller:
             self._socket.sendall(self._rest)
 
     def close(self) -> None:
-        """Leave."""
+        """Leave, also in the middle of sending."""
+        with suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)
         self._socket.close()
 
 
