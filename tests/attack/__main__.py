@@ -104,7 +104,6 @@ PLAN = [
     Planned("… behind Sentinels", "hosted.shared_store --kind sentinel --seed 2", "--signals", 1_000, 150),
     Planned("… in a cluster", "hosted.shared_store --kind cluster --seed 3", "--signals", 1_000, 150),
     Planned("Sign-outs and stops while stores fail", "hosted.revocations --seed 1", "--rounds", 45, 300),
-    Planned("Callers who do not read their answers", "hosted.unread", "--callers", 400, 300, is_alone=True),
     Planned("Soak: one backend under load, in seconds", "hosted.soak --seed 1", "--seconds", 1800, 1800, is_alone=True),
 ]
 
