@@ -13,7 +13,7 @@ MOST_BYTES = 4_000_000
 
 @pytest.fixture
 def pane(chromium, backend):
-    """Return the pane inside Excel, with a backend that knows the catalogue: so each name costs its own request only."""
+    """Return the pane inside Excel, with a backend that knows the catalogue: each name costs its own request only."""
     backend.batch(["SIGNALS"])
     with opened(chromium, backend, office=OFFICE, locale="en-US") as pane:
         yield pane
