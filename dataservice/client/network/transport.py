@@ -33,10 +33,14 @@ _logger = logging.getLogger("dataservice.client")
 class Exchange:
     """What one request led to: the body of a 200, or a failure; and the quota, where the answer told it."""
 
-    __slots__ = ("outcome", "quota", "spent")
+    __slots__ = ("answer", "outcome", "quota", "spent")
 
-    def __init__(self, outcome: bytes | Failure, quota: Quota | None = None, *, spent: bool) -> None:
+    def __init__(
+        self, outcome: bytes | Failure, quota: Quota | None = None, *, spent: bool, answer: Body | None = None
+    ) -> None:
         self.outcome = outcome
+        self.answer = answer
+        """What was received, whatever its status, if that was received whole."""
         self.quota = quota
         self.spent = spent
         """Whether it counts against the month: every answer does, but not to a refused key or when all is spent.
@@ -95,11 +99,12 @@ class Transport:
                 body = b""  # the status says enough
         finally:
             await response.aclose()
+        answer = Body.of(body, response.headers, status)
         if status == httpx.codes.OK:
             page = page_in_place(request, response.headers, body)
             self._has_answered |= page is None
             self._doubtful_address = self._doubtful_address if page else ""
-            return Exchange(page or Body.of(body, response.headers), quota, spent=spent)
+            return Exchange(page or answer, quota, spent=spent, answer=answer)
         failure = failed_answer(
             request,
             status,
@@ -111,7 +116,7 @@ class Transport:
             self._doubtful_address,
             has_answered=self._has_answered,
         )
-        return Exchange(failure, quota, spent=spent)
+        return Exchange(failure, quota, spent=spent, answer=answer)
 
     async def _response(self, target: str, watch: SendWatch, *, connect_s: float) -> httpx.Response:
         """The response, its body still to be read; only here the request gets the key: nothing else holds it."""
