@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 
+import msgspec
 import typer
 from rich.console import Console
 from rich.text import Text
@@ -36,7 +37,7 @@ async def doctor_contract(*, yes: bool, as_json: bool, signal: str | None) -> bo
         except DataServiceError as error:
             raise AddinError(reason(error, "doctor")) from None
     if as_json:
-        print_json(profile)
+        print_json(msgspec.to_builtins(profile))
     else:
         print_profile(profile)
     return not profile.deviations
