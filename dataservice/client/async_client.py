@@ -37,7 +37,7 @@ from dataservice.client.network.budget import Budget
 from dataservice.client.network.credentials import check_limits, configured_key, configured_url, key_id, sealed_for
 from dataservice.client.network.meter import Meter
 from dataservice.client.network.sender import RequestSender
-from dataservice.client.network.transport import Transport
+from dataservice.client.network.transport import MAX_CONNECTIONS, Transport
 from dataservice.client.network.usage import UsageTracker
 from dataservice.client.probe import MOST_REQUESTS, probed
 from dataservice.client.reader import ResourceReader
@@ -65,8 +65,8 @@ class AsyncClient(Endpoints):
     `base_url` and `api_key` default to the environment (DATA_SERVICE_URL, DATA_SERVICE_API_KEY). `store` keeps answers
     beyond this process: a `SqliteStore`, a `RedisStore`; without one they end with it. An answer is fresh for `ttl_s`
     seconds from its arrival; every read ends within `deadline_s`; `budget` limits what may be spent, `max_pages` the
-    requests of one answer, `max_answer_bytes` what one of them may unpack to. `evidence` is what is
-    known of the service's ways before the first answer. Use it in one event loop.
+    requests of one answer, `max_answer_bytes` what one of them may unpack to, `max_connections` the requests under way
+    at a time. `evidence` is what is known of the service's ways before the first answer. Use it in one event loop.
 
     The endpoints' methods return the value itself: a fresh one, or the last known one while the service cannot answer.
     To learn how old it is, `read` the same resource. All raise `DataServiceError` where there is no value.
@@ -90,6 +90,7 @@ class AsyncClient(Endpoints):
         max_memory_bytes: int = MEMORY_BYTES,
         max_answer_bytes: int = MAX_ANSWER_BYTES,
         max_pages: int = MAX_PAGES,
+        max_connections: int = MAX_CONNECTIONS,
         allow_plain_http: bool = False,
         evidence: Evidence = NOTHING_SEEN,
         transport: httpx.AsyncBaseTransport | None = None,
@@ -98,7 +99,9 @@ class AsyncClient(Endpoints):
         sleep: Callable[[float], Awaitable[Any]] = asyncio.sleep,
         jitter: Callable[[], float] = random.random,
     ) -> None:
-        check_limits(deadline_s, max_pages=max_pages, max_answer_bytes=max_answer_bytes)
+        check_limits(
+            deadline_s, max_pages=max_pages, max_answer_bytes=max_answer_bytes, max_connections=max_connections
+        )
         self.base_url = configured_url(base_url, allow_plain_http=allow_plain_http)
         self._key = configured_key(api_key)
         clock = self._clock = SteadyClock(clock, self._set_back)
@@ -107,24 +110,14 @@ class AsyncClient(Endpoints):
         self._cache = AnswerCache(self._store, max_bytes=max_memory_bytes, ttl_s=ttl_s, missing_ttl_s=NEGATIVE_TTL_S)
         self._breaker = CircuitBreaker(has_key=self._key is not None)
         self._usage = UsageTracker(self._store, budget or Budget(), clock=clock, sleep=sleep)
-        self._transport = Transport(
-            self.base_url, self._key, transport=transport, user_agent=user_agent, max_answer_bytes=max_answer_bytes
-        )
-        self._sender = RequestSender(
-            self._transport, self._usage, self._breaker, clock=clock, sleep=sleep, jitter=jitter
-        )
-        fetch_lock = FetchLock(self._cache, self._store, clock=clock, sleep=sleep, chance=jitter)
+        bounds: dict[str, Any] = {"most": max_connections, "max_answer_bytes": max_answer_bytes}
+        self._transport = Transport(self.base_url, self._key, transport=transport, user_agent=user_agent, **bounds)
+        waiting: dict[str, Any] = {"most": max_connections, "clock": clock, "sleep": sleep}
+        self._sender = RequestSender(self._transport, self._usage, self._breaker, self._store, jitter=jitter, **waiting)
+        fetch_lock = FetchLock(self._cache, self._store, chance=jitter, **waiting)
         names = self._unknown_names = UnknownNames(self._cache, self._store, clock=clock)
-        self._reader = ResourceReader(
-            self._cache,
-            self._sender,
-            fetch_lock,
-            names,
-            deadline_s=deadline_s,
-            clock=clock,
-            max_pages=max_pages,
-            evidence=evidence,
-        )
+        reading: dict[str, Any] = {"deadline_s": deadline_s, "clock": clock, "max_pages": max_pages}
+        self._reader = ResourceReader(self._cache, self._sender, fetch_lock, names, evidence=evidence, **reading)
         self._overview = Overview(self._cache, self._breaker, clock=clock)
 
     def __repr__(self) -> str:
@@ -216,7 +209,7 @@ class AsyncClient(Endpoints):
         context = self._reader.context()
         async for page in pages_of_catalogue(self._sender, context, category):
             yield page.signals
-            context.began_at = self._clock()  # each page has the whole deadline, however long the caller took
+            context.begin_again(self._clock())  # each page has the whole deadline, however long the caller took
 
     async def observation_pages(
         self, slug: str, start: DateLike | None = None, end: DateLike | None = None
@@ -234,7 +227,7 @@ class AsyncClient(Endpoints):
         ):
             yield pulled.observations[seen:]
             seen = len(pulled.observations)
-            context.began_at = self._clock()
+            context.begin_again(self._clock())
 
     async def cost(self, resources: Iterable[Resource[Any]]) -> int:
         """How many requests reading all of `resources` now would likely spend; sends none. For bounds see `cost_of`.
@@ -248,6 +241,10 @@ class AsyncClient(Endpoints):
         """From how many to how many requests reading `resource` now, or `after` a refresh, would spend; sends none."""
         await self._open()
         return await self._overview.cost_of(resource, after)
+
+    def complete_wider(self, resource: Resource[Any]) -> Resource[Any] | None:
+        """The list that is asked for again in place of a stale narrower one, which it holds; or None."""
+        return self._cache.complete_wider(resource, self._clock())
 
     async def refresh(self, *, force: bool = False) -> float:
         """Begin a new generation: refusals and outages are forgotten, so that the service is asked again.
@@ -291,6 +288,16 @@ class AsyncClient(Endpoints):
     def held_bytes(self) -> int:
         """About how much memory the answers take."""
         return self._cache.held_bytes
+
+    @property
+    def places(self) -> int:
+        """How many requests may be under way now: as many as the service answers as fast as before."""
+        return self._sender.places
+
+    @property
+    def pace(self) -> str:
+        """What is known of a limit of the service, and how long the queue takes; empty where none is known."""
+        return self._sender.pacer.pace.queue_told(self._sender.waiting)
 
     @property
     def requests_sent(self) -> int:
@@ -349,6 +356,7 @@ class AsyncClient(Endpoints):
             if self._cache.scope is None and (salt := await self._store.salt()) is not None:
                 scope = self._key.fingerprint(salt, self.base_url)
                 await self._usage.open(scope)
+                self._sender.pacer.open(scope)
                 self._cache.open(scope)
                 if (profile := await self._kept_profile()) is not None and self._reader.evidence.now == NOTHING_SEEN:
                     self._reader.evidence.now = profile.evidence

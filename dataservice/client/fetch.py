@@ -30,7 +30,8 @@ from dataservice.client.contract.resources import (
 )
 from dataservice.client.contract.results import Catalogue, Currents, Indices
 from dataservice.client.contract.windows import Window, utc_day
-from dataservice.client.network.sender import CallContext, RequestSender
+from dataservice.client.network.call_context import CallContext
+from dataservice.client.network.sender import RequestSender
 from dataservice.errors import DeadlineExceededError, InvalidRequestError, MalformedAnswerError
 from dataservice.models import Signal
 

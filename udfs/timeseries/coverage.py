@@ -155,11 +155,12 @@ class Window:
         needed = self.first_needed(starts, rhythm)
         if known.since > needed:
             return False
-        if rhythm.is_calendar or not self.lead.periods:
+        wanted = self._rows_before(rhythm)
+        if not wanted:
             return True
         rows = resampled(known_only(known.observations.between(None, days_before(needed, 1))), self.freq, Agg.LAST)
         first_is_cut = bool(len(rows)) and known.since > period_start(rows.first_day, self.freq)
-        return len(rows) - first_is_cut + self._pause(known, rows, needed, rhythm) >= self.lead.periods
+        return len(rows) - first_is_cut + self._pause(known, rows, needed, rhythm) >= wanted
 
     def with_lead(self, rows: Observations, starts: date | None, rhythm: Rhythm) -> Observations:
         """The rows from `starts` on, and those before that transforms need: the same ones wherever they came from."""
@@ -169,7 +170,7 @@ class Window:
         needed = self.first_needed(starts, rhythm)
         at = np.datetime64(starts if needed == as_day(starts) else needed, "us")
         place = int(np.searchsorted(rows.times, at))
-        return rows[place if rhythm.is_calendar else max(0, place - self.lead.periods) :]
+        return rows[max(0, place - self._rows_before(rhythm)) :]
 
     def resource(self, slug: str, step_days: float, today: date, rhythm: Rhythm | None = None) -> HistoryResource:
         """The history to ask for, observations being about `step_days` apart; an end of today or later is left open."""
@@ -184,8 +185,8 @@ class Window:
         start = self.first_needed(period_start(start, self.freq), of_rows)
         if rhythm is None and self.lead.months and self.freq.is_raw:
             start = days_before(start, UNKNOWN_PERIOD_DAYS)  # the period in which that day lies may begin before it
-        if self.lead.periods and not of_rows.is_calendar:
-            start = days_before(start, int(self.lead.periods * row_days * 1.5) + 15)
+        if wanted := self._rows_before(of_rows):
+            start = days_before(start, int(wanted * row_days * 1.5) + 15)
         return HistoryResource(slug, None if start == date.min else start, last)
 
     def first_needed(self, starts: date, rhythm: Rhythm) -> date:
@@ -203,10 +204,14 @@ class Window:
             day = min(day, days_before(lead.since, ceil(max(rhythm.days, STALE_DAYS))))
         return period_start(day, self.freq)
 
+    def _rows_before(self, rhythm: Rhythm) -> int:
+        """How many rows are needed before the first day needed: those to fill from, and periods that are counted."""
+        return self.lead.rows + (0 if rhythm.is_calendar else self.lead.periods)
+
     def _pause(self, known: Known, rows: Observations, needed: date, rhythm: Rhythm) -> int:
         """Periods known to have no observation, before the first row that is known: a long pause of a daily series."""
         until = rows.first_day if len(rows) else needed
-        if rhythm.pace not in BY_DAYS or (until - known.since).days <= STALE_DAYS:
+        if rhythm.pace not in BY_DAYS or self.lead.rows or (until - known.since).days <= STALE_DAYS:
             return 0
         return rhythm.pause(*np.array([known.since, until], "datetime64[D]").astype(np.int64).tolist())
 
@@ -225,7 +230,8 @@ def which_resource(window: Window, today: date) -> Literal["detail", "history"]:
       monthly one would save none.
     """
     of_rows = window.of_rows(Rhythm.NONE)
-    if window.count is not None or (window.lead.periods and window.first is not None and not of_rows.is_calendar):
+    counts = bool(window.lead.rows) or (bool(window.lead.periods) and not of_rows.is_calendar)
+    if window.count is not None or (counts and window.first is not None):
         return "detail"
     reach = None if window.first is None else window.first_needed(window.first, of_rows)
     return "detail" if reach is not None and reach >= days_before(today, DETAIL_DAYS) else "history"

@@ -14,12 +14,15 @@ from dataservice.client.cache.recent import looked_at, not_behind
 from dataservice.client.cache.signal_answers import SignalAnswers
 from dataservice.client.cache.stored_answers import is_better, size_of
 from dataservice.client.contract.resources import HistoryResource, Resource, SignalResource
-from dataservice.client.contract.results import SignalDetail
+from dataservice.client.contract.results import Page, SignalDetail
 from dataservice.client.contract.windows import Window, day_after
 from dataservice.observations import Observations
 from dataservice.stores import Entry, Put
 
 T = TypeVar("T")
+
+WIDE_AGE_S = 2 * 86_400.0
+"""A list that was complete up to so long ago likely still is."""
 
 
 class AnswerCache(SignalAnswers):
@@ -120,6 +123,18 @@ class AnswerCache(SignalAnswers):
             return found
         newer = known.value.history.between(day_after(found.last_day), window.end)
         return found.merged(newer) if len(newer) else found
+
+    def complete_wider(self, resource: Resource[Any], now: float) -> Resource[Any] | None:
+        """The widest list whose last known answer, not older than a day or two, held all that `resource` asks for.
+
+        To ask for that one again costs a request, and answers all narrower ones too.
+        """
+        found: Resource[Any] | None = None
+        for wide, answer in self.memory.family(resource) if resource.family != resource else ():
+            is_whole = isinstance(answer.value, Page) and answer.value.complete and answer.age_s(now) <= WIDE_AGE_S
+            if is_whole and wide != resource and wide.covers(resource) and (found is None or wide.covers(found)):
+                found = wide
+        return found
 
     def replaced_since(self, resource: Resource[Any], known: Answer[Any] | None, fetched_at: float | None) -> bool:
         """Whether the store's entry of the time `fetched_at` is newer than what this process found there."""

@@ -66,7 +66,8 @@ async def test_the_status_names_what_is_locked_and_what_is_missing_with_the_reas
         await cells(session, "WIRE", "BTC")
         await cells(session, "SIGNAL", "us-cpii")
         shown = await cells(session, "STATUS")
-    assert shown[1:] == [
+    assert shown[1][:2] == ("catalogue", "fresh")
+    assert shown[2:] == [
         ("signal us-cpii", "missing", None, None, "no signal 'us-cpii'", None, None),
         ("wire (ticker=BTC)", "locked", None, None, "WIRE needs the Pro tier (this key: free)", None, None),
     ]

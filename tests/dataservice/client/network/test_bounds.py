@@ -110,10 +110,9 @@ async def kept_away_by(client, resource):
         return error
 
 
-@pytest.mark.parametrize("headers", [{"Retry-After": "60"}, {}])
-async def test_a_refusal_that_does_not_prove_the_end_of_the_month_passes(headers):
+async def test_a_refusal_that_does_not_prove_the_end_of_the_month_passes():
     clock = Clock()
-    service = Scripted.saying([httpx.Response(429, headers=headers), answer(signal())])
+    service = Scripted.saying([httpx.Response(429, headers={"Retry-After": "60"}), answer(signal())])
     async with service.client(clock) as client:
         with pytest.raises(UnavailableError, match="fewer requests at a time"):
             await client.read(SIGNAL)
