@@ -169,6 +169,8 @@ def _posts_on(beat: str) -> Callable[[Any, Truth, Mapping[str, str]], str]:
     def wrong(result: Any, truth: Truth, variant: Mapping[str, str]) -> str:
         wanted = [each["title"] for each in truth.posts if _beat(each) == beat]
         shown = [each for each in _column(result) if each]
+        if not shown and variant["almanac"] in ("own-beats", "empty"):
+            return ""  # what this service itself answers
         return "" if shown == wanted[:20] else f"{len(shown)} posts, not {len(wanted)}"
 
     return wrong
