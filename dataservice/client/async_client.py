@@ -105,36 +105,14 @@ class AsyncClient(Endpoints):
         self._cache = AnswerCache(self._store, max_bytes=max_memory_bytes, ttl_s=ttl_s, missing_ttl_s=NEGATIVE_TTL_S)
         self._breaker = CircuitBreaker(has_key=self._key is not None)
         self._usage = UsageTracker(self._store, budget or Budget(), clock=clock, sleep=sleep)
-        self._transport = Transport(
-            self.base_url,
-            self._key,
-            transport=transport,
-            most=max_connections,
-            user_agent=user_agent,
-            max_answer_bytes=max_answer_bytes,
-        )
-        self._sender = RequestSender(
-            self._transport,
-            self._usage,
-            self._breaker,
-            self._store,
-            most=max_connections,
-            clock=clock,
-            sleep=sleep,
-            jitter=jitter,
-        )
-        fetch_lock = FetchLock(self._cache, self._store, most=max_connections, clock=clock, sleep=sleep, chance=jitter)
+        bounds: dict[str, Any] = {"most": max_connections, "max_answer_bytes": max_answer_bytes}
+        self._transport = Transport(self.base_url, self._key, transport=transport, user_agent=user_agent, **bounds)
+        waiting: dict[str, Any] = {"most": max_connections, "clock": clock, "sleep": sleep}
+        self._sender = RequestSender(self._transport, self._usage, self._breaker, self._store, jitter=jitter, **waiting)
+        fetch_lock = FetchLock(self._cache, self._store, chance=jitter, **waiting)
         names = self._unknown_names = UnknownNames(self._cache, self._store, clock=clock)
-        self._reader = ResourceReader(
-            self._cache,
-            self._sender,
-            fetch_lock,
-            names,
-            deadline_s=deadline_s,
-            clock=clock,
-            max_pages=max_pages,
-            evidence=evidence,
-        )
+        reading: dict[str, Any] = {"deadline_s": deadline_s, "clock": clock, "max_pages": max_pages}
+        self._reader = ResourceReader(self._cache, self._sender, fetch_lock, names, evidence=evidence, **reading)
         self._overview = Overview(self._cache, self._breaker, clock=clock)
 
     def __repr__(self) -> str:
@@ -305,6 +283,16 @@ class AsyncClient(Endpoints):
     def held_bytes(self) -> int:
         """About how much memory the answers take."""
         return self._cache.held_bytes
+
+    @property
+    def places(self) -> int:
+        """How many requests may be under way now: as many as the service answers as fast as before."""
+        return self._sender.places
+
+    @property
+    def pace(self) -> str:
+        """What is known of a limit of the service, and how long the queue takes; empty where none is known."""
+        return self._sender.pacer.pace.queue_told(self._sender.waiting)
 
     @property
     def requests_sent(self) -> int:

@@ -81,6 +81,7 @@ PLAN = [
     Planned("… with SQLite", "client.vintages --store sqlite --seed 2", "--questions", 34_000, 80),
     Planned("… with Redis", "client.vintages --store redis --seed 3", "--questions", 34_000, 80),
     Planned("Revisions, one value in every host", "client.one_value --seed 1", "--revisions", 10_000, 200),
+    Planned("The road: nginx, limits a second, losses, load", "client.road --seed 1", "--reads", 3_000, 600),
     Planned("Kills of the service and of readers", "client.kills --seed 1", "--kills", 900, 900),
     Planned("Kills while books are written", "workbooks.books_killed --seed 1", "--kills", 100, 600),
     Planned("Full disks, damaged and truncated cache files", "client.disks --seed 1", "--rounds", 500, 400),

@@ -69,7 +69,7 @@ async def need_of(name: str, resource: Resource[T]) -> Answer[T]:
     try:
         return await need(replace(cast("Any", resource), slug=slug))
     except NotFoundError:
-        raise NoDataError(f"no signal {shown(name)}; {SEE_SIGNALS}") from None
+        raise NoDataError(f"no signal {shown(name)}; {SEE_SIGNALS}").about("slug") from None
 
 
 async def _slug_instead(name: str, resource: Resource[Any]) -> str:
@@ -82,7 +82,7 @@ async def _slug_instead(name: str, resource: Resource[Any]) -> str:
             answer = None
     slug = None if answer is None else _found(answer.value, name)
     if slug is None or slug == getattr(resource, "slug", slug):
-        raise NoDataError(f"no signal {shown(name)}; {SEE_SIGNALS}")
+        raise NoDataError(f"no signal {shown(name)}; {SEE_SIGNALS}").about("slug")
     return slug
 
 
@@ -135,5 +135,5 @@ def _found(catalogue: Catalogue, name: str) -> str:
     if signal is None:
         nearest = catalogue.nearest(name)
         hint = f"did you mean {nearest}?" if nearest else SEE_SIGNALS
-        raise NoDataError(f"no signal {shown(name)}; {hint}")
+        raise NoDataError(f"no signal {shown(name)}; {hint}").about("slug")
     return signal.slug

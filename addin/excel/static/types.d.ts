@@ -26,6 +26,8 @@ interface Answer {
   type?: "date" | "datetime";
   error?: Code;
   message?: string;
+  /** The argument at fault, or `option` and the name of one. */
+  argument?: string;
   /** The kind of error (docs/errors.md), where it is known. */
   kind?: string;
   rows?: number;

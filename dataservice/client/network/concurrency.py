@@ -16,9 +16,15 @@ OPENING_GROWTH = 8
 STEP = 1 / 8
 """Of the places, each later round: the way back after a cut."""
 
-SLOWER = 2.0
-SLACK_S = 0.02
-"""A round whose median takes more than twice as long as the fastest, and by this more, has waited in a queue there."""
+SLOWER = 3.0
+SLACK_S = 0.05
+"""A round whose median takes more than three times as long as the fastest, and by this more, has waited in a queue.
+
+Less may be the doing of this very machine, where fewer requests would only take longer in all.
+"""
+
+LEAST_SHARE = 1 / 4
+"""Of all places, however slow the answers are: only refusals and losses leave fewer."""
 
 CUT = 0.75
 HALF = 0.5
@@ -73,7 +79,7 @@ class Concurrency:
             is_slower = self.latency_s > SLOWER * self._fastest_s + SLACK_S
         if is_slower:
             self.is_opening = False
-            self._set(self.places * CUT)
+            self._set(max(self.places * CUT, min(self.places, self.most * LEAST_SHARE)))
         elif self.is_opening:
             self._set(self.places * OPENING_GROWTH)
             self.is_opening = self.places < self.most

@@ -13,6 +13,7 @@ import msgspec
 
 from dataservice.client.contract.quota import Quota, remaining_in
 from dataservice.client.contract.requests import Endpoint, Request
+from dataservice.client.network.connection_errors import ProxyAwayError, RefusedError, UnknownHostError, UntrustedError
 from dataservice.client.network.pace import told_gap_s, told_wait_s
 from dataservice.errors import (
     AuthenticationError,
@@ -63,6 +64,8 @@ _PAGE = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 """How a page begins. What was read is not read again in another way: a hostile page could make that take for ever."""
+
+TRUST = "if your firm opens https on the way, name its authority's file in the setting ca_file"
 
 UNTRUSTED = "CERTIFICATE_VERIFY_FAILED"
 """OpenSSL's word for a certificate of an authority that is not trusted here."""
@@ -152,27 +155,39 @@ def failed_exchange(request: Request, error: Exception) -> Failure:
     match error:
         case DataServiceError():
             return Failure(error.at(request.path))
-        case httpx.ConnectTimeout():
-            return Failure(ConnectionFailedError("no connection in time", path=request.path), retryable=True)
+        case httpx.ProxyError() | httpx.ConnectError() | httpx.ConnectTimeout():
+            problem, retryable = _no_connection(error)
+            return Failure(ConnectionFailedError(problem, path=request.path), retryable=retryable)
         case TimeoutError() | httpx.TimeoutException():
             return Failure(DeadlineExceededError("no whole answer in time", path=request.path))
-        case httpx.ConnectError() if UNTRUSTED in str(error):
-            return Failure(ConnectionFailedError("its certificate is not trusted", path=request.path))
-        case httpx.ConnectError() if NO_TLS in str(error):
-            return Failure(ConnectionFailedError("it does not speak https at this address", path=request.path))
-        case httpx.ProxyError():
-            refusal = str(error)[:3]
-            status = f", HTTP {refusal}" if refusal.isdecimal() else ""
-            problem = f"the proxy refused to connect{status}; {ADVICE}"
-            return Failure(ConnectionFailedError(problem, path=request.path))
-        case httpx.ConnectError():
-            return Failure(ConnectionFailedError("no connection", path=request.path), retryable=True)
         case httpx.DecodingError():
             return Failure(MalformedAnswerError("an answer that cannot be unpacked", path=request.path))
         case httpx.TransportError() | OSError():
             return Failure(ConnectionFailedError("the connection broke", path=request.path), retryable=True)
         case _:
             return Failure(UnavailableError(type(error).__name__, path=request.path))
+
+
+def _no_connection(error: httpx.TransportError) -> tuple[str, bool]:
+    """Why there is no connection and what to do about it, and whether there may be one in a moment."""
+    match error:
+        case UnknownHostError():
+            return "the name of its address is unknown (DNS); check the address and the network", True
+        case RefusedError():
+            return "nobody listens at its address; check the port, or wait until it runs again", True
+        case httpx.ConnectTimeout():
+            return "no connection in time; check the network: a firewall may be in the way", True
+        case ProxyAwayError():
+            return f"no proxy answers at {error}; correct HTTPS_PROXY or the system's proxy", False
+        case httpx.ProxyError():
+            refusal = str(error)[:3]
+            return f"the proxy refused to connect{f', HTTP {refusal}' if refusal.isdecimal() else ''}; {ADVICE}", False
+        case _ if isinstance(error, UntrustedError) or UNTRUSTED in str(error):
+            return f"its certificate is not trusted; {TRUST}", False
+        case _ if NO_TLS in str(error):
+            return "it does not speak https at this address", False
+        case _:
+            return "no connection", True
 
 
 def month_spent(quota: Quota | None) -> QuotaExceededError:

@@ -63,6 +63,16 @@ class Pace(msgspec.Struct, frozen=True):
             else f"the service allows {a_second:.0f} a second"
         )
 
+    def queue_told(self, waiting: int) -> str:
+        """The limit in words, and how long so many calls take.
+
+        >>> Pace(gap_s=0.54).queue_told(47)
+        'the service allows 2 a second: 47 to go, about 25 s'
+        """
+        if not self.gap_s or not waiting:
+            return self.told
+        return f"{self.told}: {waiting:,} to go, about {waiting * self.gap_s:,.0f} s"
+
     @property
     def burst(self) -> int:
         """How many requests may be sent together."""
