@@ -16,7 +16,7 @@ from xlsxwriter import Workbook
 
 import addin.workbook.refresh.refresh as whole
 import addin.workbook.refresh.worked_out as glue
-from addin.workbook.calculation.engine.engine import FormualizerEngine
+from addin.workbook.calculation.engine.process import PLAIN, VALUE, EngineProcess, Kind
 from addin.workbook.many.run import books_cost, refresh_books
 from addin.workbook.refresh.refresh import refresh_book
 from addin.workbook.template.build import example_session
@@ -154,14 +154,14 @@ def _engine_in_its_process() -> None:
     """The least that a program does that gives these formulas to the engine, before and after a change of ours."""
     cells = _cells()
     shown = [("Sheet1", (row, column)) for row, column, _ in cells]
-    with FormualizerEngine(now=time.time()) as engine:
+    with EngineProcess(Kind.FORMUALIZER, now=time.time()) as engine:
         engine.load(["Sheet1"], [])
-        engine.set([("Sheet1", *spot, False, 100.0) for spot in OURS])
-        engine.set([("Sheet1", row, column, True, f"={text}") for row, column, text in cells])
-        engine.evaluate({})
+        engine.set([("Sheet1", *spot, VALUE, 100.0) for spot in OURS])
+        engine.set([("Sheet1", row, column, PLAIN, f"={text}") for row, column, text in cells])
+        engine.evaluate()
         engine.values(shown)
-        engine.set([("Sheet1", *spot, False, 101.0) for spot in OURS])
-        engine.evaluate({})
+        engine.set([("Sheet1", *spot, VALUE, 101.0) for spot in OURS])
+        engine.evaluate()
         assert engine.values(shown)[0] == 203.0
 
 
@@ -199,7 +199,7 @@ def _memory(refresh: Callable[[], object]) -> str:
     before = _peak_mb(os.getpid())
     refresh()
     more = _peak_mb(os.getpid()) - before
-    with FormualizerEngine(now=time.time()) as engine:  # it gets the process of the refresh
+    with EngineProcess(Kind.FORMUALIZER, now=time.time()) as engine:  # it gets the process of the refresh
         return f"{more:.0f} MB more memory, and {_peak_mb(engine.process_id):.0f} MB in the engine's process"
 
 

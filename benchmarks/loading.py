@@ -23,7 +23,7 @@ from addin.config.settings import Settings
 from benchmarks.cells_in_chromium import OUR_PAGE
 from benchmarks.figures.measuring import Row, report
 from benchmarks.series import KEY, slow_service
-from dataservice.client.network.transport import CONNECTIONS
+from dataservice.client.network.transport import MAX_CONNECTIONS
 from tests.addin.excel import chromium
 from tests.addin.excel.chromium import Chromium, executable
 from tests.addin.excel.scripted_backend import HOST
@@ -84,7 +84,7 @@ def _run(browser: Chromium, count: int) -> tuple[tuple[float, ...], tuple[float,
 async def _bare(url: str, key: str, count: int) -> tuple[float, float]:
     """The seconds that bare httpx takes for the same requests, and those of the processor."""
     left = iter(range(count))
-    limits = httpx.Limits(max_connections=CONNECTIONS)
+    limits = httpx.Limits(max_connections=MAX_CONNECTIONS)
     async with httpx.AsyncClient(base_url=url, headers={"authorization": f"Bearer {key}"}, limits=limits) as client:
 
         async def work() -> None:
@@ -92,7 +92,7 @@ async def _bare(url: str, key: str, count: int) -> tuple[float, float]:
                 (await client.get(f"/v1/signals/s{number}", params={"history": 365})).raise_for_status()
 
         begun, cpu_begun_s = time.perf_counter(), time.process_time()
-        await asyncio.gather(*(work() for _ in range(CONNECTIONS)))
+        await asyncio.gather(*(work() for _ in range(MAX_CONNECTIONS)))
         return time.perf_counter() - begun, time.process_time() - cpu_begun_s
 
 

@@ -20,12 +20,12 @@ import orjson
 from benchmarks.figures.measuring import Row, alternating, report
 from benchmarks.figures.results import run_alone
 from dataservice.client import AsyncClient, SignalResource
-from dataservice.client.network.transport import CONNECTIONS
+from dataservice.client.network.transport import MAX_CONNECTIONS
 from dataservice.stores import SqliteStore, Store
 
 SERIES = 200
 LATENCY_S = 0.05
-BOUND_S = LATENCY_S * ceil(SERIES / CONNECTIONS)
+BOUND_S = LATENCY_S * ceil(SERIES / MAX_CONNECTIONS)
 """Rounds times latency: the last round takes as long as any other, however few answers are left for it."""
 REACH = 1.1
 GROWTH = (10, 100, 1_000, 10_000)
@@ -51,7 +51,7 @@ def main() -> None:
             "httpx alone, nothing decoded",
             times["bare"],
             BOUND_S,
-            note=f"floor: {CONNECTIONS} at a time",
+            note=f"floor: {MAX_CONNECTIONS} at a time",
         ),
     ]
     report(f"{SERIES} series from a service that answers in {LATENCY_S * 1000:g} ms", rows)
@@ -88,13 +88,13 @@ async def _ours(url: str, store: Store | None, series: int = SERIES) -> None:
 
 
 async def _bare(url: str, series: int = SERIES) -> None:
-    places = asyncio.Semaphore(CONNECTIONS)
+    places = asyncio.Semaphore(MAX_CONNECTIONS)
 
     async def get(number: int) -> bytes:
         async with places:
             return (await http.get(f"{url}/v1/signals/s{number}")).content
 
-    async with httpx.AsyncClient(limits=httpx.Limits(max_connections=CONNECTIONS), trust_env=False) as http:
+    async with httpx.AsyncClient(limits=httpx.Limits(max_connections=MAX_CONNECTIONS), trust_env=False) as http:
         await asyncio.gather(*(get(number) for number in range(series)))
 
 

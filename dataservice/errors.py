@@ -24,9 +24,13 @@ No message, repr or log of these ever holds an API key.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from copy import copy
 from datetime import date
 from typing import Self
+
+RECEIVED_BYTES = 60
+"""How much of an answer that cannot be read a message shows: enough to tell what it is."""
 
 
 class DataServiceError(Exception):
@@ -99,6 +103,15 @@ class ServerFailedError(UnavailableError):
 
 class MalformedAnswerError(UnavailableError):
     """An answer that is not what the contract says: not JSON, or of another shape."""
+
+    def received(self, body: bytes, redact: Callable[[str], str]) -> Self:
+        """The same error with the beginning of what was received; control characters are shown as spaces."""
+        text = redact(body[: 4 * RECEIVED_BYTES].decode(errors="replace"))
+        shown = "".join(c if c.isprintable() else " " for c in text)[:RECEIVED_BYTES]
+        error = copy(self)
+        error.message = f"{self.message}; received: {' '.join(shown.split())}"
+        error.args = (error.message,)
+        return error
 
 
 class InterceptedError(MalformedAnswerError):

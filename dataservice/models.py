@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import cache
 from typing import Any, Self
 
 import msgspec
 
-READING_FIELDS = ("latest", "value", "reading", "current", "level")
-"""Where an index keeps its reading, in the order tried: the contract does not name the field."""
+READING_FIELDS = ("latest", "value", "reading", "current", "level", "index_value", "current_value", "last")
+"""Where an index may keep its reading: the contract does not name the field. The first two win over all others."""
+
+SURE_READINGS = 2
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True):
@@ -83,16 +86,31 @@ class Index(Record, frozen=True, kw_only=True):
     scale: str | None = None
 
     def reading(self) -> tuple[float | None, str | None]:
-        """The current reading and its `observed_at`; None where the index has none."""
-        for name in READING_FIELDS:
-            found = self.extra.get(name)
-            if isinstance(found, Mapping):
-                value, observed_at = found.get("value"), found.get("observed_at")
-            else:
-                value, observed_at = found, self.extra.get("observed_at")
-            if isinstance(value, int | float) and not isinstance(value, bool):
-                return float(value), observed_at if isinstance(observed_at, str) else None
+        """The current reading and its `observed_at`; None where the index has none, or several fields may be it."""
+        readings = self.readings()
+        sure = [name for name in READING_FIELDS[:SURE_READINGS] if name in readings]
+        if sure or len({value for value, _ in readings.values()}) == 1:
+            return readings[(sure or list(readings))[0]]
         return None, None
+
+    def readings(self) -> dict[str, tuple[float, str | None]]:
+        """What may be the current reading and its `observed_at`, by the name of the field."""
+        found: dict[str, tuple[float, str | None]] = {}
+        for name in READING_FIELDS:
+            told = self.extra.get(name)
+            beside: Mapping[str, Any] = told if isinstance(told, Mapping) else self.extra
+            value = _number(told.get("value") if isinstance(told, Mapping) else told)
+            if value is not None:
+                at = beside.get("observed_at")
+                found[name] = value, at if isinstance(at, str) else None
+        return found
+
+
+def _number(told: Any) -> float | None:
+    """A number, also as plain text."""
+    if isinstance(told, str) and re.fullmatch(r"[+-]?\d+(\.\d+)?", told.strip(), re.ASCII):
+        return float(told)
+    return float(told) if isinstance(told, int | float) and not isinstance(told, bool) else None
 
 
 class Current(Record, frozen=True, kw_only=True):

@@ -12,11 +12,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import lru_cache
+from typing import Self
 
 from dataservice.errors import (
     AuthenticationError,
     BudgetError,
     DataServiceError,
+    InterceptedError,
+    MalformedAnswerError,
     MissingKeyError,
     NotFoundError,
     QuotaExceededError,
@@ -54,19 +57,28 @@ class ErrorKind(StrEnum):
 class CellError:
     """An error as a value: in a cell, or in one place of a table whose other places are fine.
 
-    `kind` is None where the error was made from no exception. It is no part of what the cell shows, so errors with the
-    same code and message are equal.
+    `kind` is None where the error was made from no exception. Neither it nor `argument` is part of what the cell shows,
+    so errors with the same code and message are equal.
     """
 
     code: ErrorCode
     message: str
     kind: ErrorKind | None = field(default=None, compare=False)
+    argument: str | None = field(default=None, compare=False)
+    """The argument at fault, or `option` and the name of one; None where no argument is."""
 
 
 class UdfError(Exception):
     """A function has no value to give; `code` is what the cell shows and the message says why and what to do."""
 
     code = ErrorCode.NA
+    argument: str | None = None
+    """The argument at fault, or `option` and the name of one; None where no argument is."""
+
+    def about(self, argument: str) -> Self:
+        """The same error, told of this argument unless it already names one."""
+        self.argument = self.argument or argument
+        return self
 
 
 class ArgumentError(UdfError, ValueError):
@@ -91,7 +103,7 @@ def _told(error: BaseException, function: str) -> CellError:
     kind = error_kind(error)
     match error:
         case UdfError():
-            return CellError(error.code, str(error), kind)
+            return CellError(error.code, str(error), kind, error.argument)
         case DataServiceError():
             return CellError(ErrorCode.NA, reason(error, function), kind)
         case _:
@@ -150,6 +162,8 @@ def reason(error: DataServiceError, function: str) -> str:
             return f"not loaded: {error.message}"
         case BudgetError():
             return f"not asked: {error.message}"
+        case MalformedAnswerError() if not isinstance(error, InterceptedError):
+            return f"the service's answer cannot be used ({error.message}); see `addin doctor --contract`"
         case UnavailableError():
             return f"the service did not answer ({error.message}); try Refresh in a minute"
         case _:

@@ -270,7 +270,8 @@ def _more(tenant: Tenant, loaded: Loaded | None) -> bytes:
     more: dict[str, object] = {}
     if loaded.pending:
         left_s = None if loaded.left_s is None else round(loaded.left_s, 1)
-        more["progress"] = {"done": loaded.done, "of": loaded.of, "left_s": left_s}
+        pace = {"pace": tenant.client.pace} if tenant.client.pace else {}
+        more["progress"] = {"done": loaded.done, "of": loaded.of, "left_s": left_s, **pace}
     if tenant.consent.question is not None:
         more["question"] = tenant.consent.question.members()
     return b"," + orjson.dumps(more)[1:-1] if more else b""

@@ -32,6 +32,8 @@ class Names:
         """The interface that the type library declares."""
         self.commands = f"{self.identifier}.Commands"
         """The implementation that handles the menu's commands."""
+        self.opened = f"{self.identifier}.Opened"
+        """The implementation that is told of every document that was opened."""
         self.protocol = f"{self.identifier}:"
         """The start of every command's address."""
 
@@ -75,6 +77,13 @@ def protocol_handler(names: Names) -> bytes:
     """`ProtocolHandler.xcu`: what handles our commands."""
     handler = _replaced(names.commands, _prop("Protocols", f"{names.protocol}*"))
     return _file("org.openoffice.Office", "ProtocolHandler", _node("HandlerSet", handler))
+
+
+def jobs(names: Names) -> bytes:
+    """`Jobs.xcu`: what is told of every document that was opened."""
+    job = _replaced(names.opened, _prop("Service", names.opened))
+    event = _node("OnLoadFinished", _node("JobList", _replaced(names.opened)))
+    return _file("org.openoffice.Office", "Jobs", _node("Jobs", job), _node("Events", _fused(event)))
 
 
 def menu(names: Names) -> bytes:
@@ -154,6 +163,12 @@ def _node(name: str, *children: ET.Element) -> ET.Element:
 def _replaced(name: str, *children: ET.Element) -> ET.Element:
     """A node that we add."""
     return _element("node", {"name": name, "op": "replace"}, children)
+
+
+def _fused(node: ET.Element) -> ET.Element:
+    """A node that others may have added to as well."""
+    node.set(f"{{{_OOR}}}op", "fuse")
+    return node
 
 
 def _prop(name: str, text: str, *, lang: str | None = None) -> ET.Element:

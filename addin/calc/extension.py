@@ -69,6 +69,7 @@ def extension_parts(extension: Extension) -> dict[str, bytes]:
         "CalcAddIns.xcu": configuration.add_ins(functions, names),
         "ProtocolHandler.xcu": configuration.protocol_handler(names),
         "Addons.xcu": configuration.menu(names),
+        "Jobs.xcu": configuration.jobs(names),
         "CalcWindowState.xcu": configuration.toolbar_name(names),
         "description.xml": _description(names),
         "description.txt": _about(names),
@@ -96,6 +97,7 @@ def _built(extension: Extension, functions: Iterable[Udf], names: Names) -> dict
         "namespace": names.namespace,
         "interface": names.interface,
         "commands": names.commands,
+        "opened": names.opened,
         "protocol": names.protocol,
         "url": extension.url,
         "functions": [_function(function) for function in functions],
@@ -108,6 +110,7 @@ def _function(function: Udf) -> dict[str, Any]:
         "id": function.id,
         "parameters": [_parameter(parameter) for parameter in function.parameters],
         "options_at": options[0] if options else None,
+        "is_report": function.runs_last,
     }
 
 
@@ -131,6 +134,8 @@ def _components(names: Names) -> bytes:
         f'<service name={quoteattr(names.namespace)}/><service name="com.sun.star.sheet.AddIn"/></implementation>'
         f"<implementation name={quoteattr(names.commands)}>"
         '<service name="com.sun.star.frame.ProtocolHandler"/></implementation>'
+        f"<implementation name={quoteattr(names.opened)}>"
+        f'<service name={quoteattr(names.opened)}/><service name="com.sun.star.task.Job"/></implementation>'
         "</component></components>"
     )
 

@@ -51,13 +51,16 @@ _CSV = "csv:Text - txt - csv (StarCalc):44,34,76,1,,0,false,true,false"
 _PROFILE = """<?xml version="1.0" encoding="UTF-8"?>
 <oor:items xmlns:oor="http://openoffice.org/2001/registry">
 <item oor:path="/org.openoffice.Office.Calc/Formula/Load">
-<prop oor:name="OOXMLRecalcMode" oor:op="fuse"><value>0</value></prop>
-<prop oor:name="ODFRecalcMode" oor:op="fuse"><value>0</value></prop></item>
+<prop oor:name="OOXMLRecalcMode" oor:op="fuse"><value>{recalculate}</value></prop>
+<prop oor:name="ODFRecalcMode" oor:op="fuse"><value>{recalculate}</value></prop></item>
 <item oor:path="/org.openoffice.Setup/L10N">
 <prop oor:name="ooSetupSystemLocale" oor:op="fuse"><value>{locale}</value></prop></item>
 </oor:items>
 """
-"""Always recalculate, and write numbers the same way on every machine."""
+"""Whether to recalculate at loading, and one way of writing numbers on every machine."""
+
+ALWAYS, NEVER = 0, 1
+"""When Calc works out what a file stores; never is what it does by itself, for nearly every file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +154,11 @@ def _has_other_python(folder: Path) -> bool:
 
 @contextmanager
 def prepared(
-    extension: Extension | None = None, *, fit_tables: bool = False, locale: str = "en-US"
+    extension: Extension | None = None,
+    *,
+    fit_tables: bool = False,
+    locale: str = "en-US",
+    recalculate: int = ALWAYS,
 ) -> Iterator[Prepared]:
     """A soffice that starts with a fresh profile and `extension`; both are deleted afterwards.
 
@@ -161,7 +168,8 @@ def prepared(
     with tempfile.TemporaryDirectory(prefix="dataservice-calc-", ignore_cleanup_errors=True) as folder:
         profile, bundled = Path(folder) / "profile", Path(folder) / "extensions"
         (profile / "user").mkdir(parents=True)
-        (profile / "user" / "registrymodifications.xcu").write_text(_PROFILE.format(locale=locale), encoding="utf-8")
+        settings = _PROFILE.format(locale=locale, recalculate=recalculate)
+        (profile / "user" / "registrymodifications.xcu").write_text(settings, encoding="utf-8")
         bundled.mkdir()
         environment = {
             **clean_environment(os.environ),

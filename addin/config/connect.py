@@ -15,7 +15,6 @@ from addin.errors import SettingsError
 from dataservice.client import AsyncClient, Budget
 from dataservice.client.network.connections import Connections
 from dataservice.client.network.credentials import service_url
-from dataservice.client.network.transport import CONNECTIONS
 from dataservice.ledger import Ledger, SqliteLedger
 from dataservice.stores import SqliteStore, Store, StoreWithNearCopy, default_sqlite_path
 from udfs.engine.session import Session
@@ -85,7 +84,7 @@ def open_client(
     """
     base_url = _checked_url(settings)
     if transport is None and settings.ca_file is not None:
-        transport = Connections(base_url, CONNECTIONS, verify=trusted(settings.ca_file))
+        transport = Connections(base_url, settings.max_service_connections, verify=trusted(settings.ca_file))
     try:
         return AsyncClient(
             base_url,
@@ -96,6 +95,7 @@ def open_client(
             ttl_s=settings.ttl_s,
             deadline_s=settings.deadline_s,
             max_pages=settings.max_pages,
+            max_connections=settings.max_service_connections,
             max_answer_bytes=settings.max_answer_bytes,
             budget=Budget(reserve=settings.reserve, monthly=settings.monthly_budget),
         )

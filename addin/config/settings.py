@@ -131,7 +131,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     max_connections: _AtLeastOne = 500
     """The maximum number of connections to the backend; at most half of the file handles the system allows."""
     max_service_connections: _AtLeastOne = 64
-    """The maximum number of connections to the service, for all users together."""
+    """The maximum number of requests under way to the service, for all users together; it begins with fewer."""
     receive_timeout_s: _Positive = 30.0
     """How long a request may take to arrive, in seconds."""
     serve_sheet: bool = False

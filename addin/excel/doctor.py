@@ -55,6 +55,12 @@ class Finding:
     advice: str = ""
 
 
+LOCAL_NETWORK = (
+    "Excel on the web: allow local network access when Chrome or Edge ask (142 and later); "
+    "firms by the policy LocalNetworkAccessAllowedForUrls"
+)
+
+
 async def examine(
     settings: Settings, own: Certificates, now: dt.datetime, *, distrust: Distrust = distrust
 ) -> list[Finding]:
@@ -68,6 +74,8 @@ async def examine(
     # No proxy leads to this machine.
     async with httpx.AsyncClient(timeout=TIMEOUT_S, verify=_trusting(own), trust_env=False) as http:
         findings.append(await _backend(settings, http))
+    if settings.public_url is None:
+        findings.append(Finding("web", State.GOOD, LOCAL_NETWORK))
     if settings.url:
         findings.append(await _service(settings))
         if findings[-1].state is State.GOOD:
@@ -184,7 +192,7 @@ async def _service(settings: Settings) -> Finding:
         async with http:
             response = await http.get(f"{settings.base_url}/openapi.json")
     except httpx.HTTPError as error:
-        if "CERTIFICATE_VERIFY_FAILED" in str(error):
+        if _is_untrusted(error):
             advice = "if your firm's proxy opens https, name its authority's file in the setting ca_file"
             return Finding("service", State.BROKEN, f"the certificate of {settings.base_url} is not trusted", advice)
         text = f"{settings.base_url} does not answer ({type(error).__name__})"
@@ -195,6 +203,13 @@ async def _service(settings: Settings) -> Finding:
     if response.status_code >= 500:
         return Finding("service", State.BROKEN, f"it answers with an error ({response.status_code})", "try again later")
     return Finding("service", State.GOOD, f"{settings.base_url} answers")
+
+
+def _is_untrusted(error: BaseException | None) -> bool:
+    """Whether a certificate was refused, by the error itself or one that it was raised for."""
+    while error is not None and not isinstance(error, ssl.SSLCertVerificationError):
+        error = error.__cause__ or error.__context__
+    return error is not None
 
 
 async def _quota(settings: Settings) -> Finding:

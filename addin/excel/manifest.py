@@ -10,7 +10,7 @@ from xml.sax.saxutils import escape
 
 from addin.config.settings import Settings
 from addin.errors import AddinError
-from addin.excel.scripts import STATIC
+from addin.excel.assets import STATIC
 
 ADDIN_ID = "a0fc5f4c-6a5b-4d8e-9a47-0d5e8f6b3c21"
 """The add-in's id in Excel. It must never change, because workbooks store it."""

@@ -12,7 +12,7 @@ from uuid import UUID
 
 from lxml import etree
 
-from addin.excel.scripts import STATIC, refresh_script
+from addin.excel.assets import STATIC
 
 Element: TypeAlias = etree._Element  # noqa: SLF001 - lxml has no public name for it
 
@@ -143,7 +143,8 @@ def _icon_file(address: str, size: int) -> Iterator[str]:
 
 def _actions(root: Element) -> Iterator[str]:
     """Every button's function is associated in the page's scripts."""
-    associated = set(re.findall(r"^  (\w+): \{.*\},$", refresh_script(), flags=re.MULTILINE))
+    triggers = (STATIC / "workbook/triggers.js").read_text(encoding="utf-8")
+    associated = set(re.findall(r"^  (\w+): \{.*\},$", triggers, flags=re.MULTILINE))
     for element in root.iter(f"{OVERRIDES}FunctionName"):
         if element.text not in associated:
             yield f"no script associates the function {element.text!r} of a button"

@@ -67,7 +67,7 @@ def _first(result: Mapping[str, Any], name: str, count: int, offset: int) -> dic
         return dict(result)
     if name == "rows":
         kept = items[len(items) - count :]
-        until = items[len(items) - count - 1][0][:10]
+        until = items[len(items) - count - 1][0]  # with its time of day, where it has one: a day may not fit
         more = f"only the newest {count} of {len(items)} rows fit into one answer: for older ones ask with end={until}"
     else:
         kept = items[:count]

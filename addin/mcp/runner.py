@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import msgspec
+
 from addin.config.consent import consent_for, how_to_allow
 from addin.config.settings import Settings
 from addin.mcp.answer_size import shortened
-from addin.mcp.tool import Found, Tool
+from addin.mcp.texts import WORDS_OF_OTHERS, seen
+from addin.mcp.tool import MAX_REQUESTS, Found, Tool
 from addin.protocol.deadline import WithinDeadline
 from addin.protocol.load import GuardedReader, Load
 from dataservice.client import AsyncClient, Meter
@@ -69,23 +73,37 @@ class ToolRunner:
     async def answer(self, tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """The structured result of a call; raises `ToolFailure` with a text that a model can act on."""
         now = self._clock()
+        arguments, settings, how = dict(arguments), self._settings, how_to_allow(self._settings)
+        if tool.may_spend_many and (most := arguments.pop(MAX_REQUESTS, None)) is not None:
+            settings, how = self._bounded(most), f"ask for less, or raise {MAX_REQUESTS}"
         try:
             run = Run(tool.bind(arguments, utc_day(now)))
         except UdfError as error:
-            raise ToolFailure(in_words_of_tools(str(error))[:MAX_MESSAGE_CHARS]) from None
+            raise ToolFailure(seen(in_words_of_tools(str(error)))[:MAX_MESSAGE_CHARS]) from None
         within = WithinDeadline(self._client, deadline_s=self._deadline_s, late=self._untold)
-        load = Load(consent_for(self._client, self._settings), how_to_allow(self._settings))
-        await batch.answer([run], GuardedReader(within, load), now, load.gate)
-        if run.error is not None:
+        load = Load(consent_for(self._client, settings), how)
+        try:
+            await batch.answer([run], GuardedReader(within, load), now, load.gate)
+        except asyncio.CancelledError:
             self._untold.add(run.requests)
-            raise ToolFailure(self._failure(run.error, tool)) from None
+            raise
+        if run.error is not None:
+            raise ToolFailure(self._failure(run, run.error, tool)) from None
         return self._result(run, tool)
 
-    def _failure(self, error: BaseException, tool: Tool) -> str:
-        text = in_words_of_tools(error_cell(error, tool.name).message)
-        quota = self._client.quota_now
-        left = f"; {quota.remaining:,} requests left this month" if quota and not isinstance(error, UdfError) else ""
-        return text[:MAX_MESSAGE_CHARS] + left
+    def _bounded(self, most: Any) -> Settings:
+        """The settings with no more requests for one call than its caller allows."""
+        if not isinstance(most, int) or isinstance(most, bool) or most < 0:
+            raise ToolFailure(f"{MAX_REQUESTS} takes a whole number of 0 or more, not {str(most)[:60]!r}")
+        return msgspec.structs.replace(self._settings, ask_above=min(most, self._settings.ask_above))
+
+    def _failure(self, run: Run, error: BaseException, tool: Tool) -> str:
+        """Why a call failed, what it spent, and what is left."""
+        text: str = seen(in_words_of_tools(error_cell(error, tool.name).message))[:MAX_MESSAGE_CHARS]
+        quota, spent = self._client.quota_now, run.requests + self._untold.take()
+        told = f"; {spent:,} {'request' if spent == 1 else 'requests'} spent" if spent else ""
+        tells_left = quota is not None and (spent or not isinstance(error, UdfError))
+        return text + told + (f"; {quota.remaining:,} requests left this month" if quota and tells_left else "")
 
     def _result(self, run: Run, tool: Tool) -> dict[str, Any]:
         found: Found = run.result
@@ -93,9 +111,12 @@ class ToolRunner:
         stale = Stale.of(run, tool.name, now)
         ages = stale is None and run.fresh_until != EVER
         fresh_for_s = max(0.0, run.fresh_until - now) if ages else 0.0
-        result = {**found.members, "fresh_for_s": round(fresh_for_s, 1), "requests": run.requests + self._untold.take()}
+        members = {name: seen(value) for name, value in found.members.items()}
+        result = {**members, "fresh_for_s": round(fresh_for_s, 1), "requests": run.requests + self._untold.take()}
+        if any(name in members for name in tool.others):
+            result[WORDS_OF_OTHERS] = [name for name in tool.others if name in members]
         if found.more:
-            result["more"] = found.more
+            result["more"] = seen(found.more)
         if stale is not None:
             result["stale"] = {"age_s": round(stale.age_s, 1), "reason": in_words_of_tools(stale.reason)}
         if (quota := self._client.quota_now) is not None:

@@ -76,15 +76,23 @@ class WithinDeadline:
         if left_s > -START_GRACE_S:
             meter = Meter() if meter is None else meter
             reading = asyncio.ensure_future(self._reader.read(resource, known_miss=known_miss, meter=meter))
-            if await self._is_done(reading, left_s):
-                return reading.result()
-            reading.add_done_callback(_retrieve_failure)
-            meter.pass_to(self._late)
+            try:
+                if await self._is_done(reading, left_s):
+                    return reading.result()
+            except asyncio.CancelledError:  # its caller left, and the read goes on: somebody has to tell its requests
+                self._late.add(meter.take())
+                self._goes_on(reading, meter)
+                raise
+            self._goes_on(reading, meter)
         late = DeadlineExceededError(f"no answer within {self._deadline_s:g} s")
         known = self._reader.peek(resource, max_age_s=math.inf) or await self._known_late(resource, known_miss, left_s)
         if known is None:
             raise late
         return known.stale(late)
+
+    def _goes_on(self, reading: asyncio.Future[Answer[Any]], meter: Meter) -> None:
+        reading.add_done_callback(_retrieve_failure)
+        meter.pass_to(self._late)
 
     def _left_s(self) -> float:
         since = self._began if self._progress is None else max(self._began, self._progress.at)

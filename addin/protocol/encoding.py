@@ -137,5 +137,6 @@ def _extra(value: Any) -> Any:
 
 
 def _error(error: CellError) -> dict[str, Any]:
-    members = {"error": str(error.code), "message": error.message}
-    return members if error.kind is None else {**members, "kind": str(error.kind)}
+    told = {"kind": error.kind, "argument": error.argument}
+    also = {name: str(value) for name, value in told.items() if value is not None}
+    return {"error": str(error.code), "message": error.message, **also}

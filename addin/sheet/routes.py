@@ -21,7 +21,9 @@ from addin.backend.http import BodyLimits, JsonResponse, read_body
 from addin.backend.room import Room
 from addin.config.settings import Settings
 from addin.errors import AddinError
-from addin.excel.pages import Endpoint, static_answer
+from addin.excel.assets import STATIC as EXCEL
+from addin.excel.assets import Assets, files_in, static_answer
+from addin.excel.pages import Endpoint
 from addin.sheet.component import FOLDER, is_here
 from addin.sheet.opened import opened_book
 from addin.sheet.saved import Exported, saved_book
@@ -72,6 +74,7 @@ def routes(settings: Settings, book: BookToOpen | None = None) -> list[BaseRoute
     if not is_here():
         return []
     namespace = settings.namespace
+    assets = Assets({**files_in(EXCEL, ("client",)), "tokens.css": EXCEL / "taskpane/tokens.css", **_files()})
     one_at_a_time = CapacityLimiter(1)
     """A book in memory may have several times the size of its file."""
 
@@ -90,31 +93,37 @@ def routes(settings: Settings, book: BookToOpen | None = None) -> list[BaseRoute
         return Response(content, media_type=XLSX, headers={"cache-control": "no-store"})
 
     return [
-        Route("/sheet", _page),
+        Route("/sheet", _page(assets)),
         Route("/sheet/book", first_book),
         Route("/sheet/open", _readable(open_book), methods=["POST"]),
         Route("/sheet/save", _readable(save_book), methods=["POST"]),
-        *(Route(f"/sheet/{name}", _file(path)) for name, path in _files().items()),
+        assets.route(),
+        *(Route(f"/sheet/component/{path.name}", _text(path)) for path in sorted(FOLDER.glob("*.txt"))),
     ]
 
 
-async def _page(request: Request) -> Response:
-    content = await to_thread.run_sync((STATIC / "sheet.html").read_bytes)
-    return static_answer(request, content, ".html", {"content-security-policy": CONTENT_SECURITY_POLICY})
+def _page(assets: Assets) -> Endpoint:
+    html = assets.page((STATIC / "sheet.html").read_text(encoding="utf-8"), "sheet/main.js")
 
-
-def _file(path: Path) -> Endpoint:
     async def endpoint(request: Request) -> Response:
-        return static_answer(request, await to_thread.run_sync(path.read_bytes), path.suffix)
+        return await static_answer(request, html, ".html", {"content-security-policy": CONTENT_SECURITY_POLICY})
+
+    return endpoint
+
+
+def _text(path: Path) -> Endpoint:
+    """The component's licences and versions, at an address that stays."""
+
+    async def endpoint(request: Request) -> Response:
+        return await static_answer(request, await to_thread.run_sync(path.read_bytes), path.suffix)
 
     return endpoint
 
 
 def _files() -> Mapping[str, Path]:
-    """The files that are served as they are: a fixed set, so that no request can name any other."""
-    own = {path.relative_to(STATIC).as_posix(): path for path in STATIC.rglob("*") if path.suffix in (".js", ".css")}
-    component = {f"component/{path.name}": path for path in FOLDER.iterdir() if path.is_file()}
-    return {**own, **component}
+    """The page's own files and the component's: a fixed set, so that no request can name any other."""
+    own = {f"sheet/{path.name}": path for path in STATIC.iterdir() if path.suffix in (".js", ".css")}
+    return {**own, **{f"component/{path.name}": path for path in FOLDER.iterdir() if path.is_file()}}
 
 
 async def _body(request: Request, settings: Settings) -> bytes:

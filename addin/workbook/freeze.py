@@ -19,7 +19,7 @@ import msgspec
 from addin.errors import as_argument
 from addin.formulas import MAX_ROW, Area, Unworkable, parse
 from addin.workbook.calculation.book_formulas import BookFormula
-from addin.workbook.calculation.engine.engine import is_installed
+from addin.workbook.calculation.engine.process import is_installed
 from addin.workbook.ooxml.book import Book
 from addin.workbook.ooxml.errors import WorkbookError, any_failure_explained
 from addin.workbook.ooxml.package import Package

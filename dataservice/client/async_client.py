@@ -18,7 +18,8 @@ from dataservice.client.archive.vintages import Vintages
 from dataservice.client.cache.answer import DEFAULT_TTL_S, Answer, Miss
 from dataservice.client.cache.answer_cache import AnswerCache
 from dataservice.client.contract.dates import DateLike, days_of
-from dataservice.client.contract.paging import MAX_PAGES
+from dataservice.client.contract.evidence import NOTHING_SEEN, Evidence
+from dataservice.client.contract.paging import MAX_PAGES, Pulled
 from dataservice.client.contract.quota import Quota
 from dataservice.client.contract.requests import can_exist
 from dataservice.client.contract.resources import HistoryResource, IndicesResource, Resource, SignalResource
@@ -32,7 +33,7 @@ from dataservice.client.network.budget import Budget
 from dataservice.client.network.credentials import check_limits, configured_key, configured_url, key_id, sealed_for
 from dataservice.client.network.meter import Meter
 from dataservice.client.network.sender import RequestSender
-from dataservice.client.network.transport import Transport
+from dataservice.client.network.transport import MAX_CONNECTIONS, Transport
 from dataservice.client.network.usage import UsageTracker
 from dataservice.client.reader import ResourceReader
 from dataservice.client.single_flight import FetchLock
@@ -59,7 +60,8 @@ class AsyncClient(Endpoints):
     `base_url` and `api_key` default to the environment (DATA_SERVICE_URL, DATA_SERVICE_API_KEY). `store` keeps answers
     beyond this process: a `SqliteStore`, a `RedisStore`; without one they end with it. An answer is fresh for `ttl_s`
     seconds from its arrival; every read ends within `deadline_s`; `budget` limits what may be spent, `max_pages` the
-    requests of one answer, `max_answer_bytes` what one of them may unpack to. Use it in one event loop.
+    requests of one answer, `max_answer_bytes` what one of them may unpack to, `max_connections` the requests under way
+    at a time. `evidence` is what is known of the service's ways before the first answer. Use it in one event loop.
 
     The endpoints' methods return the value itself: a fresh one, or the last known one while the service cannot answer.
     To learn how old it is, `read` the same resource. All raise `DataServiceError` where there is no value.
@@ -83,14 +85,18 @@ class AsyncClient(Endpoints):
         max_memory_bytes: int = MEMORY_BYTES,
         max_answer_bytes: int = MAX_ANSWER_BYTES,
         max_pages: int = MAX_PAGES,
+        max_connections: int = MAX_CONNECTIONS,
         allow_plain_http: bool = False,
+        evidence: Evidence = NOTHING_SEEN,
         transport: httpx.AsyncBaseTransport | None = None,
         user_agent: str | None = None,
         clock: Callable[[], float] = time.time,
         sleep: Callable[[float], Awaitable[Any]] = asyncio.sleep,
         jitter: Callable[[], float] = random.random,
     ) -> None:
-        check_limits(deadline_s, max_pages=max_pages, max_answer_bytes=max_answer_bytes)
+        check_limits(
+            deadline_s, max_pages=max_pages, max_answer_bytes=max_answer_bytes, max_connections=max_connections
+        )
         self.base_url = configured_url(base_url, allow_plain_http=allow_plain_http)
         self._key = configured_key(api_key)
         clock = self._clock = SteadyClock(clock, self._set_back)
@@ -99,17 +105,14 @@ class AsyncClient(Endpoints):
         self._cache = AnswerCache(self._store, max_bytes=max_memory_bytes, ttl_s=ttl_s, missing_ttl_s=NEGATIVE_TTL_S)
         self._breaker = CircuitBreaker(has_key=self._key is not None)
         self._usage = UsageTracker(self._store, budget or Budget(), clock=clock, sleep=sleep)
-        self._transport = Transport(
-            self.base_url, self._key, transport=transport, user_agent=user_agent, max_answer_bytes=max_answer_bytes
-        )
-        self._sender = RequestSender(
-            self._transport, self._usage, self._breaker, clock=clock, sleep=sleep, jitter=jitter
-        )
-        fetch_lock = FetchLock(self._cache, self._store, clock=clock, sleep=sleep, chance=jitter)
+        bounds: dict[str, Any] = {"most": max_connections, "max_answer_bytes": max_answer_bytes}
+        self._transport = Transport(self.base_url, self._key, transport=transport, user_agent=user_agent, **bounds)
+        waiting: dict[str, Any] = {"most": max_connections, "clock": clock, "sleep": sleep}
+        self._sender = RequestSender(self._transport, self._usage, self._breaker, self._store, jitter=jitter, **waiting)
+        fetch_lock = FetchLock(self._cache, self._store, chance=jitter, **waiting)
         names = self._unknown_names = UnknownNames(self._cache, self._store, clock=clock)
-        self._reader = ResourceReader(
-            self._cache, self._sender, fetch_lock, names, deadline_s=deadline_s, clock=clock, max_pages=max_pages
-        )
+        reading: dict[str, Any] = {"deadline_s": deadline_s, "clock": clock, "max_pages": max_pages}
+        self._reader = ResourceReader(self._cache, self._sender, fetch_lock, names, evidence=evidence, **reading)
         self._overview = Overview(self._cache, self._breaker, clock=clock)
 
     def __repr__(self) -> str:
@@ -201,7 +204,7 @@ class AsyncClient(Endpoints):
         context = self._reader.context()
         async for page in pages_of_catalogue(self._sender, context, category):
             yield page.signals
-            context.began_at = self._clock()  # each page has the whole deadline, however long the caller took
+            context.begin_again(self._clock())  # each page has the whole deadline, however long the caller took
 
     async def observation_pages(
         self, slug: str, start: DateLike | None = None, end: DateLike | None = None
@@ -210,10 +213,16 @@ class AsyncClient(Endpoints):
         first, last = days_of(start, end, utc_day(self._clock()))
         await self._open()
         context, seen = self._reader.context(), 0
-        async for pulled in pages_of_window(self._sender, context, slug, Window(first or date.min, last or date.max)):
+        async for pulled in pages_of_window(
+            self._sender,
+            context,
+            slug,
+            Pulled.begin(Window(first or date.min, last or date.max)),
+            self._reader.evidence,
+        ):
             yield pulled.observations[seen:]
             seen = len(pulled.observations)
-            context.began_at = self._clock()
+            context.begin_again(self._clock())
 
     async def cost(self, resources: Iterable[Resource[Any]]) -> int:
         """How many requests reading all of `resources` now would likely spend; sends none. For bounds see `cost_of`.
@@ -227,6 +236,10 @@ class AsyncClient(Endpoints):
         """From how many to how many requests reading `resource` now, or `after` a refresh, would spend; sends none."""
         await self._open()
         return await self._overview.cost_of(resource, after)
+
+    def complete_wider(self, resource: Resource[Any]) -> Resource[Any] | None:
+        """The list that is asked for again in place of a stale narrower one, which it holds; or None."""
+        return self._cache.complete_wider(resource, self._clock())
 
     async def refresh(self, *, force: bool = False) -> float:
         """Begin a new generation: refusals and outages are forgotten, so that the service is asked again.
@@ -272,6 +285,16 @@ class AsyncClient(Endpoints):
         return self._cache.held_bytes
 
     @property
+    def places(self) -> int:
+        """How many requests may be under way now: as many as the service answers as fast as before."""
+        return self._sender.places
+
+    @property
+    def pace(self) -> str:
+        """What is known of a limit of the service, and how long the queue takes; empty where none is known."""
+        return self._sender.pacer.pace.queue_told(self._sender.waiting)
+
+    @property
     def requests_sent(self) -> int:
         """The requests this client has spent so far; a refused key spends none."""
         return self._usage.sent
@@ -297,4 +320,5 @@ class AsyncClient(Endpoints):
             if self._cache.scope is None and (salt := await self._store.salt()) is not None:
                 scope = self._key.fingerprint(salt, self.base_url)
                 await self._usage.open(scope)
+                self._sender.pacer.open(scope)
                 self._cache.open(scope)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from types import TracebackType
 
 HELD_UP_S = 1.0
@@ -12,10 +13,12 @@ HELD_UP_S = 1.0
 class FairTimeout:
     """As `asyncio.timeout`; if its timer goes off late, the block gets as much time again as it could not use.
 
+    `left_s` may then give it more.
     After a stand-still all timers go off before anything that has arrived meanwhile is looked at.
     """
 
-    def __init__(self, seconds: float) -> None:
+    def __init__(self, seconds: float, *, left_s: Callable[[], float] = lambda: 0.0) -> None:
+        self._left_s = left_s
         self._limit = asyncio.timeout(None)
         self._seconds = seconds
         self._loop = asyncio.get_running_loop()
@@ -38,5 +41,7 @@ class FairTimeout:
         late_s = self._loop.time() - at
         if late_s > HELD_UP_S:
             self._begin(min(late_s, self._seconds))
+        elif (left_s := self._left_s()) > 0:
+            self._begin(left_s)
         else:
             self._limit.reschedule(at)

@@ -15,8 +15,9 @@ from dataservice.client.cache.history import after_pull, gaps, pulls_needed, win
 from dataservice.client.cache.recent import settled
 from dataservice.client.cache.spans import History
 from dataservice.client.contract import decode
+from dataservice.client.contract.evidence import Evidences
 from dataservice.client.contract.paging import MAX_PAGES, Pulled, next_offset, too_many_pages
-from dataservice.client.contract.requests import catalogue_request, first_request, observations_request
+from dataservice.client.contract.requests import Request, catalogue_request, first_request, observations_request
 from dataservice.client.contract.resources import (
     CatalogueResource,
     CurrentsResource,
@@ -27,23 +28,31 @@ from dataservice.client.contract.resources import (
     SignalResource,
     WireResource,
 )
-from dataservice.client.contract.results import Catalogue
+from dataservice.client.contract.results import Catalogue, Currents, Indices
 from dataservice.client.contract.windows import Window, utc_day
-from dataservice.client.network.sender import CallContext, RequestSender
-from dataservice.errors import DeadlineExceededError, MalformedAnswerError
+from dataservice.client.network.call_context import CallContext
+from dataservice.client.network.sender import RequestSender
+from dataservice.errors import DeadlineExceededError, InvalidRequestError, MalformedAnswerError
 from dataservice.models import Signal
 
 DECODERS: dict[type[Resource[Any]], Callable[[bytes], Any]] = {
     SignalResource: decode.signal_detail,
-    IndicesResource: decode.indices,
-    CurrentsResource: decode.currents,
     PostsResource: decode.posts,
     WireResource: decode.wire,
 }
 
 
+COLLECTIONS: dict[type[Resource[Any]], tuple[Callable[[bytes], decode.ListPage[Any]], type[Any]]] = {
+    IndicesResource: (decode.indices_page, Indices),
+    CurrentsResource: (decode.currents_page, Currents),
+}
+
+
 class Fetcher:
-    """Fetches resources through `sender` and keeps what arrives in `cache`."""
+    """Fetches resources through `sender` and keeps what arrives in `cache`.
+
+    What pages show of the service's ways is remembered in `evidence`.
+    """
 
     def __init__(
         self, sender: RequestSender, cache: AnswerCache, *, clock: Callable[[], float], max_pages: int = MAX_PAGES
@@ -52,6 +61,7 @@ class Fetcher:
         self._max_pages = max_pages
         self._cache = cache
         self._clock = clock
+        self.evidence = Evidences()
 
     async def fetch(self, resource: Resource[Any], context: CallContext) -> Answer[Any]:
         """The answer to `resource`, after as many requests as it takes."""
@@ -63,12 +73,35 @@ class Fetcher:
     async def _value(self, resource: Resource[Any], context: CallContext) -> tuple[Any, bytes]:
         """The value and its bytes: what cannot be kept is refused like what cannot be read."""
         if isinstance(resource, CatalogueResource):
-            found: dict[str, Signal] = {}  # a signal may come twice when the catalogue grows between two pages
+            odd, found = "", dict[str, Signal]()  # a signal may come twice when the catalogue grows between two pages
             async for page in pages_of_catalogue(self._sender, context, max_pages=self._max_pages):
                 found.update((signal.slug, signal) for signal in page.signals)
-            catalogue = Catalogue(tuple(found.values()))
+                odd = page.odd or odd
+            catalogue = Catalogue(tuple(found.values()), odd)
             return catalogue, pack(catalogue)
+        if type(resource) in COLLECTIONS:
+            return await self._collection(resource, context)
         return await self._sender.fetch(first_request(resource), context, partial(_arrived, resource))
+
+    async def _collection(self, resource: Resource[Any], context: CallContext) -> tuple[Any, bytes]:
+        """All indices or currents; another page is asked for only where the answer says that there is one."""
+        read, kind = COLLECTIONS[type(resource)]
+        request: Request | None = first_request(resource)
+        found: dict[str, Any] = {}
+        odd = ""
+        for pages in count():
+            if request is None:
+                break
+            if pages >= self._max_pages:
+                what = request.path.rpartition("/")[2]
+                raise self._sender.refused(too_many_pages(f"the {what}", pages, "there are too many"), request, context)
+            page = await self._sender.fetch(request, context, partial(_packable, read, kind))
+            before, odd = len(found), page.odd or odd
+            found.update((record.slug, record) for record in page.records)
+            request = first_request(resource).further(page.further) if page.further and len(found) > before else None
+        value = kind(found.values())
+        value.odd = odd
+        return value, pack(value)
 
     async def _history(self, resource: HistoryResource, context: CallContext) -> Answer[Any]:
         history = await self._cache.history_at_hand(resource.slug, self._clock())
@@ -89,10 +122,10 @@ class Fetcher:
 
     async def _pull(self, resource: HistoryResource, history: History, window: Window, context: CallContext) -> History:
         """The history with `window` pulled; if a pull breaks off, what arrived is kept and not asked for again."""
-        pulled = Pulled.begin(window)
+        begin = pulled = self._begin(resource.slug, window)
         try:
             async for arrived in pages_of_window(
-                self._sender, context, resource.slug, window, max_pages=self._max_pages
+                self._sender, context, resource.slug, begin, self.evidence, max_pages=self._max_pages
             ):
                 pulled = arrived
         finally:
@@ -100,10 +133,27 @@ class Fetcher:
             if pulled.pages and days:
                 now = self._cache.rules.arrival(self._clock())
                 found = pulled.observations.between(days.start, days.end)
+                if pulled.complete:
+                    found = self._cache.shown_by_detail(resource.slug, days, found, now)
                 await self._cache.archive.look(resource.slug, days, found, now)
                 change = partial(after_pull, pulled=days, found=found, now=now)
                 history = await self._cache.learn(resource, history, change, now)
         return history
+
+    def _begin(self, slug: str, window: Window) -> Pulled:
+        """Nothing yet of a window, and what a detail at hand says of where the series ends."""
+        now = self._clock()
+        known = self._cache.memory.get(SignalResource(slug))
+        newest = None if known is None else known.value.last_day
+        is_sure = known is not None and newest is not None and known.is_fresh(now)
+        return Pulled.begin(window, newest, newest if is_sure else utc_day(now))
+
+
+@decode.readable
+def _packable(read: Callable[[bytes], decode.ListPage[Any]], kind: type[Any], body: bytes) -> decode.ListPage[Any]:
+    page = read(body)
+    pack(kind(page.records))  # refused here if it could not be kept
+    return page
 
 
 @decode.readable
@@ -144,24 +194,47 @@ async def pages_of_catalogue(
 
 
 async def pages_of_window(
-    sender: RequestSender, context: CallContext, slug: str, window: Window, *, max_pages: int | None = None
+    sender: RequestSender,
+    context: CallContext,
+    slug: str,
+    begin: Pulled,
+    evidence: Evidences,
+    *,
+    max_pages: int | None = None,
 ) -> AsyncIterator[Pulled]:
     """What has arrived of a window of observations after each of its pages, one request each.
 
-    Raises `TooManyPagesError` instead of asking for too many.
+    Raises `TooManyPagesError` instead of asking for too many, as soon as the service tells how many there are.
     """
-    pulled = Pulled.begin(window)
-    end = None if window.end == date.max else window.end
-    while (start := pulled.next_start) is not None:
-        request = observations_request(slug, None if start == date.min else start, end)
-        if max_pages is not None and pulled.pages >= max_pages:
+    pulled, left = begin, 0
+    while (position := pulled.next) is not None:
+        tried = evidence.now
+        asked = tried.asked_window(position.start, pulled.window.end, is_first=not pulled.pages)
+        request = observations_request(slug, asked.start, asked.end).further(position.further)
+        if max_pages is not None and pulled.pages + left >= max_pages:
             what = f"the observations of {slug}"
             error = too_many_pages(what, max_pages, "ask for a shorter window")
             raise sender.refused(error, request, context)
-        pulled = await sender.fetch(request, context, partial(_with_page, pulled))
-        yield pulled
+        known_day = position.start if pulled.pages else None
+        try:
+            page, pulled = await sender.fetch(
+                request, context, partial(_with_page, pulled, evidence, asked.start, known_day)
+            )
+        except InvalidRequestError:
+            if not pulled.window.is_open or not evidence.try_other_bounds(tried):
+                raise
+            sender.pardon(request, context)
+        else:
+            left = 0 if pulled.complete else page.pages_left
+            yield pulled
 
 
 @decode.readable
-def _with_page(pulled: Pulled, body: bytes) -> Pulled:
-    return pulled.with_page(decode.observations_page(body))
+def _with_page(
+    pulled: Pulled, evidence: Evidences, asked: date | None, known_day: date | None, body: bytes
+) -> tuple[decode.ObservationsPage, Pulled]:
+    page = decode.observations_page(body)
+    seen = evidence.now.after(page, asked, known_day)
+    result = pulled.with_page(page, seen, asked)
+    evidence.now = seen
+    return page, result

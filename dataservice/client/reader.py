@@ -12,17 +12,20 @@ from cachetools import LRUCache
 
 from dataservice.client.cache.answer import Answer, Miss, Source
 from dataservice.client.cache.answer_cache import AnswerCache
+from dataservice.client.contract.evidence import NOTHING_SEEN, Evidence
 from dataservice.client.contract.paging import MAX_PAGES
 from dataservice.client.contract.requests import first_request
 from dataservice.client.contract.resources import CatalogueResource, Resource
 from dataservice.client.contract.results import Catalogue
 from dataservice.client.fair_timeout import FairTimeout
 from dataservice.client.fetch import Fetcher
+from dataservice.client.network.call_context import CallContext
 from dataservice.client.network.meter import Meter
-from dataservice.client.network.sender import CallContext, RequestSender, RetryPolicy
+from dataservice.client.network.retry_policy import RetryPolicy
+from dataservice.client.network.sender import RequestSender
 from dataservice.client.single_flight import FetchLock, SingleFlight
 from dataservice.client.unknown_names import Doubt, UnknownNames
-from dataservice.errors import DataServiceError, NotFoundError, UnavailableError
+from dataservice.errors import DataServiceError, MalformedAnswerError, NotFoundError, UnavailableError
 
 T = TypeVar("T")
 
@@ -57,12 +60,15 @@ class ResourceReader:
         deadline_s: float,
         clock: Callable[[], float],
         max_pages: int = MAX_PAGES,
+        evidence: Evidence = NOTHING_SEEN,
     ) -> None:
         self._cache = cache
         self._sender = sender
         self._fetch_lock = fetch_lock
         self._unknown_names = unknown_names
         self._fetcher = Fetcher(sender, cache, clock=clock, max_pages=max_pages)
+        self.evidence = self._fetcher.evidence
+        self.evidence.now = evidence
         self._deadline_s = deadline_s
         self._clock = clock
         self._single_flight = SingleFlight()
@@ -109,17 +115,18 @@ class ResourceReader:
     ) -> CallContext:
         """The context of a new call; with a last known value at hand it gives up retrying sooner."""
         limit_s = min(RETRY_WITH_VALUE_S, self._deadline_s) if has_value else self._deadline_s
-        return CallContext(resource, self._clock(), self._deadline_s, RetryPolicy(limit_s), meter or Meter())
+        policy = RetryPolicy(limit_s)
+        return CallContext(
+            resource, self._clock(), self._deadline_s, policy, meter or Meter(), progress=self._sender.progress
+        )
 
     async def _answer(self, resource: Resource[T], known_miss: Miss[T] | None, meter: Meter) -> Answer[T]:
-        if known_miss is not None:
-            known, has_looked = known_miss.last_known, True
-        else:
-            looks = self._cache.looks_at_detail(resource)
-            known = await self._cache.last_known(resource, self._clock())
-            if known is not None and known.is_fresh(self._clock()):
-                return known
-            has_looked = self._cache.looks_at_detail(resource) > looks
+        known, has_looked = await self._looked_up(resource, known_miss)
+        if known_miss is None and known is not None and known.is_fresh(self._clock()):
+            return known
+        brought = await self._brought_by_wider(resource, known, meter)
+        if brought is not None:
+            return brought
         context = self.context(resource, meter, has_value=known is not None)
         try:
             self._sender.check(first_request(resource), context)
@@ -131,7 +138,10 @@ class ResourceReader:
             _logger.exception("reading %s failed", type(resource).__name__)
             failed = UnavailableError(f"its answer could not be used ({type(error).__name__})")
         else:
-            self.last_errors.pop(resource, None)
+            if odd := getattr(answer.value, "odd", ""):
+                self.last_errors[resource] = MalformedAnswerError(odd)
+            else:
+                self.last_errors.pop(resource, None)
             return answer
         self.last_errors[resource] = failed.afresh()
         if isinstance(failed, NotFoundError) and context.meter.requests:
@@ -142,6 +152,24 @@ class ResourceReader:
         if last_known is None:
             raise failed
         return replace(last_known.stale(failed.afresh()), requests=context.meter.requests)
+
+    async def _looked_up(self, resource: Resource[T], known_miss: Miss[T] | None) -> tuple[Answer[T] | None, bool]:
+        """What any cache knows of it, and whether the store was looked into for the detail of its signal."""
+        if known_miss is not None:
+            return known_miss.last_known, True
+        looks = self._cache.looks_at_detail(resource)
+        known = await self._cache.last_known(resource, self._clock())
+        return known, self._cache.looks_at_detail(resource) > looks
+
+    async def _brought_by_wider(self, resource: Resource[T], known: Answer[T] | None, meter: Meter) -> Answer[T] | None:
+        """The fresh answer out of a complete wider list, which is asked for again instead: one request for all."""
+        wide = None if known is None else self._cache.complete_wider(resource, self._clock())
+        if wide is None:
+            return None
+        with suppress(DataServiceError):
+            await self.read(wide, meter=meter)
+        found = self._cache.peek(resource, self._clock())
+        return None if found is None else replace(found, source=Source.NETWORK, requests=meter.requests)
 
     def _check_missing(self, resource: Resource[Any]) -> None:
         """Raise what the service lately told another process: that there is no such thing."""
@@ -154,7 +182,8 @@ class ResourceReader:
     ) -> Answer[T]:
         """The answer; cancelled from outside if something on the way does not mind the deadline."""
         with suppress(TimeoutError):
-            async with FairTimeout(self._deadline_s + DEADLINE_GRACE_S):
+            limit_s = self._deadline_s + DEADLINE_GRACE_S
+            async with FairTimeout(limit_s, left_s=lambda: limit_s - context.progress.ago_s()):
                 return await self._fetch(resource, context, known, has_looked=has_looked)
         raise self._sender.late(first_request(resource), context)
 

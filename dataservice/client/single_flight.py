@@ -13,9 +13,8 @@ from weakref import WeakValueDictionary
 from dataservice.client.cache.answer import Answer
 from dataservice.client.cache.answer_cache import AnswerCache
 from dataservice.client.contract.resources import HistoryResource, Resource
+from dataservice.client.network.call_context import CallContext
 from dataservice.client.network.limiter import PriorityLimiter
-from dataservice.client.network.sender import CallContext
-from dataservice.client.network.transport import CONNECTIONS
 from dataservice.errors import DeadlineExceededError
 from dataservice.stores import Claim, ResilientStore
 
@@ -25,9 +24,9 @@ LEASE_POLL_S = 0.05  # between two looks for what another process is fetching: s
 
 LONGEST_POLL_S = 0.5  # each look finds less to see: whoever waits longer waits for a process that died
 
-LEASES_AT_A_TIME = 2 * CONNECTIONS
-"""Answers that this process fetches, or waits for while another one does. The more each process takes for itself, the
-less is left for the others to share; and what waits here asks no store."""
+LEASES_A_PLACE = 2
+"""For each request that may be under way: answers that this process fetches, or waits for while another one does.
+The more each process takes for itself, the less is left for the others to share; and what waits here asks no store."""
 
 LEASE_S = 8.0
 """How long a process that died holds the others back; a holder that is slower without renewing is bypassed."""
@@ -113,12 +112,13 @@ class FetchLock:
         cache: AnswerCache,
         store: ResilientStore,
         *,
+        most: int,
         clock: Callable[[], float],
         sleep: Callable[[float], Awaitable[Any]],
         chance: Callable[[], float],
     ) -> None:
         # In another order than other processes: so each of them fetches a part of what all of them need.
-        self._places = PriorityLimiter(LEASES_AT_A_TIME, chance=chance)
+        self._places = PriorityLimiter(LEASES_A_PLACE * most, chance=chance)
         self._cache = cache
         self._store = store
         self._clock = clock

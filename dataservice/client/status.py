@@ -27,6 +27,7 @@ from dataservice.errors import (
     BudgetError,
     DataServiceError,
     MissingKeyError,
+    NotFoundError,
     QuotaExceededError,
     TierError,
     UnavailableError,
@@ -154,7 +155,11 @@ class Overview:
         )
 
     def _blocking_error(self, resource: Resource[Any], now: float) -> DataServiceError | None:
-        return self._breaker.blocking_error(resource, first_request(resource).endpoint, now)
+        try:
+            endpoint = first_request(resource).endpoint
+        except NotFoundError:  # a name that no service can have, which is never asked for
+            return None
+        return self._breaker.blocking_error(resource, endpoint, now)
 
 
 def uncovered(resources: Iterable[Resource[Any]]) -> list[Resource[Any]]:

@@ -1,162 +1,157 @@
-"""Which spreadsheet functions the calculation works out as LibreOffice does: `python -m docs.generate.calculation`.
+"""How often the calculation comes to what Excel itself had shown: `python -m docs.generate.calculation`.
 
-Needs LibreOffice and the extra `calc`. It writes `addin/workbook/calculation/functions.json`, by which the refresh
-decides what it may work out without a value to compare with; `make reference` makes the table in the pages of it.
+Needs the lines of the truth, see `tests.attack.workbooks.excel_lines`, and LibreOffice for functions of which they do
+not tell. It writes
+`addin/workbook/calculation/functions.json`, by which a refresh decides what needs a second engine; `make reference`
+makes the table in the pages of it.
 """
 
 from __future__ import annotations
 
 import json
-import re
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
-import openpyxl
-from openpyxl.utils import FORMULAE
-from openpyxl.worksheet.formula import ArrayFormula
+from addin.workbook.calculation.analysis import analysed
+from addin.workbook.calculation.engine.process import DYNAMIC, PLAIN, VALUE, EngineCell, EngineProcess, Kind
+from addin.workbook.calculation.lexer import shape_of
+from addin.workbook.calculation.results import is_lost, to_cell
+from addin.workbook.calculation.shapes import DEPENDS_ON_THE_PROGRAM, RANDOM, Piece, Replacement, Shape, SpillOf
+from docs.generate.function_cases import compared
+from tests.attack.workbooks.excel_lines.lines import FORMULA, Line, is_right, read_lines, spot_of_name
 
-from addin.calc.soffice import convert
-from addin.workbook.calculation.book_formulas import FormulaReader
-from addin.workbook.calculation.engine.engine import FormualizerEngine
-from addin.workbook.calculation.functions import DIFFERS, EQUAL, REFUSED
-from addin.workbook.calculation.results import is_reproduced, to_engine
-from addin.workbook.calculation.shapes import DEPENDS_ON_THE_PROGRAM
-from addin.workbook.ooxml.book import Book
-from addin.workbook.ooxml.package import Package
-
-CASES = Path(__file__).with_name("function_cases.txt")
 MEASURED = Path(__file__).parents[2] / "addin" / "workbook" / "calculation" / "functions.json"
-COLUMN = 11
-_NAME = re.compile(r"\b([A-Z][A-Z0-9.]*)\(")
-_IN_SHEETS = {"SORT", "FILTER"}
+LINES_AT_ONCE = 200
+_MANY = object()
+"""Stands for several values: which of them Excel showed depends on a place that the line does not tell."""
 
 
-@dataclass(frozen=True, slots=True)
-class Case:
-    """A formula, the function that it measures, and what it must give where LibreOffice cannot tell."""
+class _AnyName:
+    """Lets every name stand for itself."""
 
-    formula: str
-    expected: Any = None
+    def name(self, text: str) -> Replacement:
+        """The name itself."""
+        return Replacement((text,))
 
-    @property
-    def function(self) -> str:
-        """The first function that is not only there to look at the result of another."""
-        names = _NAME.findall(self.formula)
-        return str(names[1] if self.expected is not None and len(names) > 1 and "LAMBDA" not in names else names[0])
+    def table(self, text: str) -> Replacement:
+        """The reference itself."""
+        return Replacement((text,))
 
-
-def cases() -> list[Case]:
-    """The cases in their order."""
-    found = []
-    for line in CASES.read_text(encoding="utf-8").splitlines():
-        if line and not line.startswith("#"):
-            formula, _, expected = line.partition(" => ")
-            value = json.loads(expected) if expected else None
-            found.append(Case(formula, float(value) if type(value) is int else value))
-    return found
+    def calls_ours(self, _text: str, /) -> bool:
+        """Never."""
+        return False
 
 
-def measure() -> dict[str, str]:
-    """Each function with its outcome over all its cases."""
-    known = cases()
-    with TemporaryDirectory() as folder:
-        book = _write(Path(folder) / "cases.xlsx", known)
-        theirs = _stored(convert(book, to="xlsx", into=Path(folder) / "out"), len(known))
-        ours = _worked_out(book, len(known))
-    outcomes: dict[str, str] = {}
-    for case, one, other in zip(known, ours, theirs, strict=True):
-        outcome = _outcome(one, other if case.expected is None else case.expected)
-        if case.function in DEPENDS_ON_THE_PROGRAM:  # whatever it gives here
-            outcome = REFUSED
-        worst = max(outcomes.get(case.function, EQUAL), outcome, key=(EQUAL, DIFFERS, REFUSED).index)
-        outcomes[case.function] = worst
-        if outcome != EQUAL:
-            print(f"{outcome}: {case.formula}: {one!r}, expected {other if case.expected is None else case.expected!r}")  # noqa: T201
-    return dict(sorted(outcomes.items()))
+def measure(lines: Sequence[Line]) -> dict[str, dict[str, Any]]:
+    """Each function with the number of lines, the right ones, and the kinds of arguments of the others."""
+    judged = list(_judged(lines))
+    total = Counter(use for shape, _ in judged for use in shape.uses)
+    right = Counter(use for shape, is_same in judged if is_same for use in shape.uses)
+    # Of the functions in a formula, the one that is wrong most often is the one to blame.
+    blamed = {
+        min(shape.uses, key=lambda use: (right[use] / total[use], use)) for shape, is_same in judged if not is_same
+    }
+    found: dict[str, dict[str, Any]] = {}
+    for shape, is_same in judged:
+        for name in {name for name, _ in shape.uses}:
+            here = found.setdefault(name, {"lines": 0, "right": 0, "wrong": {}})
+            here["lines"] += 1
+            here["right"] += is_same
+    for name, kinds in sorted(blamed):
+        found[name]["wrong"][kinds] = round(right[name, kinds] / total[name, kinds], 3)
+    for name, is_same in _others(found.keys()):
+        here = found.setdefault(name, {"lines": 0, "right": 0, "wrong": {}, "by_excel": False})
+        here["lines"] += 1
+        here["right"] += is_same
+    return {name: each for name, each in sorted(found.items()) if each["right"]}
 
 
-def _outcome(one: Any, other: Any) -> str:
-    if isinstance(one, dict) and (not isinstance(other, dict) or one["error"] != other["error"]):
-        return REFUSED
-    return EQUAL if is_reproduced([[other]], [[one]]) else DIFFERS
+def _others(known: AbstractSet[str]) -> Iterator[tuple[str, bool]]:
+    """The functions of which no line tells, compared with LibreOffice or with their definition."""
+    known = frozenset(known)
+    for formula, is_same in compared():
+        shape = analysed(shape_of(formula)[0], _AnyName(), "DS")
+        for name in {name for name, _ in shape.uses} - known - DEPENDS_ON_THE_PROGRAM - RANDOM:
+            yield name, is_same
+        if not is_same:
+            print(f"differs: {formula}")  # noqa: T201
 
 
-def _write(path: Path, known: Sequence[Case]) -> Path:
-    book = openpyxl.Workbook()
-    sheet = book.active
-    flows = (-1000, 200, 300, 400, 300, 150)
-    for row in range(1, 11):
-        sheet.cell(row, 1, row)
-        sheet.cell(row, 2, ("apple", "pear", "plum")[(row - 1) % 3])
-        sheet.cell(row, 3, 45_000 + 37 * row)
-        sheet.cell(row, 5, row * 1.5 if row % 2 == 0 else row**2 / 4 + 1.25)
-    sheet["E4"], sheet["E1"] = 1.5, 1.5
-    for row, value in enumerate((1, "x", None, 2.5, "7"), 1):
-        sheet.cell(row, 4, value)
-    for row, flow in enumerate(flows, 1):
-        sheet.cell(row, 6, flow)
-        sheet.cell(row, 7, 45_000 + 90 * row)
-    for row, line in enumerate((("k", "m", "n"), ("a", 1, 10), ("b", 2, 20), ("a", 3, 30)), 12):
-        for column, value in enumerate(line, 1):
-            sheet.cell(row, column, value)
-    sheet["E12"], sheet["E13"] = "k", "a"
-    for row, case in enumerate(known, 1):
-        cell = sheet.cell(row, COLUMN).coordinate
-        sheet[cell] = ArrayFormula(cell, f"={_as_stored(case.formula)}")
-    book.save(path)
-    return path
+def _judged(lines: Sequence[Line]) -> Iterator[tuple[Shape, bool]]:
+    """What each line does, and whether the engine came to what Excel showed; but for lines that tell too little."""
+    for line, shown in zip(lines, worked_out(lines), strict=True):
+        shape = shape_of_line(line)
+        if shown is _MANY or shape.refused or shape.functions & (DEPENDS_ON_THE_PROGRAM | RANDOM):
+            continue
+        if shape.uses and not shape.spills and not _depends_on_place(shape) and not is_lost(shape, shown):
+            yield shape, is_right(to_cell(shown), line.excel)
 
 
-def _as_stored(formula: str) -> str:
-    """The formula as files hold it: newer functions and local names have a prefix."""
-    text = _NAME.sub(lambda match: _prefix(match[1]) + match[0], formula)
-    if "LET(" in text or "LAMBDA(" in text:
-        text = re.sub(r"(?<![\w.\"$])([xabrc])(?![\w.(\"])", r"_xlpm.\1", text)
-    return text
+def _depends_on_place(shape: Shape) -> bool:
+    """Whether the formula shows where it stands, which the line does not tell."""
+    return not shape.uses.isdisjoint({("ROW", ""), ("COLUMN", "")}) or any("@" in str(each) for each in shape.pieces)
 
 
-def _prefix(name: str) -> str:
-    if name in _IN_SHEETS:
-        return "_xlfn._xlws."
-    return "" if name in FORMULAE or name in ("TRUE", "FALSE") else "_xlfn."
+def shape_of_line(line: Line) -> Shape:
+    """What a line's formula does."""
+    return analysed(shape_of(line.formula.removeprefix("="))[0], _AnyName(), "DS")
 
 
-def _stored(path: Path, count: int) -> list[Any]:
-    with Package(path) as package:
-        sheet = Book(package).sheet("Sheet")
-        return [to_engine(sheet.value((row, COLUMN))) for row in range(1, count + 1)]
+def worked_out(lines: Sequence[Line], kind: Kind = Kind.FORMULON) -> Iterator[Any]:
+    """What an engine makes of each line."""
+    with EngineProcess(kind, now=time.time()) as engine:
+        for begin in range(0, len(lines), LINES_AT_ONCE):
+            part = lines[begin : begin + LINES_AT_ONCE]
+            sheets = [f"L{number}" for number in range(len(part))]
+            placed = zip(sheets, part, strict=True)
+            engine.load(sheets, [cell for sheet, line in placed for cell in _cells(sheet, line)])
+            engine.evaluate()
+            places = [(sheet, spot_of_name(FORMULA)) for sheet in sheets]
+            sizes = engine.extents(places)
+            values = engine.values(places)
+            yield from (_MANY if size else value for size, value in zip(sizes, values, strict=True))
 
 
-def _worked_out(path: Path, count: int) -> list[Any]:
-    """What the engine makes of the formulas as the refresh hands them over, without any proof."""
-    with Package(path) as package, FormualizerEngine(now=time.time()) as engine:
-        book = Book(package)
-        sheet = book.sheet("Sheet")
-        spots = [spot for spot in sheet.filled() if spot[1] != COLUMN]
-        engine.load(["Sheet"], [("Sheet", *spot, False, to_engine(sheet.value(spot))) for spot in spots])
-        found = []
-        for formula in FormulaReader(book, "DS").all():
-            if formula.shape.refused:
-                found.append({"error": formula.shape.refused})
-                continue
-            # One after the other in the same cell, so that no result spills over another.
-            engine.set([("Sheet", 1, 30, True, formula.engine_text({}))])
-            engine.evaluate({})
-            found += engine.values([("Sheet", (1, 30))])
-            engine.set([("Sheet", 1, 30, False, None)])
-    return found[:count]
+def _cells(sheet: str, line: Line) -> Iterator[EngineCell]:
+    for name, value in line.cells.items():
+        row, column = spot_of_name(name)
+        if isinstance(value, str) and value.startswith("="):
+            yield sheet, row, column, PLAIN, _plain(value)
+        else:
+            yield sheet, row, column, VALUE, value["text"] if isinstance(value, dict) and "text" in value else value
+    yield sheet, *spot_of_name(FORMULA), DYNAMIC, _plain(line.formula)
+
+
+def _plain(formula: str) -> str:
+    """A formula with the names of functions as engines know them."""
+    key, references = shape_of(formula.removeprefix("="))
+    shape = analysed(key, _AnyName(), "DS")
+    if shape.refused:
+        return formula
+    return "=" + "".join(_text(piece, references) for piece in shape.pieces)
+
+
+def _text(piece: Piece, references: Sequence[str]) -> str:
+    match piece:
+        case int():
+            return references[piece]
+        case SpillOf():
+            return f"{references[piece.reference]}#"
+        case _:
+            return str(piece)
 
 
 def main() -> None:
-    """Measure and write."""
-    outcomes = measure()
-    MEASURED.write_text(json.dumps(outcomes, indent=0) + "\n", encoding="utf-8")
-    counts = {outcome: list(outcomes.values()).count(outcome) for outcome in (EQUAL, DIFFERS, REFUSED)}
-    print(MEASURED, counts)  # noqa: T201 - a program for the terminal
+    """Measure, and write what was found."""
+    found = measure(read_lines())
+    MEASURED.write_text(json.dumps(found, indent=0) + "\n", encoding="utf-8")
+    lines = sum(each["lines"] for each in found.values())
+    right = sum(each["right"] for each in found.values())
+    print(f"{len(found)} functions, {right:,} of {lines:,} uses right")  # noqa: T201
 
 
 if __name__ == "__main__":

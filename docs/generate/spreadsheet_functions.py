@@ -1,22 +1,34 @@
-"""The table of spreadsheet functions that the calculation works out, from what was measured."""
+"""The table of spreadsheet functions that the calculation was compared with Excel in, from what was measured."""
 
 from __future__ import annotations
 
-from addin.workbook.calculation.functions import DIFFERS, EQUAL, REFUSED, measured
+from addin.workbook.calculation.functions import ALMOST_ALWAYS, Measured, measured
 
 __all__ = ["spreadsheet_functions_part"]
 
-_MEANING = {
-    EQUAL: "worked out as LibreOffice does, or as the function is defined",
-    DIFFERS: "another result in at least one case: never written",
-    REFUSED: "not worked out in at least one case: never written",
-}
-
 
 def spreadsheet_functions_part() -> str:
-    """The functions by outcome, as a table."""
-    lines = ["| outcome | functions | |", "|---|---|---|"]
-    for outcome, meaning in _MEANING.items():
-        names = [name for name, found in measured().items() if found == outcome]
-        lines.append(f"| {meaning} | {len(names)} | {', '.join(f'`{name}`' for name in names)} |")
+    """The functions by what is known of them, with the number of formulas, as a table."""
+    found = measured()
+    by_excel = {name: each for name, each in found.items() if each.by_excel}
+    others = {name: each for name, each in found.items() if not each.by_excel and each.is_known}
+    rows = {
+        "every formula came to what Excel shows": {name: each for name, each in by_excel.items() if not each.wrong},
+        "nearly every one: a second engine has to agree where it did not": _differing(by_excel, often=False),
+        "often something else with these arguments: left as it is": _differing(by_excel, often=True),
+        "no result of Excel at hand; as LibreOffice, or as the function is defined": others,
+    }
+    lines = ["| compared | functions | |", "|---|---|---|"]
+    for meaning, names in rows.items():
+        shown = ", ".join(f"`{name}` {each.right}/{each.lines}" for name, each in names.items())
+        lines.append(f"| {meaning} | {len(names)} | {shown} |")
     return "\n".join(lines)
+
+
+def _differing(found: dict[str, Measured], *, often: bool) -> dict[str, Measured]:
+    """The functions with kinds of arguments that were often, or seldom, wrong."""
+    return {
+        name: each
+        for name, each in found.items()
+        if any((share < ALMOST_ALWAYS) == often for share in each.wrong.values())
+    }

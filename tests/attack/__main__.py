@@ -81,6 +81,7 @@ PLAN = [
     Planned("… with SQLite", "client.vintages --store sqlite --seed 2", "--questions", 34_000, 80),
     Planned("… with Redis", "client.vintages --store redis --seed 3", "--questions", 34_000, 80),
     Planned("Revisions, one value in every host", "client.one_value --seed 1", "--revisions", 10_000, 200),
+    Planned("The road: nginx, limits a second, losses, load", "client.road --seed 1", "--reads", 3_000, 600),
     Planned("Kills of the service and of readers", "client.kills --seed 1", "--kills", 900, 900),
     Planned("Kills while books are written", "workbooks.books_killed --seed 1", "--kills", 100, 600),
     Planned("Full disks, damaged and truncated cache files", "client.disks --seed 1", "--rounds", 500, 400),
@@ -90,6 +91,9 @@ PLAN = [
     Planned("Damaged formulas", "workbooks.books --books 1 --seed 2", "--formulas", 180_000, 900),
     Planned("Whole books worked out, against known results", "workbooks.calculation --seed 1", "--books", 10_000, 2400),
     Planned("Random examples of every property test", "parts.examples --seed 1", "--rounds", 20, 3600),
+    Planned(
+        "Tables of random series, against the conventions", "series.conventions --seed 1", "--cases", 100_000, 2400
+    ),
     Planned("Hostile texts in the task pane", "pages.pane_texts --seed 1", "--steps", 100_000, 200),
     Planned("Edits in the browser's sheet", "pages.sheet_edits --seed 1", "--steps", 400, 200),
     Planned("Hostile pages: hosts, origins, methods, types", "pages.hostile_pages --seed 1", "--requests", 50_000, 300),

@@ -47,7 +47,7 @@ def _text_for_error(value: Value) -> Value:
 
 
 def _without_aggregate(value: Value) -> Value:
-    return value.removesuffix(" (last)") if isinstance(value, str) else value
+    return value.partition(" (")[0] if isinstance(value, str) else value
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ class Difference(Enum):
     )
     NAMED = Rule(
         (Host.PYTHON,),
-        "a column keeps the signal's name where a sheet's header also tells the aggregate, such as `us-cpi (last)`",
+        "a column keeps the signal's name where a sheet's header also tells what was computed, such as `us-cpi (yoy)`",
         "programs take columns by their names, whatever the options",
         _without_aggregate,
     )

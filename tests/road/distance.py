@@ -99,10 +99,12 @@ class _Caller(_End):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Called by the event loop."""
         super().connection_made(transport)
+        self._loop.call_later(2 * self._one_way_s, self._begin)
+
+    def _begin(self) -> None:
         self._connecting = asyncio.ensure_future(self._connect())
 
     async def _connect(self) -> None:
-        await asyncio.sleep(2 * self._one_way_s)
         try:
             await self._loop.create_connection(lambda: self.other, "127.0.0.1", self._port)  # type: ignore[arg-type, return-value]
         except OSError:

@@ -8,7 +8,7 @@ import socket
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -118,6 +118,7 @@ def _wait_for(port: int, process: subprocess.Popen[bytes], log: Path) -> None:
         except OSError:
             if process.poll() is not None or time.monotonic() > until:
                 raise RuntimeError(f"nginx did not start: {log.read_text(encoding='utf-8')}") from None
-            time.sleep(0.01)
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(0.01)
         else:
             return

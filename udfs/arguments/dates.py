@@ -21,6 +21,10 @@ from udfs.errors import ArgumentError
 
 LAST = re.compile(r"N(\d{1,7})", re.IGNORECASE)
 
+SPAN = re.compile(r"\d{1,4}[DWMQY]", re.IGNORECASE)
+MONTH = re.compile(r"[12]\d{3}(-\d{2})?")
+"""What people give for a start, which is none: `5Y`, `2020`, `2020-06`."""
+
 LAST_SERIAL = (date.max - EPOCH).days
 AFTER_LAST_SERIAL = LAST_SERIAL + 1
 
@@ -149,8 +153,20 @@ def _read(raw: Any, name: str, forms: str) -> StartOf:
         found = _day_or_utc(found)
     if found is None:
         hint = advice("date", raw) if isinstance(raw, str) else ""
-        raise ArgumentError(f"{name} {shown(raw)} is not a date; it takes {forms}{hint}")
+        raise ArgumentError(f"{name} {shown(raw)} is not a date; {_meant(raw, name)}it takes {forms}{hint}")
     return found
+
+
+def _meant(raw: Any, name: str) -> str:
+    """What was meant, where that can be guessed: an option, a span without its sign, a year, a month."""
+    text = raw.strip() if isinstance(raw, str) else ""
+    if "=" in text:
+        return f"options are the last argument, so leave {name} empty; "
+    if SPAN.fullmatch(text):
+        return f"did you mean -{text.upper()}? "
+    if MONTH.fullmatch(text):
+        return f"did you mean {text[:4]}-{text[5:] or '01'}-01? "
+    return ""
 
 
 def _from_serial(serial: float, name: str) -> date:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
@@ -10,7 +11,10 @@ from typing import Any, ClassVar
 
 from udfs.arguments.kinds import Choice, Kind, Text, is_blank, matrix_of, shown
 from udfs.arguments.other_tools import advice
-from udfs.errors import ArgumentError
+from udfs.errors import ArgumentError, UdfError
+
+SECOND = re.compile(r",\s*[a-z_]+\s*=", re.IGNORECASE)
+"""A second option behind a comma."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +61,11 @@ class Options(Kind):
                 raise ArgumentError(f"there is no option {shown(key)}" + (hint or f"; there are {', '.join(known)}"))
             if is_blank(value):  # a range of options may have its values still to be filled in
                 continue
-            values[option.name] = option.kind.read(value, f"option {option.name}", today)
+            named = f"option {option.name}"
+            try:
+                values[option.name] = option.kind.read(value, named, today)
+            except UdfError as error:
+                raise error.about(named) from None
         return MappingProxyType(values)
 
 
@@ -84,7 +92,11 @@ def pairs(raw: Any, name: str) -> list[tuple[str, Any]]:
     if not isinstance(raw, str):
         raise ArgumentError(f"{name} takes text such as 'freq=M; fill=prev', not {shown(raw)}")
     parts = [part.partition("=") for part in raw.replace("\n", ";").split(";") if part.strip()]
-    for key, equals, _ in parts:
+    for key, equals, value in parts:
+        if SECOND.search(value):
+            raise ArgumentError(
+                f"{name}: options are separated by semicolons, as in 'freq=M; fill=prev', not by commas"
+            )
         if not equals:
             raise ArgumentError(f"{name}: {shown(key.strip())} is not of the form option=value")
     return [(key.strip(), value.strip()) for key, _, value in parts]

@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any
 
 from udfs.arguments.kinds import Kind, is_blank, refuse_error
-from udfs.errors import ArgumentError
+from udfs.errors import ArgumentError, UdfError
 
 CACHED_TEXTS = 16_384
 """Texts whose reading is cached, for each parameter: formulas repeat their slugs, fields and options."""
@@ -46,7 +46,10 @@ class Readings(dict[str | None, Any]):
 
     def __missing__(self, raw: Any) -> Any:
         if type(raw) is float or type(raw) is int:  # neither blank nor an error
-            return self._of_number(raw, self._parameter.name, self._day)
+            try:
+                return self._of_number(raw, self._parameter.name, self._day)
+            except UdfError as error:
+                raise error.about(self._parameter.name) from None
         if isinstance(raw, tuple):
             raise TypeError("a range has no reading of its own")
         value = self._parameter.reading(raw, self._day)
@@ -84,7 +87,13 @@ class Parameter:
         return self.reading(raw, today)
 
     def reading(self, raw: Any, today: date) -> Any:
-        """The same, worked out each time."""
+        """The same, worked out each time; an error tells of this argument."""
+        try:
+            return self._reading(raw, today)
+        except UdfError as error:
+            raise error.about(self.name) from None
+
+    def _reading(self, raw: Any, today: date) -> Any:
         if type(raw) is float or type(raw) is int:  # neither blank nor an error
             return self.kind.read(raw, self.name, today)
         if not is_blank(raw):

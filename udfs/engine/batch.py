@@ -12,7 +12,7 @@ from typing import Any, Protocol, TypeVar
 
 from dataservice.client import Answer, Doubt, Meter, Miss, Resource
 from dataservice.errors import DataServiceError, NotFoundError
-from udfs.engine.effects import PAUSE, Question, Reply
+from udfs.engine.effects import JOIN, PAUSE, Asking, Beside, Question, Reply
 from udfs.engine.following import Askers, Follower, Gate
 from udfs.engine.run import Learned, Run
 from udfs.engine.side_by_side import few_first, side_by_side
@@ -82,7 +82,7 @@ class Batch:
     async def end(self) -> None:
         """Bring all that have begun to their end."""
         while self._waiting:
-            asking = [run for run in self._waiting if run.questions is not PAUSE]
+            asking = [run for run in self._waiting if run.questions is not PAUSE and run.questions is not JOIN]
             missing = self._missing(asking)
             if self._gate and not await self._is_let_through(self._gate, [q for q in missing if q.may_fetch]):
                 missing = self._missing(asking)
@@ -120,7 +120,7 @@ class Batch:
             self._learn(question, await self._reply(question))
         else:
             async with self.follower.places:
-                if not any(map(self.follower.wants, self._askers.of(question))):
+                if not any(self.follower.wants(run.whole) for run in self._askers.of(question)):
                     return
                 self._learn(question, await self._reply(question))
         if self.follower is None:
@@ -135,14 +135,19 @@ class Batch:
         """Let a function that waits go on, if it can; give it up if nobody wants it."""
         if not run.questions:
             return
-        if self.follower is not None and not self.follower.wants(run):
+        if self.follower is not None and not self.follower.wants(run.whole):
             run.close()
             run.given_up = True
-        else:
+            self._tell(run)
+        elif run.questions is not JOIN:
             replied = () if run.questions is PAUSE else self._replies(run, run.questions)
             if replied is not None:
                 self._go_on(run, replied)
-        if self.follower is not None and not run.questions:
+                self._tell(run)
+
+    def _tell(self, run: Run) -> None:
+        """Tell the follower of a call that has ended."""
+        if self.follower is not None and run.within is None and not run.questions:
             self.follower.ended(run)
 
     def _go_on(self, run: Run, replies: Sequence[Reply] | None) -> None:
@@ -150,19 +155,42 @@ class Batch:
         asking = run.asking
         if asking is None:
             return
+        run.questions = ()
+        given: Any = replies  # None begins it
         while True:
             try:
-                questions = asking.send(replies)  # type: ignore[arg-type]  # None begins it
+                questions: Any = asking.send(given)
             except StopIteration as end:
                 run.result = end.value
                 break
             except BaseException as error:  # noqa: BLE001 - whatever it is, it becomes this one cell's error
                 run.fail(error)
                 break
-            if questions is PAUSE or (replies := self._replies(run, questions)) is None:
+            if isinstance(questions, Beside):
+                given = self._begin_beside(run, questions.askings)
+            elif questions is JOIN and not run.open_parts:
+                given = ()
+            elif questions is PAUSE or questions is JOIN or (given := self._replies(run, questions)) is None:
                 run.questions = questions
                 return
         run.asking, run.questions = None, ()
+        if run.within is not None:
+            self._join(run.within, run)
+
+    def _begin_beside(self, run: Run, askings: Sequence[Asking[Any]]) -> list[Run]:
+        """Begin the parts of a function, each as a call of its own that asks for itself."""
+        parts = [Run(asking, within=run, used=None if run.used is None else {}) for asking in askings]
+        run.open_parts += len(parts)
+        for part in parts:
+            self.begin(part)
+        return parts
+
+    def _join(self, whole: Run, part: Run) -> None:
+        """Count a part that has ended; the last one lets the function that began them go on."""
+        whole.take(part)
+        if whole.questions is JOIN and not whole.open_parts:
+            self._go_on(whole, ())
+            self._tell(whole)
 
     def _replies(self, run: Run, questions: Sequence[Question]) -> Sequence[Reply] | None:
         """The replies to all of `questions`, noted for `run`; None as long as one is missing."""
@@ -235,8 +263,6 @@ class Batch:
         self._learn(question, None)
         name = Question(question.instead_of)  # type: ignore[arg-type]  # of what is decided none lacks it
         runs = self._askers.replied(question)
-        if not runs:
-            return True  # a range, which goes on once there is a reply to each of its names
         async for run in cooperative(runs):
             self._take_turn(run)
         if name not in self._learned:  # else others asked for it in this round

@@ -11,8 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Generator, Iterable, Sequence
 from functools import lru_cache
+from itertools import islice
 from types import coroutine
-from typing import Any, TypeAlias, TypeVar, cast
+from typing import Any, Protocol, TypeAlias, TypeVar, cast
 
 import msgspec
 
@@ -76,11 +77,32 @@ PAUSE: tuple[Question, ...] = (Question(CatalogueResource(), cached_max_age_s=FR
 It is known by its identity. Whoever does not know it answers it like any question; the answer is not looked at.
 """
 
-STEPS_A_TURN = 50
-"""Functions that `gather` runs in one go, which takes them a few thousandths of a second."""
+JOIN: tuple[Question, ...] = (Question(CatalogueResource(), cached_max_age_s=FRESH, only_memory=True),)
+"""Asked in place of questions by a function that goes on once all that it began `Beside` it have ended.
+
+It is known by its identity, like `PAUSE`.
+"""
+
 
 Reply: TypeAlias = Answer[Any] | Exception | None
 Asking: TypeAlias = Coroutine[Sequence[Question], Sequence[Reply], T]
+
+
+class Beside(msgspec.Struct, frozen=True, eq=False):
+    """Functions that the driver is to begin beside the one that yields this: it gives back each, to end later."""
+
+    askings: Sequence[Asking[Any]]
+
+
+class Ended(Protocol):
+    """A function that was begun; after `JOIN` one of these is what it ended with."""
+
+    result: Any
+    error: Any
+
+
+STEPS_A_TURN = 50
+"""Functions that `gather` begins in one go, which takes them a few thousandths of a second."""
 
 _question = lru_cache(maxsize=INTERNED)(Question)
 
@@ -132,35 +154,21 @@ async def have_instead(resource: Resource[T], of: Resource[Any], *, max_age_s: f
 
 
 async def gather(askings: Iterable[Asking[T]]) -> list[T | Exception]:
-    """The results of several functions whose questions are asked together, an exception in place of each failure.
+    """The results of several functions side by side, an exception in place of each failure.
 
-    Each is taken from `askings` when it is its turn to begin.
+    Each asks for itself, as if it were alone: none waits for what another needs. They are taken from `askings` when it
+    is their turn to begin.
     """
-    results: list[T | Exception | None] = []
-    waiting: list[tuple[int, Asking[T], Sequence[Question]]] = []
-
-    def step(index: int, asking: Asking[T], replies: Sequence[Reply] | None) -> None:
-        try:
-            waiting.append((index, asking, asking.send(cast("Sequence[Reply]", replies))))
-        except StopIteration as end:
-            results[index] = end.value
-        except Exception as error:  # noqa: BLE001 - one failed item must not harm its neighbours
-            results[index] = error
-
-    for index, asking in enumerate(askings):
-        results.append(None)
-        step(index, asking, None)
-        if index % STEPS_A_TURN == STEPS_A_TURN - 1:
+    parts: list[Ended] = []
+    waiting = iter(askings)
+    while few := list(islice(waiting, STEPS_A_TURN)):
+        if parts:
             await ask(PAUSE)
-    while waiting:
-        asked, waiting = waiting, []
-        questions = [question for _, _, own in asked if own is not PAUSE for question in own]
-        replies = await ask(questions or PAUSE)
-        start = 0
-        for steps, (index, asking, own) in enumerate(asked, 1):
-            count = 0 if own is PAUSE else len(own)
-            step(index, asking, replies[start : start + count])
-            start += count
-            if steps % STEPS_A_TURN == 0:
-                await ask(PAUSE)
-    return cast("list[T | Exception]", results)
+        parts += await _begun(Beside(few))
+    await ask(JOIN)
+    return [part.result if part.error is None else part.error for part in parts]
+
+
+@coroutine
+def _begun(beside: Beside) -> Generator[Beside, Sequence[Ended], Sequence[Ended]]:
+    return (yield beside)

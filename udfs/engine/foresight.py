@@ -88,6 +88,10 @@ class AfterRefresh:
         """What reading `resource` would spend."""
         return await self._client.cost_of(resource, after=self._mode)
 
+    def complete_wider(self, resource: Resource[Any]) -> Resource[Any] | None:
+        """The list that is asked for again in place of a stale narrower one."""
+        return self._client.complete_wider(resource)
+
     async def read(
         self,
         resource: Resource[T],  # noqa: ARG002 - a reader's signature
@@ -154,6 +158,9 @@ class Foresight:
         cost = await self._cost_of(resource)
         if cost == NOTHING:
             return _blocked(known)
+        wide = self._client.complete_wider(resource)
+        if wide is not None and wide not in self.costs:
+            self.costs[wide] = cost
         self.costs[resource] = Cost(0, cost.at_most) if self._meets_another(resource) else cost
         value = guessed(resource, self._guess, self._now) if known is None else known.value
         answer = Answer(value, self._now, nextafter(self._now, inf), Source.NETWORK)

@@ -66,19 +66,25 @@ class Run(msgspec.Struct, eq=False):
     """The answers that went into its result; None where nobody wants to know them."""
     given_up: bool = False
     """Whether it was ended because nobody wanted its result any more."""
+    within: Run | None = None
+    """The function that began it as one of its parts."""
+    open_parts: int = 0
+    """How many of its own parts have not ended."""
 
-    def step(self, replies: Sequence[Reply] | None) -> None:
-        """Go on with `replies` up to the next questions or the end."""
-        if self.asking is None:
-            return
-        try:
-            self.questions = self.asking.send(replies)  # type: ignore[arg-type]  # None begins it
-            return
-        except StopIteration as end:
-            self.result = end.value
-        except BaseException as error:  # noqa: BLE001 - whatever it is, it becomes this one cell's error
-            self.fail(error)
-        self.asking, self.questions = None, ()
+    @property
+    def whole(self) -> Run:
+        """The call that it is a part of: itself, or the one that began it."""
+        return self if self.within is None else self.within.whole
+
+    def take(self, part: Run) -> None:
+        """Count what one of its parts rests on and has spent as its own."""
+        self.open_parts -= 1
+        self.requests += part.requests
+        self.fresh_until = min(self.fresh_until, part.fresh_until)
+        self.failed = part.failed or self.failed
+        self._note_stale(part.stale)
+        if self.used is not None and part.used:
+            self.used |= part.used
 
     def fail(self, error: BaseException) -> None:
         """Keep what ended the function, without the frames that it came through; whatever it is but the user's Ctrl-C.
@@ -104,11 +110,13 @@ class Run(msgspec.Struct, eq=False):
             self.fresh_until = learned.fresh_until
         if not learned.is_lacking:
             return
-        stale = learned.stale
-        if stale is not None and (self.stale is None or stale.fetched_at < self.stale.fetched_at):
-            self.stale = stale
+        self._note_stale(learned.stale)
         if learned.failed is not None:
             self.failed = learned.failed
+
+    def _note_stale(self, stale: Answer[Any] | None) -> None:
+        if stale is not None and (self.stale is None or stale.fetched_at < self.stale.fetched_at):
+            self.stale = stale
 
     def close(self) -> None:
         """End the function where it stands, whatever it says to that."""

@@ -13,12 +13,12 @@ from dataservice.client.contract.windows import utc_day
 from dataservice.client.cost import UNKNOWN
 from dataservice.errors import DataServiceError
 from udfs.cells import in_python
-from udfs.engine import batch
 from udfs.engine.batch import Batch, Inventory, Reader
 from udfs.engine.binding import AtHand, Bindings, EqualCalls
 from udfs.engine.binding import Call as Call  # what a session is given and gives is found beside it
 from udfs.engine.following import Gate, Listener, Reporter
 from udfs.engine.foresight import AfterRefresh, Foresight, Guess, spread
+from udfs.engine.gathering import Gathering
 from udfs.engine.outcome import KEEP_AT_MOST_S as KEEP_AT_MOST_S
 from udfs.engine.outcome import KEEP_WITHOUT_ANSWER_S as KEEP_WITHOUT_ANSWER_S
 from udfs.engine.outcome import Outcome as Outcome
@@ -76,6 +76,7 @@ class Session:
         self._clock = clock
         self._reader: Reader = reader or client
         self._traced = traced
+        self._gathering = Gathering(client)
 
     def now(self) -> float:
         """The session's time, in seconds since 1970."""
@@ -137,10 +138,12 @@ class Session:
             await batch.end()
 
     async def value(self, function_id: str, args: Sequence[Any]) -> Any:
-        """The result of one call as plain Python, a dated table with a date index; raises what went wrong."""
-        bindings = self._bindings()
-        run = Run(bindings[function_id].call(args))
-        await batch.answer([run], self.client, bindings.now)
+        """The result of one call as plain Python, a dated table with a date index; raises what went wrong.
+
+        Calls that are made at the same time are answered as one batch.
+        """
+        run = Run(self._bindings()[function_id].call(args))
+        await self._gathering.answer(run, self._clock)
         if run.error is not None:
             error, run.error = run.error, None  # it will hold this frame, which holds the run
             raise error

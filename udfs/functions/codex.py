@@ -145,7 +145,7 @@ async def _post(name: str) -> tuple[Post, Sequence[Post]]:
             return post, page.items
     known = [post.slug for page in pages for post in page]
     if newest.complete:
-        raise NoDataError(unknown("post", name, known))
+        raise NoDataError(unknown("post", name, known)).about("slug")
     guess = nearest(name, known)
     meant = f" (did you mean {guess}?)" if guess else ""
     raise NoDataError(

@@ -76,7 +76,7 @@ async def INDEX(  # noqa: N802 - the id that workbooks store
         return await _weight(index, field[len(WEIGHT) :].strip())
     value = INDEX_FIELDS.value(index, chosen := INDEX_FIELDS.find(field, indices))
     if value is None and chosen in READING and index.reading()[0] is None:
-        raise NoDataError(f"index '{index.slug}' has no reading")
+        raise NoDataError(_no_reading(index))
     return value
 
 
@@ -90,6 +90,19 @@ async def INDICES(  # noqa: N802 - the id that workbooks store
     separated by commas. Costs one request, shared with every INDEX cell.
     """
     return INDEX_FIELDS.table(fields, by_slug((await need(IndicesResource())).value))
+
+
+def _no_reading(index: Index) -> str:
+    """Why an index shows no reading: it has none, or the service tells numbers that may be it."""
+    numbers = {name: value for name, (value, _) in index.readings().items()} or {
+        name: value
+        for name, value in index.extra.items()
+        if isinstance(value, int | float) and not isinstance(value, bool)
+    }
+    if not numbers:
+        return f"index '{index.slug}' has no reading"
+    told = " or ".join(f"{name} {value:g}" for name, value in list(numbers.items())[:3])
+    return f"the reading of index '{index.slug}' may be {told}: name the field"
 
 
 def _components(index: Index) -> Table:

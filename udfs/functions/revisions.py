@@ -24,6 +24,7 @@ START = Day(help="only observations from this day on: a date, or text such as -1
     group="Signals",
     shape="table",
     runs_last=True,
+    keep_s=0.0,  # another call of the same sheet may look a moment later, and asking again is free
     examples=("=DS.REVISIONS(A2)", '=DS.REVISIONS("us-cpi", DATE(2026, 7, 1))', '=DS.REVISIONS(A2, , "-1Y")'),
 )
 async def REVISIONS(  # noqa: N802 - the id that workbooks store

@@ -6,7 +6,7 @@ Times become dates or date-times in UTC, lists are joined by ", ", an object in 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from typing import Any, Generic, TypeVar
@@ -36,6 +36,25 @@ WEB_ADDRESS = re.compile(r"https?://[^\s\x00-\x1f]+\Z", re.IGNORECASE)
 
 NAMING_KEY = re.compile(r"(^|_)(slug|shortcode|name|id|symbol|ticker|code|signal|series|component)$")
 """The last word of a key that says what an object is about, such as `signal_slug`."""
+
+
+OTHER_WORDS = {
+    ("date", "day", "time", "datetime", "timestamp", "when"): ("observed_at", "published_at"),
+    ("price", "close", "last", "latest", "level"): ("value",),
+    ("title",): ("name", "headline"),
+    ("label",): ("name",),
+    ("units",): ("unit",),
+    ("percent", "pct", "return"): ("pct_change",),
+    ("text", "content"): ("body", "summary", "description"),
+    ("link", "url", "href"): ("primary_url",),
+}
+"""What people call our fields, where the spelling would lead elsewhere: `date` is nearer to `state`."""
+
+
+def _meant(word: str, names: Collection[str]) -> str | None:
+    """The field that other people call so."""
+    fields = (each for words, found in OTHER_WORDS.items() if word.casefold() in words for each in found)
+    return next((each for each in fields if each in names), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +93,8 @@ class Fields(Generic[R]):
             names.update(dict.fromkeys(record.extra))
         return list(names)
 
-    def find(self, name: str, records: Sequence[R]) -> str:
-        """The field meant by `name`, in any case; raises `ArgumentError` naming the nearest one.
+    def find(self, name: str, records: Sequence[R], argument: str = "field") -> str:
+        """The field meant by `name`, in any case; raises `ArgumentError` about `argument`, naming the nearest one.
 
         Where there are no records, a name may be a field that only records would show, so it passes.
         """
@@ -92,16 +111,17 @@ class Fields(Generic[R]):
             return f"{known[head.casefold()]}.{rest}"
         if not records:
             return name
-        guess = nearest(name, names)
+        guess = _meant(name, names) or nearest(name, names)
         meant = f" (did you mean {guess}?)" if guess else ""
-        hint = advice("field", name)
-        raise ArgumentError(f"there is no field {shown(name)}" + (hint or f"{meant}; there are {', '.join(names)}"))
+        hint = "" if guess and guess == _meant(name, names) else advice("field", name)
+        message = f"there is no field {shown(name)}" + (hint or f"{meant}; there are {', '.join(names)}")
+        raise ArgumentError(message).about(argument)
 
     def select(self, names: Sequence[str], records: Sequence[R]) -> list[str]:
         """The fields meant by `names`, `*` being all of them."""
         found: list[str] = []
         for name in names:
-            found.extend(self.names(records) if name == ALL_FIELDS else [self.find(name, records)])
+            found.extend(self.names(records) if name == ALL_FIELDS else [self.find(name, records, "fields")])
             if len(found) > MAX_COLUMNS:
                 raise ArgumentError(f"a table has at most {MAX_COLUMNS} columns")
         return found

@@ -14,6 +14,7 @@ from dataservice.client.contract.nearest import COMPARED, NearestNames
 from dataservice.models import Record, Signal
 from udfs.arguments.kinds import shown
 from udfs.errors import ArgumentError, NoDataError
+from udfs.records.search import found
 
 R = TypeVar("R", bound=Record)
 T = TypeVar("T")
@@ -42,7 +43,7 @@ def find_record(records: Sequence[R], name: str, what: str) -> R:
     for record in records:
         if folded in _names(record):
             return record
-    raise NoDataError(unknown(what, name, [record.field("slug") for record in records]))
+    raise NoDataError(unknown(what, name, [record.field("slug") for record in records])).about("slug")
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
@@ -85,7 +86,7 @@ def in_group(records: Sequence[T], group: str | None, group_of: Callable[[T], st
     folded = group.casefold()
     found = [record for record in records if (group_of(record) or "").casefold() == folded]
     if not found:
-        raise NoDataError(unknown(what, group, sorted({name for name in map(group_of, records) if name})))
+        raise NoDataError(unknown(what, group, sorted({name for name in map(group_of, records) if name}))).about(what)
     return found
 
 
@@ -126,11 +127,9 @@ def matches(words: Sequence[str], texts: Iterable[str | None]) -> bool:
 
 
 def ranked(search: str, signals: Iterable[Signal]) -> list[Signal]:
-    """The signals that hold every word of `search`, the best match first, equal ones in the order of their slugs."""
-    words = searched_words(search)
-    asked = search.strip().casefold()
-    found = [(_rank(asked, words, signal), signal) for signal in signals if matches(words, _texts(signal))]
-    return [signal for _, signal in sorted(found, key=lambda pair: (pair[0], pair[1].slug))]
+    """The signals that a search finds (`udfs.records.search`), the best match first."""
+    searched_words(search)
+    return found(search, signals)
 
 
 def corrected(search: str, signals: Iterable[Signal]) -> str | None:
@@ -151,30 +150,4 @@ def _moment(day: date) -> datetime:
 
 
 def _texts(signal: Signal) -> tuple[str | None, ...]:
-    return signal.slug, signal.shortcode, signal.name, signal.description
-
-
-def _rank(asked: str, words: Sequence[str], signal: Signal) -> tuple[int, int]:
-    """Small is good: how the whole search meets a name of the signal, then how its words do."""
-    names = [text.casefold() for text in (signal.slug, signal.shortcode, signal.name) if text]
-    if asked in names:
-        whole = 0
-    elif any(name.startswith(asked) for name in names):
-        whole = 1
-    else:
-        whole = 2
-    return whole, sum(_word_rank(word, names, signal) for word in words)
-
-
-def _word_rank(word: str, names: Sequence[str], signal: Signal) -> int:
-    name = signal.name.casefold()
-    name_words = WORD.findall(name)
-    described = (signal.description or "").casefold()
-    ladder = (
-        word in names or word in name_words,
-        any(text.startswith(word) for text in names),
-        any(text.startswith(word) for text in name_words),
-        any(word in text for text in names),
-        word in WORD.findall(described),
-    )
-    return next((step for step, met in enumerate(ladder) if met), len(ladder))
+    return signal.slug, signal.shortcode, signal.name, signal.category, signal.source, signal.description

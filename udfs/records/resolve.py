@@ -1,18 +1,19 @@
 """From the name that a formula gives, a slug or a shortcode, to the slug that the service knows.
 
 A catalogue at hand settles it without a request, whatever its age where it knows the name. Without one, what looks like
-a slug is requested as it is; what can only be a shortcode (`WTI`), or has capital letters, needs the catalogue. So do
-many such slugs at a time as soon as one of them turns out not to exist.
+a slug (`us-cpi`) is requested as it is; what may be a shortcode (`WTI`, `wti`), or has capital letters, needs the
+catalogue. So does a slug that turns out not to exist, before that is said, and with it all others that are asked then.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
-from typing import TypeVar
+from typing import Any, TypeVar, cast
 
 from dataservice.client import Answer, Catalogue, CatalogueResource, Resource, SignalDetail, SignalResource
-from dataservice.errors import NotFoundError
+from dataservice.errors import DataServiceError, NotFoundError
 from udfs.arguments.kinds import shown
 from udfs.engine.effects import EVER, FRESH, INTERNED, Question, ask, asked_at_hand, have, have_instead, need
 from udfs.errors import NoDataError
@@ -23,6 +24,9 @@ CATALOGUE = CatalogueResource()
 
 CATALOGUE_AGE_S = 86_400.0
 """A catalogue up to a day old settles names and searches without a request: signals come and go rarely."""
+
+SEPARATORS = frozenset(".-_")
+"""One of these stands in nearly every slug, and in hardly any shortcode."""
 
 SEE_SIGNALS = "SIGNALS lists and searches those there are"
 
@@ -55,11 +59,33 @@ async def need_detail(name: str) -> Answer[SignalDetail]:
 
 
 async def need_of(name: str, resource: Resource[T]) -> Answer[T]:
-    """The answer to `resource`, which concerns the signal that the formula calls `name`."""
+    """The answer to `resource`, which concerns the signal that the formula calls `name`.
+
+    What the service does not know is looked up in the catalogue before it is said not to exist: it may be a shortcode.
+    Raises `NoDataError` with the nearest name where it is none.
+    """
     try:
         return await need(resource)
     except NotFoundError:
-        raise NoDataError(f"no signal {shown(name)}; {SEE_SIGNALS}") from None
+        slug = await _slug_instead(name, resource)
+    try:
+        return await need(replace(cast("Any", resource), slug=slug))
+    except NotFoundError:
+        raise NoDataError(f"no signal {shown(name)}; {SEE_SIGNALS}").about("slug") from None
+
+
+async def _slug_instead(name: str, resource: Resource[Any]) -> str:
+    """Under which other slug the catalogue lists `name`, whatever its age; raises `NoDataError` where it does not."""
+    answer = await have(CATALOGUE, max_age_s=EVER)
+    if answer is None:
+        try:
+            answer = await need(CATALOGUE)
+        except DataServiceError:
+            answer = None
+    slug = None if answer is None else _found(answer.value, name)
+    if slug is None or slug == getattr(resource, "slug", slug):
+        raise NoDataError(f"no signal {shown(name)}; {SEE_SIGNALS}").about("slug")
+    return slug
 
 
 async def _fresh_detail(name: str) -> Answer[SignalDetail] | None:
@@ -86,7 +112,12 @@ async def _listed(name: str) -> str:
         return signal.slug
     catalogue = await recent_catalogue() if any_age else None
     if catalogue is None and not looks_like_slug(name):
-        catalogue = (await need(CATALOGUE)).value
+        try:
+            catalogue = (await need(CATALOGUE)).value
+        except DataServiceError:
+            if name != name.lower():
+                raise
+            return name  # it may be a slug all the same
     if catalogue is None:
         listed = await have_instead(CATALOGUE, SignalResource(name), max_age_s=CATALOGUE_AGE_S)
         catalogue = listed.value if listed else None
@@ -94,8 +125,11 @@ async def _listed(name: str) -> str:
 
 
 def looks_like_slug(name: str) -> bool:
-    """Whether a name can be requested as it is: slugs have lower-case letters or dots, and no capital ones."""
-    return name == name.lower() and ("." in name or name != name.upper())
+    """Whether a name can be requested as it is: slugs have dots or hyphens, and no capital letters.
+
+    `gold` may be a slug or the shortcode GOLD: the catalogue knows, and costs no more than to ask in vain.
+    """
+    return name == name.lower() and (len(name) == 1 or not SEPARATORS.isdisjoint(name))
 
 
 def _found(catalogue: Catalogue, name: str) -> str:
@@ -103,5 +137,5 @@ def _found(catalogue: Catalogue, name: str) -> str:
     if signal is None:
         nearest = catalogue.nearest(name)
         hint = f"did you mean {nearest}?" if nearest else SEE_SIGNALS
-        raise NoDataError(f"no signal {shown(name)}; {hint}")
+        raise NoDataError(f"no signal {shown(name)}; {hint}").about("slug")
     return signal.slug

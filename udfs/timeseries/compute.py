@@ -89,6 +89,9 @@ def series_of_table(
         if window.spare and window.count is not None and starts is not None and len(rows) >= window.count:
             starts = period_start(rows[-window.count :].first_day, options.freq)
     parts = tuple(rows.times[[0] * ends.first + [-1] * ends.last]) if what is Partial.MARK else ()
+    if starts is not None and not computed:  # a null before the window is no value to fill from
+        place = int(np.searchsorted(rows.times, np.datetime64(starts, "us")))
+        rows = known_only(rows[:place]).merged(rows[place:])
     return Series(slug, window.with_lead(rows, starts, rhythm), starts, rhythm, steps, parts)
 
 
@@ -129,7 +132,7 @@ class Columns:
                 found.append(_on_rows(self._transformed(place, each.steps), self.times))
                 continue
             rows = self._transformed(place, each.steps) if each.is_computed else self.rows[place]
-            source = rows if self.options.fill in LOOKS_BACK else rows.between(each.starts)
+            source = self._with_one_before(rows) if self.options.fill in LOOKS_BACK else rows.between(each.starts)
             found.append(filled(source, self.times, self.options.fill))
         return found
 
@@ -140,6 +143,11 @@ class Columns:
             (*self._part_marks(each), *self._carried_mark(each, rows))
             for each, rows in zip(self.series, self.rows, strict=True)
         ]
+
+    def _with_one_before(self, rows: Observations) -> Observations:
+        """The rows of the window, and the one before it, which may be carried in: however much is at hand."""
+        first = self._window_times[:1]
+        return rows[max(0, int(np.searchsorted(rows.times, first[0])) - 1) :] if len(first) else rows
 
     def _transformed(self, place: int, steps: Steps) -> Observations:
         """The rows of a column after some steps, on the rows of the table where transforms see those."""

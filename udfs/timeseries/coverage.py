@@ -14,8 +14,8 @@ from typing import Literal
 import numpy as np
 
 from dataservice.client import HistoryResource, SignalDetail
+from dataservice.client.cache.recent import is_whole
 from dataservice.client.cache.spans import UNKNOWN_STEP_DAYS
-from dataservice.client.contract.requests import HISTORY_LIMIT
 from dataservice.observations import Observations
 from udfs.arguments.dates import as_day
 from udfs.timeseries.frequency import Freq, Unit, period_start
@@ -66,9 +66,7 @@ class Known:
 def recent(detail: SignalDetail) -> Known:
     """The recent history of a signal, and since when it is whole.
 
-    The contract leaves open whether `history=365` counts observations or days, so fewer than 365 observations alone
-    prove nothing: they may be all of the last 365 days. If they reach further than 365 days back from the newest one,
-    the unit cannot be days; then fewer than 365 are all there are.
+    The contract leaves open what `history=365` counts, so fewer than 365 observations alone prove nothing.
     """
     known: Known | None = detail.derived.get("recent")
     if known is None:
@@ -80,8 +78,8 @@ def _recent(detail: SignalDetail) -> Known:
     observations = _with_latest(detail)
     if not len(detail.history):
         return Known(observations, date.max)
-    first, last = detail.history.first_day, detail.history.last_day
-    if len(detail.history) < HISTORY_LIMIT and (last - first).days > HISTORY_LIMIT + 1:
+    first = detail.history.first_day
+    if is_whole(detail.history):
         return Known(observations)
     days = detail.history.times.astype("datetime64[D]")
     first_day_may_be_cut = bool(np.any(days[1:] == days[:-1]))
@@ -157,11 +155,12 @@ class Window:
         needed = self.first_needed(starts, rhythm)
         if known.since > needed:
             return False
-        if rhythm.is_calendar or not self.lead.periods:
+        wanted = self._rows_before(rhythm)
+        if not wanted:
             return True
         rows = resampled(known_only(known.observations.between(None, days_before(needed, 1))), self.freq, Agg.LAST)
         first_is_cut = bool(len(rows)) and known.since > period_start(rows.first_day, self.freq)
-        return len(rows) - first_is_cut + self._pause(known, rows, needed, rhythm) >= self.lead.periods
+        return len(rows) - first_is_cut + self._pause(known, rows, needed, rhythm) >= wanted
 
     def with_lead(self, rows: Observations, starts: date | None, rhythm: Rhythm) -> Observations:
         """The rows from `starts` on, and those before that transforms need: the same ones wherever they came from."""
@@ -171,7 +170,7 @@ class Window:
         needed = self.first_needed(starts, rhythm)
         at = np.datetime64(starts if needed == as_day(starts) else needed, "us")
         place = int(np.searchsorted(rows.times, at))
-        return rows[place if rhythm.is_calendar else max(0, place - self.lead.periods) :]
+        return rows[max(0, place - self._rows_before(rhythm)) :]
 
     def resource(self, slug: str, step_days: float, today: date, rhythm: Rhythm | None = None) -> HistoryResource:
         """The history to ask for, observations being about `step_days` apart; an end of today or later is left open."""
@@ -186,8 +185,8 @@ class Window:
         start = self.first_needed(period_start(start, self.freq), of_rows)
         if rhythm is None and self.lead.months and self.freq.is_raw:
             start = days_before(start, UNKNOWN_PERIOD_DAYS)  # the period in which that day lies may begin before it
-        if self.lead.periods and not of_rows.is_calendar:
-            start = days_before(start, int(self.lead.periods * row_days * 1.5) + 15)
+        if wanted := self._rows_before(of_rows):
+            start = days_before(start, int(wanted * row_days * 1.5) + 15)
         return HistoryResource(slug, None if start == date.min else start, last)
 
     def first_needed(self, starts: date, rhythm: Rhythm) -> date:
@@ -205,10 +204,14 @@ class Window:
             day = min(day, days_before(lead.since, ceil(max(rhythm.days, STALE_DAYS))))
         return period_start(day, self.freq)
 
+    def _rows_before(self, rhythm: Rhythm) -> int:
+        """How many rows are needed before the first day needed: those to fill from, and periods that are counted."""
+        return self.lead.rows + (0 if rhythm.is_calendar else self.lead.periods)
+
     def _pause(self, known: Known, rows: Observations, needed: date, rhythm: Rhythm) -> int:
         """Periods known to have no observation, before the first row that is known: a long pause of a daily series."""
         until = rows.first_day if len(rows) else needed
-        if rhythm.pace not in BY_DAYS or (until - known.since).days <= STALE_DAYS:
+        if rhythm.pace not in BY_DAYS or self.lead.rows or (until - known.since).days <= STALE_DAYS:
             return 0
         return rhythm.pause(*np.array([known.since, until], "datetime64[D]").astype(np.int64).tolist())
 
@@ -227,7 +230,8 @@ def which_resource(window: Window, today: date) -> Literal["detail", "history"]:
       monthly one would save none.
     """
     of_rows = window.of_rows(Rhythm.NONE)
-    if window.count is not None or (window.lead.periods and window.first is not None and not of_rows.is_calendar):
+    counts = bool(window.lead.rows) or (bool(window.lead.periods) and not of_rows.is_calendar)
+    if window.count is not None or (counts and window.first is not None):
         return "detail"
     reach = None if window.first is None else window.first_needed(window.first, of_rows)
     return "detail" if reach is not None and reach >= days_before(today, DETAIL_DAYS) else "history"

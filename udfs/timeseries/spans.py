@@ -84,12 +84,16 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Lead:
-    """What transforms need before the first row shown: periods, months and days; and a day that must be known."""
+    """What is needed before the first row shown: periods, months and days, and so many observations before those.
+
+    `since` is a day that must be known.
+    """
 
     periods: int = 0
     months: int = 0
     days: int = 0
     since: date | None = None
+    rows: int = 0
 
     def __add__(self, other: Lead) -> Lead:
         days = [day for day in (self.since, other.since) if day is not None]
@@ -98,6 +102,7 @@ class Lead:
             self.months + other.months,
             self.days + other.days,
             min(days) if days else None,
+            self.rows + other.rows,
         )
 
     @classmethod

@@ -33,6 +33,9 @@ DATE = "date"
 COMMON_ROWS = 1.25
 """Rows of one series for a row that several have in common: two calendars' holidays are never a quarter of the days."""
 
+COMMON_LEAD = 12
+"""Rows of each series among which one is common to all, however their rhythms differ: a year of months."""
+
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
@@ -67,10 +70,10 @@ def window_for(
     if first is not None and end is not None and _time(first) > _time(end, is_end=True):
         raise ArgumentError(f"start {first} lies after end {end}")
     lead = lead_of(steps)
-    if options.align is Align.INTERSECT and lead.periods:
-        lead = replace(lead, periods=ceil(lead.periods * COMMON_ROWS) + 1)
-    if options.fill in LOOKS_BACK:
-        lead += Lead(periods=1)
+    if options.align is Align.INTERSECT and steps:
+        lead = replace(lead, periods=ceil(lead.periods * COMMON_ROWS), rows=COMMON_LEAD)
+    elif options.fill in LOOKS_BACK or (steps and options.sees_filled and options.fill is not Fill.NONE):
+        lead += Lead(rows=1)
     partial = options.partial_of(steps)
     if options.freq.unit in FEWEST and partial is not Partial.KEEP:
         lead += Lead(periods=1)  # whether a series begins with a part of a period is told by the period before it

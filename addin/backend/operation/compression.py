@@ -10,6 +10,7 @@ from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from addin.backend.http import is_on_this_machine
+from addin.excel.assets import accepts_gzip
 
 LEAST_BYTES = 8 * 2**10
 """Below that an answer takes one or two packets anyway."""
@@ -55,14 +56,6 @@ class CompressAnswers:
             await send({**message, "body": body})
 
         await self._app(scope, receive, compressing)
-
-
-def accepts_gzip(headers: Headers) -> bool:
-    """Whether a caller says that it reads gzip."""
-    codings = headers.get("accept-encoding", "").lower().split(",")
-    return any(
-        coding.partition(";")[0].strip() == "gzip" and coding.partition(";")[2].strip() != "q=0" for coding in codings
-    )
 
 
 async def compressed(body: bytes, level: int) -> bytes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from typing import Iterable, NamedTuple
 
 MAX_CELLS = 2_000_000
 """A larger table keeps its size: Calc would be blocked for minutes."""
@@ -38,7 +38,8 @@ def grown(now: Area, wanted: Area) -> list[Area]:
     return areas
 
 
-def is_ours(formula: str, namespace: str) -> bool:
-    """Whether a formula calls one of our functions, outside of any text in quotes."""
+def is_ours(formula: str, namespace: str, functions: Iterable[str] = ()) -> bool:
+    """Whether a formula calls one of our `functions`, any if none is named, outside of any text in quotes."""
     unquoted = re.sub(r'"[^"]*"', '""', formula)
-    return re.search(rf"(?<![\w.]){re.escape(namespace)}\.\w+\(", unquoted, re.IGNORECASE) is not None
+    names = "|".join(functions) or r"\w+"
+    return re.search(rf"(?<![\w.]){re.escape(namespace)}\.(?:{names})\(", unquoted, re.IGNORECASE) is not None

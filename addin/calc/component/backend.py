@@ -35,9 +35,11 @@ TOO_MUCH = frozenset({400, 413, 422})
 class BackendError(Exception):
     """The backend did not answer; the message says why and what to do."""
 
-    def __init__(self, message: str, status: int = 0) -> None:
+    def __init__(self, message: str, status: int = 0, *, is_away: bool = False) -> None:
         super().__init__(message)
         self.status = status
+        self.is_away = is_away
+        """Whether nobody answered, so that the same call may be answered later."""
 
 
 class Address(NamedTuple):
@@ -79,6 +81,8 @@ class BackendClient:
         """The requests to the service that the backend spent on calls from here."""
         self.progress: dict[str, Any] = {}
         """How far the backend was with its last answer; empty when all was there."""
+        self.generation = 0
+        """The newest that the backend told: it grows whenever all that was kept of its answers is to be forgotten."""
         self.question: dict[str, Any] | None = None
         """The backend's question whether so many requests may be sent, while it is open."""
 
@@ -119,7 +123,18 @@ class BackendClient:
     def refresh(self, mode: str) -> dict[str, Any]:
         """Ask the backend for new values at the next batch: `stale` or `force`."""
         self._down_until = 0.0
-        return self._request("POST", "/refresh", {"mode": mode})
+        reply = self._request("POST", "/refresh", {"mode": mode})
+        self.generation = max(self.generation, int(reply.get("generation") or 0))
+        return reply
+
+    def is_there(self) -> bool:
+        """Whether the backend answers."""
+        self._down_until = 0.0
+        try:
+            self._request("GET", "/health")
+        except BackendError:
+            return False
+        return True
 
     def status(self) -> dict[str, Any]:
         """The backend's state."""
@@ -133,20 +148,21 @@ class BackendClient:
         if not isinstance(answers, list) or len(answers) != len(calls):
             raise BackendError(f"what answers at {self.address.url} is not the add-in's backend")
         self.requests += int(reply.get("requests") or 0)
+        self.generation = max(self.generation, int(reply.get("generation") or 0))
         self.progress = reply.get("progress") or {}
         self.question = reply.get("question")
         return answers
 
     def _request(self, method: str, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
         if self._clock() < self._down_until:
-            raise BackendError(self._down_because)
+            raise BackendError(self._down_because, is_away=True)
         try:
             status, content = self._exchange_again(method, path, body)
             reply = json.loads(content)
         except (OSError, http.client.HTTPException, ValueError) as error:
             self._down_until = self._clock() + DOWN_S
             self._down_because = self._why(error)
-            raise BackendError(self._down_because) from error
+            raise BackendError(self._down_because, is_away=True) from error
         if status != 200 or not isinstance(reply, dict):
             reason = reply.get("error") if isinstance(reply, dict) else None
             raise BackendError(f"the backend refused: {reason or f'status {status}'}", status)

@@ -28,11 +28,16 @@ class Function(NamedTuple):
     parameters: tuple[Parameter, ...]
     options_at: int | None
     """The index of the options among the arguments."""
+    is_report: bool = False
+    """Whether it tells what other calls did, such as which values are here: it is asked again behind them."""
 
 
 def functions_of(described: list[dict[str, Any]]) -> list[Function]:
     """The functions that the extension was built with."""
-    return [Function(d["id"], tuple(Parameter(**p) for p in d["parameters"]), d["options_at"]) for d in described]
+    return [
+        Function(d["id"], tuple(Parameter(**p) for p in d["parameters"]), d["options_at"], d.get("is_report", False))
+        for d in described
+    ]
 
 
 def call_of(function: Function, raw: tuple[Any, ...], days_later: int = 0) -> Call:

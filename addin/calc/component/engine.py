@@ -18,16 +18,41 @@ BATCH = 20_000
 STOP_S = 5.0
 """A post that is under way ends sooner."""
 
+CHECK_S = 10.0
+"""So long after the backend was heard of, somebody may have refreshed everything, whatever still counts as fresh."""
+
+RETRY_S = (2.0, 5.0, 10.0, 30.0)
+"""The waits before a backend that was away is looked for again; the last one repeats."""
+
 STOPPED = "stopped; press Refresh to load it"
 
 
 class Engine:
     """Answers calls from the cache, queues the others and fetches them in batches; threads may share it."""
 
-    def __init__(self, backend: BackendClient, cache: ResponseCache, functions: Mapping[str, Function]) -> None:
+    def __init__(
+        self,
+        backend: BackendClient,
+        cache: ResponseCache,
+        functions: Mapping[str, Function],
+        clock: Callable[[], float],
+    ) -> None:
         self.backend = backend
         self._cache = cache
         self._functions = functions
+        self._clock = clock
+        self._generation = 0
+        self._heard_at = clock()
+        self._is_renewed = False
+        self._lost: dict[Call, None] = {}
+        """Calls that were not answered because the backend was away."""
+        self._missed = 0
+        """How often it was found away since it last answered."""
+        self._turns = 0
+        self._reports: dict[Call, int] = {}
+        """Calls that report what others did, and the turn in which they were answered."""
+        self._last_turn = 0
+        """The turn in which another call was answered last."""
         self._queued: dict[Call, None] = {}
         self._lock = threading.Lock()
         self._traced: dict[Call, None] | None = None
@@ -116,11 +141,15 @@ class Engine:
         """Cache the answers that `ask` gives, or why there are none; returns the calls that are pending."""
         try:
             replies = ask(calls)
+            self._heard()
             answers = [
                 None if is_pending(reply) else value_of(reply, days_later_of(call))
                 for call, reply in zip(calls, replies)
             ]
         except BackendError as error:
+            if error.is_away:
+                self._missed = max(self._missed, 1)
+                self._lost.update(dict.fromkeys(calls))
             answers = [self._without(call, str(error)) for call in calls]
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             message = f"the backend's answer cannot be read ({error!r}); build the extension again"
@@ -128,11 +157,69 @@ class Engine:
         for call, answer in zip(calls, answers):
             if answer is not None:
                 self._cache.put(call, answer)
+        self._note([call for call, answer in zip(calls, answers) if answer is not None])
         return [call for call, answer in zip(calls, answers) if answer is None]
 
     def expire(self) -> None:
         """Fetch every call again from now on."""
         self._cache.expire()
+        self._generation, self._heard_at = self.backend.generation, self._clock()
+
+    @property
+    def is_unsure(self) -> bool:
+        """Whether the backend was not heard of for a while, in which somebody else may have refreshed everything."""
+        return self._clock() - self._heard_at >= CHECK_S
+
+    def look(self) -> None:
+        """Hear of the backend whether somebody refreshed everything: no value is fresh any more then."""
+        self._heard_at = self._clock()  # one look is enough, whatever comes of it
+        with suppress(BackendError):
+            self.backend.answers_so_far([])
+            self._heard()
+
+    def was_refreshed(self) -> bool:
+        """Whether somebody else refreshed everything since this was last asked."""
+        was, self._is_renewed = self._is_renewed, False
+        return was
+
+    @property
+    def retry_s(self) -> float | None:
+        """How long to wait until the backend is looked for again; None where no call waits for it."""
+        return RETRY_S[min(self._missed, len(RETRY_S)) - 1] if self._lost else None
+
+    def is_back(self) -> bool:
+        """Whether the backend, which was away, answers again; calls that it did not answer count as not asked then."""
+        if not self.backend.is_there():
+            self._missed += 1
+            return False
+        lost, self._lost, self._missed = self._lost, {}, 0
+        self._cache.expire_some(lost)
+        return True
+
+    def outdated_reports(self) -> list[Call]:
+        """The calls that report what others did, and were answered before others; they count as not asked."""
+        outdated = [call for call, turn in self._reports.items() if turn < self._last_turn]
+        for call in outdated:
+            del self._reports[call]
+        self._cache.expire_some(outdated)
+        return outdated
+
+    def _heard(self) -> None:
+        """The backend answered; what was kept before everything was refreshed is not fresh any more."""
+        self._heard_at, self._missed = self._clock(), 0
+        if self.backend.generation > self._generation:
+            if self._generation:
+                self._cache.expire()
+                self._is_renewed = True
+            self._generation = self.backend.generation
+
+    def _note(self, answered: Sequence[Call]) -> None:
+        """Remember in which order reports and other calls were answered."""
+        reports = [call for call in answered if self._functions[function_id(call)].is_report]
+        self._turns += 1
+        if len(reports) < len(answered):
+            self._last_turn = self._turns
+        self._reports.update(dict.fromkeys(reports, self._turns))
 
     @contextmanager
     def tracing(self) -> Iterator[dict[Call, None]]:

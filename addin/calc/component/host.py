@@ -9,7 +9,7 @@ from typing import Any, Callable
 import unohelper
 from com.sun.star.document import XDocumentEventListener
 
-from .calls import Call, Function, call_of
+from .calls import Call, Function, call_of, function_id
 from .documents import DayCounts, Situation, is_screenless, own_command_line, situation_of
 from .engine import Engine
 from .main_thread import MainThread
@@ -24,8 +24,8 @@ ROUNDS = 10
 class Host:
     """One for all documents of the process; `loaded` and `opened` get a document once its values are there.
 
-    `loaded` is for documents that a program loads without a window, `opened` for those in a window; `ask` shows the
-    backend's question in a window.
+    `call_again` lets a document's cells call our functions again. `loaded` is for documents that a program loads
+    without a window, `opened` for those in a window; `ask` shows the backend's question in a window.
     """
 
     def __init__(
@@ -33,16 +33,18 @@ class Host:
         context: Any,
         engine: Engine,
         *,
+        call_again: Callable[..., bool],
         loaded: Callable[[Any], None],
         opened: Callable[[Any], None],
         ask: Callable[[Any, dict[str, Any] | None], None],
     ) -> None:
         self.engine = engine
         self.main = MainThread(context)
+        self._call_again = call_again
         self._loaded = loaded
         self._results = Results()
         self._counts = DayCounts()
-        self._screen = Screen(self.main, engine, self._results, opened, ask)
+        self._screen = Screen(self.main, engine, self._results, opened, ask, call_again)
         self.refreshing = threading.Lock()
         """Held while a document is refreshed: two windows would expire each other's values and count their requests."""
         self.blocked: dict[str, list[str]] = {}
@@ -59,6 +61,8 @@ class Host:
             return NA
 
     def _result(self, call: Call, document: Any) -> Any:
+        if self.engine.is_unsure and not self.engine.is_tracing:
+            self._hear_of_refreshes(document)
         fresh = self.engine.fresh(call)
         if fresh is not None:
             return self._now(call, fresh.value, document)
@@ -71,6 +75,13 @@ class Host:
         self.engine.enqueue(call)
         self._will_come(document, situation)
         return self._results.later(call, cached.value if cached else None, waits=situation is Situation.SHOWN)
+
+    def _hear_of_refreshes(self, document: Any) -> None:
+        """Ask whether somebody refreshed everything: at once where cells need their values at once, else later."""
+        if self._situation(document) is Situation.SHOWN:
+            self._screen.fill_in_later(document_id(document), document)
+        else:
+            self.engine.look()
 
     def _now(self, call: Call, value: Value, document: Any) -> Any:
         """The result for a value that is there; only a table waits until Calc has calculated what is on the screen."""
@@ -100,6 +111,20 @@ class Host:
         """When the document's cells need their values."""
         return situation_of(document, screenless=self._screenless)
 
+    def work_out_stored(self, document: Any) -> None:
+        """Let no cell of a document that was just loaded show the number it was stored with."""
+        if self.situation(document) is Situation.SHOWN:
+            self._screen.keep(document_id(document), document)
+            self._call_again(document, tables=False)
+            return
+        identifier = document_id(document)
+        self._collecting.add(identifier)
+        try:
+            if self._call_again(document, tables=False):
+                document.calculate()
+        finally:
+            self._settle(document)
+
     def recalculate(self, document: Any) -> None:
         """Call every function of the document again and fill in what is new; returns when the values are there.
 
@@ -122,13 +147,20 @@ class Host:
     def _settle(self, document: Any) -> None:
         """Fetch what the document's cells have queued, until they queue nothing more."""
         for _ in range(ROUNDS):
-            calls = self.engine.take_queue()
+            calls = self.engine.take_queue() or self._reports_again(document)
             if not calls:
                 break
             self.engine.fetch(calls)
             self._results.push(self.engine.values(calls))
             document.calculate()
         self._collecting.discard(document_id(document))
+
+    def _reports_again(self, document: Any) -> list[Call]:
+        """The calls that report what others did, queued again behind these."""
+        reports = {function_id(call) for call in self.engine.outdated_reports()}
+        if reports and self._call_again(document, reports):
+            document.calculate()
+        return self.engine.take_queue()
 
 
 def document_id(document: Any) -> str:

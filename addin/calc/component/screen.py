@@ -5,11 +5,11 @@ from __future__ import annotations
 import threading
 import traceback
 from contextlib import suppress
-from typing import Any, Callable, Sequence
+from typing import Any, Callable, Iterable, Sequence
 
 from com.sun.star.uno import RuntimeException
 
-from .calls import Call
+from .calls import Call, function_id
 from .engine import Engine
 from .main_thread import MainThread
 from .report import loading
@@ -33,12 +33,16 @@ class Screen:
         results: Results,
         settled: Callable[[Any], None],
         ask: Callable[[Any, dict[str, Any] | None], None],
+        call_again: Callable[..., bool],
     ) -> None:
         self._main = main
         self._engine = engine
         self._results = results
         self._settled = settled
         self._ask = ask
+        self._call_again = call_again
+        self._documents: dict[str, Any] = {}
+        """The documents in windows whose cells called."""
         self._to_ask: dict[str, Any] = {}
         """Documents in whose windows the backend's question is to be shown, or taken away."""
         self._known: set[str] = set()
@@ -53,8 +57,13 @@ class Screen:
         """Whether cells of this document waited before."""
         return identifier in self._known
 
+    def keep(self, identifier: str, document: Any) -> None:
+        """Remember a document whose cells call."""
+        self._documents[identifier] = document
+
     def fill_in_later(self, identifier: str, document: Any) -> None:
         """A cell of the document waits: for its value, or until Calc has calculated what is on the screen."""
+        self.keep(identifier, document)
         if identifier not in self._known:
             self._known.add(identifier)
             self._opened.add(identifier)
@@ -81,15 +90,37 @@ class Screen:
 
     def _work(self) -> None:
         while True:
-            self._wake.wait()
-            self._wake.clear()
             try:
+                if not self._wake.wait(self._engine.retry_s):
+                    if self._engine.is_back():
+                        self._main.run(self._let_call_again)
+                    continue
+                self._wake.clear()
                 while self.fill_in():
                     pass
                 while not self._main.run(self._show_question) and not self._wake.wait(LOOK_S):
                     pass
+                self._look_behind()
             except Exception:  # noqa: BLE001 - the next call must find a worker
                 traceback.print_exc()
+
+    def _look_behind(self) -> None:
+        """Let cells call again whose values something else made untrue: a refresh elsewhere, or a call they tell of."""
+        if self._engine.is_unsure:
+            self._engine.look()
+        if self._engine.was_refreshed():
+            self._main.run(self._let_call_again)
+        elif reports := {function_id(call) for call in self._engine.outdated_reports()}:
+            self._main.run(lambda: self._let_call_again(reports))
+
+    def _let_call_again(self, functions: Iterable[str] = ()) -> None:
+        for identifier, document in list(self._documents.items()):
+            is_open = False
+            with suppress(RuntimeException, AttributeError):  # it was closed meanwhile
+                self._call_again(document, functions)
+                is_open = True
+            if not is_open:
+                del self._documents[identifier]
 
     def _take(self) -> list[Call]:
         self._results.deliver()

@@ -45,7 +45,7 @@ def fit_tables(document: Any, namespace: str, engine: Engine) -> Fitted:
             try:
                 fits = all(_is_empty(sheet, part) for part in grown(area, wanted))
                 if not fits:
-                    blocked.append(_cells(sheet, area).AbsoluteName.replace("$", ""))
+                    blocked.append(cells_of(sheet, area).AbsoluteName.replace("$", ""))
                 elif wanted != area:
                     _resize(sheet, area, wanted)
                     changed += 1
@@ -74,7 +74,7 @@ def _arrays(sheet: Any, namespace: str) -> Iterator[Area]:
         for y, row in enumerate(found.getFormulaArray()):
             for x, formula in enumerate(row):
                 if formula.startswith("{=") and is_ours(formula, namespace):
-                    yield _array_at(sheet, found.getCellByPosition(x, y))
+                    yield array_at(sheet, found.getCellByPosition(x, y))
 
 
 def _to_fit(document: Any, sheet: Any, areas: Iterable[Area], engine: Engine) -> list[Area]:
@@ -90,7 +90,8 @@ def _to_fit(document: Any, sheet: Any, areas: Iterable[Area], engine: Engine) ->
     return [area for area in areas if area not in fitting]
 
 
-def _array_at(sheet: Any, cell: Any) -> Area:
+def array_at(sheet: Any, cell: Any) -> Area:
+    """The area of the array formula that a cell belongs to."""
     cursor = sheet.createCursorByRange(cell)
     cursor.collapseToCurrentArray()
     place = cursor.getRangeAddress()
@@ -111,13 +112,13 @@ def _needed(document: Any, sheet: Any, area: Area, engine: Engine) -> tuple[Area
 
 
 def _is_empty(sheet: Any, area: Area) -> bool:
-    return not _cells(sheet, area).queryContentCells(FORMULA | CONSTANT).Count
+    return not cells_of(sheet, area).queryContentCells(FORMULA | CONSTANT).Count
 
 
 def _resize(sheet: Any, now: Area, wanted: Area) -> None:
     formula = _formula(sheet, now)
-    _cells(sheet, now).clearContents(FORMULA)
-    _cells(sheet, wanted).setArrayFormula(formula)
+    cells_of(sheet, now).clearContents(FORMULA)
+    cells_of(sheet, wanted).setArrayFormula(formula)
 
 
 def _show_dates(document: Any, sheet: Any, area: Area, answer: CachedAnswer | None) -> None:
@@ -136,7 +137,7 @@ def _show_dates(document: Any, sheet: Any, area: Area, answer: CachedAnswer | No
         code = DATE_FORMATS[kinds[column]] if column in kinds else "" if header else PLAIN_FORMAT
         if code and area.rows > header:
             below = Area(area.column + column, area.row + header, 1, area.rows - header)
-            _format(document, _cells(sheet, below), code)
+            _format(document, cells_of(sheet, below), code)
 
 
 def _format(document: Any, cells: Any, code: str) -> None:
@@ -162,11 +163,11 @@ def computed(document: Any, sheet: Any, formulas: Sequence[Sequence[str]]) -> li
         return None
     was_modified, undo = document.isModified(), document.getUndoManager()
     try:
-        with _unrecorded(undo):
+        with unrecorded(undo):
             cells.setFormulaArray(tuple(map(tuple, formulas)))
         return [[each if isinstance(each, float) else 0.0 for each in row] for row in cells.getDataArray()]
     finally:
-        with _unrecorded(undo):
+        with unrecorded(undo):
             cells.clearContents(FORMULA | CONSTANT)
         document.setModified(was_modified)
 
@@ -197,8 +198,8 @@ def calculate_out_of_sight(document: Any) -> None:
 
 
 @contextmanager
-def _unrecorded(undo: Any) -> Iterator[None]:
-    """One change that Undo does not record; Calc releases the lock by itself after it."""
+def unrecorded(undo: Any) -> Iterator[None]:
+    """Let one change not be recorded by Undo; Calc releases the lock by itself after it."""
     undo.lock()
     try:
         yield
@@ -206,7 +207,8 @@ def _unrecorded(undo: Any) -> Iterator[None]:
         undo.unlock()
 
 
-def _cells(sheet: Any, area: Area) -> Any:
+def cells_of(sheet: Any, area: Area) -> Any:
+    """The cells of an area."""
     return sheet.getCellRangeByPosition(area.column, area.row, area.column + area.columns - 1, area.row + area.rows - 1)
 
 

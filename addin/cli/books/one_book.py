@@ -11,7 +11,7 @@ from rich.text import Text
 
 from addin.cli.output import counted, plain_table, requests_text
 from addin.formulas import Area
-from addin.workbook.calculation.engine.engine import how_to_install, is_installed
+from addin.workbook.calculation.engine.process import how_to_install, is_installed
 from addin.workbook.refresh.dependencies import CellNote
 from addin.workbook.refresh.report import BookCost, Refreshed
 from dataservice.cli.printing import echo, printable

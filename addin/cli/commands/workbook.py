@@ -104,7 +104,7 @@ def _print_stale(cells: Sequence[CellNote]) -> None:
 
 def _print_unchecked(cells: Sequence[CellNote]) -> None:
     from addin.cli.output import counted
-    from addin.workbook.calculation.engine.engine import how_to_install
+    from addin.workbook.calculation.engine.process import how_to_install
 
     named = ", ".join(note.where for note in cells[:SHOWN_CELLS]) + (" …" if len(cells) > SHOWN_CELLS else "")
     echo(

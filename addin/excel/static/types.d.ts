@@ -26,6 +26,8 @@ interface Answer {
   type?: "date" | "datetime";
   error?: Code;
   message?: string;
+  /** The argument at fault, or `option` and the name of one. */
+  argument?: string;
   /** The kind of error (docs/errors.md), where it is known. */
   kind?: string;
   rows?: number;
@@ -72,58 +74,18 @@ type Cell =
 /** What a function returns to Excel: always rows, because the metadata says so. */
 type Result = Cell[][];
 
-/** What the server writes at the top of `functions.js`. */
+/** What the server writes into `functions.js`. */
 interface Configuration {
   version: string;
   namespace: string;
-  /** The backend's own address, with a slash at the end. */
-  base: string;
   /** The functions' ids. */
   functions: string[];
+  /** The most calls, bytes and values of a batch, and values of one call. */
   maxCalls: number;
   maxBytes: number;
+  maxValues: number;
+  maxCells: number;
   deadlineMs: number;
-}
-
-declare const CONFIGURATION: Configuration;
-
-/** `functions.js` contains this module's text. */
-declare const exchange: typeof import("./taskpane/data/exchange.js").exchange;
-declare const messageOf: typeof import("./taskpane/data/exchange.js").messageOf;
-
-/** What `functions.js` offers to the rest of the page. */
-interface PageAddin {
-  readonly configuration: Configuration;
-  /** The backend's address, with a slash at the end. */
-  readonly base: string;
-  /** May be changed while the page runs. */
-  deadlineMs: number;
-  /** Calls that wait for their answer. */
-  readonly waiting: number;
-  /** Since the page was loaded: calls Excel made, calls answered without the network, batches sent. */
-  readonly totals: Readonly<{ calls: number; remembered: number; batches: number }>;
-  /** Since the page was loaded: requests that answers cost, and batches without an answer, which may have cost more. */
-  readonly spent: Readonly<{ requests: number; unanswered: number }>;
-  /** The different calls made since `forget`, to ask what they would cost. */
-  calls(): Call[];
-  /** How far the calls are that were made together, in words too (empty when all are there), and the open question. */
-  readonly loading: Readonly<{ done: number; of: number; text: string; question: Question | null }>;
-  /** Call `listener` whenever `loading` may have changed; returns what ends that. */
-  onLoading(listener: () => void): () => void;
-  /** Call `listener` when a question was answered: cells that waited for that can be calculated again. */
-  onAnswered(listener: () => void): () => void;
-  /** Answer the open question. */
-  answerQuestion(id: number, load: boolean): Promise<void>;
-  /** Forget every answer: the next calls ask the backend again. */
-  forget(): void;
-  /** End what is on its way; its cells say that they were stopped, and nothing more is fetched for them. */
-  stop(): void;
-  /** Send this key with every batch (a shared deployment); it is held in memory only. */
-  useKey(key: string | null): void;
-  /** Call `listener` with every reply of the backend; returns what ends that. */
-  onReply(listener: (reply: Reply) => void): () => void;
-  /** Ask the backend for JSON; rejects with an `Error` whose message a user can read. */
-  ask(path: string, body?: unknown): Promise<any>;
 }
 
 type Scope = "selection" | "sheet" | "workbook";
@@ -152,16 +114,8 @@ interface RefreshOptions {
   mode?: "stale" | "force";
 }
 
-/** What `refresh.js` offers to the rest of the page. */
-interface PageRefresh {
-  /** Whether the content of a cell is a formula that calls one of our functions. */
-  isOurs(formula: unknown): boolean;
-  /** Recalculate our cells; a second call while one runs gets the same report. */
-  run(options?: RefreshOptions): Promise<RefreshReport>;
-  /** What the backend says a refresh would spend now, for the calls made since the last one. */
-  cost(mode?: "stale" | "force"): Promise<any>;
-  onReport(listener: (report: RefreshReport | Error) => void): () => void;
-}
+/** What `functions.js` offers to the rest of the page. */
+declare var DataServiceAddin: import("./functions/page.js").FunctionsPage;
 
-declare var DataServiceAddin: PageAddin;
-declare var DataServiceRefresh: PageRefresh;
+/** What `refresh.js` offers to the rest of the page. */
+declare var DataServiceRefresh: import("./workbook/refresh.js").Refreshes;

@@ -8,7 +8,7 @@ from typing import Annotated
 from addin.mcp.tool import Found, tool
 from addin.mcp.tools.records import OFFSET, field_names, limit, listed, listing_schema
 from dataservice.client import CurrentsResource, IndicesResource
-from udfs.arguments.kinds import Text
+from udfs.arguments.kinds import Flag, Text
 from udfs.engine.effects import need
 from udfs.functions.currents import CURRENT_FIELDS, DEFAULT_SORT, select_currents
 from udfs.functions.indices import INDEX_FIELDS
@@ -18,9 +18,11 @@ INDEX_SUMMARY = "slug, name, summary, category, value, observed_at, scale"
 
 CURRENT_SUMMARY = "slug, name, family, phrase, momentum_score, belief_score, maturity_stage"
 
+ORDER_BY = Text(help="the field to sort by; descending says in which direction", example="belief_score")
+
 SORT = Text(
-    help="the field to sort by: numbers highest first, text from A to Z; a minus before it turns this round",
-    example="-belief_score",
+    help="the older way: a field, numbers highest first, text from A to Z; a minus before it turns this round",
+    example="belief_score",
 )
 
 
@@ -45,6 +47,8 @@ async def list_indices(
 async def list_currents(
     slug: Annotated[str | None, Text(help="only this current", example="energy-repricing")] = None,
     family: Annotated[str | None, Text(help="only currents of this family", example="commodities")] = None,
+    order_by: Annotated[str | None, ORDER_BY] = None,
+    descending: Annotated[bool, Flag(help="with order_by: the highest, newest or last first")] = True,
     sort: Annotated[str, SORT] = DEFAULT_SORT,
     limit: Annotated[int, limit(1_000)] = 20,
     offset: Annotated[int, OFFSET] = 0,
@@ -55,5 +59,9 @@ async def list_currents(
     One request answers this for all currents.
     """
     currents = by_slug((await need(CurrentsResource())).value)
+    if order_by:
+        field = CURRENT_FIELDS.find(order_by, currents)
+        is_text = any(isinstance(CURRENT_FIELDS.value(each, field), str) for each in currents)
+        sort = field if descending is not is_text else f"-{field}"  # texts begin with A unless told otherwise
     found = select_currents(currents, slug=slug, family=family, sort=sort)
     return listed("currents", found, CURRENT_FIELDS, fields, most=limit, offset=offset)

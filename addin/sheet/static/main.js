@@ -1,5 +1,6 @@
 /// <reference path="types.d.ts" />
 // The page: opens the book, and joins the component, our functions and the lines around them.
+import { messageOf } from "../client/exchange.js";
 import { Book } from "./book.js";
 import { Calls } from "./calls.js";
 import { addLinksWithinBook, keepPastedTextText, splitPlace } from "./component.js";
@@ -15,6 +16,8 @@ const MOST_BYTES = 40 * 2 ** 20;
 let book;
 /** @type {string} */
 let templates;
+/** Books are numbered as they are chosen: the last one is shown, however long each takes. */
+let chosen = 0;
 /** The cell that was active when the model last said that something happened. */
 let active = "";
 
@@ -30,9 +33,9 @@ const text = new TextView();
 
 async function start() {
   element("sheet").classList.add("waiting");
-  const base = DataServiceAddin.base;
+  const turn = chosen;
   const [xml, described, opened, status] = await Promise.all([
-    fetch(new URL("sheet/component/o_spreadsheet.xml", base)).then((answer) => answer.text()),
+    fetch(new URL("../component/o_spreadsheet.xml", import.meta.url)).then((answer) => answer.text()),
     DataServiceAddin.ask("registry.json"),
     DataServiceAddin.ask("sheet/book"),
     DataServiceAddin.ask("status"),
@@ -48,7 +51,7 @@ async function start() {
   DataServiceAddin.onAnswered(() => book.evaluate(null));
   if (!status.key.set) line.complain("No API key is set: cells will say so. Keep one with: addin key set");
   listen();
-  await show(opened);
+  if (turn === chosen) await show(opened);
   globalThis.sheet = { calls, refresh, open, stop: () => calls.stop(), get book() { return book; } };
   document.documentElement.dataset.ready = "";
 }
@@ -107,12 +110,15 @@ async function refresh() {
 /** @param {File} file */
 async function open(file) {
   if (file.size > MOST_BYTES) return line.complain(`${file.name} is larger than 40 MB`);
+  const turn = ++chosen;
   try {
     const content = base64(new Uint8Array(await file.arrayBuffer()));
-    await show(await DataServiceAddin.ask("sheet/open", { name: file.name, content }));
+    const opened = await DataServiceAddin.ask("sheet/open", { name: file.name, content });
+    if (turn !== chosen) return; // another one was chosen meanwhile
+    await show(opened);
     line.complain(null);
   } catch (error) {
-    line.complain(`${file.name} cannot be opened: ${messageOf(error)}`);
+    if (turn === chosen) line.complain(`${file.name} cannot be opened: ${messageOf(error)}`);
   }
 }
 
@@ -161,7 +167,8 @@ function stop() {
 
 /** @param {KeyboardEvent} event */
 function onKey(event) {
-  const control = event.ctrlKey || event.metaKey;
+  // AltGr, which types signs, comes as Ctrl and Alt.
+  const control = (event.ctrlKey || event.metaKey) && !event.getModifierState("AltGraph");
   if (event.key === "F9") void refresh();
   else if (control && !event.altKey && event.key.toLowerCase() === "s") void download();
   else if (control && event.altKey && event.code === "KeyT") text.toggle();
@@ -175,11 +182,6 @@ function base64(bytes) {
   let binary = "";
   for (let at = 0; at < bytes.length; at += 0x8000) binary += String.fromCharCode(...bytes.subarray(at, at + 0x8000));
   return btoa(binary);
-}
-
-/** @param {unknown} error */
-function messageOf(error) {
-  return error instanceof Error ? error.message : String(error);
 }
 
 start().catch((error) => {

@@ -5,18 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from addin.formulas import MAX_COLUMN, MAX_ROW, Area, Unworkable
+from addin.formulas import Area, Unworkable
+from addin.workbook.calculation.analysis import analysed
+from addin.workbook.calculation.engine.process import DYNAMIC, PLAIN
 from addin.workbook.calculation.influence import Calculation, Influence, Place, SheetArea
 from addin.workbook.calculation.lexer import ShapeReader, area_of
 from addin.workbook.calculation.names import BookNames, quoted
-from addin.workbook.calculation.rewriting import analysed
-from addin.workbook.calculation.shapes import (
-    NUMBER_OF_CELL,
-    Fixed,
-    Shape,
-    SpillOf,
-    ThisRow,
-)
+from addin.workbook.calculation.shapes import Answer, Fixed, Piece, Shape, SpillOf, ThisRow
 from addin.workbook.ooxml.book import Book
 from addin.workbook.ooxml.cellformulas import Formula
 from addin.workbook.ooxml.positions import CellIndex
@@ -30,8 +25,6 @@ class BookFormula:
     formula: Formula
     shape: Shape
     references: Sequence[str]
-    number: int
-    """Its number among the formulas of the book, by which the engine's answers name it."""
     areas: list[SheetArea]
     """The areas that it refers to, each with its sheet."""
 
@@ -40,48 +33,45 @@ class BookFormula:
         """Whether it may fill more cells than its own."""
         return self.formula.is_array
 
+    @property
+    def kind(self) -> str:
+        """What it is to an engine; an array formula that cannot grow is its area."""
+        if not self.is_array:
+            return PLAIN
+        area = self.formula.area
+        return DYNAMIC if self.formula.is_dynamic else str(Area(*area[:4]))
+
     def __str__(self) -> str:
         return str(Area(*self.place[1], *self.place[1], sheet=self.place[0]))
 
-    def refusal(self) -> str:
-        """Why it cannot be worked out, before anything is tried; empty where it can."""
-        if self.shape.refused or not self.shape.intersected or self.is_array:
-            return self.shape.refused
-        for each in self.shape.intersected:
-            reference = self.references[each] if isinstance(each, int) else ""
-            area = area_of(reference) if ":" in reference else None  # most name one cell
-            if isinstance(each, Fixed) or (area is not None and not area.is_cell):
-                return "it takes one cell of a range, and is no array formula"
-        return ""
+    def engine_text(self, spills: Mapping[Place, Area], answers: Sequence[str] = ()) -> str:
+        """The formula as an engine gets it.
 
-    def engine_text(self, spills: Mapping[Place, Area]) -> str:
-        """The formula as the engine gets it; `spills` has the area that each array formula fills now."""
-        written, number = self.shape.written, self._number_text()
-        text = written(self.references, number) if written else "".join(self._pieces(number, spills))
-        if not self.shape.may_be_table or self.is_array:
-            return f"={text}"
-        return f"=DSSINGLE({number},{str(self.shape.shows_first).upper()},{text})"
+        `spills` has the area that each array formula fills now, `answers` where each call of ours finds its answer.
+        """
+        written = self.shape.written
+        return "=" + (written(self.references) if written else self.text_of(self.shape.pieces, spills, answers))
 
-    def _number_text(self) -> str:
-        """What gives the formula's number: the same in all copies, because the engine reads equal formulas once."""
-        others = self.number - self.place[1][0] * MAX_COLUMN - self.place[1][1]
-        return str(self.number) if self.is_array else f"ROW()*{MAX_COLUMN}+COLUMN()+{others}"
+    def text_of(self, pieces: Iterable[Piece], spills: Mapping[Place, Area], answers: Sequence[str]) -> str:
+        """A part of the formula as an engine gets it."""
+        return "".join(self._text(piece, spills, answers) for piece in pieces)
 
-    def _pieces(self, number: str, spills: Mapping[Place, Area]) -> Iterator[str]:
-        for piece in self.shape.pieces:
-            match piece:
-                case str():
-                    yield piece
-                case Fixed():
-                    yield piece.text
-                case SpillOf():
-                    yield self._spilled(piece, spills)
-                case ThisRow():
-                    area = piece.area
-                    inside = area.first_row <= self.place[1][0] <= area.last_row
-                    yield quoted(_in_row(area, self.place[1][0])) if inside else "#VALUE!"
-                case _:
-                    yield number if piece == NUMBER_OF_CELL else self.references[piece]
+    def _text(self, piece: Piece, spills: Mapping[Place, Area], answers: Sequence[str]) -> str:
+        match piece:
+            case str():
+                return piece
+            case int():
+                return self.references[piece]
+            case Fixed():
+                return piece.text
+            case Answer():
+                return answers[piece.site]
+            case SpillOf():
+                return self._spilled(piece, spills)
+            case ThisRow():
+                area = piece.area
+                inside = area.first_row <= self.place[1][0] <= area.last_row
+                return quoted(_in_row(area, self.place[1][0])) if inside else "#VALUE!"
 
     def anchors(self) -> list[Place]:
         """The cells whose spills it refers to."""
@@ -95,7 +85,7 @@ class BookFormula:
     def _spilled(self, piece: SpillOf, spills: Mapping[Place, Area]) -> str:
         place = self._anchor(piece.reference)
         if place is None or place not in spills:
-            return "#REF!"
+            return f"{self.references[piece.reference]}#"  # the engine knows what it fills
         area = spills[place]
         return quoted(Area(area.first_row, area.first_column, area.last_row, area.last_column, place[0]))
 
@@ -112,7 +102,6 @@ class FormulaReader:
         self._namespace = namespace
         self._shapes: dict[tuple[str, str], Shape] = {}
         self._names: dict[str, BookNames] = {}
-        self._numbers = {name: place * MAX_ROW * MAX_COLUMN * 2 for place, name in enumerate(book.sheet_names)}
         self._reader = ShapeReader()
 
     def all(self) -> Iterator[BookFormula]:
@@ -134,9 +123,8 @@ class FormulaReader:
             areas = [area for each in references if (area := area_of(each)) is not None]
         if shape.areas or shape.rows:
             areas = [*areas, *shape.areas, *(_in_row(area, place[1][0]) for area in shape.rows)]
-        number = self._numbers[sheet] + place[1][0] * MAX_COLUMN + place[1][1]
         placed = [(area.sheet or sheet, area) for area in areas]
-        return BookFormula(place, formula, shape, references, number, placed)
+        return BookFormula(place, formula, shape, references, placed)
 
     def _known(self, reference: str) -> str:
         """A reference with its sheet's name as the tab has it, which is how the engine knows it."""

@@ -1,33 +1,36 @@
 """Working out the formulas of a book that rest on our values, and telling which results are proven.
 
-First the engine works the book out with the values that the file holds. What it does not reproduce is unproven: that
-formula and whatever rests on it keep their old values. Then the new values go in, calls of ours are answered in passes
-until nothing new is asked, and the rest is read.
+The book is worked out twice: with the values that the file holds, to see what of it is reproduced, and with the new
+ones. What is written has to be what Excel would show, see `addin.workbook.calculation.proof`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
 from addin.workbook.calculation.book_formulas import BookFormula, resting_on
-from addin.workbook.calculation.engine.engine import Engine, Evaluated
-from addin.workbook.calculation.engine_book import EngineBook, cells_of_formula
-from addin.workbook.calculation.functions import doubtful
+from addin.workbook.calculation.circles import in_circles
+from addin.workbook.calculation.engine_book import EngineBook, as_engine, cells_of_formula
+from addin.workbook.calculation.engines import Engines
+from addin.workbook.calculation.functions import differs, outside_of_values
+from addin.workbook.calculation.hoisting import Hoisted
 from addin.workbook.calculation.influence import Place, by_sheet
-from addin.workbook.calculation.results import doubt_about, is_reproduced, is_same, to_cell, to_engine
+from addin.workbook.calculation.proof import Proof
+from addin.workbook.calculation.results import IN_A_CIRCLE, doubt_about, is_reproduced, is_same, to_cell, to_engine
+from addin.workbook.calculation.simple_stage import SimpleStage
 from addin.workbook.ooxml.book import Book
 from udfs.cells import Scalar
 
 MAX_PASSES = 20
 """How many times calls of ours may wait for the answers of others."""
 
-OTHER_BRANCH = "it takes another branch than before, and nothing shows that this one is worked out right"
 AS_SHOWN = "the book calculates with the digits that cells show (precision as displayed)"
 RESTS_ON_UNPROVEN = "it rests on a cell that is left as it was"
+FINDS_UNPROVEN = "it finds its cells while it calculates, and some are left as they were"
 NOT_REPRODUCED = "the value in the file could not be worked out from the other values in it"
+HIDDEN_ROWS = "it may leave out rows that are hidden or filtered"
 
 
 @dataclass(slots=True)
@@ -45,82 +48,97 @@ class Result:
     """The keys of the calls of ours that it made."""
 
 
+@dataclass(slots=True)
+class _Run:
+    """The book with its new values in the engines."""
+
+    cells: EngineBook
+    hoisted: Hoisted
+    simple: Mapping[Place, Any]
+    """What the simple formulas came to."""
+
+
 class BookCalculation:
     """The calculation of one book: `prove`, then `change`, `evaluate` until nothing is asked, then `results`.
 
     Every step raises `EngineFailedError`.
     """
 
-    def __init__(self, book: Book, formulas: Sequence[BookFormula], engine: Engine) -> None:
+    def __init__(self, book: Book, formulas: Sequence[BookFormula], engines: Engines) -> None:
         self._book = book
-        self._engine = engine
+        self._engines = engines
         self._formulas = {formula.place: formula for formula in formulas}
-        self._numbers = {formula.number: formula for formula in formulas}
-        self._cells = EngineBook(book, engine, self._formulas)
         self._unproven: dict[Place, str] = {}
         self._left: set[Place] = set()
         self._accepted: set[Place] = set()
-        self._before: Mapping[int, Mapping[int, list[str]]] = {}
-        self._chosen: dict[int, Mapping[int, list[str]]] = {}
-        self._reproduced: dict[Place, Any] = {}
-        self.used: dict[int, list[str]] = {}
-        """The keys of the calls of ours that each formula made, by the formula's number."""
-        self._doubts: dict[int, str] = {}
-        self._doubtful: dict[tuple[int, bool], str] = {}
+        self._before: dict[Place, Any] = {}
+        """What the compared formulas came to with the values of the file."""
         self._compared = _comparable(self._formulas)
-        self._as_shown = book.calculates_as_shown
+        self._changed: dict[Place, Any] = {}
+        self._simple = SimpleStage(book, {}, frozenset())
+        self._run: _Run | None = None
+        self._answers: dict[str, Any] = {}
+
+    @property
+    def used(self) -> Mapping[Place, Sequence[str]]:
+        """The keys of the calls of ours that each formula made."""
+        return {place: list(keys) for place, keys in self._run.hoisted.used.items()} if self._run else {}
 
     def prove(self) -> None:
         """Work the book out with the values of the file, and mark what is not reproduced as unproven."""
         for place, formula in self._formulas.items():
             if why := self._refusal(formula):
                 self._unproven[place] = why
-        # Any other formula shows its stored value in the first run.
-        begin = [
-            formula
-            for place, formula in self._formulas.items()
-            if place not in self._unproven and (place in self._compared or not formula.formula.is_calculated)
-        ]
-        self._cells.load(begin)
-        compared = [each for each in begin if each.place in self._compared and each.place not in self._unproven]
-        with ThreadPoolExecutor(1) as other:  # the engine works while the file is read
-            evaluated = other.submit(self._engine.evaluate, {})
-            old = [self._old(each) for each in compared]
-            self._take(evaluated.result())
-        self._before = dict(self._chosen)
-        found = self._cells.values(begin)
-        for formula, value in zip(compared, old, strict=True):
-            place = formula.place
-            if place not in self._unproven:
-                self._reproduced[place] = found[place]
-                if not is_reproduced(value, found[place]):
-                    self._unproven[place] = NOT_REPRODUCED
-        begun = set(found)
-        self._cells.put_values(self._formulas[place] for place in begun & self._unproven.keys())
-        others = (place for place in self._formulas if place not in begun and place not in self._unproven)
-        self._cells.put_formulas(self._formulas[place] for place in others)
+        for place in in_circles(self._formulas):
+            self._unproven.setdefault(place, IN_A_CIRCLE)
+        compared = self._compared - self._unproven.keys()
+        self._simple = SimpleStage(self._book, self._formulas, self._formulas.keys() - self._unproven.keys())
+        self._before = self._simple.worked_out(self._engines, {}, compared)
+        others = compared - self._simple.places
+        if others:
+            cells = EngineBook(self._book, self._engines.formulon, self._formulas)
+            cells.load(others, {place: self._before[place] for place in self._simple.places & self._before.keys()})
+            self._engines.formulon.evaluate()
+            self._before |= cells.values([self._formulas[place] for place in others])
+            self._unproven |= cells.unreadable
+        for place, found in self._before.items():
+            if place not in self._unproven and not is_reproduced(self._old(self._formulas[place]), found):
+                self._unproven[place] = NOT_REPRODUCED
 
     def change(self, cells: Mapping[Place, Scalar]) -> None:
         """Put new values of ours into their cells."""
-        self._cells.put([(sheet, *spot, False, to_engine(value)) for (sheet, spot), value in cells.items()])
-        self._cells.respill(self._cells.read_spills(), self._unproven)
-
-    def evaluate(self, answers: Mapping[str, Any]) -> Mapping[str, list[Any]]:
-        """Work everything out with these further answers; the calls of ours that are asked now, by key."""
-        asked = self._evaluate(answers)
-        for _ in range(MAX_PASSES):
-            moved = set() if asked else self._cells.moved_spills()
-            if not moved:
-                break
-            self._cells.respill(moved, self._unproven)
-            asked = self._evaluate({})
-        return asked
+        self._changed = as_engine(cells)
+        self._run = None
 
     def accept(self, places: Iterable[Place]) -> None:
         """Take the values that these formulas have in the file as right, without working them out."""
-        formulas = [self._formulas[place] for place in places if place not in self._unproven]
-        self._accepted |= {formula.place for formula in formulas}
-        self._cells.put_values(formulas)
+        self._accepted |= {place for place in places if place not in self._unproven}
+        self._run = None
+
+    def evaluate(self, answers: Mapping[str, Any]) -> Mapping[str, list[Any]]:
+        """Work everything out with these further answers; the calls of ours that are asked now, by key."""
+        self._answers |= answers
+        run = self._run = self._run or self._begun()
+        asked: dict[str, list[Any]] = {}
+        for _ in range(MAX_PASSES if run.cells.live else 0):
+            goes_on, asked = run.hoisted.step()
+            if not goes_on:
+                break
+            self._engines.formulon.evaluate()
+        return asked
+
+    def _begun(self) -> _Run:
+        """Put the book with the new values into the engines."""
+        live = self._formulas.keys() - self._unproven.keys() - self._accepted
+        simple = self._simple.worked_out(self._engines, self._changed, live)
+        others = live - simple.keys()
+        cells = EngineBook(self._book, self._engines.formulon, self._formulas)
+        if others:
+            cells.load(others, {**self._changed, **simple})
+            self._engines.formulon.evaluate()
+        hoisted = Hoisted(cells, self._answers)
+        hoisted.begin()
+        return _Run(cells, hoisted, simple)
 
     def leave(self, places: Iterable[Place]) -> None:
         """Leave what rests on these cells of ours at its old value, because they keep theirs."""
@@ -128,62 +146,57 @@ class BookCalculation:
 
     def leave_users(self, failed: Mapping[str, str]) -> None:
         """Leave the formulas with a value in the file that used one of these answers, for the reason it has."""
-        for number, used in self.used.items():
-            why = next((failed[key] for key in used if key in failed), "")
-            formula = self._numbers[number]
-            if why and formula.formula.is_calculated:
-                self._unproven.setdefault(formula.place, why)
+        for place, keys in self.used.items():
+            why = next((failed[key] for key in keys if key in failed), "")
+            if why and self._formulas[place].formula.is_calculated:
+                self._unproven.setdefault(place, why)
 
     def results(self) -> list[Result]:
-        """What became of every formula."""
-        found = self._cells.values(list(self._formulas.values()))
-        unchanged = {place for place, rows in self._reproduced.items() if is_same(rows, found[place])} | self._accepted
-        others = self._taking_other_branches()
+        """Every formula with its new value, or with its old one and why it stays."""
+        run = self._run = self._run or self._begun()
+        found = {**run.simple, **run.cells.values([self._formulas[place] for place in run.cells.live])}
+        unchanged = {place for place, rows in self._before.items() if is_same(rows, found.get(place))} | self._accepted
+        doubts = {**run.cells.unreadable, **self._simple.doubts}
+        doubts |= dict.fromkeys(run.hoisted.waiting, "a call of ours in it was not answered")
+        doubtful = run.cells.live - self._unproven.keys() - doubts.keys() - unchanged
+        if doubtful:
+            proof = Proof(run.cells, self._engines, found, reproduced=self._before.keys() - self._unproven.keys())
+            doubts |= proof.doubts([self._formulas[place] for place in doubtful])
         for place, formula in self._formulas.items():
             if place in self._unproven or place in unchanged:
                 continue
-            if why := self._doubts.get(formula.number) or doubt_about(formula, found[place]):
+            if why := doubts.get(place) or doubt_about(formula, found[place]):
                 self._unproven[place] = why
-            elif formula.number in others and place in self._compared:
-                self._unproven[place] = OTHER_BRANCH
+        return self._told(found, unchanged)
+
+    def _told(self, found: Mapping[Place, Any], unchanged: set[Place]) -> list[Result]:
         tainted = self._resting_on_unproven()
         results = []
+        used = self.used
         for place, formula in self._formulas.items():
             why = self._unproven.get(place, "")
             if why in ("", NOT_REPRODUCED):
                 why = tainted.get(place, why)
-            is_old = why or place in unchanged
-            shown = found[place]
-            if is_old:
+            if why or place in unchanged:
                 value, rows = self._old_shown(formula)
             else:
-                value, rows = (shown, ()) if type(shown) is float else _shown(shown)
-            used = self.used.get(formula.number, ())
-            results.append(Result(formula, value, rows, why, place in self._compared, used))
+                value, rows = _shown(found[place])
+            results.append(Result(formula, value, rows, why, place in self._compared, used.get(place, ())))
         return results
 
     def _refusal(self, formula: BookFormula) -> str:
         """Why a formula is not even tried; empty where it is."""
-        if self._as_shown:
+        if self._book.calculates_as_shown:
             return AS_SHOWN
         shape = formula.shape
-        key = id(shape), formula.place in self._compared
-        why = self._doubtful.get(key)
-        if why is None:
-            why = "it is random" if shape.is_random else doubtful(shape.functions, compared=key[1])
-            self._doubtful[key] = why
-        return (formula.refusal() if shape.refused or shape.intersected else "") or why
-
-    def _evaluate(self, answers: Mapping[str, Any]) -> Mapping[str, list[Any]]:
-        return self._take(self._engine.evaluate(answers))
-
-    def _take(self, found: Evaluated) -> Mapping[str, list[Any]]:
-        """Note what an evaluation came to; the calls that are asked."""
-        self.used.update(found.used)
-        self._chosen.update(found.chosen)
-        self._doubts.update(found.doubts)
-        self._unproven.update({place: why for place, why in self._cells.unreadable.items() if place in self._formulas})
-        return found.asked
+        if shape.refused:
+            return shape.refused
+        if shape.sees_rows and any(self._book.hides_rows(name) for name in self._book.sheet_names):
+            return HIDDEN_ROWS
+        if shape.is_random:
+            return "it is random"
+        is_compared = formula.place in self._compared
+        return outside_of_values(shape.functions) or ("" if is_compared else differs(shape.uses))
 
     def _old(self, formula: BookFormula) -> Any:
         """What the file holds for a formula, as the engine would give it."""
@@ -203,15 +216,6 @@ class BookCalculation:
         rows = range(area.first_row, area.last_row + 1)
         return value, [[sheet.value((row, column)) for column in columns] for row in rows]
 
-    def _taking_other_branches(self) -> set[int]:
-        """The numbers of the formulas one of whose conditions came to something to which it did not come before."""
-        changed = {number: now for number, now in self._chosen.items() if now != self._before.get(number)}
-        return {
-            number
-            for number, now in changed.items()
-            if any(not set(seen) <= set(self._before.get(number, {}).get(site, ())) for site, seen in now.items())
-        }
-
     def _resting_on_unproven(self) -> dict[Place, str]:
         """Every formula that rests on an unproven one, with the reason."""
         unproven = [self._formulas[place] for place in self._unproven]
@@ -221,9 +225,19 @@ class BookCalculation:
         reached = {formula.place for formula in resting_on(self._formulas.values(), cells)}
         reasons = dict.fromkeys(reached, RESTS_ON_UNPROVEN)
         for place, formula in self._formulas.items():
-            if place not in reached and formula.shape.finds_cells:
-                reasons[place] = "it finds its cells while it calculates, and some are left as they were"
+            if place not in reached and formula.shape.finds_cells and _may_find(formula, cells):
+                reasons[place] = FINDS_UNPROVEN
         return reasons
+
+
+def _may_find(formula: BookFormula, cells: Mapping[str, object]) -> bool:
+    """Whether a formula may find one of these cells, by sheet, while it calculates.
+
+    Moved and built ranges stay on their sheet; a text, or a name that nobody read, may name any.
+    """
+    if formula.shape.hides_references or "INDIRECT" in formula.shape.functions:
+        return True
+    return not cells.keys().isdisjoint({formula.place[0], *(sheet for sheet, _ in formula.areas)})
 
 
 def _shown(found: Any) -> tuple[Scalar, Sequence[Sequence[Scalar]]]:

@@ -1,135 +1,174 @@
-"""The cells of a book in the engine: put there with their values or formulas, kept up with spills, read back."""
+"""The cells of a book in an engine: formulas where they are worked out, values everywhere else."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Any
 
 from addin.formulas import Area
 from addin.workbook.calculation.book_formulas import BookFormula
-from addin.workbook.calculation.engine.engine import Engine, EngineCell, EngineFailedError
-from addin.workbook.calculation.influence import Place
-from addin.workbook.calculation.results import IN_A_CIRCLE, is_circle, to_engine
+from addin.workbook.calculation.engine.process import DYNAMIC, VALUE, Engine, EngineCell, EngineFailedError
+from addin.workbook.calculation.influence import Place, SheetArea
+from addin.workbook.calculation.names import quoted
+from addin.workbook.calculation.results import to_engine
 from addin.workbook.ooxml.book import Book
 from addin.workbook.ooxml.errors import WorkbookError
-from addin.workbook.ooxml.positions import Spot, address, area_of
+from addin.workbook.ooxml.positions import Spot
 from addin.workbook.ooxml.sheet import Sheet
+from udfs.cells import Scalar
+
+ANSWERS = "answers"
+"""The sheet of the engine's copy that holds what calls of ours were answered; another name where the book has it."""
 
 
 @dataclass
 class EngineBook:
-    """Those sheets of a book that its `formulas` need, in the engine."""
+    """Those sheets of a book that its `formulas` need, in an engine."""
 
     book: Book
     engine: Engine
     formulas: Mapping[Place, BookFormula]
+    """All formulas that belong to the calculation."""
+    live: set[Place] = field(default_factory=set)
+    """Those of them that the engine works out; the others show their values."""
     unreadable: dict[Place, str] = field(default_factory=dict)
     """The formulas that the engine cannot read, with its reason."""
+    _answers: dict[Place, list[str]] = field(default_factory=dict)
+    _next_row: int = 1
+    _width: int = 1
     _spills: dict[Place, Area] = field(default_factory=dict)
 
-    def load(self, begin: Sequence[BookFormula]) -> None:
-        """Put all values of the file in, but the formulas of `begin` instead of theirs."""
-        self.read_spills()
-        filled: dict[str, set[Spot]] = {}
-        for formula in begin:
-            sheet, spot = formula.place
-            here = filled.setdefault(sheet, set())
-            here.add(spot)
-            if formula.formula.filled:
-                here.update(spot for _, spot in cells_of_formula(formula))
-        cells = [*self._plain_cells(filled), *map(self._formula_cell, begin)]
-        self._refuse(self.engine.load(self.book.sheet_names, cells))
+    @property
+    def sheets(self) -> list[str]:
+        """The names of the sheets in the engine."""
+        return [*self.book.sheet_names, self._answer_sheet]
 
-    def _plain_cells(self, filled: Mapping[str, AbstractSet[Spot]]) -> Iterator[EngineCell]:
-        """The values of the sheets that are needed, but of the cells in `filled`."""
+    def spilled(self, formula: BookFormula) -> list[SheetArea]:
+        """The areas of the spills that a formula refers to, as far as they are values in the engine."""
+        return [(anchor[0], self._spills[anchor]) for anchor in formula.anchors() if anchor in self._spills]
+
+    @property
+    def answer_cells(self) -> list[Place]:
+        """The cells with the answers of calls."""
+        name = self._answer_sheet
+        return [(name, (row, column)) for row in range(1, self._next_row) for column in range(1, self._width + 1)]
+
+    def filled(self, sheet: str, area: Area) -> Iterator[Place]:
+        """The cells of an area that hold something."""
+        name = self.book.known_name(sheet)
+        yield from ((name, spot) for spot in self._sheet(name).spots_in(area))
+
+    @property
+    def _answer_sheet(self) -> str:
+        taken = {name.casefold() for name in self.book.sheet_names}
+        return next(name for name in (f"{ANSWERS}{'_' * n}" for n in range(100)) if name not in taken)
+
+    def load(self, live: Iterable[Place], values: Mapping[Place, Any]) -> None:
+        """Put the book in: formulas where they are `live`, these `values` in other cells, else those of the file."""
+        self.live = set(live)
+        self._spills = self._fixed_spills()
+        filled: set[Place] = {cell for place in self.live for cell in cells_of_formula(self.formulas[place])}
+        given = (each for each in values.items() if each[1] is not None)
+        cells: list[EngineCell] = [(sheet, *spot, VALUE, value) for (sheet, spot), value in given]
         for name in self._sheets_needed():
-            sheet, others = self._sheet(name), filled.get(name, frozenset())
+            sheet = self._sheet(name)
             for spot in sheet.filled():
-                if spot not in others:
-                    yield name, *spot, False, to_engine(sheet.value(spot))
+                if (name, spot) not in filled and (name, spot) not in values:
+                    value = to_engine(sheet.value(spot))
+                    if value is not None:
+                        cells.append((name, *spot, VALUE, value))
+        for place in self.live:
+            formula = self.formulas[place]
+            self._answers[place] = [self._place_for(1, 1) for _ in formula.shape.sites]
+            cells.append(self._cell(formula))
+        waiting = [(self._answer_sheet, row, 1, VALUE, {"error": "#N/A"}) for row in range(1, self._next_row)]
+        self._refuse(self.engine.load(self.sheets, [*cells, *waiting]))
 
-    def put_values(self, formulas: Iterable[BookFormula]) -> None:
-        """Put the values of the file in place of formulas."""
+    def answer(self, answers: Mapping[tuple[Place, int], Any]) -> None:
+        """Put what calls of ours were answered, a value or rows, where their formulas find it."""
         cells: list[EngineCell] = []
-        for formula in formulas:
-            sheet = self._sheet(formula.place[0])
-            cells += [(name, *spot, False, to_engine(sheet.value(spot))) for name, spot in cells_of_formula(formula)]
-        self.put(cells)
-
-    def put_formulas(self, formulas: Iterable[BookFormula]) -> None:
-        """Put formulas in place of the values of the file."""
-        cells: list[EngineCell] = []
-        for formula in formulas:
-            others = (cell for cell in cells_of_formula(formula) if cell != formula.place)
-            cells += [(sheet, *spot, False, None) for sheet, spot in others]
-            cells.append(self._formula_cell(formula))
-        self.put(cells)
+        changed: set[Place] = set()
+        sheet = self._answer_sheet
+        for (place, site), answer in answers.items():
+            rows = answer if isinstance(answer, list) else [[answer]]
+            if (len(rows), len(rows[0])) == (1, 1):
+                row = int(self._answers[place][site].rpartition("$")[2])
+                cells.append((sheet, row, 1, VALUE, rows[0][0]))
+                continue
+            first = self._next_row
+            self._answers[place][site] = self._place_for(len(rows), len(rows[0]))
+            changed.add(place)
+            cells += [
+                (sheet, first + down, 1 + right, VALUE, value)
+                for down, row_values in enumerate(rows)
+                for right, value in enumerate(row_values)
+            ]
+        formulas = [self._cell(self.formulas[place]) for place in changed]
+        # A table has to stay one: an ordinary formula would take one cell of it.
+        self.put([*cells, *((sheet, row, column, DYNAMIC, text) for sheet, row, column, _, text in formulas)])
 
     def put(self, cells: Sequence[EngineCell]) -> None:
         """Put other contents into cells."""
         if cells:
             self._refuse(self.engine.set(cells))
 
-    def read_spills(self) -> set[Place]:
-        """Look up in the file the area of every spill that is referred to; those whose area is another one now."""
-        moved = set()
-        for anchor in {anchor for formula in self._with_spills() for anchor in formula.anchors()}:
-            if anchor in self.formulas and anchor in self._spills:
-                continue
-            area = self._sheet(anchor[0]).array_at(anchor[1])
-            if area is None and anchor in self.formulas:
-                area = Area(*anchor[1], *anchor[1])
-            if area is not None and self._spills.get(anchor) != area:
-                self._spills[anchor] = area
-                moved.add(anchor)
-        return moved
-
-    def moved_spills(self) -> set[Place]:
-        """The spills referred to whose size has changed in the engine."""
-        anchors = [anchor for anchor in self._spills if anchor in self.formulas]
-        extents = self.engine.extents([(sheet, address(spot)) for sheet, spot in anchors])
-        moved = set()
-        for anchor, extent in zip(anchors, extents, strict=True):
-            area = _extent(extent, anchor)
-            if self._spills[anchor] != area:
-                self._spills[anchor] = area
-                moved.add(anchor)
-        return moved
-
-    def respill(self, moved: set[Place], left: Iterable[Place]) -> None:
-        """Write the formulas again that refer to a spill of another size, but those in `left`."""
-        skipped = set(left)
-        formulas = [formula for formula in self._with_spills() if formula.place not in skipped]
-        self.put([self._formula_cell(formula) for formula in formulas if moved.intersection(formula.anchors())])
-
-    def _with_spills(self) -> list[BookFormula]:
-        return [formula for formula in self.formulas.values() if formula.shape.spills]
+    def text_of(self, formula: BookFormula, pieces: Iterable[Any]) -> tuple[str, int, int, str]:
+        """A part of a formula, to be worked out in its cell."""
+        (sheet, spot), answers = formula.place, self._answers.get(formula.place, ())
+        return sheet, *spot, f"={formula.text_of(pieces, self._spills, answers)}"
 
     def values(self, formulas: Sequence[BookFormula]) -> dict[Place, Any]:
         """What the engine shows in the cells of formulas: a value, of an array formula its rows."""
-        arrays = [formula for formula in formulas if formula.is_array]
+        arrays = [formula.place for formula in formulas if formula.is_array]
         single = [formula.place for formula in formulas if not formula.is_array]
-        values = self.engine.values(single)
-        found: dict[Place, Any] = dict(zip(single, values, strict=True))
+        found: dict[Place, Any] = dict(zip(single, self.engine.values(single), strict=True)) if single else {}
         found.update(self._tables(arrays))
         return found
 
-    def _tables(self, arrays: Sequence[BookFormula]) -> dict[Place, list[list[Any]]]:
+    def _tables(self, arrays: Sequence[Place]) -> dict[Place, list[list[Any]]]:
         """What the engine shows in the areas that array formulas fill there."""
-        names = [(formula.place[0], address(formula.place[1])) for formula in arrays]
-        extents = zip(arrays, self.engine.extents(names) if names else (), strict=True)
-        areas = {formula.place: _extent(extent, formula.place) for formula, extent in extents}
-        cells = [(place[0], spot) for place, area in areas.items() for spot in _spots(area)]
-        values = iter(self.engine.values(cells) if cells else ())
+        if not arrays:
+            return {}
+        sizes = dict(zip(arrays, (each or (1, 1) for each in self.engine.extents(arrays)), strict=True))
+        cells = [
+            (sheet, (spot[0] + down, spot[1] + right))
+            for (sheet, spot), (height, width) in sizes.items()
+            for down in range(height)
+            for right in range(width)
+        ]
+        values = iter(self.engine.values(cells))
         return {
-            place: [
-                [next(values) for _ in range(area.first_column, area.last_column + 1)]
-                for _ in range(area.first_row, area.last_row + 1)
-            ]
-            for place, area in areas.items()
+            place: [[next(values) for _ in range(width)] for _ in range(height)]
+            for place, (height, width) in sizes.items()
         }
+
+    def shown(self, area: Area, sheet: str) -> list[list[Any]]:
+        """What the cells of an area show in the engine; of one that runs to the sheet's end, the part that is used."""
+        used = self._sheet(area.sheet or sheet).used_part(area) if area.last_row - area.first_row > 10_000 else area
+        columns = range(used.first_column, used.last_column + 1)
+        rows = range(used.first_row, used.last_row + 1)
+        name = self.book.known_name(area.sheet or sheet)
+        values = iter(self.engine.values([(name, (row, column)) for row in rows for column in columns]))
+        return [[next(values) for _ in columns] for _ in rows]
+
+    def _fixed_spills(self) -> dict[Place, Area]:
+        """The areas, as the file has them, of those spills referred to that are values in the engine."""
+        anchors = {anchor for formula in self.formulas.values() for anchor in formula.anchors()} - self.live
+        found = {anchor: self._sheet(anchor[0]).array_at(anchor[1]) for anchor in anchors}
+        return {anchor: area for anchor, area in found.items() if area is not None}
+
+    def _place_for(self, height: int, width: int) -> str:
+        row = self._next_row
+        self._next_row += height
+        self._width = max(self._width, width)
+        if (height, width) == (1, 1):
+            return f"'{self._answer_sheet}'!$A${row}"
+        return quoted(Area(row, 1, row + height - 1, width, self._answer_sheet), fixed=True)
+
+    def _cell(self, formula: BookFormula) -> EngineCell:
+        sheet, row, column, text = self.text_of(formula, formula.shape.pieces)
+        return sheet, row, column, formula.kind, text
 
     def _sheet(self, name: str) -> Sheet:
         try:
@@ -145,14 +184,9 @@ class EngineBook:
         everything = any(formula.shape.finds_cells for formula in self.formulas.values())
         return [name for name in self.book.sheet_names if everything or name.casefold() in used]
 
-    def _formula_cell(self, formula: BookFormula) -> EngineCell:
-        sheet, (row, column) = formula.place
-        return sheet, row, column, True, formula.engine_text(self._spills)
-
     def _refuse(self, failed: Sequence[Sequence[Any]]) -> None:
         for sheet, row, column, why in failed:
-            told = IN_A_CIRCLE if is_circle(why) else f"the calculation engine cannot read it ({why})"
-            self.unreadable[sheet, (row, column)] = told
+            self.unreadable[sheet, (row, column)] = f"the calculation engine cannot read it ({why})"
 
 
 def cells_of_formula(formula: BookFormula) -> list[Place]:
@@ -162,12 +196,11 @@ def cells_of_formula(formula: BookFormula) -> list[Place]:
     return [(formula.place[0], spot) for spot in _spots(formula.formula.area)]
 
 
-def _spots(area: Area) -> list[tuple[int, int]]:
+def _spots(area: Area) -> Iterator[Spot]:
     rows, columns = range(area.first_row, area.last_row + 1), range(area.first_column, area.last_column + 1)
-    return [(row, column) for row in rows for column in columns]
+    yield from ((row, column) for row in rows for column in columns)
 
 
-def _extent(text: str | None, anchor: Place) -> Area:
-    """The area that the engine names, with or without its sheet; one cell where it names none."""
-    area = area_of(text.rpartition("!")[2].replace("$", "")) if text else None
-    return area or Area(*anchor[1], *anchor[1])
+def as_engine(values: Mapping[Place, Scalar]) -> dict[Place, Any]:
+    """Values of cells as an engine gets them."""
+    return {place: to_engine(value) for place, value in values.items()}

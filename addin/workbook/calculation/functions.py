@@ -1,20 +1,19 @@
-"""Functions in formulas: how files write their names, ours and those of spreadsheets, and which the engine works out.
+"""Functions in formulas: how files write their names, ours and others, and how often they came out right.
 
-What it works out as spreadsheets do was measured, see `docs.generate.calculation`.
+This was measured against results that Excel itself had shown, see `docs.generate.calculation`.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 from addin.workbook.calculation.lexer import Token
 from addin.workbook.calculation.shapes import DEPENDS_ON_THE_PROGRAM
-
-EQUAL, DIFFERS, REFUSED = "equal", "differs", "refused"
 
 _MEASURED = Path(__file__).with_name("functions.json")
 
@@ -59,24 +58,60 @@ def plain_name(written: str) -> str:
     return plain
 
 
+class Measured(NamedTuple):
+    """How often the engine came to what Excel itself had shown."""
+
+    lines: int
+    """Formulas with this function whose result by Excel is known."""
+    right: int
+    wrong: Mapping[str, float]
+    """The kinds of arguments with which it came to something else at least once, and the share that was right."""
+    by_excel: bool = True
+    """Whether these results are Excel's; else they are LibreOffice's, or follow from the function's definition."""
+
+    @property
+    def is_known(self) -> bool:
+        """Whether anything can be said about it; without Excel's results it must never have been wrong."""
+        return self.by_excel or self.lines == self.right
+
+
+ALMOST_ALWAYS = 0.9
+"""A share of right results below which not even a second engine is believed: both may be wrong alike."""
+
+
 @cache
-def measured() -> dict[str, str]:
-    """Each measured function with its outcome: `equal`, `differs` or `refused`."""
-    found: dict[str, str] = json.loads(_MEASURED.read_text(encoding="utf-8"))
-    return found
+def measured() -> dict[str, Measured]:
+    """Each function that was compared with Excel's own results."""
+    found = json.loads(_MEASURED.read_text(encoding="utf-8"))
+    return {name: Measured(**each) for name, each in found.items()}
 
 
-def doubtful(functions: AbstractSet[str], *, compared: bool) -> str:
-    """Why a formula with these functions is not worked out; empty where it is.
+def all_measured(functions: AbstractSet[str]) -> bool:
+    """Whether every one of these functions, and at least one, was compared with Excel."""
+    return bool(functions) and functions <= measured().keys()
 
-    What could be compared with the file may call functions that were never measured; nothing may call one that differs.
-    """
+
+def outside_of_values(functions: AbstractSet[str]) -> str:
+    """Why a formula with these functions is never worked out; empty where it is."""
     if outside := sorted(functions & DEPENDS_ON_THE_PROGRAM):
         return f"{outside[0]} depends on more than values"
-    for name in sorted(functions):
-        outcome = measured().get(name)
-        if outcome in (DIFFERS, REFUSED):
-            return f"{name} is not worked out as spreadsheets do"
-        if outcome is None and not compared:
-            return f"{name} is not known to be worked out as spreadsheets do, and there was no value to compare with"
+    return ""
+
+
+def differs(uses: AbstractSet[tuple[str, str]]) -> str:
+    """Why a formula with these functions and kinds of arguments is not worked out; empty where it may be."""
+    for name, kinds in sorted(uses):
+        if name in measured() and measured()[name].wrong.get(kinds, 1.0) < ALMOST_ALWAYS:
+            return f"{name} often came to something else than Excel shows"
+    return ""
+
+
+def needs_judge(uses: AbstractSet[tuple[str, str]]) -> str:
+    """Why a formula with these functions and kinds of arguments needs a second engine; empty where it does not."""
+    for name, kinds in sorted(uses):
+        known = measured().get(name)
+        if known is None or not known.is_known:
+            return f"{name} was never compared with Excel"
+        if kinds in known.wrong:
+            return f"{name} did not always come to what Excel shows"
     return ""

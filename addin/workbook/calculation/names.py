@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from addin.formulas import Area, Unworkable
+from addin.workbook.calculation.analysis import analysed
 from addin.workbook.calculation.lexer import HOLE, area_of, shape_of
-from addin.workbook.calculation.rewriting import analysed
-from addin.workbook.calculation.shapes import Fixed, Piece, Replacement, Shape, SpillOf, ThisRow
+from addin.workbook.calculation.shapes import (
+    Fixed,
+    Guard,
+    Lookup,
+    Piece,
+    Replacement,
+    Shape,
+    SpillOf,
+    ThisRow,
+)
 from addin.workbook.ooxml.book import Book
 from addin.workbook.ooxml.tables import Table
 
@@ -41,7 +50,7 @@ class BookNames:
         if self._depth >= MAX_DEPTH:
             return Replacement(refused=f"the name {plain[:60]} stands for itself")
         shape, references = shape_of(definition.removeprefix("="))
-        if any("$" not in each or "!" not in each for each in references):
+        if not all(map(is_fixed, references)):
             return Replacement(refused=f"the name {plain[:60]} means another place in every cell")
         if shape == HOLE and (area := area_of(references[0])) is not None:
             return self._area(area)
@@ -77,17 +86,40 @@ class BookNames:
     def _formula(self, name: str, inner: Shape, references: list[str]) -> Replacement:
         if inner.refused or any(isinstance(piece, SpillOf | ThisRow) for piece in inner.pieces):
             return Replacement(refused=f"the name {name[:60]}: {inner.refused or 'it depends on the cell'}")
-        pieces: list[Piece] = ["("]
-        for piece in inner.pieces:
-            if isinstance(piece, int) and piece >= 0:
-                found = self._area(area_of(references[piece]) or Area(1, 1, 1, 1))
-                if found.refused or found.area is None:
-                    return found
-                inner.areas.append(found.area)
-                pieces += found.pieces
-            else:
-                pieces.append(piece)
-        return Replacement((*pieces, ")"), inner=inner)
+        areas: list[Piece] = []
+        for reference in references:
+            found = self._area(area_of(reference) or Area(1, 1, 1, 1))
+            if found.refused or found.area is None:
+                return found
+            inner.areas.append(found.area)
+            areas += found.pieces
+
+        def settled(pieces: Sequence[Piece]) -> tuple[Piece, ...]:
+            return tuple(areas[piece] if isinstance(piece, int) else piece for piece in pieces)
+
+        inner.sites = [
+            replace(
+                site,
+                arguments=tuple(map(settled, site.arguments)),
+                guards=tuple(Guard(settled(guard.pieces), guard.wanted) for guard in site.guards),
+            )
+            for site in inner.sites
+        ]
+        inner.lookups = [Lookup(settled(each.wanted), settled(each.among)) for each in inner.lookups]
+        return Replacement(("(", *settled(inner.pieces), ")"), inner=inner)
+
+
+_CORNERS = re.compile(r"\$[A-Za-z]{1,3}\$[0-9]{1,7}|\$[A-Za-z]{1,3}(?=:|$)|\$[0-9]{1,7}(?=:|$)")
+
+
+def is_fixed(reference: str) -> bool:
+    """Whether a reference in a defined name means the same cells wherever the name stands.
+
+    >>> is_fixed("S!$A$1:$B$2"), is_fixed("S!$B1"), is_fixed("S!A$1:A$3"), is_fixed("$A$1"), is_fixed("S!$A:$B")
+    (True, False, False, False, True)
+    """
+    _, bang, cells = reference.rpartition("!")
+    return bool(bang) and not _CORNERS.sub("", cells).strip(":")
 
 
 def quoted(area: Area, *, fixed: bool = False) -> str:

@@ -6,6 +6,8 @@ from datetime import date
 from typing import Any
 
 from addin.workbook.calculation.book_formulas import BookFormula
+from addin.workbook.calculation.functions import all_measured
+from addin.workbook.calculation.shapes import Shape
 from addin.workbook.ooxml.stored import ERROR_CODES
 from udfs.cells import Scalar, serial
 from udfs.errors import CellError, ErrorCode
@@ -19,6 +21,14 @@ IN_A_CIRCLE = (
     "it refers to itself, directly or through other cells: end the circle, or let a program calculate it (--engine)"
 )
 """What the user should know where the engine found no order."""
+
+NEAR = 2e-14
+"""Relative distance below which two numbers may have the same 15 digits, which spreadsheets count as equal."""
+
+CANCELLING = frozenset(["SIN", "COS", "TAN", "COT", "SEC", "CSC", "SINH", "TANH", "COTH", "CSCH"])
+"""Functions that lose all digits near a multiple of π."""
+LOST = (1e-9, 1e9)
+"""Beyond these sizes their results are nothing but the rounding of the argument."""
 
 TINY = 1e-13
 """A sum or difference below this may be rounding alone, of which spreadsheets make 0 in some places."""
@@ -85,8 +95,16 @@ def doubt_about(formula: BookFormula, found: Any) -> str:
     return ""
 
 
+def is_lost(shape: Shape, value: Any) -> bool:
+    """Whether a value is nothing but what rounding left of an angle."""
+    is_number = type(value) is float and value != 0
+    return is_number and bool(shape.functions & CANCELLING) and not LOST[0] < abs(value) < LOST[1]
+
+
 def _doubt_about_value(value: Any, formula: BookFormula) -> str:
     if type(value) is float:
+        if is_lost(formula.shape, value):
+            return "its value is what rounding left of an angle, which programs show differently"
         if value and -TINY < value < TINY and formula.shape.joins_or_subtracts:
             return "its value may be nothing but rounding, which programs show differently"
     elif type(value) is str and len(value) > MAX_TEXT:
@@ -97,7 +115,7 @@ def _doubt_about_value(value: Any, formula: BookFormula) -> str:
             return IN_A_CIRCLE
         if code not in ERROR_CODES:
             return f"the calculation engine gave no value ({code.strip('#').lower()})"
-        if code in ("#NAME?", "#SPILL!", "#CALC!"):
+        if code in ("#SPILL!", "#CALC!") or (code == "#NAME?" and not all_measured(formula.shape.functions)):
             return f"the calculation engine came to {code}"
     return ""
 

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Sequence, Set
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from addin.formulas import Area
+from addin.workbook.calculation.analysis import analysed
 from addin.workbook.calculation.book_formulas import BookFormula
 from addin.workbook.calculation.calculation import MAX_PASSES
-from addin.workbook.calculation.engine.engine import EngineFailedError, FormualizerEngine
-from addin.workbook.calculation.functions import doubtful, plain_name
-from addin.workbook.calculation.lexer import Token, area_of, shape_of, tokens
-from addin.workbook.calculation.results import doubt_about, to_cell
-from addin.workbook.calculation.rewriting import analysed
+from addin.workbook.calculation.engine.process import DYNAMIC, VALUE, EngineFailedError
+from addin.workbook.calculation.engines import Engines
+from addin.workbook.calculation.functions import needs_judge, outside_of_values
+from addin.workbook.calculation.lexer import shape_of
+from addin.workbook.calculation.names import quoted
+from addin.workbook.calculation.results import doubt_about, is_reproduced, to_cell
 from addin.workbook.calculation.shapes import Replacement
 from addin.workbook.ooxml.cellformulas import Formula
 from udfs.cells import Scalar
 
-_SHEET = "Formula"
+_SHEET, _ANSWERS = "Formula", "answers"
 _OUTSIDE = "means nothing outside of a workbook; give the value itself, text in double quotes"
 
 
@@ -30,12 +32,8 @@ _SPACE_BEFORE_BRACKET = re.compile(r"""("[^"]*"|'[^']*')|(?<=[\w.])\s+(?=\()""")
 class _NoNames:
     """Outside of a book no name stands for anything, but those that the formula itself gives (`LET`, `LAMBDA`)."""
 
-    given: Set[str]
-
     def name(self, text: str) -> Replacement:
         """A refusal for every name from outside."""
-        if text.casefold() in self.given:
-            return Replacement((text,))
         return Replacement(refused=f"{text[:60]} {_OUTSIDE}")
 
     def table(self, text: str) -> Replacement:
@@ -51,31 +49,11 @@ def read_single(formula: str, namespace: str) -> BookFormula:
     """The formula, ready to be worked out; raises `EngineFailedError`, which says why it cannot be."""
     plain = _SPACE_BEFORE_BRACKET.sub(r"\1", formula.strip().removeprefix("="))
     key, references = shape_of(plain)
-    shape = analysed(key, _NoNames(_names_given(tokens(key) or [])), namespace)
+    shape = analysed(key, _NoNames(), namespace)
     why = f"a reference to cells {_OUTSIDE}" if references else shape.refused
-    if why := why or doubtful(shape.functions, compared=False):
+    if why := why or outside_of_values(shape.functions):
         raise EngineFailedError(f"{formula[:80]}: {why}")
-    return BookFormula((_SHEET, (1, 1)), Formula(formula, (1, 1), is_array=True, is_dynamic=True), shape, (), 1, [])
-
-
-def _names_given(read: Sequence[Token]) -> set[str]:
-    """The names that `LET` and `LAMBDA` introduce, in lower case."""
-    found = set()
-    solid = [token for token in read if token.kind != "space"]
-    inside: list[tuple[str, int]] = []  # each open bracket: whose it is, and how many arguments it had so far
-    for before, token, after in zip([None, *solid], solid, [*solid[1:], None], strict=False):
-        if token.kind in ("call", "open"):
-            inside.append((plain_name(token.text.rstrip("(")), 0))
-        elif token.kind == "close" and inside:
-            inside.pop()
-        elif token.kind == "separator" and inside:
-            inside[-1] = (inside[-1][0], inside[-1][1] + 1)
-        elif token.kind == "name" and inside and before and after:
-            owner, place = inside[-1]
-            gives = owner == "LAMBDA" or (owner == "LET" and place % 2 == 0)
-            if gives and before.kind in ("call", "separator") and after.kind == "separator":
-                found.add(token.text.casefold())
-    return found
+    return BookFormula((_SHEET, (1, 1)), Formula(formula, (1, 1), is_array=True, is_dynamic=True), shape, (), [])
 
 
 async def worked_out(
@@ -85,21 +63,92 @@ async def worked_out(
 
     Raises `EngineFailedError`.
     """
-    with FormualizerEngine(now=now) as engine:
-        failed = engine.load([_SHEET], [(_SHEET, 1, 1, True, formula.engine_text({}))])
-        if failed:
-            raise EngineFailedError(f"{formula.formula.text[:80]}: {failed[0][3]}")
-        answers: dict[str, Any] = {}
-        for _ in range(MAX_PASSES):
-            asked = engine.evaluate(answers).asked
-            if not asked:
-                break
-            answers = dict(zip(asked, await ask(list(asked.values())), strict=True))
-        extent = engine.extents([(_SHEET, "A1")])[0]
-        area = (area_of(extent.rpartition("!")[2]) if extent else None) or Area(1, 1, 1, 1)
-        columns = range(1, area.last_column + 1)
-        values = engine.values([(_SHEET, (row, column)) for row in range(1, area.last_row + 1) for column in columns])
-    rows = [values[at : at + len(columns)] for at in range(0, len(values), len(columns))]
-    if why := doubt_about(formula, rows):
-        raise EngineFailedError(f"{formula.formula.text[:80]}: {why}")
+    with Engines(now=now) as engines:
+        calls = _Calls(formula, engines)
+        await calls.answer(ask)
+        rows = calls.rows(formula.shape.pieces)
+        why = doubt_about(formula, rows) or (needs_judge(formula.shape.uses) and not _agrees(engines, calls, rows))
+    if why:
+        told = why if isinstance(why, str) else needs_judge(formula.shape.uses)
+        raise EngineFailedError(f"{formula.formula.text[:80]}: {told}")
     return [[to_cell(value) for value in row] for row in rows]
+
+
+class _Calls:
+    """The calls of ours in one formula, each answered once what it rests on is known."""
+
+    def __init__(self, formula: BookFormula, engines: Engines) -> None:
+        self.formula = formula
+        self._engine = engines.formulon
+        self.cells: list[tuple[str, int, int, str, Any]] = []
+        """The answers as cells of a sheet of their own."""
+        self._places = ["#N/A"] * len(formula.shape.sites)
+        self._row = 1
+        self._engine.load([_SHEET, _ANSWERS], [])
+
+    async def answer(self, ask: Callable[[Sequence[list[Any]]], Awaitable[Sequence[Any]]]) -> None:
+        """Ask until every call that is made has its answer."""
+        open_sites = set(range(len(self.formula.shape.sites)))
+        for _ in range(MAX_PASSES):
+            ready = [site for site in sorted(open_sites) if not self.formula.shape.sites[site].needs & open_sites]
+            made = {site: call for site in ready if (call := self._call(site)) is not None}
+            open_sites -= set(ready)
+            if made:
+                answers = await ask(list(made.values()))
+                self._put(dict(zip(made, answers, strict=True)))
+            if not open_sites:
+                break
+
+    def rows(self, pieces: Sequence[Any]) -> list[list[Any]]:
+        """What a part of the formula comes to; raises `EngineFailedError`."""
+        found = self._engine.arrays([(_SHEET, 1, 1, self.text(pieces))])[0]
+        if found is None:
+            raise EngineFailedError(f"{self.formula.formula.text[:80]}: the formula cannot be read")
+        return found
+
+    def text(self, pieces: Sequence[Any]) -> str:
+        """A part of the formula as an engine gets it."""
+        return f"={self.formula.text_of(pieces, {}, self._places)}"
+
+    def _call(self, number: int) -> list[Any] | None:
+        """The call with its arguments; None where the formula comes to its value without it."""
+        site = self.formula.shape.sites[number]
+        for guard in site.guards:
+            if guard.wanted not in [value for row in self.rows(guard.pieces) for value in row]:
+                return None
+        if site.constants is not None:
+            return [site.name, *site.constants]
+        arguments = [self.rows(pieces) if pieces else None for pieces in site.arguments]
+        return [site.name, *map(_one_or_rows, arguments)]
+
+    def _put(self, answers: Mapping[int, Any]) -> None:
+        cells = []
+        for site, answer in answers.items():
+            rows = answer if isinstance(answer, list) else [[answer]]
+            last = self._row + len(rows) - 1
+            area = quoted(Area(self._row, 1, last, len(rows[0]), _ANSWERS), fixed=True)
+            self._places[site] = area
+            cells += [
+                (_ANSWERS, self._row + down, 1 + right, VALUE, value)
+                for down, row in enumerate(rows)
+                for right, value in enumerate(row)
+            ]
+            self._row = last + 1
+        self.cells += cells
+        self._engine.set(cells)
+        self._engine.evaluate()
+
+
+def _one_or_rows(rows: list[list[Any]] | None) -> Any:
+    return rows[0][0] if rows and (len(rows), len(rows[0])) == (1, 1) else rows
+
+
+def _agrees(engines: Engines, calls: _Calls, rows: list[list[Any]]) -> bool:
+    """Whether a second engine comes to the same value; of several values nobody asks it."""
+    engine = engines.formualizer
+    if engine is None or (len(rows), len(rows[0])) != (1, 1):
+        return False
+    text = calls.text(calls.formula.shape.pieces)
+    engine.load([_SHEET, _ANSWERS], [*calls.cells, (_SHEET, 1, 1, DYNAMIC, text)])
+    engine.evaluate()
+    return is_reproduced(rows[0][0], engine.values([(_SHEET, (1, 1))])[0])

@@ -23,6 +23,7 @@ from addin.workbook.ooxml.xmlpart import xml_bytes
 _RELATIONSHIP_ID = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
 
 _FIXED = r"(?:\$[A-Z]{1,3}\$\d{1,7}|\$[A-Z]{1,3}(?=:)|(?<=:)\$[A-Z]{1,3}|\$\d{1,7}(?=:)|(?<=:)\$\d{1,7})"
+_HIDDEN_ROW = re.compile(rb"""<(?:\w+:)?row [^>]*\bhidden=["'](?:1|true)""")
 _FIXED_AREA = re.compile(rf"=\s*(?:'(?:[^']|'')+'|[^\W\d][\w.]*)!{_FIXED}(?::{_FIXED})?\s*", re.IGNORECASE)
 """A definition that means the same cells wherever its name stands: nothing is relative, and nothing is computed."""
 
@@ -183,6 +184,10 @@ class Book:
         """Whether dates are counted from 1904, as old books from a Mac do."""
         properties = self._workbook.find(f"{{{MAIN}}}workbookPr")
         return properties is not None and properties.get("date1904") in ("1", "true")
+
+    def hides_rows(self, name: str) -> bool:
+        """Whether rows of a sheet are hidden, by hand or by a filter."""
+        return _HIDDEN_ROW.search(self.package.text(self._parts[name])) is not None
 
     @property
     def calculates_as_shown(self) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 
 from addin.formulas import Area, Named, ParsedCall, Spill, Unworkable, references
@@ -44,13 +44,15 @@ class CellReference:
 
     `=A1`, `=A1&""` (a blank cell stays blank), `=HYPERLINK(A1)`, `=HYPERLINK(A1,"Open")`, `=IF(A1="","",A1)`,
     `=IF(A2="",B1,A2)`, `=IF(A1&""="name","Name",A1)`, `=IF(A1="","","More")` and `=IF(A1="","",HYPERLINK(A1,"Open"))`.
-    `label` is shown instead of what the cell holds.
+    `label` is shown instead of what the cell holds; `=IF(ISERR(A1),"",…)` around any of them is `blank_if_failed`.
     """
 
     source: Area
     as_text: bool = False
     label: str | None = None
     substitute: Substitute | None = None
+    blank_if_failed: bool = False
+    """Whether an error other than `#N/A` in the cell shows as nothing."""
 
     @property
     def cells(self) -> tuple[Area, ...]:
@@ -76,12 +78,16 @@ _CELL_REFERENCES = tuple(
     )
 )
 """The forms that `cell_reference` recognizes, without white space."""
+_BLANK_IF_FAILED = re.compile(rf'=?IF\(ISERR\({_SOURCE}\),"",(?P<shown>.+)\)', re.IGNORECASE)
 _SHOWN_AS_THEY_ARE = (_CELL_REFERENCES[0], _CELL_REFERENCES[4])
 _BEGINNING = re.compile(rf'=?(?:HYPERLINK\(|IF\([^="]+(?:&"")?="[^"]*",|{_SOURCE}(?:$|&""))', re.IGNORECASE)
 
 
 def cell_reference(formula: str) -> CellReference | None:
     """The cell that the formula only shows; None for a formula that does anything else."""
+    if (guarded := _BLANK_IF_FAILED.fullmatch(formula)) is not None:
+        reference, source = cell_reference(guarded["shown"]), _cell(guarded["source"])
+        return replace(reference, blank_if_failed=True) if reference and reference.source == source else None
     if _BEGINNING.match(formula) is None:  # nearly all end here
         return None
     for pattern in _CELL_REFERENCES:

@@ -35,7 +35,7 @@ from addin.workbook.refresh.dependencies import (
     cell_reference,
 )
 from udfs.cells import Scalar
-from udfs.errors import CellError
+from udfs.errors import CellError, ErrorCode
 
 MAX_ARGUMENT_CELLS = 100_000
 """More names than any service has; of a reference to whole columns only the used part counts."""
@@ -123,6 +123,8 @@ def arguments(book: Book, call: ParsedCall, sheet: str) -> list[Any]:
 def referenced_value(book: Book, reference: CellReference, sheet: str) -> Scalar:
     """What a formula shows that only shows another cell; a blank cell shows as 0, as in every spreadsheet."""
     value = _shown(book, reference.source, sheet)
+    if reference.blank_if_failed and isinstance(value, CellError) and value.code is not ErrorCode.NA:
+        return ""
     if (instead := reference.substitute) is not None:
         if isinstance(value, CellError):
             return value

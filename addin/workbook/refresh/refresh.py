@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from addin.formulas import stored_form
-from addin.workbook.calculation.engine.engine import is_installed
+from addin.workbook.calculation.engine.process import is_installed
 from addin.workbook.calculation.influence import Place
 from addin.workbook.ooxml.book import Book
 from addin.workbook.ooxml.errors import WorkbookError, any_failure_explained

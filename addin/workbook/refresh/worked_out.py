@@ -15,7 +15,8 @@ from typing import Any, Self, TypeAlias
 
 from addin.workbook.calculation.book_formulas import BookFormula, FormulaReader, is_root, may_rest_on_ours, resting_on
 from addin.workbook.calculation.calculation import MAX_PASSES, BookCalculation, Result
-from addin.workbook.calculation.engine.engine import EngineFailedError, FormualizerEngine, is_installed
+from addin.workbook.calculation.engine.process import EngineFailedError, is_installed
+from addin.workbook.calculation.engines import Engines
 from addin.workbook.calculation.influence import Place, by_sheet
 from addin.workbook.calculation.results import to_engine
 from addin.workbook.ooxml.book import Book
@@ -57,7 +58,7 @@ class Working:
         """The formulas that rest on a value of ours; of the others, what cannot be worked out is as it was."""
         self._book = book
         self._now = now
-        self._engine: FormualizerEngine | None = None
+        self._engines: Engines | None = None
         self._calculation: BookCalculation | None = None
         self._failure = ""
         self._calls: dict[str, Call] = {}
@@ -75,8 +76,7 @@ class Working:
     async def preview(self, ask: Asking) -> list[tuple[Place, Call]]:
         """The calls of ours that the formulas would make now, as far as is known from the answers that `ask` has."""
         used = await self._passes(ask)
-        places = {formula.number: formula.place for formula in self.formulas}
-        return [(places[number], self._calls[key]) for number, keys in used.items() for key in keys]
+        return [(place, self._calls[key]) for place, keys in used.items() for key in keys]
 
     async def accept(self, places: Iterable[Place]) -> None:
         """Take the values that these formulas have in the file as right."""
@@ -85,11 +85,11 @@ class Working:
 
     async def unanswered(self) -> set[Place]:
         """The formulas with calls of ours that `preview` or `run` got no answer to."""
-        used: Mapping[int, Sequence[str]] = await self._trying(lambda calculation: calculation.used) or {}
+        used: Mapping[Place, Sequence[str]] = await self._trying(lambda calculation: calculation.used) or {}
         return {
             formula.place
             for formula in self.formulas
-            if any(key not in self._outcomes for key in used.get(formula.number, ()))
+            if any(key not in self._outcomes for key in used.get(formula.place, ()))
         }
 
     async def run(
@@ -114,7 +114,7 @@ class Working:
         answers = {key: (self._calls[key], outcome) for key, outcome in self._outcomes.items()}
         return WorkedOut(told, answers, self.essential)
 
-    async def _passes(self, ask: Asking) -> Mapping[int, Sequence[str]]:
+    async def _passes(self, ask: Asking) -> Mapping[Place, Sequence[str]]:
         """Work everything out until nothing new is asked; the calls that each formula made, by its number."""
         answers: dict[str, Any] = {}
         given_up: set[str] = set()
@@ -129,7 +129,7 @@ class Working:
             given_up.update(key for key in new if key not in found)
             self._outcomes.update(found)
             answers = {key: _answer(self._book, outcome) for key, outcome in found.items()}
-        used: Mapping[int, Sequence[str]] = await self._trying(lambda calculation: calculation.used) or {}
+        used: Mapping[Place, Sequence[str]] = await self._trying(lambda calculation: calculation.used) or {}
         return used
 
     async def _trying(self, work: Callable[[BookCalculation], Any]) -> Any:
@@ -145,17 +145,15 @@ class Working:
     def __enter__(self) -> Self:
         try:
             offset_s = float(time.localtime(self._now).tm_gmtoff)
-            self._engine = FormualizerEngine(
-                now=self._now, offset_s=offset_s, dates_from_1904=self._book.counts_from_1904
-            )
-            self._calculation = BookCalculation(self._book, self.formulas, self._engine)
+            self._engines = Engines(now=self._now, offset_s=offset_s, dates_from_1904=self._book.counts_from_1904)
+            self._calculation = BookCalculation(self._book, self.formulas, self._engines)
         except EngineFailedError as error:
             self._failure = str(error)
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._engine is not None:
-            self._engine.close()
+        if self._engines is not None:
+            self._engines.close()
 
 
 def working(book: Book, plan: Plan, namespace: str, now: float) -> Working | None:

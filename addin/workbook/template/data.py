@@ -27,12 +27,14 @@ class Spill:
     def shown(self, column: int, row: int) -> str:
         """The formula that shows such a cell, also a blank one.
 
-        In the first column that is an empty text. A field can be blank in a row that is there, and Calc keeps no saved
-        value that is empty: so in the others it is a space. And Calc compares a text that comes from an add-in rightly
-        only when something is appended to it.
+        That is an empty text. Calc keeps no saved value that is empty, and has an error (`#NAME?`) in place of the cell
+        if it lacks the extension. So that shows as nothing too, except in the first column, where a table that fails as
+        a whole shows its error. And Calc compares a text that comes from an add-in rightly only when something is
+        appended to it.
         """
-        cell, blank = self.cell(column, row), " " if column else ""
-        return f'=IF({cell}&""="","{blank}",{cell})'
+        cell = self.cell(column, row)
+        shown = f'IF({cell}&""="","",{cell})'
+        return f'=IF(ISERR({cell}),"",{shown})' if column else f"={shown}"
 
     def area(self, column: int, rows: int) -> str:
         """The first rows of a column, without its header."""

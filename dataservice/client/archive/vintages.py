@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from dataservice.client.archive.facts import Facts, same_values
 from dataservice.client.archive.looked import NEVER_BEFORE, NEVER_YET, Looked, end_of_day, look_day
+from dataservice.client.contract.looks import as_known
 from dataservice.client.contract.resources import Resource
 from dataservice.client.contract.windows import Window
 from dataservice.errors import NoVintageError
@@ -106,6 +107,7 @@ class Vintages:
         known = self.as_of(moment).between(window.start, window.end)
         if known == found:
             return Facts.none()
+        found = as_known(known, found)
         places = np.searchsorted(known.times, found.times)
         inside = np.append(known.times, np.datetime64("NaT"))[places] == found.times
         unchanged = inside & same_values(np.append(known.values, np.nan)[places], found.values)

@@ -9,14 +9,20 @@ from math import inf
 from typing import Any, TypeVar, cast
 
 from dataservice.client.cache.answer import Answer, Source
-from dataservice.client.cache.recent import looked_at
+from dataservice.client.cache.codec import pack
+from dataservice.client.cache.recent import looked_at, not_behind
 from dataservice.client.cache.signal_answers import SignalAnswers
 from dataservice.client.cache.stored_answers import is_better, size_of
 from dataservice.client.contract.resources import HistoryResource, Resource, SignalResource
-from dataservice.client.contract.results import SignalDetail
+from dataservice.client.contract.results import Page, SignalDetail
+from dataservice.client.contract.windows import Window, day_after
+from dataservice.observations import Observations
 from dataservice.stores import Entry, Put
 
 T = TypeVar("T")
+
+WIDE_AGE_S = 2 * 86_400.0
+"""A list that was complete up to so long ago likely still is."""
 
 
 class AnswerCache(SignalAnswers):
@@ -82,6 +88,7 @@ class AnswerCache(SignalAnswers):
         `ending` names who holds the lease of the entry: it is ended in the step in which the entry is kept.
         """
         fetched_at = self.rules.arrival(now)
+        value, payload = self._not_behind(resource, value, payload, now)
         answer = Answer(value, fetched_at, self.rules.fresh_until(fetched_at, now), Source.NETWORK)
         name, entry, is_put = self.name(resource), Entry(payload, fetched_at), False
         if isinstance(resource, SignalResource):
@@ -96,6 +103,38 @@ class AnswerCache(SignalAnswers):
         if isinstance(resource, SignalResource):
             await self._learn_detail(resource.slug, before, cast("Answer[SignalDetail]", answer), now)
         return answer
+
+    def _not_behind(self, resource: Resource[T], value: T, payload: bytes, now: float) -> tuple[T, bytes]:
+        """A detail that does not show yet what a fresh window showed: with that; any other value as it is."""
+        if not isinstance(resource, SignalResource):
+            return value, payload
+        held = self._histories.held(resource.slug)
+        if held is None or not held.spans or not held.spans[-1].is_open:
+            return value, payload
+        if not self.rules.is_fresh(held.spans[-1].checked_at, now):
+            return value, payload
+        found = not_behind(cast("SignalDetail", value), held.observations)
+        return (value, payload) if found is value else (cast("T", found), pack(found))
+
+    def shown_by_detail(self, slug: str, window: Window, found: Observations, now: float) -> Observations:
+        """What was found of a window, with what a fresh detail shows behind it: a window may show the newest later."""
+        known = self.memory.get(SignalResource(slug))
+        if known is None or not known.is_fresh(now) or not len(found):
+            return found
+        newer = known.value.history.between(day_after(found.last_day), window.end)
+        return found.merged(newer) if len(newer) else found
+
+    def complete_wider(self, resource: Resource[Any], now: float) -> Resource[Any] | None:
+        """The widest list whose last known answer, not older than a day or two, held all that `resource` asks for.
+
+        To ask for that one again costs a request, and answers all narrower ones too.
+        """
+        found: Resource[Any] | None = None
+        for wide, answer in self.memory.family(resource) if resource.family != resource else ():
+            is_whole = isinstance(answer.value, Page) and answer.value.complete and answer.age_s(now) <= WIDE_AGE_S
+            if is_whole and wide != resource and wide.covers(resource) and (found is None or wide.covers(found)):
+                found = wide
+        return found
 
     def replaced_since(self, resource: Resource[Any], known: Answer[Any] | None, fetched_at: float | None) -> bool:
         """Whether the store's entry of the time `fetched_at` is newer than what this process found there."""

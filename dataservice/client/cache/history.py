@@ -19,6 +19,7 @@ import numpy as np
 
 from dataservice.client.cache.answer import Freshness
 from dataservice.client.cache.spans import History, Newest, Span, check_from, live_from, overlap_of
+from dataservice.client.contract.looks import as_known, finest
 from dataservice.client.contract.paging import fewest
 from dataservice.client.contract.windows import Window, day_after, day_before, joined, missing
 from dataservice.observations import Observations
@@ -83,7 +84,7 @@ def findings(history: History, wanted: Window, now: float, rules: Freshness) -> 
     live = [span for span in spans if _is_live(history, span, wanted, newest)]
     fetched_at = min(span.checked_at for span in live) if live else min(span.pulled_at for span in spans)
     fetched_at = min([fetched_at, *(span.checked_at for span in spans if not _is_trusted(span, now))])
-    fresh_until = fetched_at
+    fresh_until = min(fetched_at, now)
     if not _pulls(history, wanted, now, rules, newest):
         oldest_pull = min(span.pulled_at for span in spans)
         fresh_until = min((fetched_at if live else now) + rules.ttl_s, oldest_pull + FULL_PULL_S)
@@ -107,8 +108,10 @@ def after_pull(history: History, pulled: Window, found: Observations, now: float
     this time is doubtful.
     """
     newest = Newest.of(history, pulled)
+    known = history.inside(pulled)
+    told, found = as_known(known, found), finest(known, found)
     met = [span for span in history.spans if span.window.meets(pulled)]
-    changed = [span for span in met if is_revision(history, span, pulled, found, newest)]
+    changed = [span for span in met if is_revision(history, span, pulled, told, newest)]
     doubt = any(not span.revised for span in changed)
     was_end = any(span.was_end and span.window.end == pulled.end for span in met)
     united, kept = Span(pulled, now, now, was_end=was_end), []
@@ -145,6 +148,8 @@ def is_revision(history: History, span: Span, pulled: Window, found: Observation
     past = known
     if len(known) and known.times[-1] == history.observations.times[-1]:
         past = known[:-1]
+        if not len(past):  # days that were empty before the newest one are none any more
+            return bool(np.any(found.times < known.times[-1]))
     return len(past) > 0 and past != found[: int(np.searchsorted(found.times, past.times[-1], side="right"))]
 
 

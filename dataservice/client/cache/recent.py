@@ -12,11 +12,16 @@ import numpy as np
 
 from dataservice.client.cache.history import after_pull, is_revision
 from dataservice.client.cache.spans import OVERLAP, History, Newest, Span, check_from
+from dataservice.client.contract.forms import is_common_size
+from dataservice.client.contract.looks import as_known
 from dataservice.client.contract.requests import HISTORY_LIMIT
 from dataservice.client.contract.results import SignalDetail
 from dataservice.client.contract.windows import Window, missing
 from dataservice.models import Observation
 from dataservice.observations import Observations
+
+FEW = 12
+"""Rows that are too few to tell how far apart they are."""
 
 
 def settled(detail: SignalDetail) -> SignalDetail:
@@ -30,19 +35,41 @@ def settled(detail: SignalDetail) -> SignalDetail:
     return _with_history(detail, history.merged(told))
 
 
+def not_behind(detail: SignalDetail, shown: Observations) -> SignalDetail:
+    """The detail with the observations that are `shown` elsewhere at this time and are newer than its own."""
+    if not len(detail.history):
+        return detail
+    newer = shown[len(shown.between(None, detail.history.last_day)) :]
+    return _with_history(detail, detail.history.merged(newer)) if len(newer) else detail
+
+
 def looked_at(detail: SignalDetail) -> tuple[Window, Observations]:
     """The days of which a detail shows all observations, and these; an empty window where that are none.
 
-    Fewer than 365 observations that reach further back than 365 days are all there are: the service counts neither
-    days nor observations up to there.
+    Where the detail shows that nothing lies before them, they are all there are.
     """
     window, found = window_of_detail(detail), detail.history
     if not len(found) and detail.latest is not None:
         found = Observations.from_columns([detail.latest.observed_at], [detail.latest.value])
         return Window(found.first_day, date.max), found
-    if window and len(found) < HISTORY_LIMIT and (found.last_day - found.first_day).days > HISTORY_LIMIT + 1:
+    if window and is_whole(found):
         window = Window(date.min, date.max)
     return window, found.between(window.start) if window else found
+
+
+def is_whole(recent: Observations) -> bool:
+    """Whether a recent history, for which 365 were asked, must be the whole series.
+
+    It must reach further back than 365 days, so that it counts no days. It must have fewer than 365 places, be they
+    filled or not: rows without a value may have been left out. And it must not have as many rows as a service may have
+    cut it to.
+    """
+    count = len(recent)
+    if not FEW < count < HISTORY_LIMIT or (recent.last_day - recent.first_day).days <= HISTORY_LIMIT + 1:
+        return False
+    days = recent.times.astype("datetime64[D]")
+    places = (recent.last_day - recent.first_day).days / max(1, int(np.diff(days).astype(int).min()))
+    return places < HISTORY_LIMIT and not is_common_size(count)
 
 
 def with_detail(history: History, detail: SignalDetail, at: float) -> History:
@@ -69,7 +96,8 @@ def contradicts(known: SignalDetail, found: SignalDetail, at: float) -> bool:
     before = with_detail(History.nothing(), known, at)
     window = window_of_detail(found)
     newest, met = Newest.of(before, window), [span for span in before.spans if span.window.meets(window)]
-    return any(is_revision(before, span, window, found.history, newest) for span in met)
+    told = as_known(before.inside(window), found.history)
+    return any(is_revision(before, span, window, told, newest) for span in met)
 
 
 def corrected(detail: SignalDetail, history: History) -> tuple[SignalDetail, bool]:

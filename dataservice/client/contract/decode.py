@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import wraps
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, Generic, ParamSpec, TypeVar
 
 import msgspec
 
+from dataservice.client.contract.body import Params, next_in_link, params_of
+from dataservice.client.contract.following import Following, following
+from dataservice.client.contract.forms import (
+    TIMES,
+    VALUES,
+    columns_of,
+    decoded,
+    is_common_size,
+    list_in,
+    number_of,
+    signal_in,
+)
+from dataservice.client.contract.records import record_in, records_in
 from dataservice.client.contract.requests import LIST_LIMIT
-from dataservice.client.contract.results import Currents, Indices, Page, SignalDetail, published
-from dataservice.errors import MalformedAnswerError
-from dataservice.models import READING_FIELDS, Current, Index, Observation, Post, Record, Signal, WireItem
+from dataservice.client.contract.results import Page, SignalDetail, published
+from dataservice.errors import DataServiceError, MalformedAnswerError
+from dataservice.models import Current, Index, Observation, Post, Record, Signal, WireItem
 from dataservice.observations import Observations
 
 R = TypeVar("R", bound=Record)
@@ -33,46 +45,19 @@ def readable(decode: Callable[P, T]) -> Callable[P, T]:
     """`decode`, where every exception is a `MalformedAnswerError`: whatever comes in may be anything at all."""
 
     @wraps(decode)
-    def decoded(*args: P.args, **kwargs: P.kwargs) -> T:
+    def reading(*args: P.args, **kwargs: P.kwargs) -> T:
         try:
             return decode(*args, **kwargs)
-        except MalformedAnswerError:
+        except DataServiceError:
             raise
         except Exception as error:  # noqa: BLE001 - numbers without end, nesting without end, dates that are none
             problem = f"an answer that cannot be read: {_WHY.get(type(error), type(error).__name__)}"
         raise MalformedAnswerError(problem)
 
-    return decoded
+    return reading
 
 
-_KINDS = {
-    "float": "a number",
-    "int": "a whole number",
-    "bool": "true or false",
-    "str": "text",
-    "array": "a list",
-    "object": "an object",
-}
-
-
-def in_words(error: msgspec.ValidationError) -> str:
-    """What is wrong with an answer's field, in plain words.
-
-    >>> in_words(msgspec.ValidationError("Expected `float | null`, got `str` - at `$.data[...].value`"))
-    'value should be a number or null, and is text'
-    """
-    text, _, path = str(error).partition(" - at ")
-    fields = re.findall(r"\.(\w+)", path)
-    field = fields[-1] if fields else "it"
-    if match := re.fullmatch(r"Expected `(.+)`, got `(.+)`", text):
-        wanted, found = (" or ".join(_KINDS.get(kind, kind) for kind in kinds.split(" | ")) for kinds in match.groups())
-        return f"{field} should be {wanted}, and is {found}"
-    if match := re.fullmatch(r"Object missing required field `(.+)`", text):
-        return f"{match[1]} is missing"
-    return text if field == "it" else f"{field}: {text}"
-
-
-class _Pagination(msgspec.Struct):
+class _Pagination(msgspec.Struct, forbid_unknown_fields=True):
     limit: int | None = None
     offset: int = 0
     total: int | None = None
@@ -83,7 +68,9 @@ class _Row(msgspec.Struct, gc=False):
     value: float | None
 
 
-class _RowEnvelope(msgspec.Struct):
+class _RowEnvelope(msgspec.Struct, forbid_unknown_fields=True):
+    """The form that the embedded service answers in: the fast way. All others are read by the tables of `forms`."""
+
     data: list[_Row]
     pagination: _Pagination | None = None
 
@@ -102,70 +89,130 @@ class CataloguePage:
     """A page of the catalogue, and how many signals there are in all where the service says so."""
 
     signals: tuple[Signal, ...]
-    limit: int | None
-    total: int | None
+    limit: int | None = None
+    total: int | None = None
+    more: bool | None = None
+    read: int | None = None
+    """How many records there were, also those that could not be read."""
+    odd: str = ""
+
+    @property
+    def rows(self) -> int:
+        """How many records the page had."""
+        return len(self.signals) if self.read is None else self.read
+
+
+@dataclass(frozen=True, slots=True)
+class ListPage(Generic[R]):
+    """A page of a list, what of it could not be read whole, and the parameters of the next page, if there is one."""
+
+    records: tuple[R, ...]
+    odd: str
+    further: Params
 
 
 @dataclass(frozen=True, slots=True)
 class ObservationsPage:
-    """A page of observations; `left` is how many come behind it, None where the service does not say."""
+    """A page of observations, and what the service says of the rest, each None where it does not say.
+
+    `left` is how many come behind it by the total, `more` whether any do by other words; `further` are the parameters
+    that ask for the next page as the service names them.
+    """
 
     observations: Observations
     rows: int
     left: int | None = None
     limit: int | None = None
     is_newest_first: bool = False
+    more: bool | None = None
+    offset: int = 0
+    further: Params = ()
+
+    @property
+    def pages_left(self) -> int:
+        """At least how many requests what follows takes, by the total; 0 where there is none."""
+        return -(-(self.left or 0) // max(1, self.rows))
 
 
 def catalogue_page(body: bytes) -> CataloguePage:
     """GET /v1/signals."""
-    envelope = _envelope(body)
-    pagination = _convert(envelope.get("pagination") or {}, _Pagination)
-    return CataloguePage(_records(envelope, Signal), pagination.limit, pagination.total)
+    records, beside = list_in(decoded(body))
+    said = following(beside, body, len(records))
+    signals, odd = records_in(records, Signal)
+    return CataloguePage(signals, said.limit, said.total, said.more, len(records), odd)
 
 
 def signal_detail(body: bytes) -> SignalDetail:
     """GET /v1/signals/{slug}; where `latest` is absent, the newest of the history stands in."""
-    raw = _raw_fields(body)
-    history = _observations(_rows_in(raw.pop("history", None)))
-    fields = {name: msgspec.json.decode(text) for name, text in raw.items()}
+    try:
+        raw = _detail.decode(body).data
+        told = raw.pop("history", None)
+        history = Observations.empty() if told is None else _observations(_history.decode(told))
+        fields = {name: msgspec.json.decode(text) for name, text in raw.items()}
+    except msgspec.MsgspecError:
+        fields = signal_in(decoded(body))
+        history = _dated(*columns_of(_history_in(fields.pop("history", None))))
     found = fields.pop("latest", None)
-    signal = _record(fields, Signal)
+    signal = record_in(fields, Signal)
     if found is None:
         return SignalDetail(signal, _newest(history), history)
-    latest = _record(found, Observation)
-    _observations([latest])  # it is one by its date, too
-    return SignalDetail(signal, latest, history)
+    return SignalDetail(signal, _latest(found, history), history)
+
+
+def _history_in(told: Any) -> list[Any]:
+    return [] if told is None else list_in({"data": told})[0]
+
+
+def _latest(told: Any, history: Observations) -> Observation | None:
+    """The latest observation; a number alone is the newest of the history, where that has the same value."""
+    if isinstance(told, dict | list):
+        (time,), (value,) = columns_of([told])
+        _dated([time], [value])  # it is one by its date, too
+        extra = {name: told[name] for name in told if name not in (*TIMES, *VALUES)} if isinstance(told, dict) else {}
+        return Observation(observed_at=time, value=value, extra=extra)
+    newest, value = _newest(history), number_of(told)
+    if newest is None or newest.value != value:
+        raise MalformedAnswerError(f"the latest value is {str(told)[:40]!r}, without a date")
+    return newest
 
 
 def observations_page(body: bytes) -> ObservationsPage:
-    """GET /v1/signals/{slug}/observations: `{"data": […], "pagination": …}` or a bare array."""
+    """GET /v1/signals/{slug}/observations: the contract does not show its form; see the tables of `forms`."""
     try:
-        decoded = _rows.decode(body)
-    except msgspec.MsgspecError as error:
-        problem = str(error)
-    else:
-        if isinstance(decoded, list):
-            return ObservationsPage(_observations(decoded), len(decoded), is_newest_first=_is_newest_first(decoded))
-        rows, pagination = decoded.data, decoded.pagination or _Pagination()
-        left = None if pagination.total is None else max(0, pagination.total - pagination.offset - len(rows))
-        return ObservationsPage(_observations(rows), len(rows), left, pagination.limit, _is_newest_first(rows))
-    raise MalformedAnswerError(f"not the observations of a signal: {problem}")
+        found = _rows.decode(body)
+    except msgspec.MsgspecError:
+        return _page_of_other_form(body)
+    rows, said = (found, None) if isinstance(found, list) else (found.data, found.pagination)
+    whole = _observations(rows)
+    said = said or _Pagination()
+    left = None if said.total is None else max(0, said.total - said.offset - len(rows))
+    link = next_in_link(body)
+    more = True if link else None
+    further: Params = params_of(link) if link else (("offset", str(said.offset + len(rows))),) if left else ()
+    return ObservationsPage(
+        whole, len(rows), left, said.limit, _is_newest_first(rows), more, offset=said.offset, further=further
+    )
 
 
-def indices(body: bytes) -> Indices:
+def _page_of_other_form(body: bytes) -> ObservationsPage:
+    rows, beside = list_in(decoded(body))
+    times, values = columns_of(rows)
+    said = following(beside, body, len(rows))
+    left = None if said.total is None else max(0, said.total - said.offset - len(rows))
+    newest_first = len(times) > 1 and times[0] > times[-1]
+    return ObservationsPage(
+        _dated(times, values), len(rows), left, said.limit, newest_first, said.more, said.offset, said.params
+    )
+
+
+def indices_page(body: bytes) -> ListPage[Index]:
     """GET /v1/indices."""
-    found = Indices(_records(_envelope(body), Index))
-    for index in found:
-        told = [index.extra.get(name) for name in READING_FIELDS]
-        if index.reading()[0] is None and any(isinstance(each, str | bool | list) for each in told):
-            raise MalformedAnswerError(f"the reading of {index.slug[:60]!r} is no number")
-    return found
+    return _collection_page(body, Index)
 
 
-def currents(body: bytes) -> Currents:
+def currents_page(body: bytes) -> ListPage[Current]:
     """GET /v1/currents."""
-    return Currents(_records(_envelope(body), Current))
+    return _collection_page(body, Current)
 
 
 def posts(body: bytes) -> Page[Post]:
@@ -178,27 +225,31 @@ def wire(body: bytes) -> Page[WireItem]:
     return _page(body, WireItem)
 
 
+def _collection_page(body: bytes, kind: type[R]) -> ListPage[R]:
+    """A page of indices or currents: the contract shows no paging of them, but some services have it."""
+    records, beside = list_in(decoded(body))
+    said = following(beside, body, len(records))
+    found, odd = records_in(records, kind)
+    left = said.total is not None and said.total > said.offset + len(records)
+    params = said.params or (("offset", str(said.offset + len(records))),)
+    return ListPage(found, odd, params if said.more or (said.more is None and left) else ())
+
+
 def _page(body: bytes, kind: type[R]) -> Page[R]:
-    items = _records(_envelope(body), kind)
-    return Page(tuple(sorted(items, key=published, reverse=True)), complete=len(items) < LIST_LIMIT, kind=kind)
+    records, beside = list_in(decoded(body))
+    items, odd = records_in(records, kind)
+    newest_first = tuple(sorted(items, key=published, reverse=True))
+    said = following(beside, body, len(records))
+    return Page(newest_first, complete=_is_whole(len(records), said), kind=kind, odd=odd)
 
 
-def _raw_fields(body: bytes) -> dict[str, msgspec.Raw]:
-    """The fields of the object in `data`, each as its text: the rows of a history need no objects in between."""
-    try:
-        return _detail.decode(body).data
-    except msgspec.MsgspecError:
-        _data(_envelope(body), dict)  # says what is wrong
-        raise
-
-
-def _rows_in(text: msgspec.Raw | None) -> list[_Row]:
-    if text is None:
-        return []
-    try:
-        return _history.decode(text)
-    except msgspec.MsgspecError:
-        return _convert(msgspec.json.decode(text) or [], list[_Row])  # null, or what says what is wrong
+def _is_whole(rows: int, said: Following) -> bool:
+    """Whether no records lie behind those of a list: by what it says, or because no service cuts lists at this size."""
+    if said.more is not None:
+        return not said.more
+    if said.total is not None and said.total != rows:
+        return said.total <= said.offset + rows
+    return rows < LIST_LIMIT and not is_common_size(rows)
 
 
 def _newest(history: Observations) -> Observation | None:
@@ -207,55 +258,17 @@ def _newest(history: Observations) -> Observation | None:
     return None
 
 
-def _is_newest_first(rows: Sequence[_Row]) -> bool:
-    return bool(rows) and str(rows[0].observed_at) > str(rows[-1].observed_at)
-
-
-def _observations(rows: Sequence[_Row | Observation]) -> Observations:
+def _dated(times: Sequence[str], values: Sequence[float | None]) -> Observations:
     try:
-        return Observations.from_columns([row.observed_at for row in rows], [row.value for row in rows])
+        return Observations.from_columns(times, values)
     except ValueError as error:
         problem = str(error)
     raise MalformedAnswerError(f"an observation without a date: {problem}")
 
 
-def _envelope(body: bytes) -> dict[str, Any]:
-    """The object with `data`; a bare array counts as its `data`."""
-    try:
-        decoded = msgspec.json.decode(body)
-    except msgspec.MsgspecError:
-        decoded = None
-    if isinstance(decoded, list):
-        return {"data": decoded}
-    if not isinstance(decoded, dict):
-        raise MalformedAnswerError("not JSON, or not an object")
-    return decoded
+def _is_newest_first(rows: Sequence[_Row]) -> bool:
+    return bool(rows) and str(rows[0].observed_at) > str(rows[-1].observed_at)
 
 
-def _data(envelope: dict[str, Any], kind: type[Any]) -> Any:
-    data = envelope.get("data")
-    if not isinstance(data, kind):
-        raise MalformedAnswerError(f"no {kind.__name__} in `data`")
-    return data
-
-
-def _records(envelope: dict[str, Any], kind: type[R]) -> tuple[R, ...]:
-    return tuple(_record(raw, kind) for raw in _data(envelope, list))
-
-
-def _record(raw: Any, kind: type[R]) -> R:
-    problem = "not an object"
-    if isinstance(raw, dict):
-        try:
-            return kind.from_json(raw)
-        except msgspec.ValidationError as error:
-            problem = in_words(error)
-    raise MalformedAnswerError(f"not a {kind.__name__}: {problem}")
-
-
-def _convert(raw: Any, kind: type[T]) -> T:
-    try:
-        return msgspec.convert(raw, kind)
-    except msgspec.ValidationError as error:
-        problem = in_words(error)
-    raise MalformedAnswerError(problem)
+def _observations(rows: Sequence[_Row]) -> Observations:
+    return _dated([row.observed_at for row in rows], [row.value for row in rows])

@@ -1,18 +1,27 @@
-"""Which page comes next: pure decisions, each of which makes progress, so that paging always ends."""
+"""Which page comes next: pure decisions, each of which makes progress, so that paging always ends.
+
+A window ends only where the service showed that it ends: by a total, by a row behind the window, by what it says of the
+next page, by a page that is shorter than others were, or by nothing that comes when it is asked on. Fewer rows than
+asked for prove nothing.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 
+import numpy as np
+
+from dataservice.client.contract.body import Params
 from dataservice.client.contract.decode import CataloguePage, ObservationsPage
+from dataservice.client.contract.evidence import NOTHING_SEEN, Evidence
 from dataservice.client.contract.requests import CATALOGUE_LIMIT, OBSERVATIONS_LIMIT
 from dataservice.client.contract.windows import Window, day_after
 from dataservice.errors import MalformedAnswerError, TooManyPagesError
 from dataservice.observations import Observations
 
-COMMON_SIZES = frozenset({50, 100, 200, 250, 365, 500})
+COMMON_SIZES = frozenset({50, 100, 200, 250, 300, 365, 500})
 """Of pages, where they are not those of the contract."""
 
 MAX_PAGES = 100
@@ -24,63 +33,124 @@ def next_offset(offset: int, page: CataloguePage, known: Collection[str] = ()) -
 
     A page that brings none but `known` slugs is the last one, too: a service that ignores `offset` never ends.
     """
-    end = offset + len(page.signals)
+    end = offset + page.rows
     if all(signal.slug in known for signal in page.signals):
         return None
-    if page.total is not None:
+    if page.more is not None:
+        return end if page.more else None
+    if page.total is not None and page.total != page.rows:
         return end if end < page.total else None
-    return end if len(page.signals) >= (page.limit or CATALOGUE_LIMIT) else None
+    size = page.limit or CATALOGUE_LIMIT
+    return end if page.rows >= size or page.rows in COMMON_SIZES else None
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """Where the next page begins: at the day `start`, `further` behind it where one day fills more than a page."""
+
+    start: date
+    further: Params = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Pulled:
     """The observations of a window as far as its pages have arrived.
 
-    Pages are asked by documented parameters only: the next one begins on the last day seen, and what comes twice is
-    dropped. `next_start` is None when the window is complete.
+    The next page begins on the last day seen, and what comes twice is dropped: only documented parameters are used,
+    but for a day that fills more than a page. `next` is None when the window is complete. `newest` is a day that is
+    known from elsewhere to have an observation; behind the day `last` there is none.
     """
 
     window: Window
     observations: Observations
-    next_start: date | None
+    next: Position | None
     pages: int = 0
+    newest: date | None = None
+    last: date | None = None
 
     @classmethod
-    def begin(cls, window: Window) -> Pulled:
+    def begin(cls, window: Window, newest: date | None = None, last: date | None = None) -> Pulled:
         """Nothing yet of a window."""
-        return cls(window, Observations.empty(), window.start)
+        return cls(window, Observations.empty(), Position(window.start), newest=newest, last=last)
+
+    @property
+    def next_start(self) -> date | None:
+        """The day from which the next page is asked for."""
+        return None if self.next is None else self.next.start
 
     @property
     def complete(self) -> bool:
         """Whether every page has arrived."""
-        return self.next_start is None
+        return self.next is None
 
     def known_window(self) -> Window:
         """The days whose observations have all arrived; those of the last day seen may not have."""
-        if self.next_start is None:
+        if self.next is None:
             return self.window
-        return Window(self.window.start, date.fromordinal(max(1, self.next_start.toordinal() - 1)))
+        return Window(self.window.start, date.fromordinal(max(1, self.next.start.toordinal() - 1)))
 
-    def with_page(self, page: ObservationsPage) -> Pulled:
-        """The state after one more page.
+    def with_page(self, page: ObservationsPage, evidence: Evidence = NOTHING_SEEN, asked: date | None = None) -> Pulled:
+        """The state after one more page, which was `asked` for from that day on.
 
-        Raises `MalformedAnswerError` where the service ignores `start`, or where the oldest would never come.
+        `evidence` is what all pages up to this one have shown. Raises `MalformedAnswerError` where the service ignores
+        `start`, where the oldest would never come, and where a day holds more than can be asked for.
         """
-        start = self.next_start or self.window.start
+        position = self.next or Position(self.window.start)
         found = page.observations
-        if len(found) and found.first_day < start:
-            raise MalformedAnswerError(f"observations from {found.first_day} were sent, asked from {start}")
-        if page.is_newest_first and _is_full(page):
+        if len(found) and found.first_day < (asked or position.start):
+            raise MalformedAnswerError(
+                f"observations from {found.first_day} were sent, asked from {asked or position.start}"
+            )
+        together = self.observations.merged(found.between(self.window.start, self.window.end))
+        is_new = len(together) > len(self.observations)
+        follows = self._follows(page, evidence)
+        if page.is_newest_first and follows is not False:
             raise MalformedAnswerError("a page of observations that begins with the newest, and others behind it")
-        together = self.observations.merged(found.between(start, self.window.end))
-        return Pulled(self.window, together, self._after(page, start), self.pages + 1)
+        if self._may_lack(position, asked, evidence):
+            behind: Position | None = position
+        else:
+            behind = None if follows is False else self._behind(page, position, evidence, follows, is_new=is_new)
+        return replace(self, observations=together, next=behind, pages=self.pages + 1)
 
-    def _after(self, page: ObservationsPage, start: date) -> date | None:
+    def _may_lack(self, position: Position, asked: date | None, evidence: Evidence) -> bool:
+        """Whether a page behind the first left out rows of the day that it began with: `start` turned out to."""
+        is_behind = bool(self.pages) and asked == position.start and not position.further
+        return is_behind and evidence.start_included is False and not _is_one_a_day(self.observations)
+
+    def _follows(self, page: ObservationsPage, evidence: Evidence) -> bool | None:
+        """Whether other rows of the window follow a page; None where that is not known yet."""
         found = page.observations
-        if not len(found) or not _is_full(page) or found.last_day >= self.window.end:
-            return None
-        # A page full of one day would come again and again: what that day holds beyond a page cannot be asked for.
-        return max(found.last_day, day_after(start) if found.last_day == start else start)
+        if not len(found) or found.last_day > self.window.end:
+            return False
+        if page.more or (page.left or 0) > 0:
+            return True
+        if self.newest is not None and found.last_day < min(self.newest, self.window.end):
+            return True
+        if page.more is False or (page.left == 0 and not _may_count_itself(page, evidence)):
+            return False
+        if 0 < page.rows < evidence.most_rows:
+            return False
+        end = min(self.window.end, self.last or date.max)
+        return False if found.last_day >= end and _is_one_a_day(found) else None
+
+    def _behind(
+        self, page: ObservationsPage, position: Position, evidence: Evidence, follows: bool | None, *, is_new: bool
+    ) -> Position | None:
+        """Where the next page begins, behind a page that others may follow; None where nothing came any more."""
+        last_day = page.observations.last_day
+        if last_day > position.start and (is_new or position.further):
+            return Position(last_day)
+        if not is_new and not position.further:
+            return None  # asked on from the last day, and nothing came but what is known
+        if _is_one_a_day(page.observations) and last_day < date.max:
+            return Position(last_day if evidence.start_included is None else day_after(last_day))
+        if is_new and page.further and page.further != position.further:
+            return Position(position.start, page.further)
+        if follows is None and page.rows < OBSERVATIONS_LIMIT and page.rows not in COMMON_SIZES:
+            return None  # one day, and no service pages so
+        raise MalformedAnswerError(
+            f"more than {page.rows:,} observations on {last_day}, and no way to ask for the rest of them"
+        )
 
 
 def too_many_pages(what: str, max_pages: int, advice: str) -> TooManyPagesError:
@@ -102,13 +172,15 @@ def fewest(pulls: list[Window], rows: Callable[[Window], int]) -> list[Window]:
     return [whole] if pages_for(rows(whole)) < sum(pages_for(rows(pull)) for pull in pulls) else pulls
 
 
-def _is_full(page: ObservationsPage) -> bool:
-    """Whether another page may follow: what the service says of the rest, or else whether this one is full.
-
-    Where it says neither, a page of a common size may be full, too: a request more is better than a part for the whole.
-    """
-    if page.left is not None:
-        return page.left > 0
+def _may_count_itself(page: ObservationsPage, evidence: Evidence) -> bool:
+    """Whether a total that counts no more than its own page may leave out what follows: if the page may be full."""
+    if evidence.totals_are_whole:
+        return False
     if page.limit is not None:
         return page.rows >= page.limit
     return page.rows >= OBSERVATIONS_LIMIT or page.rows in COMMON_SIZES
+
+
+def _is_one_a_day(found: Observations) -> bool:
+    days = found.times.astype("datetime64[D]")
+    return not bool(np.any(days[1:] == days[:-1]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
@@ -12,6 +13,16 @@ from dataservice.client.contract.windows import utc_day
 
 if TYPE_CHECKING:
     import pandas as pd
+
+UNLIMITED = 999_999_999_999_999
+"""What stands for a cap that is none."""
+
+UNLIMITED_WORDS = frozenset({"unlimited", "infinite", "infinity", "inf", "none", "∞"})
+
+_NAMED = re.compile(r"\b(limit|cap|quota|remaining|left|r|q)=\"?(\d[\d,_]*)", re.IGNORECASE | re.ASCII)
+_CAP_NAMES = ("limit", "cap", "quota", "q")
+_FORM = re.compile(r"(\d+|\d{1,3}(?:[,_ ]\d{3})+)(?:\.0+)?(?:\s*;.*|\s+[a-z/ ]+)?", re.IGNORECASE | re.ASCII)
+"""A number, its thousands set apart or not, and behind it a window or a unit."""
 
 IN_FLIGHT = 64
 """Answers may overtake each other: within so many requests, the lower remaining number is the newer one."""
@@ -36,7 +47,7 @@ class Quota:
     @property
     def is_free(self) -> bool:
         """Whether the key is on the Free tier, for which the service locks the wire."""
-        return self.tier.casefold() == "free"
+        return self.tier.casefold().split()[:1] == ["free"]
 
     def to_frame(self) -> pd.DataFrame:
         """One row with a column a field."""
@@ -58,7 +69,7 @@ def quota_in(headers: Mapping[str, str], now: float) -> Quota | None:
 
 def remaining_in(headers: Mapping[str, str]) -> int | None:
     """The requests left as the headers of an answer tell them; None where they do not."""
-    return _count(headers.get("x-service-ratelimit-remaining"))
+    return _count(headers.get("x-service-ratelimit-remaining"), name="remaining")
 
 
 def newer(known: Quota | None, seen: Quota) -> Quota:
@@ -88,6 +99,19 @@ def _month_of_day(day: date) -> str:
     return day.isoformat()[:7]
 
 
-def _count(text: str | None) -> int | None:
+def _count(text: str | None, *, name: str = "") -> int | None:
+    """The number that a header tells in one of the usual forms; None where it tells none, or several.
+
+    >>> [_count(text) for text in ("50000", "50,000", "50000;w=month", "50000.0", "50000 requests", "7/9")]
+    [50000, 50000, 50000, 50000, 50000, None]
+    """
     text = (text or "").strip()
-    return int(text) if text.isdecimal() and len(text) <= MAX_DIGITS else None
+    if text.lower() in UNLIMITED_WORDS:
+        return UNLIMITED
+    named = _NAMED.findall(text)
+    if named:
+        values = {key.lower(): value for key, value in named}
+        text = next((values[key] for key in (name, *_CAP_NAMES) if key in values), "")
+    found = _FORM.fullmatch(text)
+    digits = re.sub(r"[,_ ]", "", found[1]) if found else ""
+    return int(digits) if digits and len(digits) <= MAX_DIGITS else None

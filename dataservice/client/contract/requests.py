@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from enum import StrEnum
 from functools import cached_property, lru_cache
 from typing import Any
 from urllib.parse import quote, urlencode
 
+from dataservice.client.contract.body import Params
 from dataservice.client.contract.resources import (
     CatalogueResource,
     CurrentsResource,
@@ -60,6 +61,12 @@ class Request:
         """Path and query: what is sent, and the name an answer is kept under."""
         return f"{self.path}?{urlencode(self.params)}" if self.params else self.path
 
+    def further(self, params: Params) -> Request:
+        """The same request with the parameters by which a service names its next page."""
+        if not params:
+            return self
+        return replace(self, params=tuple({**dict(self.params), **dict(params)}.items()))
+
 
 @lru_cache(maxsize=MAX_REMEMBERED)
 def first_request(resource: Resource[Any]) -> Request:
@@ -73,7 +80,7 @@ def first_request(resource: Resource[Any]) -> Request:
         case SignalResource(slug):
             return _signal(Endpoint.SIGNAL, slug, {"history": HISTORY_LIMIT}, resource.priority)
         case HistoryResource(slug, start, end):
-            return observations_request(slug, start, end)
+            return observations_request(slug, start, end)  # names the entry; what is sent is wider by a day at each end
         case IndicesResource():
             return Request(Endpoint.INDICES, Endpoint.INDICES)
         case CurrentsResource():

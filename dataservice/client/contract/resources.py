@@ -186,11 +186,17 @@ def narrowed(resource: Resource[Any], wide: Resource[Any], value: Any) -> Any | 
         case HistoryResource(_, start, end), Observations():
             return value.between(start, end)
         case ((PostsResource() | WireResource()), Page(complete=True)):
-            return value.selected(resource.selects)
+            found = value.selected(resource.selects)
+            return found if len(found) or not _is_of_almanac(resource, wide) else None
         case ((PostsResource() | WireResource()), Page()) if _differ_in_since_only(resource, wide):
             return value.selected(resource.selects)  # the newest since a day are the newest since a later one, too
         case _:
             return None
+
+
+def _is_of_almanac(resource: Resource[Any], wide: Resource[Any]) -> bool:
+    """Whether the almanac answers `resource` and the codex `wide`: one may know beats that the other does not tell."""
+    return getattr(resource, "beat", None) is not None and isinstance(wide, PostsResource) and wide.beat is None
 
 
 def _differ_in_since_only(one: PostsResource | WireResource, other: Any) -> bool:

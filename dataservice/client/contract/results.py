@@ -39,6 +39,13 @@ class SignalDetail:
     def _repr_html_(self) -> str:
         return short_html(self)
 
+    @property
+    def last_day(self) -> date | None:
+        """The day of the latest observation; None where there is none."""
+        if self.latest is None:
+            return self.history.last_day if len(self.history) else None
+        return Observations.from_columns([self.latest.observed_at], [self.latest.value]).last_day
+
     def to_frame(self) -> pd.DataFrame:
         """The recent history, as `Observations.to_frame` gives it, the column named by the slug."""
         return self.history.to_frame(self.signal.slug)
@@ -49,6 +56,8 @@ class Catalogue:
     """Every signal of the service; look-ups by slug or shortcode cost nothing."""
 
     signals: tuple[Signal, ...]
+    odd: str = ""
+    """How many records could not be read whole, and why; empty where all were."""
 
     @cached_property
     def _by_name(self) -> dict[str, Signal]:
@@ -106,6 +115,8 @@ class Page(Generic[R_co]):
     complete: bool
     kind: type[Record] = Record
     """The kind of record, which an empty page does not show otherwise."""
+    odd: str = ""
+    """How many records could not be read whole, and why; empty where all were. A cache does not keep it."""
 
     def __repr__(self) -> str:
         more = "" if self.complete else ", there may be more"
@@ -149,7 +160,8 @@ def published_since(record: Record, since: date | None) -> bool:
 class Indices(tuple[Index, ...]):
     """All indices of the service."""
 
-    __slots__ = ()
+    odd: str = ""
+    """How many records could not be read whole, and why; empty where all were."""
 
     def __repr__(self) -> str:
         return f"Indices({_counted(self, 'indices')})"
@@ -165,7 +177,8 @@ class Indices(tuple[Index, ...]):
 class Currents(tuple[Current, ...]):
     """All currents of the service."""
 
-    __slots__ = ()
+    odd: str = ""
+    """How many records could not be read whole, and why; empty where all were."""
 
     def __repr__(self) -> str:
         return f"Currents({_counted(self, 'currents')})"

@@ -22,6 +22,11 @@ class Window:
     def __contains__(self, day: date) -> bool:
         return self.start <= day <= self.end
 
+    @property
+    def is_open(self) -> bool:
+        """Whether it has an open end."""
+        return self.start == date.min or self.end == date.max
+
     def meets(self, other: Window) -> bool:
         """Whether the two share a day."""
         return max(self.start, other.start) <= min(self.end, other.end)

@@ -6,6 +6,7 @@ aiohttp's pool stays cheap with many connections, and HTTP/1.1 knows no GOAWAY, 
 from __future__ import annotations
 
 import ssl
+import time
 from base64 import b64encode
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -33,11 +34,14 @@ MAX_HEADER_BYTES = 32 * 1024
 class SendWatch:
     """Whether a request was sent, as far as is known, and over which kind of connection."""
 
-    __slots__ = ("is_reused", "was_sent")
+    __slots__ = ("is_reused", "latency_s", "sent_at", "was_sent")
 
     def __init__(self) -> None:
         self.was_sent = False
         """Whether the service may have taken it."""
+        self.sent_at = 0.0
+        self.latency_s: float | None = None
+        """From when it was sent to the first of the answer."""
         self.is_reused = False
         """Whether it goes over a connection that served another request before."""
 
@@ -141,6 +145,7 @@ def _watching() -> aiohttp.TraceConfig:
     async def sent(_: aiohttp.ClientSession, context: SimpleNamespace, __: object) -> None:
         if context.trace_request_ctx is not None:
             context.trace_request_ctx.was_sent = True
+            context.trace_request_ctx.sent_at = time.monotonic()
 
     tracing = aiohttp.TraceConfig()
     tracing.on_connection_reuseconn.append(reused)

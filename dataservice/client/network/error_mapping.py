@@ -13,6 +13,8 @@ import msgspec
 
 from dataservice.client.contract.quota import Quota, remaining_in
 from dataservice.client.contract.requests import Endpoint, Request
+from dataservice.client.network.connection_errors import ProxyAwayError, RefusedError, UnknownHostError, UntrustedError
+from dataservice.client.network.pace import told_gap_s, told_wait_s
 from dataservice.errors import (
     AuthenticationError,
     ConnectionFailedError,
@@ -42,6 +44,10 @@ class Failure:
     error: DataServiceError
     retryable: bool = False
     retry_after_s: float | None = None
+    is_limited: bool = False
+    """Whether the request came too soon: it waits for its turn again."""
+    gap_s: float | None = None
+    """How long after each other requests may come, where the service tells."""
 
 
 NO_TLS = "WRONG_VERSION_NUMBER"
@@ -59,6 +65,8 @@ _PAGE = re.compile(
 )
 """How a page begins. What was read is not read again in another way: a hostile page could make that take for ever."""
 
+TRUST = "if your firm opens https on the way, name its authority's file in the setting ca_file"
+
 UNTRUSTED = "CERTIFICATE_VERIFY_FAILED"
 """OpenSSL's word for a certificate of an authority that is not trusted here."""
 
@@ -72,12 +80,16 @@ def failed_answer(
     redact: Callable[[str], str],
     now: float,
     doubtful_address: str = "",
+    *,
+    has_answered: bool = False,
 ) -> Failure:
     """The failure that an answer with a status other than 200 is; the service's own words pass through `redact`.
 
     At a `doubtful_address` nothing was found so far: a 404 may come from a server that does not know the service.
     """
     path, wait_s = request.path, _retry_after_s(headers, now)
+    if status == httpx.codes.NOT_FOUND and request.subject and _is_page(headers, body):
+        return Failure(_no_such_page(request, doubtful_address, has_answered=has_answered or quota is not None))
     if quota is None and (stranger := _stranger(status, headers, body)):
         return Failure(InterceptedError(f"{stranger}; {ADVICE}", status=status, path=path))
     match status:
@@ -94,7 +106,8 @@ def failed_answer(
             return Failure(month_spent(quota).at(path))
         case 429:  # only the quota headers prove that the month is over: the service, or a gateway, asks to wait
             hurried = UnavailableError("it asks for fewer requests at a time, HTTP 429", status=status, path=path)
-            return Failure(hurried, retryable=wait_s is not None, retry_after_s=wait_s)
+            wait_s = told_wait_s(headers, now) if wait_s is None else wait_s
+            return Failure(hurried, retry_after_s=wait_s, is_limited=True, gap_s=told_gap_s(headers))
         case _ if status >= 500:
             failed = ServerFailedError(f"HTTP {status}", status=status, path=path)
             return Failure(failed, retryable=status in RETRIED_STATUSES, retry_after_s=wait_s)
@@ -142,27 +155,39 @@ def failed_exchange(request: Request, error: Exception) -> Failure:
     match error:
         case DataServiceError():
             return Failure(error.at(request.path))
-        case httpx.ConnectTimeout():
-            return Failure(ConnectionFailedError("no connection in time", path=request.path), retryable=True)
+        case httpx.ProxyError() | httpx.ConnectError() | httpx.ConnectTimeout():
+            problem, retryable = _no_connection(error)
+            return Failure(ConnectionFailedError(problem, path=request.path), retryable=retryable)
         case TimeoutError() | httpx.TimeoutException():
             return Failure(DeadlineExceededError("no whole answer in time", path=request.path))
-        case httpx.ConnectError() if UNTRUSTED in str(error):
-            return Failure(ConnectionFailedError("its certificate is not trusted", path=request.path))
-        case httpx.ConnectError() if NO_TLS in str(error):
-            return Failure(ConnectionFailedError("it does not speak https at this address", path=request.path))
-        case httpx.ProxyError():
-            refusal = str(error)[:3]
-            status = f", HTTP {refusal}" if refusal.isdecimal() else ""
-            problem = f"the proxy refused to connect{status}; {ADVICE}"
-            return Failure(ConnectionFailedError(problem, path=request.path))
-        case httpx.ConnectError():
-            return Failure(ConnectionFailedError("no connection", path=request.path), retryable=True)
         case httpx.DecodingError():
             return Failure(MalformedAnswerError("an answer that cannot be unpacked", path=request.path))
         case httpx.TransportError() | OSError():
             return Failure(ConnectionFailedError("the connection broke", path=request.path), retryable=True)
         case _:
             return Failure(UnavailableError(type(error).__name__, path=request.path))
+
+
+def _no_connection(error: httpx.TransportError) -> tuple[str, bool]:
+    """Why there is no connection and what to do about it, and whether there may be one in a moment."""
+    match error:
+        case UnknownHostError():
+            return "the name of its address is unknown (DNS); check the address and the network", True
+        case RefusedError():
+            return "nobody listens at its address; check the port, or wait until it runs again", True
+        case httpx.ConnectTimeout():
+            return "no connection in time; check the network: a firewall may be in the way", True
+        case ProxyAwayError():
+            return f"no proxy answers at {error}; correct HTTPS_PROXY or the system's proxy", False
+        case httpx.ProxyError():
+            refusal = str(error)[:3]
+            return f"the proxy refused to connect{f', HTTP {refusal}' if refusal.isdecimal() else ''}; {ADVICE}", False
+        case _ if isinstance(error, UntrustedError) or UNTRUSTED in str(error):
+            return f"its certificate is not trusted; {TRUST}", False
+        case _ if NO_TLS in str(error):
+            return "it does not speak https at this address", False
+        case _:
+            return "no connection", True
 
 
 def month_spent(quota: Quota | None) -> QuotaExceededError:
@@ -178,6 +203,17 @@ def _unexpected(status: int, said: str, path: str) -> DataServiceError:
     if status >= 400 and status not in TRANSIENT:
         return RejectedError(problem, status=status, path=path)
     return MalformedAnswerError(f"unexpected {problem}", status=status, path=path)
+
+
+def _no_such_page(request: Request, doubtful_address: str, *, has_answered: bool) -> DataServiceError:
+    """The error of a web page in the place of one signal: of the service's own server, if the service ever answered.
+
+    A server answers so to a name that it cannot have, such as one with a slash: that says nothing of other names.
+    """
+    if has_answered or doubtful_address:
+        return _not_found(request, doubtful_address)
+    problem = f"no {request.subject}: a web page came, HTTP 404, and no answer so far; {CHECK_ADDRESS}"
+    return MalformedAnswerError(problem, status=404, path=request.path)
 
 
 def _not_found(request: Request, doubtful_address: str) -> DataServiceError:

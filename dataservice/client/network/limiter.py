@@ -26,6 +26,16 @@ class PriorityLimiter:
         """How many hold a place now."""
         return self._under_way
 
+    @property
+    def places(self) -> int:
+        """How many may hold one."""
+        return self._places
+
+    @property
+    def waiting(self) -> int:
+        """How many wait for one."""
+        return sum(not place.done() for *_, place in self._waiting)
+
     def resize(self, places: int) -> None:
         """Let at most so many pass from now on; callers that hold a place keep it."""
         if places < 1:
@@ -33,25 +43,29 @@ class PriorityLimiter:
         self._places = places
         self._let_pass()
 
-    def pass_through(self, priority: int) -> _Passage:
-        """Wait for a place, hold it inside the block."""
-        return _Passage(self, priority)
+    def arrive(self) -> int:
+        """The number of an arrival: who comes again with it keeps the turn."""
+        return next(self._arrivals)
 
-    async def enter(self, priority: int) -> None:
+    def pass_through(self, priority: int, arrival: int | None = None) -> _Passage:
+        """Wait for a place, hold it inside the block."""
+        return _Passage(self, priority, self.arrive() if arrival is None else arrival)
+
+    async def enter(self, priority: int, arrival: int) -> None:
         """Wait for a place and take it; whoever has one leaves it again."""
         if self._under_way < self._places:
             self._under_way += 1
         else:
-            await self._wait(priority)
+            await self._wait(priority, arrival)
 
     def leave(self) -> None:
         """Hand the place on."""
         self._under_way -= 1
         self._let_pass()
 
-    async def _wait(self, priority: int) -> None:
+    async def _wait(self, priority: int, arrival: int) -> None:
         place = asyncio.get_running_loop().create_future()
-        heapq.heappush(self._waiting, (priority, self._chance(), next(self._arrivals), place))
+        heapq.heappush(self._waiting, (priority, self._chance(), arrival, place))
         try:
             await place
         except asyncio.CancelledError:
@@ -70,14 +84,15 @@ class PriorityLimiter:
 class _Passage:
     """A place in `limiter` inside an `async with`: a generator in its stead costs more than all it does."""
 
-    __slots__ = ("_limiter", "_priority")
+    __slots__ = ("_arrival", "_limiter", "_priority")
 
-    def __init__(self, limiter: PriorityLimiter, priority: int) -> None:
+    def __init__(self, limiter: PriorityLimiter, priority: int, arrival: int) -> None:
         self._limiter = limiter
         self._priority = priority
+        self._arrival = arrival
 
     async def __aenter__(self) -> None:
-        await self._limiter.enter(self._priority)
+        await self._limiter.enter(self._priority, self._arrival)
 
     async def __aexit__(self, *_: object) -> None:
         self._limiter.leave()

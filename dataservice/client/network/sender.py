@@ -4,28 +4,31 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
 from itertools import count
 from typing import Any, TypeVar
 
 from dataservice.client.contract.quota import requests_at_once
 from dataservice.client.contract.requests import Request
-from dataservice.client.contract.resources import Resource
 from dataservice.client.network.breaker import CircuitBreaker
+from dataservice.client.network.call_context import CallContext, Progress
+from dataservice.client.network.concurrency import Concurrency
 from dataservice.client.network.connections import SendWatch
 from dataservice.client.network.error_mapping import Failure, month_spent
 from dataservice.client.network.limiter import PriorityLimiter
-from dataservice.client.network.meter import Meter
+from dataservice.client.network.pacer import Pacer
 from dataservice.client.network.ticket import Ticket
-from dataservice.client.network.transport import CONNECTIONS, Exchange, Transport
+from dataservice.client.network.transport import Exchange, Transport
 from dataservice.client.network.usage import UsageTracker
-from dataservice.errors import ConnectionFailedError, DataServiceError, DeadlineExceededError, MalformedAnswerError
+from dataservice.errors import (
+    ConnectionFailedError,
+    DataServiceError,
+    DeadlineExceededError,
+    MalformedAnswerError,
+    UnavailableError,
+)
+from dataservice.stores import ResilientStore
 
 T = TypeVar("T")
-
-BASE_S = 0.25
-CAP_S = 4.0
-ATTEMPTS = 5  # with the doubling above, the fifth comes on average 2 s after the first
 
 RETRIES_OF_LOST = 1
 """A request whose answer broke off was counted by the service: one more may bring it, others are too dear."""
@@ -34,55 +37,24 @@ TURNS_TO_LEAVE = 6
 """In so many turns of the event loop a request leaves over an open connection; a connection to come is not awaited."""
 
 
-@dataclass(frozen=True, slots=True)
-class RetryPolicy:
-    """When to try again: full-jitter backoff within `limit_s` seconds in all and at most `attempts` requests."""
+LIMITED_TIMES = 20
+"""So often a request comes again that was refused for coming too soon: others may take whatever the service allows."""
 
-    limit_s: float
-    attempts: int = ATTEMPTS
-
-    def wait_s(self, attempt: int, elapsed_s: float, chance: float, retry_after_s: float | None = None) -> float | None:
-        """The seconds to wait after failed `attempt` (1 is the first), or None to give up.
-
-        `chance` is uniform in [0, 1): callers that failed together do not come back together. A wait the service asked
-        for is never cut short; if it does not fit into the limit, the call gives up at once.
-        """
-        if attempt >= self.attempts:
-            return None
-        backoff_s = chance * min(CAP_S, BASE_S * 2.0 ** (attempt - 1))
-        wait_s = max(backoff_s, retry_after_s or 0.0)
-        return wait_s if elapsed_s + wait_s < self.limit_s else None
-
-
-@dataclass(slots=True)
-class CallContext:
-    """One call of the client: what it is about, how long it may take, and what it has spent so far."""
-
-    resource: Resource[Any] | None
-    began_at: float
-    deadline_s: float
-    retry_policy: RetryPolicy
-    meter: Meter = field(default_factory=Meter)
-    """Counts what the call spends, while it spends it."""
-    before_request: Callable[[], Awaitable[None]] | None = None
-    """Awaited before each request: a call of many requests has to renew its lease."""
-    hand_over: Callable[[], str] = str
-    """Who holds the lease of the call; whoever asks ends it, in the step in which the answer is kept."""
-
-    def left_s(self, now: float) -> float:
-        """Seconds until the deadline."""
-        return self.began_at + self.deadline_s - now
+LEAST_LATENCY_S = 0.1
+"""At a pace so many requests may be under way as fit into the time of an answer, and two more."""
 
 
 class RequestSender:
-    """Sends requests one by one under the rules of breaker, budget and retries."""
+    """Sends requests one by one under the rules of breaker, budget, pace and retries; at most `most` are under way."""
 
     def __init__(
         self,
         transport: Transport,
         usage: UsageTracker,
         breaker: CircuitBreaker,
+        store: ResilientStore,
         *,
+        most: int,
         clock: Callable[[], float],
         sleep: Callable[[float], Awaitable[Any]],
         jitter: Callable[[], float],
@@ -93,22 +65,41 @@ class RequestSender:
         self._clock = clock
         self._sleep = sleep
         self._jitter = jitter
-        self._limiter = PriorityLimiter(CONNECTIONS)
+        self._concurrency = Concurrency(most)
+        self._limiter = PriorityLimiter(self._concurrency.places)
+        self.pacer = Pacer(store, clock=clock, sleep=sleep, under_way=lambda: self._sent)
+        self.progress = Progress()
+        self._sent = 0
+        """Requests that await their answer."""
         self._last_watch: SendWatch | None = None
+
+    @property
+    def places(self) -> int:
+        """How many requests may be under way now."""
+        return self._limiter.places
+
+    @property
+    def waiting(self) -> int:
+        """How many calls wait for their turn, or for their answer."""
+        return self._limiter.waiting + self._limiter.under_way
 
     async def fetch(self, request: Request, context: CallContext, decode: Callable[[bytes], T]) -> T:
         """What `decode` makes of the body of a 200; raises `DataServiceError` where there is none."""
-        outcome = await self._last_outcome(request, context)
+        exchange = await self._last_exchange(request, context)
+        outcome = exchange.outcome
         if not isinstance(outcome, Failure):
             try:
                 value = decode(outcome)
             except MalformedAnswerError as error:
+                outcome = Failure(error.received(outcome, self._transport.redact).at(request.path))
+            except DataServiceError as error:
                 outcome = Failure(error.at(request.path))
             except Exception as error:  # noqa: BLE001 - whatever a decoder trips over, the answer is to blame
                 problem = f"an answer that cannot be read ({type(error).__name__})"
                 outcome = Failure(MalformedAnswerError(problem, path=request.path))
             else:
                 self._breaker.answered(context.resource, request.endpoint)
+                self._grow(exchange)
                 return value
         self._note(outcome, request, context)
         raise outcome.error
@@ -116,6 +107,10 @@ class RequestSender:
     def check(self, request: Request, context: CallContext) -> None:
         """Raise at once what `fetch` would raise before it sent anything."""
         self._raise_refusal(request, context)
+
+    def pardon(self, request: Request, context: CallContext) -> None:
+        """Forget that a request was refused: it is asked in another way."""
+        self._breaker.answered(context.resource, request.endpoint)
 
     def refused(self, error: DataServiceError, request: Request, context: CallContext) -> DataServiceError:
         """The same error, remembered for the resource: asking again would end the same way."""
@@ -128,44 +123,60 @@ class RequestSender:
         self._note(failure, request, context)
         return failure.error
 
-    async def _last_outcome(self, request: Request, context: CallContext) -> bytes | Failure:
-        lost = 0
+    async def _last_exchange(self, request: Request, context: CallContext) -> Exchange:
+        lost = limited = 0
         for attempt in count(1):
             exchange = await self._send(request, context)
             outcome = exchange.outcome
             if not isinstance(outcome, Failure):
-                return outcome
+                return exchange
+            if outcome.is_limited:
+                limited += 1
+                await self.pacer.conclude()
+                if limited >= LIMITED_TIMES or self._is_too_long(context):
+                    return exchange
+                continue
             lost += exchange.spent and isinstance(outcome.error, ConnectionFailedError)
-            wait_s = None if lost > RETRIES_OF_LOST else self._wait_s(outcome, attempt, context)
+            wait_s = None if lost > RETRIES_OF_LOST else self._wait_s(outcome, attempt - limited, context)
             if wait_s is None:
-                return outcome
+                return exchange
             await self._sleep(wait_s)
         raise AssertionError("counting never ends")
+
+    def _is_too_long(self, context: CallContext) -> bool:
+        """Whether the service asks to wait beyond the call's deadline."""
+        now = self._clock()
+        return self.pacer.pace.not_before - now > context.left_s(now)
 
     async def _send(self, request: Request, context: CallContext) -> Exchange:
         if context.before_request is not None:
             await context.before_request()
-        self._limit_to_quota()
+        self._limit()
+        if context.arrival is None:
+            context.arrival = self._limiter.arrive()
         if self._usage.is_unlimited:
             exchange = await self._counted(request, context)
         else:
             exchange = await self._admitted(request, context)
         await self._next_has_left()
         await self._usage.save()
+        await self.pacer.save()
         return exchange
 
     async def _next_has_left(self) -> None:
         """Let the next requests leave first: answers are worked on while those are under way."""
         for _ in range(TURNS_TO_LEAVE):
             await asyncio.sleep(0)
-            if self._last_watch is None or self._last_watch.was_sent:
+            if self._last_watch is None or self._last_watch.was_sent or not self._transport.is_watched:
                 return
 
     async def _admitted(self, request: Request, context: CallContext) -> Exchange:
         """The exchange, counted when it is its turn: the budget is asked as late as can be."""
-        async with self._limiter.pass_through(request.priority):
+        async with self._limiter.pass_through(request.priority, context.arrival):
+            await self.pacer.turn()
             self._raise_refusal(request, context, is_its_turn=True)
-            async with self._usage.admitted(until=context.began_at + context.deadline_s) as ticket:
+            now = self._clock()
+            async with self._usage.admitted(until=now + context.left_s(now)) as ticket:
                 return await self._recorded(request, context, ticket)
 
     async def _counted(self, request: Request, context: CallContext) -> Exchange:
@@ -173,7 +184,8 @@ class RequestSender:
         ticket = await self._usage.counted()
         has_begun = False
         try:
-            async with self._limiter.pass_through(request.priority):
+            async with self._limiter.pass_through(request.priority, context.arrival):
+                await self.pacer.turn()
                 self._raise_refusal(request, context, is_its_turn=True)
                 has_begun = True
                 return await self._recorded(request, context, ticket)
@@ -199,25 +211,57 @@ class RequestSender:
         context.meter.add(1)
         watch, is_spent = SendWatch(), False
         self._last_watch = watch
+        now = self._clock()
+        context.begin_exchange(now)
+        were_all_taken = self._limiter.under_way >= self._limiter.places
+        self._sent += 1
         try:
-            now = self._clock()
             exchange = await self._transport.send(request, now, watch, within_s=context.left_s(now))
             is_spent = exchange.spent
         except asyncio.CancelledError:
             is_spent = watch.was_sent
             raise
         finally:
+            self._sent -= 1
+            context.end_exchange(self._clock())
             if not is_spent:
                 context.meter.add(-1)
                 self._usage.give_back(ticket)
+        exchange.latency_s, exchange.were_all_taken = watch.latency_s, were_all_taken
+        self._heed(exchange, now)
         return exchange
+
+    def _heed(self, exchange: Exchange, sent_at: float) -> None:
+        """Learn from an exchange how soon after each other the service takes requests."""
+        now, outcome = self._clock(), exchange.outcome
+        if isinstance(outcome, Failure) and (outcome.is_limited or outcome.retryable):
+            self._concurrency.troubled(sent_at, now)
+            if outcome.is_limited:
+                self.pacer.refused(sent_at, outcome.retry_after_s, outcome.gap_s)
+            elif outcome.retry_after_s:
+                self.pacer.wait(outcome.retry_after_s)
+            return
+        self.progress.note(now)
+        self.pacer.accepted(sent_at)
+        if exchange.wait_s:
+            self.pacer.wait(exchange.wait_s)
+
+    def _grow(self, exchange: Exchange) -> None:
+        """Let more be under way after an answer that could be used; one that is none says nothing of the next."""
+        was_opening = self._concurrency.is_opening
+        self._concurrency.answered(exchange.latency_s, were_all_taken=exchange.were_all_taken)
+        if was_opening and not self._concurrency.is_opening:
+            self.pacer.opened()
+        self._limit()
 
     def _record(self, exchange: Exchange, request: Request, context: CallContext, ticket: Ticket) -> None:
         self._usage.note(ticket, exchange.quota)
-        self._limit_to_quota()
+        self._limit()
         if exchange.quota is not None and exchange.quota.remaining == 0:
             self._note(Failure(month_spent(exchange.quota)), request, context)  # the next one would be refused
         match exchange.outcome:
+            case Failure(is_limited=True):
+                pass  # it waits for its turn again
             case Failure(error, retryable=True):
                 self._breaker.attempt_failed(error, context.resource, self._clock())
             case Failure() as failure:
@@ -225,19 +269,30 @@ class RequestSender:
             case _:
                 pass
 
-    def _limit_to_quota(self) -> None:
-        """Let no more requests be under way than are known to be left."""
-        now = self._clock()
-        self._limiter.resize(requests_at_once(self._usage.last_told, now, most=CONNECTIONS))
+    def _limit(self) -> None:
+        """Let no more requests be under way than the service takes, nor than are known to be left."""
+        most = self._concurrency.places
+        if self.pacer.pace.gap_s:
+            latency_s = max(LEAST_LATENCY_S, self._concurrency.latency_s)
+            most = min(self._concurrency.most, 2 + int(self.pacer.pace.a_second * latency_s))
+        self._limiter.resize(requests_at_once(self._usage.last_told, self._clock(), most=most))
 
     def _refusal(self, request: Request, context: CallContext, now: float) -> DataServiceError | None:
         """Why the request must not be sent now; others may have failed while it waited for the limiter."""
         if context.left_s(now) <= 0:
-            return DeadlineExceededError("no turn in time", path=request.path)
+            return self._no_turn(context).at(request.path)
+        wait_s = self.pacer.pace.not_before - now
+        if wait_s > context.left_s(now):
+            return UnavailableError(f"the service takes no request for {wait_s:,.0f} s: it limits them; refresh then")
         blocking = self._breaker.blocking_error(context.resource, request.endpoint, now)
         if blocking is not None:
             return blocking.afresh()
         return self._usage.refusal(now)
+
+    def _no_turn(self, context: CallContext) -> DataServiceError:
+        if self.pacer.pace.gap_s:
+            return DeadlineExceededError(f"{self.pacer.pace.told}; no turn came within {context.deadline_s:g} s")
+        return DeadlineExceededError(f"waited {context.deadline_s:g} s for a free connection")
 
     def _note(self, failure: Failure, request: Request, context: CallContext) -> None:
         self._breaker.note(failure.error, context.resource, request.endpoint, self._clock())
@@ -245,5 +300,6 @@ class RequestSender:
     def _wait_s(self, failure: Failure, attempt: int, context: CallContext) -> float | None:
         if not failure.retryable:
             return None
-        elapsed_s = self._clock() - context.began_at
-        return context.retry_policy.wait_s(attempt, elapsed_s, self._jitter(), failure.retry_after_s)
+        return context.retry_policy.wait_s(
+            attempt, context.elapsed_s(self._clock()), self._jitter(), failure.retry_after_s
+        )

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import logging
+import time
 from importlib.metadata import PackageNotFoundError, version
 
 import httpx
 
+from dataservice.client.contract.body import Body
 from dataservice.client.contract.quota import Quota, quota_in
 from dataservice.client.contract.requests import Request
 from dataservice.client.fair_timeout import FairTimeout
@@ -14,9 +16,10 @@ from dataservice.client.network.body import ACCEPTED, MAX_ANSWER_BYTES, read_bod
 from dataservice.client.network.connections import Connections, SendWatch
 from dataservice.client.network.credentials import ApiKey
 from dataservice.client.network.error_mapping import Failure, failed_answer, failed_exchange, page_in_place
+from dataservice.client.network.pace import told_wait_s
 
-CONNECTIONS = 16
-"""Requests under way at a time: 200 series at 50 ms each take 0.6 s, and no service feels attacked."""
+MAX_CONNECTIONS = 64
+"""Requests under way at a time: 500 series from 100 ms away take one second."""
 
 CONNECT_S = 4.0  # a host that is there accepts within one second even from the other side of the world
 
@@ -32,11 +35,19 @@ _logger = logging.getLogger("dataservice.client")
 class Exchange:
     """What one request led to: the body of a 200, or a failure; and the quota, where the answer told it."""
 
-    __slots__ = ("outcome", "quota", "spent")
+    __slots__ = ("latency_s", "outcome", "quota", "spent", "wait_s", "were_all_taken")
 
-    def __init__(self, outcome: bytes | Failure, quota: Quota | None = None, *, spent: bool) -> None:
+    def __init__(
+        self, outcome: bytes | Failure, quota: Quota | None = None, *, spent: bool, wait_s: float | None = None
+    ) -> None:
         self.outcome = outcome
         self.quota = quota
+        self.latency_s: float | None = None
+        """From the request to the first of the answer, where the transport tells."""
+        self.were_all_taken = False
+        """Whether all places were taken then."""
+        self.wait_s = wait_s
+        """How long nothing more may be sent, where an answer says so."""
         self.spent = spent
         """Whether it counts against the month: every answer does, but not to a refused key or when all is spent.
 
@@ -45,7 +56,7 @@ class Exchange:
 
 
 class Transport:
-    """Sends requests with the key over at most `CONNECTIONS` connections (HTTP/2 where the service speaks it)."""
+    """Sends requests with the key over at most `most` connections."""
 
     def __init__(
         self,
@@ -53,14 +64,16 @@ class Transport:
         key: ApiKey | None,
         *,
         transport: httpx.AsyncBaseTransport | None,
+        most: int,
         user_agent: str | None,
         max_answer_bytes: int = MAX_ANSWER_BYTES,
     ) -> None:
         self._base_url = base_url
-        self._redact = key.redacted if key else str
+        self.redact = key.redacted if key else str
         self._key = key
-        self._is_given = transport is not None
-        self._http = transport or Connections(base_url, CONNECTIONS)
+        self.is_watched = transport is None or isinstance(transport, Connections)
+        """Whether it is told when a request is sent."""
+        self._http = transport or Connections(base_url, most)
         self._headers = {
             "Accept": "application/json",
             "Accept-Encoding": ACCEPTED,
@@ -68,6 +81,7 @@ class Transport:
         }
         # Until something is found there.
         self._doubtful_address = base_url if httpx.URL(base_url).path.strip("/") else ""
+        self._has_answered = False
         self._max_answer_bytes = max_answer_bytes
 
     async def send(self, request: Request, now: float, watch: SendWatch, *, within_s: float) -> Exchange:
@@ -82,7 +96,8 @@ class Transport:
         # The whole exchange is timed by its caller; only a connection that is not accepted is given up sooner.
         response = await self._response(request.target, watch, connect_s=min(CONNECT_S, within_s))
         try:
-            status, quota = response.status_code, quota_in(response.headers, now)
+            status, headers = response.status_code, _plain(response.headers)
+            quota = quota_in(headers, now)
             _logger.debug("GET %s: HTTP %d", request.target, status)
             spent = status not in NOT_COUNTED
             try:
@@ -94,11 +109,20 @@ class Transport:
         finally:
             await response.aclose()
         if status == httpx.codes.OK:
-            page = page_in_place(request, response.headers, body)
+            page = page_in_place(request, headers, body)
+            self._has_answered |= page is None
             self._doubtful_address = self._doubtful_address if page else ""
-            return Exchange(page or body, quota, spent=spent)
+            return Exchange(page or Body.of(body, headers), quota, spent=spent, wait_s=told_wait_s(headers, now))
         failure = failed_answer(
-            request, status, response.headers, body, quota, self._redact, now, self._doubtful_address
+            request,
+            status,
+            headers,
+            body,
+            quota,
+            self.redact,
+            now,
+            self._doubtful_address,
+            has_answered=self._has_answered,
         )
         return Exchange(failure, quota, spent=spent)
 
@@ -111,15 +135,25 @@ class Transport:
         try:
             response = await self._http.handle_async_request(request)
         except Exception as error:
-            # A transport that was given from outside tells nothing on the way.
-            watch.was_sent |= self._is_given and not isinstance(error, NEVER_SENT)
+            watch.was_sent |= not self.is_watched and not isinstance(error, NEVER_SENT)
             raise
         watch.was_sent = True
+        if watch.sent_at:
+            watch.latency_s = time.monotonic() - watch.sent_at
         return response
 
     async def aclose(self) -> None:
         """Close the connections."""
         await self._http.aclose()
+
+
+def _plain(headers: httpx.Headers) -> dict[str, str]:
+    """The headers by their names in lower case: httpx takes long to look one up."""
+    plain: dict[str, str] = {}
+    for raw_name, raw_value in headers.raw:
+        name, value = raw_name.decode("latin-1").lower(), raw_value.decode("latin-1")
+        plain[name] = f"{plain[name]}, {value}" if name in plain else value
+    return plain
 
 
 def _product() -> str:

@@ -116,3 +116,8 @@ def test_the_banner_tells_redis_and_the_public_address_but_no_password():
     assert "Each user" in told
     assert "a-password" not in told
     assert deployment(Settings()) == []
+
+
+def test_the_status_tells_of_a_name_that_no_service_can_have(backend):
+    backend.batch(["SIGNAL", "no such name"])
+    assert backend.http.get("/status").status_code == 200

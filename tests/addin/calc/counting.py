@@ -38,13 +38,13 @@ class Counted:
 
 @contextmanager
 def counted_backend(
-    service: EmbeddedService, folder: Path, *, certificate: Certificate | None = None, **settings: Any
+    service: EmbeddedService, folder: Path, *, certificate: Certificate | None = None, port: int = 0, **settings: Any
 ) -> Iterator[Counted]:
     """A backend with a cold cache inside the block."""
     chosen = Settings(url=service.url, cache_dir=folder / "backend-cache", **settings)
     keys = KeyStore(service.url, open_keychain=no_keychain, file=folder / "keys.json")
     counted = Counted(create_app(chosen, keys=keys, key=ConfiguredKey(service.key, KeySource.CONFIG)))
-    with running(counted, listen("127.0.0.1", 0, certificate)) as url:
+    with running(counted, listen("127.0.0.1", port, certificate)) as url:
         counted.url = url
         yield counted
 

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from addin.calc.extension import Extension
-from addin.calc.soffice import end, find_soffice, pipe_file, prepared
+from addin.calc.soffice import ALWAYS, end, find_soffice, pipe_file, prepared
 from addin.errors import AddinError
 
 DRIVER = Path(__file__).with_name("driver.py")
@@ -55,10 +55,11 @@ def running_office(
     display: str | None = None,
     locale: str = "en-US",
     environ: Mapping[str, str] | None = None,
+    recalculate: int = ALWAYS,
 ) -> Iterator[Office]:
     """A soffice inside the block, without a screen unless a display is given; `environ` is set as it is."""
     pipe = f"dataservice-{uuid.uuid4().hex[:12]}"
-    with prepared(extension, locale=locale) as office:
+    with prepared(extension, locale=locale, recalculate=recalculate) as office:
         environment = {**office.environment, **({"DISPLAY": display} if display else {}), **(environ or {})}
         screen = [] if display else ["--headless"]
         command = [*office.command, *screen, f"--accept=pipe,name={pipe};urp"]

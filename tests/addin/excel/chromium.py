@@ -5,6 +5,7 @@ import shutil
 import threading
 from collections.abc import Coroutine, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,6 +21,9 @@ FLAGS = [
     "--no-first-run",
 ]
 LONGEST_STEP_S = 60
+
+MODULES = ("/functions.js", "/refresh.js")
+"""Scripts that are modules; a page waits for what they load."""
 
 
 class Chromium:
@@ -84,8 +88,19 @@ class Tab:
 
         return self._chromium.run(run())
 
+    def load_module(self, path: Path) -> None:
+        """Make what a module without imports exports global."""
+        self.evaluate(
+            """async (source) => {
+              const module = await import(URL.createObjectURL(new Blob([source], { type: "text/javascript" })));
+              Object.assign(globalThis, module);
+            }""",
+            path.read_text(encoding="utf-8"),
+        )
+
     def add_script(self, **source: Any) -> None:
-        self._chromium.run(self.page.add_script_tag(**source))
+        kind = {"type": "module"} if source.get("url", "").endswith(MODULES) else {}
+        self._chromium.run(self.page.add_script_tag(**source, **kind))
 
 
 def executable() -> str | None:

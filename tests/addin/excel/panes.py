@@ -9,6 +9,7 @@ from typing import Any
 
 from playwright.async_api import Locator, Page
 
+from addin.excel.assets import excel_assets
 from tests.addin.backends import RunningBackend
 from tests.addin.excel.chromium import Chromium, Tab
 
@@ -104,7 +105,7 @@ class Pane:
 
     def module(self, name: str, expression: str) -> Any:
         """What an expression gives where `m` is a module of the pane, such as "formula.js"."""
-        return self.tab.evaluate(f"import('./taskpane/{name}').then((m) => ({expression}))")
+        return self.tab.evaluate(f"import('./{excel_assets().prefix}taskpane/{name}').then((m) => ({expression}))")
 
     def picture(self, path: Path, *, full: bool = True) -> None:
         self.run(lambda page: page.screenshot(path=path, full_page=full))

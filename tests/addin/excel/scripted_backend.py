@@ -12,6 +12,7 @@ from starlette.routing import Route
 
 from addin.backend.serving import listen, running
 from addin.config.settings import Settings
+from addin.excel.assets import excel_assets
 from addin.excel.scripts import functions_script, refresh_script
 from tests.project.files import PROJECT
 from udfs import REGISTRY
@@ -33,7 +34,7 @@ globalThis.call = (id, ...values) =>
     (error) => ({ error: error.code, message: error.message }),
   );
 """
-PAGE = f"<!doctype html><title>page</title><script>{HOST}</script><script src='/functions.js'></script>"
+PAGE = f"<!doctype html><title>page</title><script>{HOST}</script><script type='module' src='/functions.js'></script>"
 
 
 def fresh(value: Any, **members: Any) -> dict[str, Any]:
@@ -74,7 +75,7 @@ class ScriptedBackend:
     async def scripts(self, request: Request) -> Response:
         if request.url.path == "/refresh.js":
             return Response(refresh_script(), media_type="text/javascript")
-        script = functions_script(list(REGISTRY.values()), self.settings, base_url=self.url)
+        script = functions_script(list(REGISTRY.values()), self.settings)
         return Response(script, media_type="text/javascript")
 
     async def told(self, request: Request) -> Response:
@@ -113,6 +114,8 @@ class Stage:
             Route(f"/{ENGINE.name}", engine),
             Route("/functions.js", self._played("scripts")),
             Route("/refresh.js", self._played("scripts")),
+            excel_assets().route(),
+            Route("/health", self._played("told")),
             Route("/functions/call", self._played("call"), methods=["POST"]),
             Route("/functions/drop", self._played("told"), methods=["POST"]),
             Route("/functions/consent", self._played("told"), methods=["POST"]),

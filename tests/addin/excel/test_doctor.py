@@ -42,7 +42,9 @@ async def test_when_all_is_well_nothing_is_to_be_done(service, own, tmp_path):
     with running(create_app(settings), listener):
         found = await links(settings, own)
     assert {finding.state for finding in found.values()} == {State.GOOD}, found
-    assert list(found) == ["versions", "address", "key", "cache", "certificate", "trust", "backend", "service", "quota"]
+    topics = ["versions", "address", "key", "cache", "certificate", "trust", "backend", "web", "service", "quota"]
+    assert list(found) == topics
+    assert "LocalNetworkAccessAllowedForUrls" in found["web"].text
     assert "requests left this month (pro tier)" in found["quota"].text
 
 

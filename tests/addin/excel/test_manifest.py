@@ -4,9 +4,9 @@ import pytest
 
 from addin.config.settings import Settings
 from addin.errors import AddinError
+from addin.excel.assets import STATIC
 from addin.excel.manifest import ADDIN_ID, addin_version, local_url, manifest, shortcuts
 from addin.excel.manifest_check import problems
-from addin.excel.scripts import refresh_script
 
 GOOD = manifest(base_url="https://localhost:8765")
 
@@ -48,7 +48,8 @@ def test_the_shortcut_starts_an_action_that_the_page_associates():
     told = shortcuts()
     actions = {action["id"] for action in told["actions"]}
     assert {shortcut["action"] for shortcut in told["shortcuts"]} == actions
-    assert all(f"  {action}: {{" in refresh_script() for action in actions)
+    triggers = (STATIC / "workbook/triggers.js").read_text(encoding="utf-8")
+    assert all(f"  {action}: {{" in triggers for action in actions)
     assert 'Url="https://localhost:8765/shortcuts.json"' in GOOD
 
 
@@ -57,7 +58,7 @@ WRONG = {
     "not an add-in-only manifest": ("TaskPaneApp", "MailApp"),
     "is not a GUID": (ADDIN_ID, "not-a-guid"),
     "not of the form 1.0.0.0": (f"<Version>{addin_version()}", "<Version>one"),
-    "is not an https address": ('https://localhost:8765/functions.js"', 'http://localhost:8765/functions.js"'),
+    "is not an https address": ("https://localhost:8765/functions.js?", "http://localhost:8765/functions.js?"),
     "stand in the wrong order": ("<ProviderName>", "<DefaultLocale>en-US</DefaultLocale>\n  <ProviderName>"),
     "must not hold": ("<DefaultLocale>en-US</DefaultLocale>", "<DefaultLocale>en-US</DefaultLocale><Colour/>"),
     "is used but not defined": ('<FunctionFile resid="Page.Url"/>', '<FunctionFile resid="Other.Url"/>'),
@@ -91,3 +92,8 @@ def test_a_manifest_cannot_make_us_read_other_files():
     text = GOOD.replace("?>", '?><!DOCTYPE x [<!ENTITY secret SYSTEM "file:///etc/hostname">]>', 1)
     found = problems(text.replace(ADDIN_ID, "&secret;"))
     assert any("Id '' is not a GUID" in problem for problem in found)
+
+
+def test_the_addresses_of_the_functions_carry_the_version_so_that_excel_loads_new_ones():
+    for name in ("functions.js", "functions.json"):
+        assert f'DefaultValue="https://localhost:8765/{name}?v={addin_version()}"' in GOOD

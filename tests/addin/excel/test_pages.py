@@ -1,10 +1,12 @@
 """The pages and files that Excel asks the backend for, over real HTTP."""
 
+import re
+
 import httpx
 import pytest
 
+from addin.excel.assets import STATIC, Assets, excel_assets
 from addin.excel.manifest_check import problems
-from addin.excel.scripts import STATIC
 from udfs import REGISTRY
 
 SERVED = {
@@ -91,3 +93,46 @@ def test_made_up_ports_in_the_host_header_are_answered_one_after_the_other(sampl
     for port in range(1, 40):
         told = sample_backend.http.get("/functions.json", headers={"host": f"localhost:{port}"}).json()
         assert told["functions"][0]["helpUrl"].startswith(f"http://localhost:{port}/")
+
+
+def test_what_a_page_loads_has_an_address_that_changes_with_its_content(sample_backend):
+    page = sample_backend.http.get("/taskpane.html").text
+    loaded = set(re.findall(r'(?:src|href)="(assets/[^"]+)"', page))
+    assert {path.rpartition("/")[2] for path in loaded} >= {"main.js", "base.css", "exchange.js", "refresh.js"}
+    for path in loaded:
+        response = sample_backend.http.get(f"/{path}")
+        assert response.status_code == 200, path
+        assert response.headers["cache-control"] == "public, max-age=31536000, immutable"
+        assert response.headers["access-control-allow-origin"] == "*"
+    assert sample_backend.http.get("/assets/000000000000/client/exchange.js").status_code == 404
+    changed = Assets({"client/exchange.js": STATIC / "client/batches.js"})
+    assert changed.prefix != excel_assets().prefix
+
+
+def test_every_module_of_the_pane_is_announced_so_that_none_waits_for_another(sample_backend):
+    page = sample_backend.http.get("/taskpane.html").text
+    announced = set(re.findall(r'modulepreload" href="assets/[^/]+/([^"]+)"', page))
+    written = {path.relative_to(STATIC).as_posix() for path in STATIC.rglob("*.js")}
+    apart = {"client/timer_worker.js", "taskpane/views/signed_in.js", "workbook/self_test.js"}
+    assert announced == written - apart
+
+
+@pytest.mark.parametrize("path", ["/taskpane.html", "/help", "/functions.json", "/registry.json"])
+def test_pages_are_sent_compressed_to_who_reads_that(sample_backend, path):
+    plain = sample_backend.http.get(path, headers={"accept-encoding": "identity"})
+    packed = sample_backend.http.get(path, headers={"accept-encoding": "gzip"})
+    assert "content-encoding" not in plain.headers
+    assert packed.content == plain.content
+    if path != "/registry.json":  # an answer, and the caller is next door
+        assert packed.headers["content-encoding"] == "gzip"
+
+
+PANE_BYTES = 120_000
+"""A size budget: at 1.6 Mbit/s so many bytes take 0.6 s; the pane is painted before that."""
+
+
+def test_the_pane_keeps_to_its_budget(sample_backend):
+    page = sample_backend.http.get("/taskpane.html").text
+    loaded = set(re.findall(r'(?:src|href)="(assets/[^"]+)"', page))
+    sizes = [int(sample_backend.http.get(f"/{path}").headers["content-length"]) for path in loaded]
+    assert sum(sizes) < PANE_BYTES

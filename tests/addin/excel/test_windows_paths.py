@@ -10,7 +10,7 @@ from starlette.routing import Route
 from addin.backend import create_app
 from addin.config.api_key import KeyStore, no_keychain
 from addin.config.settings import Settings
-from addin.excel.scripts import STATIC
+from addin.excel.assets import STATIC
 
 INSTALLED = PureWindowsPath(r"D:\python\.venv\Lib\site-packages\addin\excel\static")
 

@@ -19,7 +19,7 @@ def key(request, monkeypatch):
         ("list_wire", {"kind": "gossip"}, "kind 'gossip' is not one of news, filing, press_release"),
         ("list_wire", {"kindd": "news"}, "did you mean kind?"),
         ("list_wire", {"min_importance": 200}, "min_importance 200 is not between 0 and 100"),
-        ("get_signal", {}, "slug is missing"),
+        ("get_signal", {}, "give slug for one signal, or slugs for several"),
         ("get_observations", {"slug": "us-cpi", "start": "yesterday"}, "start 'yesterday' is not a date; it takes"),
         ("get_observations", {"slug": "us-cpi", "transform": "yoyo"}, "yoyo"),
         ("list_indices", {"slug": "pressure-gage"}, "did you mean pressure-gauge?"),

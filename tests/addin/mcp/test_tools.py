@@ -103,8 +103,9 @@ async def test_the_catalogue_is_searched_without_further_requests(shared_service
         assert (len(found["signals"]), found["requests"]) == (2, 0)
         assert found["total"] > 2
         assert "raise limit" in found["more"]
-        with pytest.raises(ToolFailure, match="did you mean 'price'"):
-            await agent.ask("list_signals", search="prise")
+        nothing = await agent.ask("list_signals", search="prise")
+        assert (nothing["signals"], nothing["total"], nothing["requests"]) == ([], 0, 0)
+        assert "no signal matches 'prise'; did you mean 'price'?; the categories are" in nothing["more"]
 
 
 async def test_currents_are_sorted_and_filtered(shared_service):
@@ -150,11 +151,11 @@ def test_choices_are_enums_and_defaults_are_declared():
         *("fund_flow", "analyst_rating", "social_post", "breaking"),
     ]
     assert (wire["limit"]["default"], wire["limit"]["maximum"]) == (20, 200)
-    assert wire["fields"]["default"][0] == "published_at"
+    assert wire["fields"]["default"][0] == "id"
     assert input_schema(BY_NAME["list_posts"])["properties"]["story_type"]["enum"] == [
         *("alert", "brief", "report", "explainer")
     ]
-    assert input_schema(BY_NAME["get_observations"])["required"] == ["slug"]
+    assert input_schema(BY_NAME["get_observations"])["properties"]["slugs"]["type"] == "array"
 
 
 @pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)

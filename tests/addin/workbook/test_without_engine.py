@@ -15,7 +15,7 @@ from tests.addin.commands import environment
 from tests.addin.workbook.books import values
 from tests.embedded import EmbeddedService
 
-WITHOUT = "import sys; sys.modules['formualizer'] = None; from addin.cli.main import main; main()"
+WITHOUT = "import sys; sys.modules.update(formulon=None, formualizer=None); from addin.cli.main import main; main()"
 INSTALL = "install the calculation engine: "
 CELLS = {"A1": '_xldudf_DS_SIGNAL("us-cpi")', "A2": '_xldudf_DS_SIGNAL("us-cpi")*2', "A3": "A1*2"}
 

@@ -27,6 +27,7 @@ import httpx
 import numpy as np
 
 from dataservice.client import AsyncClient, HistoryResource, SignalDetail, SignalResource
+from dataservice.client.contract.evidence import Evidence
 from dataservice.errors import DataServiceError
 from dataservice.observations import Observations
 from tests.attack.parts.changing_world import DAYS, KEYS, LIVE, MODES, NEVER, SLUGS, World, day_numbers, number_of
@@ -141,6 +142,7 @@ class Attack:
                 sleep=self.clock.sleep,
                 jitter=lambda: 0.5,
                 transport=httpx.MockTransport(self.world.answer),
+                evidence=Evidence(start_included=True),
             )
             self.stack.push_async_callback(client.aclose)
             self._clients[key, number] = client

@@ -29,6 +29,7 @@ import httpx
 import pandas as pd
 
 from dataservice.client import AsyncClient, HistoryResource, SignalResource
+from dataservice.client.contract.evidence import Evidence
 from dataservice.client.contract.windows import utc_day
 from dataservice.errors import DataServiceError, NoVintageError
 from tests.attack.parts.shared_store import SharedStore
@@ -38,6 +39,9 @@ from tests.dataservice.client.scripted import quota
 from tests.dataservice.stores.stores import redis_server
 from udfs.cells import CellError
 from udfs.engine.session import Call, Session
+
+INCLUDED = Evidence(start_included=True)
+"""So that no client asks for a day more before a window, which it would not look at."""
 
 RARE = ("restart", "fail", "clock", "clock", "evict")
 KEYS = tuple(f"ds_{digit * 40}" for digit in "12")
@@ -127,18 +131,20 @@ class World:
         values, life = self.values[key, parts[3]], self.lives[key, parts[3]]
         days = sorted(values)
         if len(parts) > 4:
-            first = number_of(request.url.params.get("start"), 0)
-            last = number_of(request.url.params.get("end"), DAYS - 1)
-            days = [day for day in days if first <= day <= last][:1_000]
-            low, high = first, last if len(days) < 1_000 else days[-1] - 1
+            first = max(0, number_of(request.url.params.get("start"), 0))
+            last = number_of(request.url.params.get("end"), DAYS)  # a day more than is wanted
+            found = [day for day in days if first <= day <= last]
+            days, total = found[:1_000], len(found)
+            low, high = first, min(DAYS - 1, last - 1) if total <= 1_000 else days[-1] - 1
         else:
-            days = days[-365:]
+            days, total = days[-365:], 0
             whole = len(days) < 365 and days[-1] - days[0] > 366  # fewer than 365 that reach further back are all
             low, high = 0 if whole else days[0], DAYS - 1
         life.look(self.clock.now, low, high, {day: values[day] for day in days if low <= day <= high})
         rows = [{"observed_at": f"{day_of(day)}T00:00:00Z", "value": values[day]} for day in days]
         data: Any = rows if len(parts) > 4 else {"slug": parts[3], "latest": rows[-1], "history": rows}
-        return httpx.Response(200, json={"data": data}, headers=quota())
+        pagination = {"limit": 1_000, "offset": 0, "total": total}
+        return httpx.Response(200, json={"data": data, "pagination": pagination}, headers=quota())
 
 
 class Attack:
@@ -304,6 +310,7 @@ class Attack:
                 sleep=no_time_passes,
                 jitter=lambda: 0.5,
                 transport=httpx.MockTransport(self.world.answer),
+                evidence=INCLUDED,
                 **({"max_memory_bytes": LITTLE_MEMORY} if number == 2 else {}),
             )
             self.stack.push_async_callback(client.aclose)

@@ -12,7 +12,7 @@ import time
 
 from openpyxl.formula.tokenizer import Token, Tokenizer
 
-from addin.excel.scripts import STATIC
+from addin.excel.assets import STATIC
 from tests.addin.excel.chromium import Chromium, Tab, executable
 from tests.attack.parts.told import Told, conclude
 
@@ -81,7 +81,7 @@ def prepare(tab: Tab) -> None:
           .then((module) => { globalThis.formula = module; })""",
         formula,
     )
-    tab.add_script(path=STATIC / "refresh/formulas.js")
+    tab.load_module(STATIC / "workbook/formulas.js")
 
 
 def main() -> None:

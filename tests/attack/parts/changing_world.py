@@ -176,7 +176,7 @@ class World:
             case "lost":
                 raise httpx.ReadError("lost")
         is_whole, days = len(parts) == 4, series.days
-        told = days[-365:] if is_whole else self._page(series, request.url.params)
+        told, total = (days[-365:], 365) if is_whole else self._page(series, request.url.params)
         rows = [
             {"observed_at": f"{FIRST + timedelta(days=day)}T00:00:00Z", "value": value}
             for day, value in zip(told.tolist(), series.values[told].tolist(), strict=True)
@@ -187,17 +187,18 @@ class World:
         elif is_whole:
             series.tell(int(told[0]), DAYS - 1, self.clock())
             series.detail_at = self.clock()
-        return httpx.Response(200, content=orjson.dumps({"data": data}), headers=quota())
+        pagination = {"limit": PAGE, "offset": 0, "total": total}
+        return httpx.Response(200, content=orjson.dumps({"data": data, "pagination": pagination}), headers=quota())
 
-    def _page(self, series: Series, params: httpx.QueryParams) -> np.ndarray:
+    def _page(self, series: Series, params: httpx.QueryParams) -> tuple[np.ndarray, int]:
         first = number_of(date.fromisoformat(params["start"])) if "start" in params else 0
-        last = number_of(date.fromisoformat(params["end"])) if "end" in params else DAYS - 1
+        last = min(DAYS, number_of(date.fromisoformat(params["end"]))) if "end" in params else DAYS
         days = series.days
         found = days[(days >= first) & (days <= last)]
         if self.mode in {"fine", "breaks off"}:
             rest = len(found) > PAGE
-            series.tell(max(0, first), int(found[PAGE - 1]) - 1 if rest else last, self.clock())
-        return found[:PAGE]
+            series.tell(max(0, first), int(found[PAGE - 1]) - 1 if rest else last - 1, self.clock())
+        return found[:PAGE], len(found)
 
 
 def _broken(mode: str, data: Any) -> Any:

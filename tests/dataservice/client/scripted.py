@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Any
 
 import httpx
@@ -13,6 +13,7 @@ from tests.dataservice.client.clocks import Clock
 
 KEY = "ds_" + "0123456789abcdef" * 2 + "01234567"
 URL = "https://data.example"
+PAGE = 1_000
 
 Handler = Callable[[httpx.Request], httpx.Response | Awaitable[httpx.Response]]
 
@@ -20,6 +21,12 @@ Handler = Callable[[httpx.Request], httpx.Response | Awaitable[httpx.Response]]
 def answer(data: Any, *, status: int = 200, tier: str = "pro", remaining: int = 900, **envelope: Any) -> httpx.Response:
     """An answer in the contract's envelope with its quota headers."""
     return httpx.Response(status, json={"data": data, **envelope}, headers=quota(tier, remaining))
+
+
+def page(rows: Sequence[Any]) -> httpx.Response:
+    """The first thousand of the rows of a window, and how many there are in all."""
+    shown = list(rows[:PAGE])
+    return answer(shown, pagination={"limit": PAGE, "offset": 0, "total": len(rows)})
 
 
 def refusal(status: int, *, tier: str = "pro", remaining: int = 900, **headers: str) -> httpx.Response:

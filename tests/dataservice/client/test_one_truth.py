@@ -10,7 +10,7 @@ from dataservice.errors import DataServiceError, MalformedAnswerError
 from dataservice.stores import MemoryStore
 from tests.attack.client.truth import attack
 from tests.dataservice.client.clocks import Clock
-from tests.dataservice.client.scripted import Scripted, answer, quota, refusal
+from tests.dataservice.client.scripted import Scripted, answer, page, quota, refusal
 
 FIRST = date(2018, 1, 1)
 WIRE = [{"id": "1", "kind": "news", "published_at": "2026-08-16T00:00:00Z"}]
@@ -37,7 +37,7 @@ class World:
         if not request.url.path.endswith("/observations"):
             return answer({"slug": "x", "latest": rows[-1], "history": rows[-365:]})
         first, last = request.url.params.get("start", ""), request.url.params.get("end", "9999") + "T99"
-        return answer([row for row in rows if first <= row["observed_at"] <= last][:1_000])
+        return page([row for row in rows if first <= row["observed_at"] <= last])
 
     def day(self, back: int) -> date:
         """The day of the observation so far back."""
@@ -298,7 +298,7 @@ async def test_an_answer_that_cannot_be_read_leaves_the_last_known_value(bad):
 
 
 @pytest.mark.parametrize(
-    "body", [b"[" * 100_000, b'{"data":[{"slug":"a","latest":"7"}]}', b'{"data":[{"slug":"a","n":1%s}]}' % (b"0" * 30)]
+    "body", [b"[" * 100_000, b'{"data":[{"name":"7"}]}', b'{"data":[{"slug":"a","n":1%s}]}' % (b"0" * 30)]
 )
 async def test_a_list_that_cannot_be_read_is_an_error_of_the_client(body):
     service = Scripted(lambda _: httpx.Response(200, content=body, headers=quota()))

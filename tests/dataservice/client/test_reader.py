@@ -188,7 +188,7 @@ async def test_the_widest_request_is_sent_for_each_resource():
         "/v1/codex?limit=200&since=2026-08-01T00%3A00%3A00Z&story_type=brief",
         "/v1/almanac?limit=200&since=2026-08-01&beat=macro",
         "/v1/wire?limit=200&since=2026-08-01T00%3A00%3A00Z&min_importance=50&ticker=A%26B",
-        "/v1/signals/fx.eur-usd/observations?start=2026-08-01",
+        "/v1/signals/fx.eur-usd/observations?start=2026-07-31&end=2199-12-31",
     ]
 
 

@@ -94,10 +94,9 @@ async def test_whatever_a_cell_raises_becomes_its_own_error(error):
 
 
 def test_the_users_interrupt_is_not_a_cells_error():
-    run = Run(raising(KeyboardInterrupt()))
-    run.step(None)
+    batch = Batch(MemoryReader(memory={NAMES[0]: answered("a")}), NOW)
     with pytest.raises(KeyboardInterrupt):
-        run.step([answered("a")])
+        batch.begin(Run(raising(KeyboardInterrupt())))
 
 
 async def test_a_listener_that_fails_for_one_call_hears_of_all_others():

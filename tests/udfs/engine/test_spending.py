@@ -57,7 +57,7 @@ async def test_a_preview_is_never_below_what_is_spent(service, parts):
 @pytest.mark.parametrize(
     ("said", "spent"),
     [
-        (refusal(404), 1),
+        (refusal(404), 2),  # the catalogue is asked before the name is said not to exist
         (refusal(402), 1),
         (refusal(400), 1),
         (refusal(503), 5),
@@ -174,3 +174,38 @@ async def test_a_name_that_no_signal_can_have_is_told_in_its_own_cell(service, n
     assert isinstance(outcomes[-1].result, float)
     assert all("please report" not in str(outcome.result) for outcome in outcomes)
     assert preview.cost.at_least <= service.running.request_count == sum(outcome.requests for outcome in outcomes)
+
+
+NO_SUCH = [f"nope-{number}" for number in range(240)]
+
+
+@pytest.mark.parametrize("function", ["SIGNAL", "SIGNAL_HISTORY", "SPARK"])
+async def test_a_range_of_unknown_names_costs_a_look_into_the_catalogue(service, function):
+    async with session_on(service) as session:
+        (outcome,) = await session.answer([Call(function, ([[name] for name in NO_SUCH],))])
+    assert outcome.requests == service.running.request_count <= 4
+
+
+@pytest.mark.parametrize("function", ["SIGNAL", "SIGNAL_HISTORY"])
+async def test_calls_of_one_moment_in_two_processes_find_out_together_that_names_do_not_exist(
+    service, tmp_path, function
+):
+    async def ask():
+        store = SqliteStore(tmp_path / "cache.sqlite")
+        async with AsyncClient(service.url, service.key, store=store) as client:
+            session = Session(client)
+            asked = [session.value(function, (name,)) for name in NO_SUCH]
+            failed = await asyncio.gather(*asked, return_exceptions=True)
+        await store.aclose()
+        return {type(error).__name__ for error in failed}
+
+    assert await asyncio.gather(ask(), ask()) == [{"NoDataError"}, {"NoDataError"}]
+    assert service.running.request_count <= 4
+
+
+async def test_a_call_that_is_cancelled_harms_no_other_of_the_same_moment(service):
+    async with session_on(service) as session:
+        left, asked = (asyncio.ensure_future(session.value("SIGNAL", (name,))) for name in ("us-10y", "us-cpi"))
+        left.cancel()
+        assert isinstance(await asked, float)
+    assert left.cancelled()

@@ -55,14 +55,22 @@ async def test_names_down_and_fields_across_spill_with_errors_in_their_own_cells
     assert shown[1][0] == CellError(ErrorCode.NA, "no signal 'no.such'; SIGNALS lists and searches those there are")
     assert shown[2] == (None, None)
     assert shown[3][0] == "GOLD"
-    assert service.running.request_count == 3
+    assert service.running.request_count == 4  # one of them the catalogue, for a suggestion
 
 
-async def test_a_hundred_cells_with_an_unknown_name_cost_at_most_one_request(service):
+async def test_a_hundred_cells_with_an_unknown_name_cost_one_request_and_the_catalogue(service):
     async with session_on(service) as session:
         outcomes = await session.answer([Call("SIGNAL", ("us-cpii", "value"))] * 100)
-        assert {outcome.result.code for outcome in outcomes} == {ErrorCode.NA}
-    assert service.running.request_count == 1
+    assert {outcome.result.message for outcome in outcomes} == {"no signal 'us-cpii'; did you mean us-cpi?"}
+    assert service.running.requests == ["/v1/signals/us-cpii?history=365", "/v1/signals?limit=500"]
+
+
+@pytest.mark.parametrize("function", ["SIGNAL", "SIGNAL_HISTORY", "SPARK"])
+async def test_a_shortcode_in_any_case_is_found_in_a_new_sheet_at_no_more_than_the_catalogue(service, function):
+    async with session_on(service) as session:
+        outcomes = await session.answer([Call(function, (name,)) for name in ("gold", "vix", "wti", "Gold", "GOLD")])
+    assert not [outcome.result for outcome in outcomes if isinstance(outcome.result, CellError)]
+    assert service.running.request_count == 4
 
 
 async def test_with_the_catalogue_at_hand_an_unknown_name_costs_nothing(service):

@@ -61,7 +61,7 @@ async def test_a_long_window_of_a_daily_series_is_asked_of_its_observations(serv
     async with at_noon(service) as session:
         found = await table(session, "eia.wti.spot", "-3Y")
         assert found["date"].iloc[0] == pd.Timestamp("2023-08-31", tz="UTC")
-        assert service.running.requests == ["/v1/signals/eia.wti.spot/observations?start=2023-08-31"]
+        assert service.running.requests == ["/v1/signals/eia.wti.spot/observations?start=2023-08-30&end=2199-12-31"]
         await table(session, "eia.wti.spot", "-2Y")
         await table(session, "eia.wti.spot", "N500")
         assert service.running.request_count == 2

@@ -47,8 +47,8 @@ async def test_the_default_columns_name_the_signal_and_its_unit(service):
 
 async def test_a_search_that_finds_nothing_suggests_another(service):
     async with session_on(service) as session:
-        shown = await cells(session, "SIGNALS", "crude oill")
-    assert shown == CellError(ErrorCode.NA, "no signal matches 'crude oill'; did you mean crude oil?")
+        shown = await cells(session, "SIGNALS", "cruude")
+    assert shown == CellError(ErrorCode.NA, "no signal matches 'cruude'; did you mean crude?")
 
 
 async def test_an_unknown_category_is_told_the_nearest_one(service):

@@ -37,7 +37,8 @@ async def test_a_spark_shares_the_request_of_the_signal(service):
         shown = await cells(session, "SPARK", [["us-cpi"], ["no.such"]])
         assert len(shown[0][0]) == 12
         assert shown[1][0].code is ErrorCode.NA
-    assert service.running.requests == ["/v1/signals/us-cpi?history=365", "/v1/signals/no.such?history=365"]
+    catalogue = "/v1/signals?limit=500"
+    assert service.running.requests == ["/v1/signals/us-cpi?history=365", "/v1/signals/no.such?history=365", catalogue]
 
 
 async def test_an_empty_window_says_where_the_series_ends():

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from dataservice.client import AsyncClient
 from dataservice.stores import SqliteStore
 from tests.dataservice.client.clocks import Clock
-from tests.dataservice.client.scripted import Scripted, answer
+from tests.dataservice.client.scripted import Scripted, page
 from tests.udfs.asking import Canned, cells, session_on
 from udfs.cells import CellError, ErrorCode
 from udfs.engine.session import Call, Session
@@ -66,7 +66,8 @@ async def test_the_status_names_what_is_locked_and_what_is_missing_with_the_reas
         await cells(session, "WIRE", "BTC")
         await cells(session, "SIGNAL", "us-cpii")
         shown = await cells(session, "STATUS")
-    assert shown[1:] == [
+    assert shown[1][:2] == ("catalogue", "fresh")
+    assert shown[2:] == [
         ("signal us-cpii", "missing", None, None, "no signal 'us-cpii'", None, None),
         ("wire (ticker=BTC)", "locked", None, None, "WIRE needs the Pro tier (this key: free)", None, None),
     ]
@@ -104,7 +105,7 @@ async def test_while_the_service_is_down_the_status_says_since_when_and_why(serv
 async def test_a_revision_stands_in_the_status_also_after_a_restart(tmp_path):
     rows = [{"observed_at": f"2026-{month:02}-01T00:00:00Z", "value": month} for month in range(1, 9)]
     service = Scripted(
-        lambda asked: answer([row for row in rows if row["observed_at"] >= asked.url.params.get("start", "")])
+        lambda asked: page([row for row in rows if row["observed_at"] >= asked.url.params.get("start", "")])
     )
     clock, shown = Clock(), []
     for value in (6, 6.5, 6.5):

@@ -42,7 +42,12 @@ def test_a_short_history_within_a_year_proves_nothing_about_what_came_before():
 
 
 def test_a_short_history_that_reaches_beyond_a_year_is_all_there_is():
-    assert recent(detail(monthly(30))).since == date.min
+    assert recent(detail(monthly(31))).since == date.min
+
+
+@pytest.mark.parametrize("count", [11, 30, 100, 360])
+def test_a_history_that_a_service_may_have_cut_is_not_all_there_is(count):
+    assert recent(detail(monthly(count))).since > date.min
 
 
 def test_a_series_that_ended_long_ago_is_judged_from_its_own_end():

@@ -1,6 +1,8 @@
 /// <reference path="../types.d.ts" />
 // Turns what Excel passes to a function into a call for the backend.
 
+import { cellError } from "./results.js";
+
 const CELL_ERROR = /^#(N\/A|VALUE!|REF!|DIV\/0!|NUM!|NAME\?|NULL!|SPILL!|CALC!|GETTING_DATA)/;
 
 /** A range with more rows is taken for a whole column, and its blank end is dropped. */
@@ -13,7 +15,7 @@ const LONG_RANGE_ROWS = 10_000;
  * @param {unknown[]} values what Excel passed, its invocation object last
  * @returns {Call}
  */
-function callOf(id, values) {
+export function callOf(id, values) {
   const count = isInvocation(values[values.length - 1]) ? values.length - 1 : values.length;
   /** @type {Call} */
   const call = [id];
@@ -26,7 +28,7 @@ function callOf(id, values) {
  * @param {unknown} value
  * @returns {boolean}
  */
-function isInvocation(value) {
+export function isInvocation(value) {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
   return !("basicValue" in value) && !("type" in value) && !("code" in value);
 }
@@ -35,7 +37,7 @@ function isInvocation(value) {
  * Whether Excel only previews a part of a formula that someone is editing; older versions do not say so.
  * @param {unknown[]} values what Excel passed, its invocation object last
  */
-function isValuePreview(values) {
+export function isValuePreview(values) {
   const last = values[values.length - 1];
   return isInvocation(last) && /** @type {Record<string, unknown>} */ (last).isInValuePreview === true;
 }

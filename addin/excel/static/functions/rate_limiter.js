@@ -2,6 +2,8 @@
 // Limits how fast results go to Excel. It accepts 5 MB in one exchange, about two exchanges a second; anything more is
 // never shown, and cells say #BUSY! for good. So tables beyond that wait in line.
 
+import { pause } from "../client/timing.js";
+
 /** What Excel accepts at once, with room for what gathers while it handles the exchange before. */
 const BURST = 3_000_000;
 const PER_SECOND = 2_000_000;
@@ -10,7 +12,7 @@ const PER_SECOND = 2_000_000;
 const SMALLEST_TABLE = 1_000;
 
 /** A token bucket of characters; a table that finds it too empty waits in line. */
-class RateLimiter {
+export class RateLimiter {
   /** @param {() => number} clock milliseconds, never set back */
   constructor(clock) {
     this.clock = clock;
@@ -56,7 +58,7 @@ class RateLimiter {
     const first = this.line[0];
     if (first === undefined) return;
     const missing = Math.max(0, first.size - this.room);
-    setTimeout(() => this.#advance(), Math.ceil((missing / PER_SECOND) * 1000));
+    void pause(Math.ceil((missing / PER_SECOND) * 1000)).then(() => this.#advance());
   }
 
   #advance() {

@@ -5,7 +5,7 @@
 const LONGEST_RESULT = 1_900_000;
 
 /** Characters that the engine writes around the value of one cell. */
-const CELL_SIZE = 30;
+export const CELL_SIZE = 30;
 
 /** Above this many dates are sent plain: a formatted date needs about 75 characters of a result, a plain one 8. */
 const MOST_FORMATTED_DATES = 20_000;
@@ -20,7 +20,7 @@ const BLANK = "";
  * @param {Answer} answer
  * @returns {{ result: Result, size: number }}
  */
-function resultOf(answer) {
+export function resultOf(answer) {
   if (answer.error !== undefined) throw cellError(answer.error, answer.message ?? "");
   if (answer.columns !== undefined) return tableOf(answer.columns, answer.header ?? null, answer.rows ?? 0);
   if (answer.value === undefined) throw cellError("#N/A", "the add-in's backend left out a value; please report this");
@@ -114,7 +114,7 @@ function sized(result) {
  * @param {Code} code
  * @param {string} message shown beside the error where Excel can
  */
-function cellError(code, message) {
+export function cellError(code, message) {
   const codes = CustomFunctions.ErrorCode;
   return new CustomFunctions.Error(code === "#VALUE!" ? codes.invalidValue : codes.notAvailable, message);
 }

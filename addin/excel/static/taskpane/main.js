@@ -1,7 +1,7 @@
 /// <reference path="./types.d.ts" />
 // Builds the task pane: its head, its tabs, and what keeps them up to date.
 
-import { BackendClient } from "./data/api.js";
+import { BackendClient } from "../client/backend.js";
 import { Formatter } from "./data/format.js";
 import { browser, followTheme, hostHere } from "./data/host.js";
 import { StatusMonitor } from "./data/status.js";
@@ -94,7 +94,7 @@ function quotaBadge({ status, format }) {
 async function start() {
   const host = await hostHere(async () => (await import("./data/excel.js")).excel).catch(() => browser);
   followTheme();
-  const backend = new BackendClient(new URL("..", import.meta.url).href);
+  const backend = new BackendClient(new URL(".", location.href).href);
   const status = new StatusMonitor(backend);
   /** @type {Tabs} */
   let tabs;

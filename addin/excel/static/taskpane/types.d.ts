@@ -101,7 +101,7 @@ interface FunctionHelp {
 
 /** What every view of the pane uses. */
 interface Pane {
-  backend: import("./data/api.js").BackendClient;
+  backend: import("../client/backend.js").BackendClient;
   host: import("./data/host.js").Host;
   status: import("./data/status.js").StatusMonitor;
   format: import("./data/format.js").Formatter;

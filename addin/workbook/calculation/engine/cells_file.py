@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 from addin.openpyxl_parts import get_column_letter
 
 Cell: TypeAlias = Sequence[Any]
-"""Sheet, row, column, whether the content is a formula, content."""
+"""Sheet, row, column, kind, content; see `EngineCell`."""
 
 MAX_EMPTY = 100_000
 """Cells without content that a sheet may span: the engine makes room for all cells between the first and the last."""
@@ -28,9 +28,6 @@ _PACKAGE = "http://schemas.openxmlformats.org/package/2006"
 _KIND = "application/vnd.openxmlformats-officedocument.spreadsheetml"
 _UNSURE = re.compile(r"_x[0-9A-Fa-f]{4}_|[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """Texts that a file writes in an escaped form."""
-_ONE_BY_ONE = re.compile(r"DSCALL\(|TODAY\(|NOW\(|OFFSET\(|INDIRECT\(|RAND")
-"""Formulas that are worked out each time: from a file, the engine would take a function of ours for a plain one."""
-
 _letters = cache(get_column_letter)
 
 
@@ -47,10 +44,10 @@ def as_file(sheets: Sequence[str], cells: Sequence[Cell], *, dates_from_1904: bo
     return _package({sheet: _sheet(each) for sheet, each in by_sheet.items()}, dates_from_1904), others
 
 
-def _fits(is_formula: bool, content: object) -> bool:
+def _fits(kind: str, content: object) -> bool:
     if not isinstance(content, str):
         return isinstance(content, float | bool)
-    return _UNSURE.search(content) is None and not (is_formula and _ONE_BY_ONE.search(content))
+    return _UNSURE.search(content) is None and kind != "dynamic"  # only a formula that is put in spills for certain
 
 
 def _spans_too_much(cells: Sequence[Cell]) -> bool:
@@ -65,13 +62,14 @@ def _sheet(cells: Sequence[Cell]) -> str:
     """The XML of a sheet."""
     parts = [f'<worksheet xmlns="{_MAIN}"><sheetData>']
     now = 0
-    for _, row, column, is_formula, content in sorted(cells, key=itemgetter(1, 2)):
+    for _, row, column, kind, content in sorted(cells, key=itemgetter(1, 2)):
         if row != now:
             parts.append(f'</row><row r="{row}">' if now else f'<row r="{row}">')
             now = row
         place = f"{_letters(column)}{row}"
-        if is_formula:
-            parts.append(f'<c r="{place}"><f>{escape(content[1:], quote=False)}</f></c>')
+        if kind != "value":
+            array = "" if kind == "plain" else f' t="array" ref="{kind}"'
+            parts.append(f'<c r="{place}"><f{array}>{escape(content[1:], quote=False)}</f></c>')
         elif type(content) is float:
             parts.append(f'<c r="{place}"><v>{content!r}</v></c>')
         elif type(content) is bool:

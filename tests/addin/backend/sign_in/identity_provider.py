@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import html
 import secrets
 import time
 from collections.abc import Iterator
@@ -18,7 +19,7 @@ import jwt
 from cryptography.hazmat.primitives.asymmetric import rsa
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from addin.backend import create_app
@@ -37,6 +38,8 @@ class IdentityProvider:
 
     claims: dict[str, Any]
     wrong: dict[str, Any] = field(default_factory=dict)
+    isolates: bool = False
+    """Whether its pages cut their window off from who opened it, as many do."""
     url: str = ""
     asked: dict[str, dict[str, str]] = field(default_factory=dict)
     """By code, what the sign-in asked for."""
@@ -66,7 +69,11 @@ class IdentityProvider:
         assert (asked["response_type"], asked["code_challenge_method"]) == ("code", "S256")
         code = secrets.token_hex(8)
         self.asked[code] = asked
-        return RedirectResponse(f"{asked['redirect_uri']}?{urlencode({'code': code, 'state': asked['state']})}", 302)
+        back = f"{asked['redirect_uri']}?{urlencode({'code': code, 'state': asked['state']})}"
+        if not self.isolates:
+            return RedirectResponse(back, 302)
+        page = f"<!doctype html><title>Sign in</title><meta http-equiv='refresh' content='1;url={html.escape(back)}'>"
+        return HTMLResponse(page, headers={"cross-origin-opener-policy": "same-origin"})
 
     async def token(self, request: Request) -> Response:
         given = dict(await request.form())

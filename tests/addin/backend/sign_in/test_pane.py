@@ -1,14 +1,14 @@
 """Signing in from the pane: one button, a window that closes by itself, and the key that is kept from then on."""
 
 import re
-from pathlib import Path
 
 import httpx
 
 from tests.addin.backend.sign_in.identity_provider import CLIENT_SECRET, backend_with_sign_in, provider
 from tests.addin.excel.panes import opened
+from tests.project.files import PROJECT
 
-OFFICE = Path(__file__).parents[2] / "excel" / "static" / "taskpane" / "fake_office.js"
+OFFICE = PROJECT / "tests/node/excel.js"
 
 # Excel opens the address in a window, and hands on what its last page tells.
 DIALOG = """
@@ -66,3 +66,17 @@ def test_in_excel_the_session_is_handed_over_from_the_window_that_excel_opens(ch
             assert pane.tab.evaluate("globalThis.asked") == f"{url}/sign-in"
             pane.open_tab("Account")
             pane.sees("Ada Lovelace")
+
+
+def test_a_provider_that_isolates_its_window_signs_the_pane_in_all_the_same(chromium, service, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.setenv("DATA_SERVICE_OIDC_CLIENT_SECRET", CLIENT_SECRET)
+    with (
+        provider(sub="1", name="Ada Lovelace") as identity,
+        backend_with_sign_in(service, tmp_path, identity) as url,
+        opened(chromium, url, ignore_https_errors=True) as pane,
+    ):
+        identity.isolates = True
+        pane.press("Sign in")
+        pane.sees("No API key yet")
+        pane.sees_no("Sign in to use this")

@@ -50,7 +50,7 @@ def engine_at(backend_at):
 
     def make(url: str) -> Engine:
         clock = Clock()
-        return Engine(backend_at(url, clock), ResponseCache(clock), FUNCTIONS)
+        return Engine(backend_at(url, clock), ResponseCache(clock), FUNCTIONS, clock)
 
     return make
 

@@ -1,6 +1,6 @@
 """The cache answers recalculations for as long as each answer allows."""
 
-from addin.calc.component.response_cache import HOLD_S, ResponseCache
+from addin.calc.component.response_cache import CALL_BYTES, HOLD_S, MAX_BYTES, ResponseCache
 from addin.calc.component.values import Answer
 
 CPI = ("SIGNAL", "us-cpi")
@@ -54,3 +54,24 @@ def test_the_latest_message_comes_first():
     cache.put(CPI, Answer(1.0, 1, "first"))
     cache.put(("SIGNAL", "x"), Answer(1.0, 1, "second"))
     assert list(cache.messages()) == ["second", "first"]
+
+
+def test_large_tables_push_the_oldest_answers_out():
+    cache = ResponseCache(Clock())
+    rows = tuple((float(row), "text") for row in range(1_000))
+    table_bytes = CALL_BYTES + 1_000 * (2 * 40 + len("text"))
+    calls = [("SIGNAL_HISTORY", f"signal-{number}") for number in range(MAX_BYTES // table_bytes + 10)]
+    for call in calls:
+        cache.put(call, Answer(rows, 900.0))
+    kept = [call for call in calls if cache.get(call) is not None]
+    assert kept == calls[-len(kept) :]
+    assert 0.99 * MAX_BYTES < len(kept) * table_bytes <= MAX_BYTES
+
+
+def test_an_answer_that_is_replaced_is_counted_once():
+    cache = ResponseCache(Clock())
+    text = "x" * 10_000
+    for _ in range(MAX_BYTES // len(text) * 2):
+        cache.put(CPI, Answer(text, 900.0))
+    cache.put(("SIGNAL", "us-10y"), Answer(1.0, 900.0))
+    assert cache.get(CPI) is not None

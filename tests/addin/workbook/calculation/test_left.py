@@ -53,16 +53,10 @@ async def test_no_value_is_chosen_out_of_a_range(service: EmbeddedService, tmp_p
     [
         ("=SUM(Sheet1:Other!A1)", "it refers to the same cells of several sheets"),
         ("=Beside*2", "the name Beside means another place in every cell"),
-        ("=SUM(A1:INDEX(B1:B8,3))", "it builds a range while it calculates"),
         ("=LEN(FORMULATEXT(A1))", "FORMULATEXT depends on more than values"),
         ('=CELL("row",A1)+1', "CELL depends on more than values"),
-        ("=IFERROR(A1,)", "the second argument of IFERROR is empty"),
         ("=A1+1234567890123456", "1234567890123456 has more than 15 digits, and programs cut it off"),
-        ("=(A1*0)^B9", "programs disagree about 0^0"),
-        ("=2^-(A1*0)", "programs disagree about 0^0"),
-        ("=POWER(A1*0,B9)", "programs disagree about 0^0"),
-        ("=DATE(1900,2,29)+A1*0", "programs disagree about the 29th of February 1900"),
-        ('=LEN(REPT("x",32767)&A1)', "it joins texts that may be longer than a cell can hold"),
+        ('=LEN(REPT("x",32767)&A1)', "it repeats a text that may be longer than a cell can hold"),
     ],
 )
 async def test_what_hides_its_cells_or_differs_is_left_and_never_frozen(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from addin.workbook.calculation.engine.engine import EngineFailedError
+from addin.workbook.calculation.engine.process import EngineFailedError
 from addin.workbook.calculation.single import read_single, worked_out
 
 
@@ -28,9 +28,78 @@ def test_a_name_that_the_formula_does_not_give_means_nothing(formula):
         read_single(formula, "DS")
 
 
-def test_a_formula_that_grows_beyond_all_bounds_is_refused():
+async def test_what_stands_in_many_brackets_costs_no_more_than_it_is_long():
     formula = 'DS.SIGNAL("x")'
     for _ in range(60):
         formula = f"IFERROR({formula},0)"
-    with pytest.raises(EngineFailedError, match="grows too long to be worked out"):
-        read_single(f"={formula}", "DS")
+
+    async def ask(calls):
+        return [{"error": "#N/A"} for _ in calls]
+
+    read = read_single(f"={formula}", "DS")
+    assert len(read.shape.pieces) < 200
+    assert await worked_out(read, 1.8e9, ask) == [[0.0]]
+
+
+@pytest.mark.parametrize(
+    ("formula", "shown"),
+    [
+        ("=IF(TRUE,#N/A,1)", "#N/A"),
+        ("=1/0", "#DIV/0!"),
+        ("=SQRT(-1)", "#NUM!"),
+        ("=MATCH(5,{1,2},0)", "#N/A"),
+        ('="a"*1', "#VALUE!"),
+        ("=INDEX({1,2},3)", "#REF!"),
+    ],
+)
+async def test_an_error_is_the_one_that_excel_shows(formula, shown):
+    async def ask(calls):
+        return [1.0 for _ in calls]
+
+    [[error]] = await worked_out(read_single(formula, "DS"), 1.8e9, ask)
+    assert error.message == shown
+
+
+@pytest.mark.parametrize(
+    ("formula", "rows"),
+    [
+        ('=SUM(LEN(DS.SIGNALS("x")))', [[6.0]]),
+        ('=UPPER(DS.SIGNALS("x"))', [["A"], ["BB"], ["CCC"]]),
+        ('=SORT(LEN(DS.SIGNALS("x")),,-1)', [[3.0], [2.0], [1.0]]),
+        ('=SUMPRODUCT(--ISNUMBER(DS.SIGNALS("x")))', [[0.0]]),
+        ('=TAKE(VSTACK(DS.SIGNALS("x"),"end"),-2)', [["CCC"], ["end"]]),
+        ('=LET(names,DS.SIGNALS("x"),LARGE(LEN(names),{1;2}))', [[3.0], [2.0]]),
+        ('=MAP(DS.SIGNALS("x"),LAMBDA(name,LEN(name)))', [[1.0], [2.0], [3.0]]),
+    ],
+)
+async def test_a_table_of_ours_is_one_inside_any_function(formula, rows):
+    async def ask(calls):
+        return [[["a"], ["bb"], ["CCC"]] for _ in calls]
+
+    upper = [[value.upper() if formula.startswith("=UPPER") else value for value in row] for row in rows]
+    assert await worked_out(read_single(formula, "DS"), 1.8e9, ask) == upper
+
+
+@pytest.mark.parametrize(
+    ("formula", "asked"),
+    [
+        ('=IF(DS.SIGNAL("a")>0,DS.SIGNAL("b"),DS.SIGNAL("c"))', ["a", "b"]),
+        ('=IFS(DS.SIGNAL("a")<0,DS.SIGNAL("b"),TRUE,DS.SIGNAL("c"))', ["a", "c"]),
+        ('=SWITCH(1,2,DS.SIGNAL("a"),1,DS.SIGNAL("b"),DS.SIGNAL("c"))', ["b"]),
+        ('=SWITCH(7,2,DS.SIGNAL("a"),1,DS.SIGNAL("b"),DS.SIGNAL("c"))', ["c"]),
+        ('=CHOOSE(2,DS.SIGNAL("a"),DS.SIGNAL("b"))', ["b"]),
+        ('=IFERROR(DS.SIGNAL("a"),DS.SIGNAL("b"))', ["a"]),
+        ('=IFERROR(1/0,DS.SIGNAL("b"))', ["b"]),
+        ('=DS.SIGNAL(IF(DS.SIGNAL("a")>0,"yes","no"))', ["a", "yes"]),
+        ('=LET(x,"a",IF(DS.SIGNAL(x)>0,LET(y,"c",DS.SIGNAL(y)),DS.SIGNAL("d")))', ["a", "c"]),
+    ],
+)
+async def test_only_the_calls_are_made_that_a_formula_needs(formula, asked):
+    told = []
+
+    async def ask(calls):
+        told.extend(call[1] for call in calls)
+        return [1.0 for _ in calls]
+
+    await worked_out(read_single(formula, "DS"), 1.8e9, ask)
+    assert told == asked

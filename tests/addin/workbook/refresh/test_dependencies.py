@@ -22,6 +22,10 @@ B5 = Area(5, 2, 5, 2)
             CellReference(B5, as_text=True, label='Say "hi"', substitute=Substitute("", "")),
         ),
         ('=IF(B5="","",B5)', CellReference(B5, substitute=Substitute("", ""))),
+        (
+            '=IF(ISERR(B5),"",IF(B5&""="","",B5))',
+            CellReference(B5, substitute=Substitute("", ""), blank_if_failed=True),
+        ),
         ('=IF(B5="",$C$4,B5)', CellReference(B5, substitute=Substitute("", Area(4, 3, 4, 3)))),
         ('=IF(B5&""="name","Name",B5)', CellReference(B5, substitute=Substitute("name", "Name"))),
         ('=IF(B5="","","More")', CellReference(B5, as_text=True, label="More", substitute=Substitute("", ""))),

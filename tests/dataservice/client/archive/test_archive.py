@@ -14,7 +14,7 @@ from dataservice.client.archive.archive import FOLD_PARTS
 from dataservice.errors import NoVintageError
 from dataservice.stores import MemoryStore, SqliteStore
 from tests.dataservice.client.clocks import Clock
-from tests.dataservice.client.scripted import Scripted, answer
+from tests.dataservice.client.scripted import Scripted, answer, page
 
 DAY_S = 86_400.0
 X = SignalResource("x")
@@ -33,7 +33,7 @@ class Service:
         if not request.url.path.endswith("/observations"):
             return answer({"slug": request.url.path.split("/")[3], "latest": rows[-1], "history": rows[-365:]})
         first, last = request.url.params.get("start", ""), request.url.params.get("end", "9999") + "T99"
-        return answer([row for row in rows if first <= row["observed_at"] <= last][:1_000])
+        return page([row for row in rows if first <= row["observed_at"] <= last])
 
     def client(self, store=None, **options) -> AsyncClient:
         return self.requests.client(self.clock, store=store or MemoryStore(), **options)

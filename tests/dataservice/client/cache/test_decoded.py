@@ -59,7 +59,7 @@ def test_expired_answers_stay_known():
 
 async def test_a_million_observations_take_at_most_24_megabytes():
     rows = [{"observed_at": f"{date(1990, 1, 1) + timedelta(days=n)}T00:00:00Z", "value": n} for n in range(10_000)]
-    body = msgspec.json.encode({"data": rows, "pagination": {"limit": 10_000, "offset": 0, "total": 10_000}})
+    body = msgspec.json.encode({"data": rows, "pagination": {"limit": 20_000, "offset": 0, "total": 10_000}})
     service = Scripted(lambda _: httpx.Response(200, content=body, headers=quota()))
     async with service.client() as client:
         await client.read(HistoryResource("first"))

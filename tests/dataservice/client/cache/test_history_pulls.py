@@ -12,7 +12,7 @@ from dataservice.errors import DataServiceError, ServerFailedError
 from dataservice.observations import Observations
 from dataservice.stores import MemoryStore, SqliteStore
 from tests.dataservice.client.clocks import Clock
-from tests.dataservice.client.scripted import Scripted, answer, quota, refusal
+from tests.dataservice.client.scripted import Scripted, answer, page, refusal
 
 WTI = HistoryResource("eia.wti.spot")
 X = HistoryResource("x")
@@ -37,7 +37,7 @@ class Series:
             {"observed_at": f"{FIRST + timedelta(days=n)}T00:00:00Z", "value": self.values[n]}
             for n in range(max(0, first), min(last + 1, len(self.values)))
         ]
-        return httpx.Response(200, json=rows[:1_000], headers=quota())
+        return page(rows)
 
     def whole(self) -> Observations:
         times = np.datetime64(FIRST, "us") + np.arange(len(self.values)) * np.timedelta64(1, "D")
@@ -55,7 +55,7 @@ async def test_ten_thousand_observations_take_eleven_requests_and_their_refresh_
         second = await client.read(WTI)
         assert (second.value == first.value, second.requests) == (True, 1)
     thirty_before_the_last = (shared_data / "observations" / "eia.wti.spot.csv").read_text().splitlines()[-31][:10]
-    assert real_service.running.requests[-1].endswith(f"/observations?start={thirty_before_the_last}")
+    assert real_service.running.requests[-1].endswith(f"/observations?start={thirty_before_the_last}&end=2199-12-31")
 
 
 async def test_what_arrived_is_what_the_service_has(real_service, shared_data):

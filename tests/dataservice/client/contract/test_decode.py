@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dataservice.client.contract import decode
-from dataservice.errors import MalformedAnswerError
+from dataservice.errors import MalformedAnswerError, NotFoundError
 
 JSON = msgspec.json.encode
 SIGNAL = {"slug": "us-cpi", "name": "Consumer prices", "category": "prices", "is_premium": False}
@@ -17,8 +17,8 @@ DECODERS = [
     decode.catalogue_page,
     decode.signal_detail,
     decode.observations_page,
-    decode.indices,
-    decode.currents,
+    decode.indices_page,
+    decode.currents_page,
     decode.posts,
     decode.wire,
 ]
@@ -121,7 +121,7 @@ def test_a_latest_observation_of_another_shape_is_malformed(latest):
 
 
 def test_a_null_where_the_contract_knows_none_spoils_no_list():
-    (index,) = decode.indices(JSON({"data": [{"slug": "i", "name": None, "components": None}]}))
+    (index,) = decode.indices_page(JSON({"data": [{"slug": "i", "name": None, "components": None}]})).records
     assert (index.name, index.components, index.reading()) == ("", [], (None, None))
     (item,) = decode.wire(JSON({"data": [{"id": "1", "headline": None, "tickers": None, "importance_score": None}]}))
     assert (item.headline, item.tickers, item.importance_score) == ("", [], None)
@@ -132,7 +132,7 @@ def test_a_null_where_the_contract_knows_none_spoils_no_list():
 @pytest.mark.parametrize("record", [3, None, {"slug": 3}, {"name": "no slug"}, {"slug": None}])
 def test_a_record_of_another_shape_is_malformed(record):
     with pytest.raises(MalformedAnswerError):
-        decode.indices(JSON({"data": [record]}))
+        decode.indices_page(JSON({"data": [record]}))
 
 
 json_values = st.recursive(
@@ -144,5 +144,5 @@ json_values = st.recursive(
 
 @given(st.binary() | json_values.map(JSON), st.sampled_from(DECODERS))
 def test_whatever_comes_is_decoded_or_malformed(body, decoder):
-    with suppress(MalformedAnswerError):
+    with suppress(MalformedAnswerError, NotFoundError):
         assert decoder(body) is not None

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dataservice.client.contract.decode import CataloguePage, ObservationsPage, observations_page
+from dataservice.client.contract.evidence import AskedDays, Evidence
 from dataservice.client.contract.paging import Pulled, fewest, next_offset, pages_for
 from dataservice.client.contract.windows import Window
 from dataservice.errors import MalformedAnswerError
@@ -61,7 +62,7 @@ def test_paging_ends_also_where_days_are_larger_than_pages(whole, size, says_tot
 
 def test_a_service_that_says_how_many_there_are_is_not_asked_for_an_empty_page():
     assert pull(series(list(range(0, 24 * 50, 24))), Window(), 25, says_total=True).pages == 3
-    assert pull(series(list(range(0, 24 * 25, 24))), Window(), 25, says_total=True).pages == 1
+    assert pull(series(list(range(0, 24 * 24, 24))), Window(), 25, says_total=True).pages == 1
 
 
 def test_a_service_that_ignores_start_is_found_out():
@@ -130,5 +131,66 @@ def test_pages_that_begin_with_the_newest_are_refused_because_the_oldest_would_n
     first = observations_page(msgspec.json.encode({"data": whole[:100], **said}))
     with pytest.raises(MalformedAnswerError, match="begins with the newest"):
         Pulled.begin(Window()).with_page(first)
-    at_once = observations_page(msgspec.json.encode({"data": whole[:99]}))
+    at_once = observations_page(msgspec.json.encode({"data": whole[:99], "has_more": False}))
     assert Pulled.begin(Window()).with_page(at_once).complete
+
+
+def test_a_page_that_says_nothing_is_asked_on_and_ends_where_nothing_comes():
+    page = ObservationsPage(series([0, 24, 48]), 3)
+    pulled = Pulled.begin(Window()).with_page(page)
+    assert pulled.next_start == date(2024, 1, 3)
+    again = ObservationsPage(series([48]), 1)
+    assert pulled.with_page(again).complete
+
+
+@pytest.mark.parametrize(
+    ("said", "complete"),
+    [
+        ({"left": 0, "limit": 1_000}, True),
+        ({"left": 0, "limit": 3}, False),  # a total that counts its own page only
+        ({"left": 2}, False),
+        ({"more": True}, False),
+        ({"more": False}, True),
+        ({"limit": 1_000}, False),
+        ({}, False),
+    ],
+)
+def test_a_page_is_the_last_one_only_where_that_is_shown(said, complete):
+    page = ObservationsPage(series([0, 24, 48]), 3, **said)
+    assert Pulled.begin(Window()).with_page(page).complete is complete
+
+
+def test_what_shows_that_nothing_follows_needs_no_request():
+    page = ObservationsPage(series([0, 24, 48]), 3)
+    assert Pulled.begin(Window(end=date(2024, 1, 2))).with_page(page).complete, "a row behind the window"
+    assert Pulled.begin(Window(), last=date(2024, 1, 3)).with_page(page).complete, "nothing is newer"
+    assert Pulled.begin(Window()).with_page(page, Evidence(most_rows=4)).complete, "other pages held more"
+
+
+def test_a_newer_observation_that_is_known_contradicts_a_page_that_says_it_is_the_last():
+    page = ObservationsPage(series([0, 24, 48]), 3, left=0, limit=1_000)
+    assert not Pulled.begin(Window(), newest=date(2024, 1, 9)).with_page(page).complete
+
+
+def test_a_day_that_fills_more_than_a_page_is_read_on_by_the_service_s_own_words_or_refused():
+    whole, day = series(list(range(12))), Window(date(2024, 1, 1), date(2024, 1, 1))
+    pulled, offset = Pulled.begin(day), 0
+    while pulled.next is not None:
+        left, further = max(0, 12 - offset - 5), (("offset", str(offset + 5)),)
+        page = ObservationsPage(whole[offset : offset + 5], len(whole[offset : offset + 5]), left, further=further)
+        pulled = pulled.with_page(page)
+        offset = int(dict(pulled.next.further)["offset"]) if pulled.next else 0
+    assert (pulled.observations == whole, pulled.pages) == (True, 3)
+    with pytest.raises(MalformedAnswerError, match="more than 5 observations on 2024-01-01"):
+        Pulled.begin(day).with_page(ObservationsPage(whole[:5], 5, left=7))
+
+
+def test_whether_the_first_day_belongs_to_a_window_is_learned_and_minded():
+    unknown = Evidence()
+    assert unknown.asked_window(date(2024, 1, 5), date(2024, 2, 1), is_first=True) == AskedDays(
+        date(2024, 1, 4), date(2024, 2, 2)
+    )
+    included = unknown.after(ObservationsPage(series([0, 24]), 2), date(2024, 1, 1), None)
+    assert included.asked_window(date(2024, 1, 5), date.max, is_first=True).start == date(2024, 1, 5)
+    excluded = unknown.after(ObservationsPage(series([24]), 1), date(2024, 1, 1), date(2024, 1, 1))
+    assert excluded.asked_window(date(2024, 1, 5), date.max, is_first=False).start == date(2024, 1, 4)

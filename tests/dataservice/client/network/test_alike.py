@@ -32,7 +32,7 @@ def not_json(_):
 @pytest.mark.parametrize("said", [lambda _: refusal(403), lambda _: refusal(402), lambda _: refusal(501), not_json])
 async def test_a_service_that_answers_all_signals_alike_is_asked_for_a_few(kind, said):
     service = Scripted(said)
-    async with service.client() as client:
+    async with service.client(max_connections=UNDER_WAY // 2) as client:
         found = await read_each(client, kind=kind)
         assert len(service.requests) <= PATIENCE + UNDER_WAY
         assert all(isinstance(one, DataServiceError) for one in found)

@@ -80,8 +80,20 @@ async def test_an_endless_catalogue_costs_no_more_than_the_pages_of_one_answer()
 async def test_an_endless_history_costs_no_more_than_the_pages_of_one_answer():
     def more(request):
         start = request.url.params.get("start", "1900-01-01")
-        row = {"observed_at": f"{int(start[:4]) + 1}-01-01T00:00:00Z", "value": 1.0}
+        row = {"observed_at": f"{max(1900, int(start[:4])) + 1}-01-01T00:00:00Z", "value": 1.0}
         return answer([row], pagination={"limit": 1, "offset": 0, "total": 10**9})
+
+    service = Scripted(more)
+    async with service.client(max_pages=5) as client:
+        for _ in range(3):
+            assert isinstance(await kept_away_by(client, HistoryResource("x.y")), TooManyPagesError)
+    assert len(service.requests) == 1, "the first page says how many there are"
+
+
+async def test_an_endless_history_that_never_says_how_long_it_is_costs_no_more_either():
+    def more(request):
+        year = max(1900, int(request.url.params["start"][:4])) + 1
+        return answer([{"observed_at": f"{year}-01-01T00:00:00Z", "value": 1.0}], has_more=True)
 
     service = Scripted(more)
     async with service.client(max_pages=5) as client:
@@ -98,10 +110,9 @@ async def kept_away_by(client, resource):
         return error
 
 
-@pytest.mark.parametrize("headers", [{"Retry-After": "60"}, {}])
-async def test_a_refusal_that_does_not_prove_the_end_of_the_month_passes(headers):
+async def test_a_refusal_that_does_not_prove_the_end_of_the_month_passes():
     clock = Clock()
-    service = Scripted.saying([httpx.Response(429, headers=headers), answer(signal())])
+    service = Scripted.saying([httpx.Response(429, headers={"Retry-After": "60"}), answer(signal())])
     async with service.client(clock) as client:
         with pytest.raises(UnavailableError, match="fewer requests at a time"):
             await client.read(SIGNAL)

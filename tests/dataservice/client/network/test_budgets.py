@@ -92,7 +92,11 @@ async def test_values_go_before_histories_and_histories_before_the_wire():
             await asyncio.sleep(0)
         go_on.set()
         await asyncio.gather(*reads)
-    assert service.targets[16:] == ["/v1/indices", "/v1/signals/s1/observations", "/v1/wire?limit=200"]
+    assert service.targets[16:] == [
+        "/v1/indices",
+        "/v1/signals/s1/observations?start=0001-01-01&end=2199-12-31",
+        "/v1/wire?limit=200",
+    ]
 
 
 async def test_a_budget_that_keeps_a_value_away_is_no_fault_of_the_service():

@@ -6,7 +6,7 @@ import pytest
 
 from dataservice.client import SignalResource
 from dataservice.client.contract.requests import first_request
-from dataservice.client.network.transport import CONNECTIONS
+from dataservice.client.network.concurrency import FIRST_ROUND
 from dataservice.errors import AuthenticationError, DataServiceError
 from dataservice.stores import SqliteStore
 from tests.dataservice.client.scripted import Scripted, answer, refusal, signal
@@ -24,14 +24,14 @@ async def test_whoever_leaves_before_the_turn_comes_is_not_counted():
     all_places_taken, go_on = asyncio.Event(), asyncio.Event()
 
     async def slow(request):
-        if len(service.requests) == CONNECTIONS:
+        if len(service.requests) == FIRST_ROUND:
             all_places_taken.set()
         await go_on.wait()
         return answer(signal(request.url.path.rpartition("/")[2]))
 
     service = Scripted(slow)
     async with service.client() as client:
-        first = [asyncio.ensure_future(client.read(SignalResource(f"s{n}"))) for n in range(CONNECTIONS)]
+        first = [asyncio.ensure_future(client.read(SignalResource(f"s{n}"))) for n in range(FIRST_ROUND)]
         await all_places_taken.wait()
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0.05):
@@ -39,16 +39,16 @@ async def test_whoever_leaves_before_the_turn_comes_is_not_counted():
         go_on.set()
         await asyncio.gather(*first)
         await client.read(SignalResource("last"))
-        assert client.requests_sent == used(client) == len(service.requests) == CONNECTIONS + 1
+        assert client.requests_sent == used(client) == len(service.requests) == FIRST_ROUND + 1
 
 
 async def test_what_is_refused_when_its_turn_comes_is_not_counted():
     service = Scripted(lambda _: refusal(401))
     async with service.client() as client:
-        reads = [client.read(SignalResource(f"s{n}")) for n in range(3 * CONNECTIONS)]
+        reads = [client.read(SignalResource(f"s{n}")) for n in range(3 * FIRST_ROUND)]
         found = await asyncio.gather(*reads, return_exceptions=True)
         assert {type(error) for error in found} == {AuthenticationError}
-        assert len(service.requests) <= CONNECTIONS
+        assert len(service.requests) <= FIRST_ROUND
         assert client.requests_sent == 0
         with pytest.raises(DataServiceError):
             await client.read(SignalResource("x"))

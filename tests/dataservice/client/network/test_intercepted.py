@@ -24,7 +24,7 @@ SIGNAL = SignalResource("us-cpi")
         (httpx.Response(200, html="Please sign in"), "a web page came instead of data"),
         *[
             (httpx.Response(status, html=PAGE), f"a web page came instead of data, HTTP {status}")
-            for status in (400, 401, 402, 403, 404)
+            for status in (400, 401, 402, 403)
         ],
         (
             httpx.Response(302, headers={"location": "https://me:pw@login.example/?t=s"}),
@@ -43,6 +43,20 @@ async def test_what_came_in_the_services_place_is_named_with_what_to_do(response
     assert str(raised.value).startswith(said)
     assert str(raised.value).endswith(f"; {ADVICE}")
     assert "pw" not in str(raised.value)
+
+
+async def test_a_web_page_in_the_place_of_one_signal_stops_no_other():
+    def say(request):
+        is_odd = b"%2F" in request.url.raw_path
+        return httpx.Response(404, html=PAGE) if is_odd else answer(signal())
+
+    service = Scripted(say)
+    async with service.client() as client:
+        with pytest.raises(MalformedAnswerError, match="no signal 'eur/usd': a web page came, HTTP 404"):
+            await client.read(SignalResource("eur/usd"))
+        assert (await client.read(SIGNAL)).stale_because is None
+        with pytest.raises(NotFoundError, match="no signal 'usd/eur'"):
+            await client.read(SignalResource("usd/eur"))
 
 
 async def test_two_hundred_signals_behind_a_sign_in_page_cost_few_requests():

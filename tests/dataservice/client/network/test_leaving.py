@@ -7,8 +7,11 @@ from dataservice.client import SignalResource
 from dataservice.client.contract.requests import first_request
 from dataservice.client.network.breaker import CircuitBreaker
 from dataservice.client.network.budget import Budget
-from dataservice.client.network.sender import CallContext, RequestSender, RetryPolicy
-from dataservice.client.network.transport import CONNECTIONS, Exchange
+from dataservice.client.network.call_context import CallContext
+from dataservice.client.network.concurrency import FIRST_ROUND
+from dataservice.client.network.retry_policy import RetryPolicy
+from dataservice.client.network.sender import RequestSender
+from dataservice.client.network.transport import Exchange
 from dataservice.client.network.usage import UsageTracker
 from dataservice.stores import MemoryStore, ResilientStore
 
@@ -18,6 +21,7 @@ class Leaving:
 
     def __init__(self):
         self.left = 0
+        self.is_watched = True
         self.are_all_under_way = asyncio.Event()
         self.answers = asyncio.Event()
 
@@ -26,7 +30,7 @@ class Leaving:
             await asyncio.sleep(0)
         watch.was_sent = True
         self.left += 1
-        if self.left == CONNECTIONS:
+        if self.left == FIRST_ROUND:
             self.are_all_under_way.set()
         await self.answers.wait()
         return Exchange(b"", spent=True)
@@ -36,15 +40,18 @@ async def test_when_answers_arrive_together_the_next_requests_leave_before_the_f
     transport, left_before = Leaving(), []
     usage = UsageTracker(ResilientStore(MemoryStore()), Budget(), clock=time.time, sleep=asyncio.sleep)
     breaker = CircuitBreaker(has_key=True)
-    sender = RequestSender(transport, usage, breaker, clock=time.time, sleep=asyncio.sleep, jitter=lambda: 0.5)
+    store = ResilientStore(MemoryStore())
+    sender = RequestSender(
+        transport, usage, breaker, store, most=FIRST_ROUND, clock=time.time, sleep=asyncio.sleep, jitter=lambda: 0.5
+    )
 
     async def fetch(number):
         context = CallContext(None, time.time(), 20.0, RetryPolicy(20.0))
         request = first_request(SignalResource(f"s{number}"))
         await sender.fetch(request, context, lambda _: left_before.append(transport.left))
 
-    fetches = [asyncio.create_task(fetch(number)) for number in range(2 * CONNECTIONS)]
+    fetches = [asyncio.create_task(fetch(number)) for number in range(2 * FIRST_ROUND)]
     await transport.are_all_under_way.wait()
     transport.answers.set()
     await asyncio.gather(*fetches)
-    assert left_before == 2 * CONNECTIONS * [2 * CONNECTIONS]
+    assert left_before == 2 * FIRST_ROUND * [2 * FIRST_ROUND]

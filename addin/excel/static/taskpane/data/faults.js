@@ -4,13 +4,6 @@
 /** Kinds of errors that come from the formula; the others pass: the formula is right and its cell recovers by itself. */
 const OF_THE_FORMULA = ["argument", "not_found", "no_data"];
 
-/** What messages call what cannot be found, and the arguments where it was given. @type {[RegExp, string[]][]} */
-const NOT_FOUND = [
-  [/^there is no option\b/, ["options"]],
-  [/^there is no field\b/, ["field", "fields"]],
-  [/^no \w+ '/, ["slug"]],
-];
-
 /**
  * @typedef {object} Fault
  * @property {string} message what was given and what is allowed
@@ -26,18 +19,5 @@ const NOT_FOUND = [
 export function faultOf(answer, names) {
   if (!answer.error) return null;
   if (answer.error !== "#VALUE!" && !OF_THE_FORMULA.includes(answer.kind ?? "")) return null;
-  const message = answer.message ?? answer.error;
-  return { message, argument: argumentIn(message, names) };
-}
-
-/**
- * @param {string} message
- * @param {string[]} names
- */
-function argumentIn(message, names) {
-  // Messages begin with the name of the argument (docs/errors.md).
-  const told = /^(?:option )?\w+/.exec(message)?.[0] ?? "";
-  if (names.includes(told)) return told;
-  const [, places = []] = NOT_FOUND.find(([pattern]) => pattern.test(message)) ?? [];
-  return places.find((each) => names.includes(each)) ?? null;
+  return { message: answer.message ?? answer.error, argument: names.find((name) => name === answer.argument) ?? null };
 }

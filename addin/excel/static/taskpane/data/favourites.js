@@ -7,7 +7,7 @@ const MOST = 200;
 
 export class Favourites {
   constructor() {
-    this.names = new Set(stored());
+    this.names = new Set(stored() ?? []);
   }
 
   /** @param {string} name such as `signal us-cpi` */
@@ -16,11 +16,14 @@ export class Favourites {
   }
 
   /**
-   * Mark a name, or take its mark away.
+   * Mark a name, or take its mark away; what other windows have marked stays.
    * @param {string} name
    */
   toggle(name) {
-    if (!this.names.delete(name)) this.names.add(name);
+    const isMarked = this.names.has(name);
+    this.names = new Set(stored() ?? this.names);
+    if (isMarked) this.names.delete(name);
+    else this.names.add(name);
     try {
       localStorage.setItem(KEY, JSON.stringify([...this.names].slice(-MOST)));
     } catch {
@@ -29,12 +32,12 @@ export class Favourites {
   }
 }
 
-/** @returns {string[]} */
+/** @returns {string[] | null} null where nothing was stored, or can be */
 function stored() {
   try {
-    const names = JSON.parse(localStorage.getItem(KEY) ?? "[]");
-    return Array.isArray(names) ? names.filter((name) => typeof name === "string").slice(-MOST) : [];
+    const names = JSON.parse(localStorage.getItem(KEY) ?? "null");
+    return Array.isArray(names) ? names.filter((name) => typeof name === "string").slice(-MOST) : null;
   } catch {
-    return [];
+    return null;
   }
 }

@@ -39,8 +39,8 @@ export class Formatter {
    * @returns {(value: number) => string}
    */
   column(values) {
-    const decimals = values.map((value) => decimalsOf(value, Math.max(...values.map(Math.abs)) >= 1000 ? 2 : 4));
-    const digits = Math.max(0, ...decimals);
+    const most = values.some((value) => Math.abs(value) >= 1000) ? 2 : 4;
+    const digits = values.reduce((longest, value) => Math.max(longest, decimalsOf(value, most)), 0);
     const format = new Intl.NumberFormat(this.locale, { minimumFractionDigits: digits, maximumFractionDigits: digits });
     return (value) => (value !== 0 && Math.abs(value) < 0.001 ? this.tiny.format(value) : format.format(value));
   }

@@ -14,15 +14,9 @@
  * @property {() => Promise<Target>} target
  * @property {(formula: string) => Promise<string>} insert returns the address of the cell
  * @property {() => Promise<string>} selection the selected range's address, as a formula refers to it
- * @property {(scope: "sheet" | "workbook", isOurs: (formula: unknown) => boolean) => Promise<Frozen>} freeze
- * @property {(scope: "sheet" | "workbook", isOurs: (formula: unknown) => boolean) => Promise<number>} countFormulas
- */
-
-/**
- * @typedef {object} Frozen
- * @property {number} cells formulas replaced by their values
- * @property {number} left formulas left alone because they still calculate
- * @property {boolean} emptied whether what is of no use without formulas was there, and is gone
+ * @property {(scope: "sheet" | "workbook") => Promise<import("../../workbook/freeze.js").Frozen>} freeze
+ * @property {(scope: "sheet" | "workbook") => Promise<{ count: number, locked: number }>} countFormulas
+ * @property {(slug: string) => Promise<{ held: boolean, text: string }>} selfTest
  */
 
 /** How long the pane waits for office.js: Microsoft's server may be far away, or out of reach. */
@@ -43,6 +37,7 @@ export const browser = {
   selection: refuse,
   freeze: refuse,
   countFormulas: refuse,
+  selfTest: refuse,
 };
 
 /**

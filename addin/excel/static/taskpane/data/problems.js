@@ -1,7 +1,7 @@
 /// <reference path="../types.d.ts" />
 // What is wrong, in words: what happened and what to do, from the backend's status and the kinds of its errors.
 
-import { messageOf } from "./exchange.js";
+import { AwayError, messageOf } from "../../client/exchange.js";
 
 /**
  * @typedef {object} Problem
@@ -68,8 +68,8 @@ const PRO_FUNCTIONS = ["WIRE"];
  * @returns {Problem}
  */
 export function problemOf(error) {
-  // By its properties and not by its class: `functions.js` has a copy of that class.
-  const { kind, reason } = /** @type {Partial<import("./exchange.js").RequestError>} */ (error);
+  if (error instanceof AwayError) return problem("backend");
+  const { kind, reason } = /** @type {Partial<import("../../client/exchange.js").RequestError>} */ (error);
   if (kind && kind in PROBLEMS) return problem(/** @type {Problem["kind"]} */ (kind));
   return { ...problem("other"), advice: reason ?? messageOf(error) };
 }

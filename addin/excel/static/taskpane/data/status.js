@@ -6,7 +6,7 @@ const SOON_MS = 250;
 
 /** Keeps the backend's latest status, or why there is none. */
 export class StatusMonitor {
-  /** @param {import("./api.js").BackendClient} backend */
+  /** @param {import("../../client/backend.js").BackendClient} backend */
   constructor(backend) {
     this.backend = backend;
     /** @type {Status | null} */
@@ -17,6 +17,9 @@ export class StatusMonitor {
     this.due = undefined;
     /** @type {(() => void)[]} */
     this.views = [];
+    /** Looks are numbered: how many were begun, and which one is shown. */
+    this.asked = 0;
+    this.seen = 0;
     backend.onReply = (quota) => this.#replied(quota);
   }
 
@@ -31,12 +34,11 @@ export class StatusMonitor {
 
   /** Ask the backend for its status; never rejects. */
   async look() {
-    try {
-      this.latest = await this.backend.status();
-      this.failure = null;
-    } catch (error) {
-      this.failure = error;
-    }
+    const turn = ++this.asked;
+    const seen = await this.backend.status().then((latest) => ({ latest, failure: null }), (failure) => ({ latest: this.latest, failure }));
+    if (turn < this.seen) return; // a later look was answered before
+    this.seen = turn;
+    Object.assign(this, seen);
     this.#redraw();
   }
 

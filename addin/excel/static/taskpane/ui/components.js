@@ -121,9 +121,14 @@ export function formulaCode(formula) {
   return h("code", ...pieces.map((piece) => h("span.piece", ...parts(piece))));
 }
 
+/** A report of several lines that can be copied. @param {string} text */
+export function copyableReport(text) {
+  return h("div.formula", h("pre.report", text), copyButton(text, "Copy the report"));
+}
+
 /** @param {string} text */
-function copyButton(text) {
-  const copy = button("", () => void copied(), { look: "quiet", sign: "copy", label: "Copy the formula" });
+function copyButton(text, label = "Copy the formula") {
+  const copy = button("", () => void copied(), { look: "quiet", sign: "copy", label });
   const copied = async () => {
     const done = await copyText(text);
     fill(copy, icon(done ? "check" : "error"), h("span", { role: "status" }, done ? "Copied" : "Press Ctrl+C"));

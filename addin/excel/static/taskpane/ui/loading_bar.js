@@ -3,7 +3,7 @@
 
 import { button, notice } from "./components.js";
 import { fill, h } from "./elements.js";
-import { messageOf } from "../data/exchange.js";
+import { messageOf } from "../../client/exchange.js";
 
 /** What loads faster is not worth a word. */
 const PATIENCE_MS = 700;

@@ -4,7 +4,7 @@
 import { button, notice } from "./components.js";
 import { signIn } from "./sign_in.js";
 import { foremost, problemOf } from "../data/problems.js";
-import { messageOf } from "../data/exchange.js";
+import { messageOf } from "../../client/exchange.js";
 import { fill, h } from "./elements.js";
 
 /** @typedef {import("../data/problems.js").Problem} Problem */

@@ -1,11 +1,18 @@
 /// <reference path="../types.d.ts" />
 // Signing in at a firm's provider: in a window of its own, because no provider lets itself be shown in a pane.
 
+/** Where the window says who has signed in, if it does not know who opened it. */
+export const SIGN_IN_CHANNEL = "dataservice-sign-in";
+
+/** How often it is looked whether the window is still open, and how long it may seem closed: who signs in needs minutes. */
+const LOOK_MS = 500;
+const PATIENCE_MS = 180_000;
+
 const PERCENT_OF_SCREEN = { height: 70, width: 40 };
 
 /**
  * Let the user sign in; resolves once the session is in use, and rejects if the window was closed before.
- * @param {import("../data/api.js").BackendClient} backend
+ * @param {import("../../client/backend.js").BackendClient} backend
  * @param {boolean} isExcel
  */
 export async function signIn(backend, isExcel) {
@@ -38,17 +45,25 @@ function fromDialog(address) {
 function fromWindow(address) {
   const opened = window.open(address, "dataservice-sign-in", "popup,width=520,height=680");
   if (opened === null) return Promise.reject(new Error(`the browser opened no window; sign in at ${address.href}`));
+  const channel = new BroadcastChannel(SIGN_IN_CHANNEL);
   return new Promise((resolve, reject) => {
-    const looks = setInterval(() => opened.closed && ended(() => reject(closed())), 500);
+    // A window that the provider isolates seems closed at once, though the user is still signing in there.
+    let closedMs = 0;
+    const looks = setInterval(() => {
+      if (opened.closed) closedMs += LOOK_MS;
+      if (closedMs > PATIENCE_MS) ended(() => reject(closed()));
+    }, LOOK_MS);
     const heard = (/** @type {MessageEvent} */ { origin, source, data }) => {
       if (origin === address.origin && source === opened) ended(() => resolve(String(data?.session ?? "")));
     };
     const ended = (/** @type {() => void} */ settle) => {
       clearInterval(looks);
       removeEventListener("message", heard);
+      channel.close();
       settle();
       opened.close();
     };
+    channel.onmessage = ({ data }) => ended(() => resolve(String(data?.session ?? "")));
     addEventListener("message", heard);
   });
 }

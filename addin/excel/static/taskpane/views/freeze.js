@@ -1,10 +1,13 @@
 /// <reference path="../types.d.ts" />
 // Freezing: replaces our formulas by their values, for sharing a workbook with someone who has no add-in.
 
-import { messageOf } from "../data/exchange.js";
+import { messageOf } from "../../client/exchange.js";
 import { button, notice, section } from "../ui/components.js";
 import { confirmed } from "../ui/dialogs.js";
 import { fill, h } from "../ui/elements.js";
+
+/** So many addresses are listed. */
+const LISTED = 10;
 
 /** @param {Pane} pane */
 export function freezeSection(pane) {
@@ -27,21 +30,46 @@ export function freezeSection(pane) {
  * @param {HTMLElement} outcome
  */
 async function freeze(pane, scope, outcome) {
-  const { isOurs } = DataServiceRefresh;
   const where = scope === "sheet" ? "this sheet" : "the whole workbook";
+  const counted = (/** @type {number} */ count) => pane.format.counted(count, "formula");
   try {
-    const count = await pane.host.countFormulas(scope, isOurs);
-    if (count === 0)
-      return fill(outcome, notice("info", "Nothing to freeze", `There is no formula of ours on ${where}.`));
-    const formulas = pane.format.counted(count, "formula");
-    const loss = `${formulas} on ${where} will be replaced by values and no longer refresh.`;
-    const warning = `${loss} Save a copy first: Excel may not undo this.`;
-    if (!(await confirmed(`Freeze ${where}?`, warning, `Freeze ${formulas}`, { look: "danger" }))) return;
-    const { cells, left, emptied } = await pane.host.freeze(scope, isOurs);
-    const still = left ? `${pane.format.counted(left, "formula still calculates", "formulas still calculate")}; not frozen.` : "";
-    const rest = emptied ? "The refresh button, first steps, quota and status are gone too." : still;
-    fill(outcome, notice("good", `${pane.format.counted(cells, "formula")} replaced by values`, rest));
+    const { count, locked } = await pane.host.countFormulas(scope);
+    if (count === 0) return fill(outcome, notice("info", "Nothing to freeze", `There is no formula of ours on ${where}.`));
+    if (locked === count) return fill(outcome, notice("warning", "Nothing to freeze", `${counted(locked)} on protected sheets: unprotect them first.`));
+    const loss = `${counted(count - locked)} on ${where} will be replaced by values and no longer refresh.`;
+    const kept = locked ? ` ${counted(locked)} on protected sheets will be left.` : "";
+    const warning = `${loss}${kept} Save a copy first: Excel may not undo this, and this pane only until it is closed.`;
+    if (!(await confirmed(`Freeze ${where}?`, warning, `Freeze ${counted(count - locked)}`, { look: "danger" }))) return;
+    tell(pane, outcome, await pane.host.freeze(scope));
   } catch (error) {
-    fill(outcome, notice("error", "Nothing was frozen", messageOf(error)));
+    fill(outcome, notice("error", "Not all was frozen", `${messageOf(error)}. Formulas that still stand were not replaced.`));
   }
+}
+
+/**
+ * Say what was frozen and what was not.
+ * @param {Pane} pane
+ * @param {HTMLElement} outcome
+ * @param {import("../../workbook/freeze.js").Frozen} frozen
+ */
+function tell(pane, outcome, { cells, busy, refused, locked, names, emptied, undo }) {
+  const { format } = pane;
+  const left = (/** @type {string[]} */ places, /** @type {string} */ one, /** @type {string} */ many) =>
+    places.length > 0 && `${format.counted(places.length, one, many)}: ${places.slice(0, LISTED).join(", ")}${places.length > LISTED ? " …" : ""}.`;
+  const rest = [
+    left(busy, "formula still calculates; not frozen", "formulas still calculate; not frozen"),
+    left(refused, "formula was refused by Excel, as a part of an array", "formulas were refused by Excel, as parts of arrays"),
+    left(locked, "formula is on a protected sheet", "formulas are on protected sheets"),
+    left(names, "name still calls a function of ours", "names still call functions of ours"),
+    emptied && "The refresh button, first steps, quota and status are gone too.",
+  ].filter(Boolean);
+  const all = busy.length + refused.length + locked.length === 0;
+  const back = button("Undo", () => {
+    back.disabled = true;
+    undo().then(
+      () => fill(outcome, notice("info", `${format.counted(cells, "formula")} entered again`, emptied ? "What else was emptied stays empty." : "")),
+      (error) => fill(outcome, notice("error", "Not undone", messageOf(error))),
+    );
+  });
+  fill(outcome, notice(all ? "good" : "warning", `${format.counted(cells, "formula")} replaced by values`, rest.join(" "), cells > 0 && back));
 }

@@ -3,7 +3,7 @@
 // and inserting it into Excel's active cell; in a browser it can be copied instead.
 
 import { isFree, requestsIn } from "../data/cost.js";
-import { messageOf } from "../data/exchange.js";
+import { messageOf } from "../../client/exchange.js";
 import { LONGEST_FORMULA } from "../data/formula.js";
 import { button, copyable, loading, notice, resultTable } from "../ui/components.js";
 import { confirmed, dialog } from "../ui/dialogs.js";
@@ -135,7 +135,8 @@ export async function insert(pane, formula, call) {
   try {
     if (formula.length > LONGEST_FORMULA) throw new Error(`it has more than ${LONGEST_FORMULA} characters`);
     const { address, holds } = await pane.host.target();
-    const question = `${address} holds “${holds.slice(0, SHOWN_TEXT)}”.`;
+    // By characters: half of one would be shown as a question mark.
+    const question = `${address} holds “${Array.from(holds).slice(0, SHOWN_TEXT).join("")}”.`;
     if (holds && !(await confirmed("Replace the cell?", question, "Replace"))) return;
     pane.announce(`Inserted into ${await pane.host.insert(formula)}`);
   } catch (error) {

@@ -3,7 +3,7 @@
 
 import { found } from "../data/catalogue.js";
 import { isFree, requestsIn } from "../data/cost.js";
-import { RequestError } from "../data/exchange.js";
+import { RequestError } from "../../client/exchange.js";
 import { lockedFor } from "../data/problems.js";
 import { KINDS, recordEntries } from "../data/records.js";
 import { button } from "../ui/components.js";

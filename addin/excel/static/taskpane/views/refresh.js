@@ -2,7 +2,7 @@
 // The tab Refresh: its cost, the refresh itself, the log of refreshes, and what is not fresh.
 
 import { requestsIn } from "../data/cost.js";
-import { messageOf } from "../data/exchange.js";
+import { messageOf } from "../../client/exchange.js";
 import { freezeSection } from "./freeze.js";
 import { button, notice, progress, quotaMeter, section } from "../ui/components.js";
 import { fill, h } from "../ui/elements.js";
@@ -33,6 +33,8 @@ export class Refreshing {
     this.pane = pane;
     /** @type {import("../ui/refresh_log.js").LogEntry[]} */
     this.entries = [];
+    /** Plans are numbered: reading a large workbook may take longer than choosing otherwise. */
+    this.plans = 0;
     this.quota = h("div");
     this.plan = h("p.cost", { role: "status" });
     this.outcome = h("div");
@@ -44,7 +46,7 @@ export class Refreshing {
     this.hint = h("p.muted.small");
     fill(panel, ...this.#sections());
     pane.status.watch(() => this.#draw());
-    if (pane.host.isExcel) DataServiceRefresh.onReport((report) => this.#reported(report));
+    if (pane.host.isExcel) DataServiceRefresh.onReport((/** @type {RefreshReport | Error} */ report) => this.#reported(report));
   }
 
   #sections() {
@@ -79,16 +81,14 @@ export class Refreshing {
   }
 
   async #plan() {
+    const turn = ++this.plans;
     const mode = this.mode.value();
     fill(this.hint, MODES.find(([value]) => value === mode)?.[2] ?? "");
-    try {
-      fill(this.plan, await this.#planned());
-    } catch {
-      fill(this.plan); // the banner says what is wrong
-    }
+    const words = await this.#planned().catch(() => ""); // the banner says what is wrong
+    if (turn === this.plans) fill(this.plan, words);
   }
 
-  /** What the formulas of this page would spend right after the refresh. */
+  /** What the formulas of the workbook would spend right after the refresh. */
   async #planned() {
     const { format, host } = this.pane;
     const mode = this.#mode();
@@ -96,15 +96,11 @@ export class Refreshing {
       const what = mode === "force" ? "everything" : "what is stale";
       return `No request now: ${what} is asked for when it is next used.`;
     }
-    /** @type {Cost} */
-    const cost = await DataServiceRefresh.cost(mode);
+    const cost = await DataServiceRefresh.cost(mode, this.#scope());
     if (!cost.allowed && cost.reason) return cost.reason;
-    const fresh = `${format.counted(cost.fresh_calls, "formula")} already fresh`;
-    // The page knows its formulas, but not which of them lie in the sheet or the selection: it may be none, or all.
-    const isWhole = this.scope.value() === "workbook";
-    const words = requestsIn(isWhole ? cost : { ...cost, at_least: 0 }, format);
-    const spent = `${words.charAt(0).toUpperCase()}${words.slice(1)}${this.#left(cost.quota)}`;
-    return mode === "force" ? spent : `${spent}, ${fresh}`;
+    const words = requestsIn(cost, format);
+    const spent = `${words.charAt(0).toUpperCase()}${words.slice(1)} for ${format.counted(cost.calls, "formula")}${this.#left(cost.quota)}`;
+    return mode === "force" || cost.fresh_calls === 0 ? spent : `${spent}, ${format.count(cost.fresh_calls)} already fresh`;
   }
 
   /** @param {Quota | null} quota */
@@ -126,7 +122,11 @@ export class Refreshing {
   }
 
   #runInExcel() {
-    return DataServiceRefresh.run({ scope: /** @type {Scope} */ (this.scope.value()), mode: this.#mode() });
+    return DataServiceRefresh.run({ scope: this.#scope(), mode: this.#mode() });
+  }
+
+  #scope() {
+    return /** @type {Scope} */ (this.scope.value());
   }
 
   async #runAlone() {

@@ -3,7 +3,7 @@
 
 import { CATALOGUE_CALL, categoriesOf, entriesOf, found, wordsOf } from "../data/catalogue.js";
 import { isFree, requestsIn } from "../data/cost.js";
-import { RequestError } from "../data/exchange.js";
+import { RequestError } from "../../client/exchange.js";
 import { OtherResults } from "./other_results.js";
 import { recordCard } from "./record_card.js";
 import { keyOf, KIND, ResultLines } from "./result_lines.js";

@@ -3,7 +3,7 @@
 
 import { cellOf, numberIn, seriesOf } from "../data/answers.js";
 import { isFree, requestsIn } from "../data/cost.js";
-import { RequestError } from "../data/exchange.js";
+import { RequestError } from "../../client/exchange.js";
 import { span } from "../data/format.js";
 import { asTyped } from "../data/formula.js";
 import { asksFirst } from "../data/host.js";

@@ -2,7 +2,7 @@
 
 import pytest
 
-from addin.excel.scripts import STATIC
+from addin.excel.assets import STATIC
 from tests.addin.excel.scripted_backend import fresh
 
 CLOCK = """() => {
@@ -80,7 +80,7 @@ def test_a_refresh_elsewhere_ends_what_was_kept(page, scripted):
 @pytest.mark.parametrize(("entries", "size"), [(10, 1_000_000), (1_000, 100)])
 def test_what_is_kept_is_bounded_by_count_and_by_size(chromium, entries, size):
     with chromium.page() as tab:
-        tab.add_script(path=STATIC / "functions/result_cache.js")
+        tab.load_module(STATIC / "client/result_cache.js")
         kept = tab.evaluate(
             """([maxEntries, maxSize]) => {
               const cache = new ResultCache({ maxEntries, maxSize, clock: () => 0 });
@@ -94,11 +94,6 @@ def test_what_is_kept_is_bounded_by_count_and_by_size(chromium, entries, size):
         )
     assert 9 <= len(kept) <= 11
     assert {"on its way", "49"} <= set(kept)
-
-
-def test_the_calls_made_can_be_listed_to_preview_their_cost(page):
-    page.evaluate("Promise.all([call('SIGNAL', 'x'), call('INDEX', 'y', 'name')])")
-    assert page.evaluate("DataServiceAddin.calls()") == [["SIGNAL", "x"], ["INDEX", "y", "name"]]
 
 
 def test_the_page_counts_calls_and_batches(page):

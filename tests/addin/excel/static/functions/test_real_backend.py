@@ -148,6 +148,6 @@ def test_a_refresh_by_force_asks_the_service_again(excel, service):
 
 def test_the_cost_of_the_cells_is_known_before_it_is_spent(excel, service):
     excel.evaluate("Promise.all([call('SIGNAL', 'us-cpi'), call('INDEX', 'nothing')])")
-    cost = excel.evaluate("DataServiceRefresh.cost()")
+    cost = excel.evaluate("DataServiceAddin.backend.cost([['SIGNAL', 'us-cpi'], ['INDEX', 'nothing']])")
     assert (cost["calls"], cost["requests"]) == (2, 0)
     assert cost["quota"]["remaining"] > 0

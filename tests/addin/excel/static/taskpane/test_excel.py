@@ -1,13 +1,13 @@
 """What the pane does to a workbook, by a stand-in for Office.js over sheets of the test's own."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from tests.addin.excel.panes import Pane, opened
+from tests.project.files import PROJECT
 
-OFFICE = (Path(__file__).parent / "fake_office.js").read_text(encoding="utf-8")
+OFFICE = (PROJECT / "tests/node/excel.js").read_text(encoding="utf-8")
 CPI = '=DS.SIGNAL("us-cpi")'
 
 
@@ -71,7 +71,7 @@ def test_a_cell_that_holds_something_is_replaced_only_after_a_question(pane):
 
 
 def test_the_selected_cells_become_an_argument(pane):
-    pane.tab.evaluate("book.selection.address = 'A2:A9'")
+    pane.tab.evaluate("book.selection = ['A2:A9']")
     fill_in(pane)
     pane.press("Use the selected cells")
     pane.sees("=DS.SIGNAL(A2:A9)")
@@ -99,14 +99,14 @@ def test_a_refresh_says_what_it_costs_and_then_what_it_did(pane, service):
     pane.sees("2 cells refreshed, 2 requests")
     assert service.running.request_count == 2
     assert pane.texts(".refresh-log tbody td")[1:] == ["workbook", "2", "2", "49,998"]
-    pane.sees("0 requests, 49,998 left, 2 formulas already fresh")
+    pane.sees("0 requests for 2 formulas, 49,998 left, 2 already fresh")
     assert cell(pane, "B2")["value"] > 0
 
 
 def test_a_refresh_can_be_kept_to_the_selection(pane, service):
     put(pane, "B2", formula=CPI)
     put(pane, "B3", formula='=DS.SIGNAL("us-10y")')
-    pane.tab.evaluate("book.selection.address = 'B3'")
+    pane.tab.evaluate("book.selection = ['B3']")
     pane.open_tab("Refresh")
     pane.check("Selection")
     pane.press("Refresh", exact=True)
@@ -120,10 +120,12 @@ def test_refreshing_everything_asks_again_for_what_is_fresh(pane, service):
     pane.press("Refresh", exact=True)
     pane.sees("1 cell refreshed, 1 request")
     pane.check("Everything")
-    pane.sees("1 request, 49,999 left")
-    pane.check("Sheet")  # the page does not know which of its formulas lie there
-    pane.sees("0 to 1 request, 49,999 left")
+    pane.sees("1 request for 1 formula, 49,999 left")
+    pane.tab.evaluate("book.selection = ['D9']")
+    pane.check("Selection")
+    pane.sees("0 requests for 0 formulas, 49,999 left")
     pane.check("Workbook")
+    pane.sees("1 request for 1 formula, 49,999 left")
     pane.press("Refresh", exact=True)
     pane.sees("workbook, all")
     assert service.running.request_count == 2

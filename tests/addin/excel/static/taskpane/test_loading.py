@@ -18,7 +18,7 @@ SHOWN = "(count) => Array.from({ length: count }, (_, i) => book.cell('Sheet1', 
 @pytest.fixture
 def office(project):
     """Return a script in the place of office.js."""
-    return (project / "tests/addin/excel/static/taskpane/fake_office.js").read_text()
+    return (project / "tests/node/excel.js").read_text()
 
 
 def test_the_pane_asks_before_many_requests_and_a_yes_loads_the_cells(chromium, service, office, tmp_path):

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from addin.excel.assets import excel_assets
 from tests.addin.excel.panes import Pane, opened
 from udfs.errors import ErrorKind
 
@@ -101,7 +102,8 @@ def test_a_search_ranks_names_of_signals_above_what_describes_them(pane):
     ]
     entries = [{"category": "", "unit": "", "source": "", "premium": False} | each for each in entries]
     assert pane.tab.evaluate(
-        "(entries) => import('./taskpane/data/catalogue.js').then((m) => m.found(entries, 'gold').map((e) => e.slug))",
+        f"(entries) => import('./{excel_assets().prefix}taskpane/data/catalogue.js')"
+        ".then((m) => m.found(entries, 'gold').map((e) => e.slug))",
         entries,
     ) == ["wb.gold", "golden", "x.mining"]
 

@@ -4,42 +4,82 @@ import time
 
 import pytest
 
-from addin.workbook.calculation.engine.engine import EngineFailedError, FormualizerEngine
+from addin.workbook.calculation.engine.process import DYNAMIC, PLAIN, VALUE, EngineFailedError, EngineProcess, Kind
+
+EACH = pytest.mark.parametrize("kind", list(Kind))
 
 
-def test_an_engine_that_takes_too_long_is_ended():
-    with FormualizerEngine(now=0) as engine:
+@EACH
+def test_an_engine_that_takes_too_long_is_ended(kind: Kind):
+    with EngineProcess(kind, now=0) as engine:
+        engine.load(["S"], [])
         engine._time_limit_s = 0.01
         begun = time.monotonic()
         with pytest.raises(EngineFailedError, match="took longer"):
-            engine.load(["S"], [("S", row, 1, True, f"=SUM(B$1:B{row})") for row in range(1, 20_000)])
+            engine.load(["S"], [("S", row, 1, PLAIN, f"=SUM(B$1:B{row})") for row in range(1, 20_000)])
         assert time.monotonic() - begun < 30
+        assert engine._process is not None
         assert engine._process.wait(30) != 0
 
 
-def test_an_engine_that_died_is_told_and_the_next_one_works():
-    with FormualizerEngine(now=0) as engine:
+@EACH
+def test_an_engine_that_died_is_told_and_the_next_one_works(kind: Kind):
+    with EngineProcess(kind, now=0) as engine:
+        engine.load(["S"], [])
+        assert engine._process is not None
         engine._process.kill()
         engine._process.wait()
         with pytest.raises(EngineFailedError, match="stopped"):
             engine.load(["S"], [])
-    with FormualizerEngine(now=0) as engine:
-        engine.load(["S"], [("S", 1, 1, True, "=1+1")])
-        engine.evaluate({})
+    with EngineProcess(kind, now=0) as engine:
+        engine.load(["S"], [("S", 1, 1, PLAIN, "=1+1")])
+        engine.evaluate()
         assert engine.values([("S", (1, 1))]) == [2.0]
 
 
-def test_a_formula_that_cannot_be_read_harms_no_other():
-    with FormualizerEngine(now=0) as engine:
-        failed = engine.load(["S"], [("S", 1, 1, True, "=1+"), ("S", 2, 1, True, "=2")])
-        engine.evaluate({})
-        assert [each[:3] for each in failed] == [["S", 1, 1]]
-        assert engine.values([("S", (2, 1))]) == [2.0]
+@EACH
+def test_a_formula_that_cannot_be_read_harms_no_other(kind: Kind):
+    with EngineProcess(kind, now=0) as engine:
+        engine.load(["S"], [("S", 1, 1, PLAIN, "=1+"), ("S", 2, 1, PLAIN, "=2")])
+        engine.evaluate()
+        unread, other = engine.values([("S", (1, 1)), ("S", (2, 1))])
+        assert unread in (None, {"error": "#NAME?"})
+        assert other == 2.0
 
 
-def test_each_book_begins_with_an_empty_engine():
+@EACH
+def test_each_book_begins_with_an_empty_engine(kind: Kind):
     for _ in range(2):
-        with FormualizerEngine(now=0) as engine:
+        with EngineProcess(kind, now=0) as engine:
+            engine.load(["S"], [])
             assert engine.values([("S", (1, 1))]) == [None]
-            engine.load(["S"], [("S", 1, 1, False, 5.0)])
+            engine.load(["S"], [("S", 1, 1, VALUE, 5.0)])
             assert engine.values([("S", (1, 1))]) == [5.0]
+
+
+def test_arrays_spill_and_stand_again_where_they_have_room():
+    with EngineProcess(Kind.FORMULON, now=0) as engine:
+        engine.load(
+            ["S"], [("S", 1, 1, VALUE, 2.0), ("S", 1, 3, DYNAMIC, "=SEQUENCE(A1)"), ("S", 4, 1, PLAIN, "=SUM(C1#)")]
+        )
+        found = []
+        for value, third in ((2.0, None), (3.0, None), (3.0, 7.0), (1.0, 7.0)):
+            engine.set([("S", 1, 1, VALUE, value), ("S", 3, 3, VALUE, third)])
+            engine.evaluate()
+            found.append((engine.extents([("S", (1, 3))]), engine.values([("S", (1, 3)), ("S", (4, 1))])))
+        blocked = {"error": "#SPILL!"}
+        assert found == [
+            ([[2, 1]], [1.0, 3.0]),
+            ([[3, 1]], [1.0, 6.0]),
+            ([None], [blocked, {"error": "#REF!"}]),
+            ([[1, 1]], [1.0, 1.0]),
+        ]
+
+
+def test_an_ordinary_formula_takes_the_cell_beside_it():
+    cells = [("S", row, 1, VALUE, float(row)) for row in range(1, 4)]
+    with EngineProcess(Kind.FORMULON, now=0) as engine:
+        engine.load(["S"], [*cells, ("S", 2, 3, PLAIN, "=A1:A3*2"), ("S", 2, 4, PLAIN, "=SUM(A1:A3)")])
+        engine.evaluate()
+        assert engine.values([("S", (2, 3)), ("S", (2, 4))]) == [4.0, 6.0]
+        assert engine.intersecting([("S", (2, 3)), ("S", (2, 4))]) == [True, False]

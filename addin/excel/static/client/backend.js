@@ -1,0 +1,148 @@
+/// <reference path="../types.d.ts" />
+// The backend's routes, as the functions, the task pane and the sheet use them.
+
+import { exchange, RequestError } from "./exchange.js";
+
+/** Longer than the backend's own deadline, whose message says more. */
+const DEADLINE_MS = 35_000;
+
+/** So many lost posts are named at once; of more, nobody learns what they have spent. */
+const MOST_LOST = 100;
+
+/** Sends a page's requests to the backend; each rejects with a `RequestError` where it has no answer. */
+export class BackendClient {
+  /**
+   * @param {string} base the backend's address, with a slash at the end
+   * @param {{ deadlineMs?: number, send?: typeof fetch }} [options] `send` in the place of the browser's own
+   */
+  constructor(base, { deadlineMs = DEADLINE_MS, send } = {}) {
+    this.base = base;
+    this.deadlineMs = deadlineMs;
+    this.send = send;
+    /** In a shared deployment: the user's own key, in this page's memory only. @type {string | null} */
+    this.userKey = null;
+    /** Called with the quota after calls were answered. @type {(quota: Quota | null) => void} */
+    this.onReply = () => {};
+    /** Posts of calls without an answer: what they have spent is told with a later one. @type {string[]} */
+    this.lost = [];
+  }
+
+  /**
+   * Ask for JSON.
+   * @param {string} path
+   * @param {{ method?: string, body?: string | null, signal?: AbortSignal | null }} [options]
+   * @returns {Promise<any>}
+   */
+  request(path, options) {
+    const { base, userKey: key, deadlineMs, send } = this;
+    return exchange(new URL(path, base), { ...options, key, deadlineMs, ...(send && { send }) });
+  }
+
+  /**
+   * Post calls. The post has an id, by which the backend tells once more what a lost answer had told.
+   * @param {string} body
+   * @param {{ query?: string, signal?: AbortSignal | null }} [options]
+   * @returns {Promise<Reply>}
+   */
+  async post(body, { query = "", signal = null } = {}) {
+    const id = crypto.randomUUID?.() ?? `${Date.now()}-${Math.random()}`.replace(".", "");
+    const lost = this.lost.splice(0, MOST_LOST);
+    try {
+      const named = lost.length ? `&lost=${lost.join(",")}` : "";
+      return await this.request(`functions/call?post=${id}${named}${query}`, { body, signal });
+    } catch (error) {
+      const isRefused = error instanceof RequestError && error.status > 0 && error.status < 500;
+      this.lost.push(...lost, ...(isRefused ? [] : [id]));
+      throw error;
+    }
+  }
+
+  /** Learn what posts have spent whose answers were lost, if the backend can be reached: the requests. */
+  async lookForLost() {
+    if (this.lost.length === 0) return 0;
+    const { requests } = await this.post('{"calls":[]}').catch(() => ({ requests: 0 }));
+    return requests;
+  }
+
+  /**
+   * The answers to calls, in their order.
+   * @param {Call[]} calls
+   */
+  async call(calls) {
+    const reply = await this.post(JSON.stringify({ calls }));
+    this.onReply(reply.quota);
+    return reply;
+  }
+
+  /**
+   * What calls would spend now, or after a refresh; spends nothing.
+   * @param {Call[]} calls
+   * @param {"stale" | "force"} [refresh]
+   * @returns {Promise<Cost>}
+   */
+  cost(calls, refresh) {
+    return this.#post(`functions/cost${refresh ? `?refresh=${refresh}` : ""}`, { calls });
+  }
+
+  /**
+   * Answer the question whether so many requests may be sent.
+   * @param {number} question
+   * @param {boolean} load
+   */
+  answerQuestion(question, load) {
+    return this.#post("functions/consent", { question, load });
+  }
+
+  /** @returns {Promise<Status>} */
+  status() {
+    return this.request("status");
+  }
+
+  /** @returns {Promise<FunctionHelp[]>} */
+  registry() {
+    return this.request("registry.json");
+  }
+
+  /** @param {"stale" | "force"} mode */
+  refresh(mode) {
+    return this.#post("refresh", { mode });
+  }
+
+  /** @param {string} key */
+  saveKey(key) {
+    return this.#post("key", { key });
+  }
+
+  forgetKey() {
+    return this.request("key", { method: "DELETE" });
+  }
+
+  /** Take up a session that was begun in another window. @param {string} session */
+  beginSession(session) {
+    return this.#post("session", { session });
+  }
+
+  /** End all sessions of who is signed in. */
+  signOut() {
+    return this.#post("sign-out", {});
+  }
+
+  /** Store the key of who is signed in, or with null forget it. @param {string | null} key */
+  saveOwnKey(key) {
+    return key === null ? this.request("me/key", { method: "DELETE" }) : this.#post("me/key", { key });
+  }
+
+  /**
+   * Ask the service once, with the key given or the one in use.
+   * @param {string | null} key
+   * @returns {Promise<KeyVerdict>}
+   */
+  testKey(key) {
+    return this.#post("key/test", { key });
+  }
+
+  /** @param {string} path @param {unknown} content */
+  #post(path, content) {
+    return this.request(path, { body: JSON.stringify(content) });
+  }
+}

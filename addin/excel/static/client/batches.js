@@ -1,0 +1,197 @@
+/// <reference path="../types.d.ts" />
+// Calls made within a moment are sent to the backend together, and again for those that are still pending.
+
+import { RequestError } from "./exchange.js";
+import { turns } from "./timing.js";
+
+/** Excel makes the calls of a recalculation in one go; a pause this long means that it has made them all. */
+const QUIET_MS = 3;
+const LONGEST_WAIT_MS = 20;
+
+/** Turns of the event loop after which calls are sent even if the clock stands still. */
+const MOST_TURNS = 10_000;
+
+/** What stands around the calls in a batch's JSON. */
+const ENVELOPE_BYTES = 16;
+
+/** The status of a refusal because a batch is too large. */
+const TOO_LARGE = 413;
+
+/**
+ * @typedef {object} PendingCall
+ * @property {string} text the call as JSON
+ * @property {boolean} [dropped] nobody wants it any more: it is not sent again, and what comes is not for it
+ * @property {(answer: Answer) => void} answered
+ * @property {(reason: Error) => void} failed
+ */
+
+/** @typedef {{ maxCalls: number, maxBytes: number, maxValues: number, maxCells: number }} BatchLimits */
+
+/** Collects calls and posts them; every call passed to `add` ends in `answered` or `failed`, unless it was dropped. */
+export class Batches {
+  /**
+   * @param {object} options
+   * @param {(body: string) => Promise<Reply>} options.post
+   * @param {(reply: Reply) => void} options.replied called with every reply before its calls are answered
+   * @param {() => number} options.clock milliseconds, never set back
+   * @param {BatchLimits} options.limits the backend's own
+   */
+  constructor({ post, replied, clock, limits }) {
+    this.post = post;
+    this.replied = replied;
+    this.clock = clock;
+    this.limits = limits;
+    this.sent = 0;
+    /** @type {PendingCall[]} */
+    this.pending = [];
+    this.seen = 0;
+    this.turns = 0;
+    this.firstMs = 0;
+    this.lastMs = 0;
+    this.nextTurn = turns(() => this.#look());
+    /** Values of the posts under way, and what waits until there is room for more. */
+    this.values = 0;
+    /** @type {(() => void)[]} */
+    this.line = [];
+  }
+
+  /** @param {PendingCall} call */
+  add(call) {
+    this.pending.push(call);
+    if (this.pending.length > 1) return;
+    this.firstMs = this.lastMs = this.clock();
+    this.seen = 1;
+    this.turns = 0;
+    this.nextTurn();
+  }
+
+  #look() {
+    const now = this.clock();
+    if (this.pending.length !== this.seen) {
+      this.seen = this.pending.length;
+      this.lastMs = now;
+    }
+    this.turns += 1;
+    const early = now - this.lastMs < QUIET_MS && now - this.firstMs < LONGEST_WAIT_MS;
+    if (early && this.turns < MOST_TURNS) return this.nextTurn();
+    const calls = this.pending;
+    this.pending = [];
+    for (const { batch, values } of split(calls.filter((call) => this.#fits(call)), this.limits)) void this.#send(batch, values);
+  }
+
+  /** Whether a call may be sent; one that is too large fails alone. @param {PendingCall} call */
+  #fits({ text, answered }) {
+    const { maxCells, maxBytes } = this.limits;
+    const values = valuesIn(text) - 1;
+    const isLong = bytesOf(text) > maxBytes - ENVELOPE_BYTES;
+    if (values <= maxCells && !isLong) return true;
+    const what = isLong ? `take more than ${count(maxBytes)} bytes` : `hold ${count(values)} values, more than ${count(maxCells)} in one formula (setting max_cells)`;
+    answered({ error: "#VALUE!", message: `the arguments ${what}; use a smaller range`, kind: "argument", fresh_s: 60 });
+    return false;
+  }
+
+  /**
+   * The bodies of posts that hold these calls.
+   * @param {string[]} texts
+   */
+  bodies(texts) {
+    const calls = texts.map((text) => /** @type {PendingCall} */ ({ text }));
+    return split(calls, this.limits).map(({ batch }) => bodyOf(batch));
+  }
+
+  /** @param {PendingCall[]} batch @param {number} values */
+  async #send(batch, values) {
+    this.sent += 1;
+    // The backend has room for some batches of the most values; more would be refused.
+    while (this.values > 0 && this.values + values > this.limits.maxValues) await new Promise((go) => void this.line.push(() => go(null)));
+    this.values += values;
+    let open = batch;
+    try {
+      while ((open = open.filter((call) => !call.dropped)).length > 0) open = await this.#post(open);
+    } catch (error) {
+      this.#failed(open, error);
+    } finally {
+      this.values -= values;
+      for (const go of this.line.splice(0)) go();
+    }
+  }
+
+  /** @param {PendingCall[]} open @param {unknown} error */
+  #failed(open, error) {
+    if (error instanceof RequestError && error.status === TOO_LARGE && open.length > 1) {
+      // A proxy may allow less than the backend: smaller batches, until what is too large stands alone.
+      const middle = Math.ceil(open.length / 2);
+      for (const half of [open.slice(0, middle), open.slice(middle)]) void this.#send(half, 0);
+      return;
+    }
+    const reason = error instanceof Error ? error : new Error(String(error));
+    for (const call of open) if (!call.dropped) call.failed(reason);
+  }
+
+  /**
+   * @param {PendingCall[]} calls
+   * @returns {Promise<PendingCall[]>} those that are to be posted again; the backend waits until some are answered
+   */
+  async #post(calls) {
+    const reply = await this.post(bodyOf(calls));
+    if (!Array.isArray(reply?.answers) || reply.answers.length !== calls.length) {
+      throw new Error("the add-in's backend answered another number of calls; press Refresh to ask again");
+    }
+    this.replied(reply);
+    return calls.filter((call, index) => {
+      const answer = /** @type {Answer} */ (reply.answers[index]);
+      if (answer?.pending === true) return true;
+      if (!call.dropped) call.answered(answer);
+      return false;
+    });
+  }
+}
+
+/**
+ * Calls in batches within the limits.
+ * @template {{ text: string }} T
+ * @param {T[]} calls
+ * @param {BatchLimits} limits
+ */
+export function split(calls, { maxCalls, maxBytes, maxValues }) {
+  /** @type {{ batch: T[], values: number }[]} */
+  const batches = [];
+  let last = { batch: /** @type {T[]} */ ([]), values: 0 };
+  let room = 0;
+  for (const call of calls) {
+    const bytes = bytesOf(call.text) + 1;
+    const values = valuesIn(call.text);
+    if (last.batch.length === maxCalls || bytes > room || last.values + values > maxValues) {
+      last = { batch: [], values: 0 };
+      batches.push(last);
+      room = maxBytes - ENVELOPE_BYTES;
+    }
+    last.batch.push(call);
+    last.values += values;
+    room -= bytes;
+  }
+  return batches;
+}
+
+/** @param {PendingCall[]} calls */
+function bodyOf(calls) {
+  return `{"calls":[${calls.map(({ text }) => text).join(",")}]}`;
+}
+
+/** @param {string} text */
+function bytesOf(text) {
+  // A character outside ASCII takes at most three bytes; exactness is worth nothing here.
+  return /^[\x20-\x7e]*$/.test(text) ? text.length : text.length * 3;
+}
+
+/** The values in JSON as the backend counts them: by the commas, also those in texts. @param {string} text */
+function valuesIn(text) {
+  let values = 1;
+  for (let at = text.indexOf(","); at >= 0; at = text.indexOf(",", at + 1)) values += 1;
+  return values;
+}
+
+/** @param {number} value */
+function count(value) {
+  return value.toLocaleString("en-US");
+}

@@ -1,0 +1,387 @@
+/// <reference path="../types.d.ts" />
+// What runs in a page for Excel: every function of the library under its id, and what else the page wants to know.
+
+import { BackendClient } from "../client/backend.js";
+import { Batches } from "../client/batches.js";
+import { AwayError, messageOf } from "../client/exchange.js";
+import { Loading } from "../client/loading.js";
+import { hasArrived, ResultCache } from "../client/result_cache.js";
+import { longestClock, pause, turns } from "../client/timing.js";
+import { callOf, isInvocation, isValuePreview } from "./arguments.js";
+import { RateLimiter } from "./rate_limiter.js";
+import { CELL_SIZE, cellError, resultOf } from "./results.js";
+
+/** @typedef {import("../client/result_cache.js").CachedResult} CachedResult */
+
+/** Room for a workbook of 100,000 different cells, and for a hundred of the longest histories. */
+const CACHE = { maxEntries: 200_000, maxSize: 100_000_000 };
+
+/** How often a page with a question looks whether it was answered elsewhere; that costs no request. */
+const QUESTION_EVERY_MS = 3_000;
+
+/** A backend that was away is looked for at first after so long, then after twice as long each time, up to the longest. */
+const AWAY_MS = 1_000;
+const AWAY_LONGEST_MS = 30_000;
+
+/**
+ * Excel calls our functions soon after it was told to recalculate. It takes results in about every half second, and then
+ * calls the functions that depend on them.
+ */
+const CALLS_START_WITHIN_MS = 1_500;
+const CALLS_FOLLOW_WITHIN_MS = 700;
+
+const NO_PREVIEW = "not loaded yet; press Enter to see the value (a preview sends no request)";
+
+/** The functions of one page, and what their answers say of it. */
+export class FunctionsPage {
+  /**
+   * @param {Configuration} configuration
+   * @param {{ base: string, send?: typeof fetch }} options the backend's address; `send` in the place of the browser's own
+   */
+  constructor(configuration, { base, send }) {
+    this.configuration = configuration;
+    this.base = base;
+    this.backend = new BackendClient(base, { deadlineMs: configuration.deadlineMs, ...(send && { send }) });
+    const clock = longestClock(() => Date.now(), () => performance.now());
+    this.cache = new ResultCache({ ...CACHE, clock });
+    this.limiter = new RateLimiter(() => performance.now());
+    this.counted = { calls: 0, remembered: 0 };
+    this.requests = 0;
+    this.waiting = 0;
+    this.generation = -1;
+    this.stopping = new AbortController();
+    this.listeners = { reply: new Set(), loading: new Set(), answered: new Set(), activity: new Set() };
+    this.progress = new Loading(() => this.#tell("loading"));
+    /** Calls on their way that nobody wants any more, which the backend is told at the end of this turn. @type {Set<string>} */
+    this.unwanted = new Set();
+    this.dropSoon = turns(() => this.#dropUnwanted());
+    this.isLooking = { question: false, backend: false };
+    this.batches = new Batches({
+      post: (body) => this.backend.post(body, { query: "&pending=yes&asks=yes", signal: this.stopping.signal }),
+      replied: (reply) => this.#replied(reply),
+      clock: () => performance.now(),
+      limits: configuration,
+    });
+  }
+
+  get deadlineMs() {
+    return this.backend.deadlineMs;
+  }
+
+  set deadlineMs(ms) {
+    this.backend.deadlineMs = ms;
+  }
+
+  get totals() {
+    return { ...this.counted, batches: this.batches.sent };
+  }
+
+  get spent() {
+    return { requests: this.requests, unanswered: this.backend.lost.length };
+  }
+
+  get loading() {
+    return this.progress.state;
+  }
+
+  /** @param {() => void} listener */
+  onLoading(listener) {
+    return this.#listen("loading", listener);
+  }
+
+  /** @param {() => void} listener */
+  onAnswered(listener) {
+    return this.#listen("answered", listener);
+  }
+
+  /** @param {(reply: Reply) => void} listener */
+  onReply(listener) {
+    return this.#listen("reply", listener);
+  }
+
+  /** @param {number} id @param {boolean} load */
+  async answerQuestion(id, load) {
+    await this.backend.answerQuestion(id, load);
+    this.progress.question = null;
+    this.#tell("loading");
+    this.#tell("answered");
+  }
+
+  forget() {
+    this.cache.clear();
+  }
+
+  stop() {
+    this.stopping.abort();
+    this.stopping = new AbortController();
+  }
+
+  /** @param {string | null} key */
+  useKey(key) {
+    this.cache.clear();
+    this.backend.userKey = key;
+  }
+
+  /** @param {string} path @param {unknown} [body] */
+  ask(path, body) {
+    return this.backend.request(path, { body: body === undefined ? null : JSON.stringify(body) });
+  }
+
+  /** Learn what posts have spent whose answers were lost. */
+  async lookForLost() {
+    this.requests += await this.backend.lookForLost();
+  }
+
+  /**
+   * Resolves when Excel has made its calls since `totals.calls` was `before`, and each has its answer: at once after so
+   * many as are expected; else, and where calls depend on others, when no further one comes for a while.
+   * @param {{ before: number, expected: number, depend: boolean }} calls
+   */
+  async answersAreIn({ before, expected, depend }) {
+    for (;;) {
+      while (this.waiting > 0) await this.#nextActivity();
+      const seen = this.counted.calls;
+      const made = seen - before;
+      if (made >= expected && made > 0 && !depend) return;
+      await Promise.race([this.#nextActivity(), pause(made > 0 ? CALLS_FOLLOW_WITHIN_MS : CALLS_START_WITHIN_MS)]);
+      if (this.counted.calls === seen && this.waiting === 0) return;
+    }
+  }
+
+  /**
+   * The result of a call as Excel made it.
+   * @param {string} id
+   * @param {unknown[]} values what Excel passed, its invocation object last
+   * @returns {Promise<Result>}
+   */
+  resultOfCall(id, values) {
+    let key;
+    try {
+      key = JSON.stringify(callOf(id, values));
+    } catch (error) {
+      this.counted.calls += 1;
+      this.#tell("activity");
+      return Promise.reject(error);
+    }
+    if (isValuePreview(values)) return this.#previewOf(key);
+    this.counted.calls += 1;
+    const cached = this.cache.get(key);
+    if (cached === undefined) return this.#whenWanted(this.#send(key), values);
+    this.counted.remembered += 1;
+    if (!hasArrived(cached)) return this.#whenWanted(cached, values);
+    if (this.waiting === 0) this.#tell("activity");
+    return this.#delivered(cached);
+  }
+
+  /**
+   * A result that is on its way, unless every cell that waits for it is deleted or recalculated before it is there.
+   * @param {CachedResult} entry
+   * @param {unknown[]} values what Excel passed, its invocation object last
+   */
+  #whenWanted(entry, values) {
+    const invocation = values[values.length - 1];
+    let counts = true;
+    entry.wanted += 1;
+    if (isInvocation(invocation)) {
+      /** @type {any} */ (invocation).onCanceled = () => {
+        if (counts) entry.wanted -= 1;
+        counts = false;
+        if (entry.wanted === 0 && !hasArrived(entry)) entry.cancel();
+      };
+    }
+    return this.#whenArrived(entry);
+  }
+
+  /**
+   * The result for Excel's preview of a part of a formula that someone is editing: what the page holds, even if it is no
+   * longer fresh. Every click and key could ask for another preview, so none of them asks the backend.
+   * @param {string} key the call as JSON
+   * @returns {Promise<Result>}
+   */
+  #previewOf(key) {
+    const known = this.cache.lastKnown(key);
+    return known === undefined ? Promise.reject(cellError("#N/A", NO_PREVIEW)) : this.#whenArrived(known);
+  }
+
+  /**
+   * A result that is on its way, when Excel has room for it: equal calls share an answer, but each uses its own room.
+   * @param {CachedResult} entry
+   */
+  async #whenArrived(entry) {
+    await entry.result;
+    return this.#delivered(entry);
+  }
+
+  /** @param {CachedResult} entry @returns {Promise<Result>} */
+  #delivered(entry) {
+    return this.limiter.tryAcquire(entry.size) ? entry.result : this.limiter.acquire(entry.size).then(() => entry.result);
+  }
+
+  /**
+   * @param {string} key the call as JSON
+   * @returns {CachedResult}
+   */
+  #send(key) {
+    this.waiting += 1;
+    this.progress.begin();
+    // Freshness counts from when the call is made, so that no answer is kept longer than the backend allows.
+    const askedMs = this.cache.clock();
+    /** @type {CachedResult} */
+    let entry;
+    /** @type {(reason: unknown) => void} */
+    let end;
+    /** @type {import("../client/batches.js").PendingCall} */
+    let call;
+    const ended = (/** @type {number} */ freshMs, /** @type {number} */ size) => {
+      this.cache.arrived(key, entry, { askedMs, freshMs, size });
+      this.progress.end();
+      this.#oneLess();
+    };
+    const result = new Promise((resolve, reject) => {
+      end = reject;
+      call = {
+        text: key,
+        answered(answer) {
+          const size = settled(answer, resolve, reject);
+          ended(size === 0 ? 0 : 1000 * answer.fresh_s, size);
+        },
+        failed: (reason) => {
+          reject(cellError("#N/A", reason.message));
+          if (reason instanceof AwayError) void this.#lookForBackend();
+          ended(0, 0);
+        },
+      };
+      this.batches.add(call);
+    });
+    entry = this.cache.expect(key, result, () => {
+      if (call.dropped) return;
+      call.dropped = true;
+      end(cellError("#N/A", "not wanted any more"));
+      this.unwanted.add(key);
+      this.dropSoon();
+      this.progress.cancel();
+      this.#oneLess();
+    });
+    return entry;
+  }
+
+  #oneLess() {
+    this.waiting -= 1;
+    if (this.waiting === 0) this.#tell("activity");
+  }
+
+  /** Let the backend fetch nothing more for calls that no cell made again in the meantime. */
+  #dropUnwanted() {
+    const keys = [...this.unwanted].filter((key) => this.cache.get(key) === undefined);
+    this.unwanted.clear();
+    for (const body of this.batches.bodies(keys)) void this.backend.request("functions/drop", { body }).catch(() => undefined);
+  }
+
+  /** @param {Reply} reply */
+  #replied(reply) {
+    this.requests += Number(reply.requests) || 0;
+    const asked = this.progress.question;
+    this.progress.replied(reply);
+    if (asked !== null && this.progress.question?.id !== asked.id) this.#tell("answered");
+    void this.#watchQuestion();
+    if (typeof reply.generation === "number" && reply.generation !== this.generation) {
+      // Someone pressed Refresh elsewhere: the backend would not give the cached answers any more.
+      if (this.generation >= 0) this.cache.clearArrived();
+      this.generation = reply.generation;
+    }
+    this.#tell("reply", reply);
+  }
+
+  /** As long as a question is open, look whether it was answered elsewhere, as in another window. */
+  async #watchQuestion() {
+    if (this.isLooking.question) return;
+    this.isLooking.question = true;
+    while (this.progress.question !== null) {
+      await pause(QUESTION_EVERY_MS);
+      const asked = this.progress.question;
+      if (asked === null) break;
+      const { question } = await this.backend.status().catch(() => ({ question: asked }));
+      if (this.progress.question !== asked || question?.id === asked.id) continue;
+      this.progress.question = question ?? null;
+      this.#tell("loading");
+      this.#tell("answered");
+    }
+    this.isLooking.question = false;
+  }
+
+  /** Cells failed because the backend could not be reached: they are calculated again when it is back. */
+  async #lookForBackend() {
+    if (this.isLooking.backend) return;
+    this.isLooking.backend = true;
+    for (let ms = AWAY_MS; ; ms = Math.min(2 * ms, AWAY_LONGEST_MS)) {
+      await pause(ms);
+      if (await this.backend.request("health").then(() => true, () => false)) break;
+    }
+    this.isLooking.backend = false;
+    this.#tell("answered");
+  }
+
+  /** @returns {Promise<void>} */
+  #nextActivity() {
+    return new Promise((go) => {
+      const end = this.#listen("activity", () => {
+        end();
+        go();
+      });
+    });
+  }
+
+  /** @param {keyof FunctionsPage["listeners"]} what @param {(told?: any) => void} listener */
+  #listen(what, listener) {
+    this.listeners[what].add(listener);
+    return () => void this.listeners[what].delete(listener);
+  }
+
+  /** @param {keyof FunctionsPage["listeners"]} what @param {unknown} [told] */
+  #tell(what, told) {
+    for (const listener of [...this.listeners[what]]) {
+      try {
+        listener(told);
+      } catch (error) {
+        // A fault in the task pane must not cost a cell its value.
+        console.error(error);
+      }
+    }
+  }
+}
+
+/**
+ * Settle a call; whatever the answer is, no other call is affected.
+ * @param {Answer} answer
+ * @param {(result: Result) => void} resolve
+ * @param {(reason: unknown) => void} reject
+ * @returns {number} the size of the result, 0 for an answer that cannot be read
+ */
+function settled(answer, resolve, reject) {
+  try {
+    const { result, size } = resultOf(answer);
+    resolve(result);
+    return size;
+  } catch (error) {
+    if (error instanceof CustomFunctions.Error) {
+      reject(error);
+      return CELL_SIZE;
+    }
+    reject(cellError("#N/A", `the add-in's backend gave an answer that is none (${messageOf(error)})`));
+    return 0;
+  }
+}
+
+/**
+ * Offer every function to Excel, and this page to its other scripts.
+ * @param {Configuration} configuration
+ * @param {string} base the backend's address, with a slash at the end
+ */
+export function offer(configuration, base) {
+  const page = new FunctionsPage(configuration, { base });
+  globalThis.DataServiceAddin = page;
+  // In a browser, where the task pane runs as well, there are no custom functions.
+  for (const id of typeof CustomFunctions === "undefined" ? [] : configuration.functions) {
+    CustomFunctions.associate(id, (/** @type {unknown[]} */ ...values) => page.resultOfCall(id, values));
+  }
+}

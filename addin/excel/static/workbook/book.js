@@ -1,0 +1,168 @@
+/// <reference path="../types.d.ts" />
+// Our formulas in a workbook: where they stand, and which of them belong to what is to be refreshed or frozen.
+
+import { blocksRead, blockOf, formulaPlaces } from "./reading.js";
+import { formulaReader } from "./calls_in.js";
+import { formulasAsEntered, ourFormulas } from "./formulas.js";
+
+/** @typedef {import("./blocks.js").Block} Block */
+/** @typedef {import("./calls_in.js").ReadFormula} ReadFormula */
+/** @typedef {import("./reading.js").Place} Place */
+
+/**
+ * @typedef {object} OurFormula
+ * @property {Excel.Worksheet} sheet
+ * @property {string} sheetName
+ * @property {number} row from 0
+ * @property {number} column from 0
+ * @property {string} formula
+ * @property {string} type that of its value, as Excel names it
+ * @property {boolean} inScope
+ */
+
+/**
+ * @typedef {object} OurBook
+ * @property {Excel.Worksheet[]} sheets with name and id loaded
+ * @property {Map<string, string>} names the formulas of defined names, by name in upper case
+ * @property {OurFormula[]} formulas
+ */
+
+/** What a namespace's formulas look like. */
+export class Language {
+  /** @param {string} namespace */
+  constructor(namespace) {
+    this.callsOurs = ourFormulas(namespace);
+    this.asEntered = formulasAsEntered(namespace);
+    this.reader = formulaReader(namespace);
+    /** @type {Map<string, ReadFormula>} */
+    this.readings = new Map();
+  }
+
+  /** What a formula calls and refers to. @param {string} formula */
+  read(formula) {
+    let read = this.readings.get(formula);
+    if (read === undefined) {
+      if (this.readings.size > 200_000) this.readings.clear();
+      read = this.reader(formula);
+      this.readings.set(formula, read);
+    }
+    return read;
+  }
+
+  /**
+   * A test whether a cell's content is a formula that calls one of our functions, by itself or by a name of the book.
+   * @param {Map<string, string>} names
+   * @returns {(formula: unknown) => boolean}
+   */
+  test(names) {
+    const ours = this.oursAmong(names);
+    if (ours.size === 0) return this.callsOurs;
+    return (formula) =>
+      this.callsOurs(formula) ||
+      (typeof formula === "string" && formula.startsWith("=") && this.read(formula).names.some((name) => ours.has(name)));
+  }
+
+  /** The names whose formula calls one of our functions, by itself or by another name. @param {Map<string, string>} names */
+  oursAmong(names) {
+    const ours = new Set();
+    for (let before = -1; before < ours.size; ) {
+      before = ours.size;
+      for (const [name, formula] of names) {
+        if (this.callsOurs(formula) || this.read(formula).names.some((each) => ours.has(each))) ours.add(name);
+      }
+    }
+    return ours;
+  }
+}
+
+/**
+ * All our formulas of the workbook.
+ * @param {Excel.RequestContext} context
+ * @param {Language} language
+ * @param {Target} target
+ * @param {{ whole?: boolean }} [options] whether formulas outside the target are read as well
+ * @returns {Promise<OurBook>}
+ */
+export async function readBook(context, language, target, { whole = false } = {}) {
+  const { worksheets } = context.workbook;
+  worksheets.load("items/id,items/name");
+  await context.sync();
+  const sheets = worksheets.items;
+  const names = await definedNames(context, sheets);
+  const isOurs = language.test(names);
+  const read = sheets.filter((sheet) => whole || target.sheetId === null || target.sheetId === sheet.id);
+  const ranges = read.flatMap((sheet) => {
+    const parts = whole || target.areas === null ? [null] : target.areas;
+    return parts.map((part) => ({ sheet, range: part === null ? sheet.getUsedRangeOrNullObject() : sheet.getRange(part).getUsedRangeOrNullObject() }));
+  });
+  const areas = target.areas === null ? null : target.areas.map((address) => /** @type {Block} */ (target.blocks?.get(address)));
+  /** @type {OurFormula[]} */
+  const formulas = [];
+  for await (const blocks of blocksRead(context, await formulaPlaces(context, ranges), "formulas,valueTypes")) {
+    for (const { sheet, block, range } of blocks) {
+      range.formulas.forEach((row, y) =>
+        row.forEach((formula, x) => {
+          if (!isOurs(formula)) return;
+          const [at, column] = [block.top + y, block.left + x];
+          const inScope = (target.sheetId === null || target.sheetId === sheet.id) && (areas === null || areas.some((area) => holds(area, at, column)));
+          formulas.push({ sheet, sheetName: sheet.name, row: at, column, formula, type: String(range.valueTypes[y]?.[x]), inScope });
+        }),
+      );
+    }
+  }
+  return { sheets, names, formulas };
+}
+
+/** @param {Block} block @param {number} row @param {number} column */
+function holds({ top, bottom, left, right }, row, column) {
+  return row >= top && row <= bottom && column >= left && column <= right;
+}
+
+/**
+ * The formulas of the names of the book and its sheets, by name in upper case.
+ * @param {Excel.RequestContext} context
+ * @param {Excel.Worksheet[]} sheets
+ */
+async function definedNames(context, sheets) {
+  const collections = [context.workbook.names, ...sheets.map((sheet) => sheet.names)];
+  for (const names of collections) names.load("items/name,items/formula");
+  await context.sync();
+  const items = collections.flatMap((names) => names.items);
+  return new Map(items.map(({ name, formula }) => [name.toUpperCase(), String(formula ?? "")]));
+}
+
+/**
+ * What a refresh or a freeze is for: nothing but this is touched, whatever is selected meanwhile.
+ * @typedef {object} Target
+ * @property {Scope} scope
+ * @property {string | null} sheetId null for the workbook
+ * @property {string[] | null} areas addresses on the sheet, null for all of it
+ * @property {Map<string, Block>} [blocks]
+ */
+
+/**
+ * @param {Excel.RequestContext} context
+ * @param {Scope} scope
+ * @returns {Promise<Target>}
+ */
+export async function targetOf(context, scope) {
+  if (scope === "workbook") return { scope, sheetId: null, areas: null };
+  const sheet = context.workbook.worksheets.getActiveWorksheet();
+  sheet.load("id");
+  if (scope === "sheet") {
+    await context.sync();
+    return { scope, sheetId: sheet.id, areas: null };
+  }
+  const { areas } = context.workbook.getSelectedRanges();
+  areas.load("items/address,items/rowIndex,items/columnIndex,items/rowCount,items/columnCount");
+  await context.sync();
+  const blocks = new Map(areas.items.map((area) => [area.address.slice(area.address.lastIndexOf("!") + 1), blockOf(area)]));
+  return { scope, sheetId: sheet.id, areas: [...blocks.keys()], blocks };
+}
+
+/** Whether what is done for one target is done for another as well. @param {Target} wide @param {Target} narrow */
+export function covers(wide, narrow) {
+  if (wide.sheetId === null) return true;
+  if (wide.sheetId !== narrow.sheetId) return false;
+  return wide.areas === null || (narrow.areas !== null && narrow.areas.every((area) => wide.areas?.includes(area)));
+}

@@ -1,0 +1,341 @@
+/// <reference path="../types.d.ts" />
+// Replaces our formulas by the values they show, block by block; nothing is told that did not happen.
+
+import { addressOf, blocksOf, cellCount } from "./blocks.js";
+import { readBook, targetOf } from "./book.js";
+import { blockOf, blocksRead, rangeOf } from "./reading.js";
+
+/** @typedef {import("./blocks.js").Block} Block */
+/** @typedef {import("./book.js").OurFormula} OurFormula */
+/** @typedef {import("./reading.js").Place} Place */
+
+/** Cells written, or asked for what they spill into, in one exchange. */
+const AT_ONCE = 1_000;
+
+/** Cells that still calculate or do not fit have no value to keep. */
+const UNSETTLED = /^#(BUSY|SPILL|CONNECT|GETTING_DATA|NAME)/;
+
+/** The number formats of our own results: no other text ever becomes one. */
+const OUR_FORMATS = ["yyyy-mm-dd", "yyyy-mm-dd hh:mm"];
+
+/** The beginning of the names of areas that mean something only as long as the book has its formulas. */
+const LIVE_ONLY = "DS_LIVE_ONLY";
+
+/**
+ * What was frozen, and what was not: formulas by the reason why they are left.
+ * @typedef {object} Frozen
+ * @property {number} cells formulas replaced by their values
+ * @property {string[]} busy those that still calculate
+ * @property {string[]} refused those that Excel did not let be replaced, as parts of arrays
+ * @property {string[]} locked those on protected sheets
+ * @property {string[]} names defined names that call a function of ours
+ * @property {boolean} emptied whether what is of no use without formulas was there, and is gone
+ * @property {() => Promise<void>} undo enters the formulas again
+ */
+
+/** What is written at once: cells of one formula each, or what one formula fills. @typedef {Place & { formulas: OurFormula[] }} Piece */
+
+/**
+ * @typedef {object} OfficeCell a cell as Office.js gives it
+ * @property {unknown} value
+ * @property {string} type its `valueTypes` entry
+ * @property {string} format its number format
+ * @property {unknown} json its `valuesAsJson` entry, where this Excel has one
+ */
+
+/**
+ * Our formulas in a scope, and how many of them stand on protected sheets.
+ * @param {import("./book.js").Language} language
+ * @param {"sheet" | "workbook"} scope
+ */
+export function countFormulas(language, scope) {
+  return Excel.run(async (context) => {
+    const { formulas } = await found(context, language, scope);
+    return { count: formulas.length, locked: formulas.filter(({ sheet }) => sheet.protection.protected).length };
+  });
+}
+
+/**
+ * @param {import("./book.js").Language} language
+ * @param {"sheet" | "workbook"} scope
+ * @returns {Promise<Frozen>}
+ */
+export function freeze(language, scope) {
+  return Excel.run(async (context) => {
+    // An Excel that calculates only on request (F9) may show old values; any other has nothing left to do here.
+    context.application.calculate("Recalculate");
+    await context.sync();
+    const { formulas, sheets, names } = await found(context, language, scope);
+    const open = formulas.filter(({ sheet }) => !sheet.protection.protected);
+    const locked = formulas.filter(({ sheet }) => sheet.protection.protected);
+    // Every value is read before the first one is written: writing may move what spills.
+    const pieces = await filled(context, open);
+    const cells = await readCells(context, pieces);
+    const { settled, busy } = sorted(pieces, cells);
+    const done = await written(context, settled, cells);
+    const frozen = new Set(done.flatMap((piece) => piece.formulas));
+    const waiting = new Set(busy);
+    // As long as one formula is left, the refresh button is of use.
+    const emptied = frozen.size === formulas.length && (await emptyLiveParts(context, sheets, scope));
+    return {
+      cells: frozen.size,
+      busy: busy.map(placeOf),
+      refused: open.filter((each) => !frozen.has(each) && !waiting.has(each)).map(placeOf),
+      locked: locked.map(placeOf),
+      names: [...language.oursAmong(names)],
+      emptied,
+      undo: () => enterAgain(done),
+    };
+  });
+}
+
+/**
+ * @param {Excel.RequestContext} context
+ * @param {import("./book.js").Language} language
+ * @param {"sheet" | "workbook"} scope
+ */
+async function found(context, language, scope) {
+  const target = await targetOf(context, scope);
+  const { sheets, formulas, names } = await readBook(context, language, target);
+  const touched = sheets.filter(({ id }) => target.sheetId === null || target.sheetId === id);
+  for (const sheet of touched) sheet.protection.load("protected");
+  await context.sync();
+  return { formulas, sheets: touched, names };
+}
+
+/**
+ * What each formula fills: the range it spills into, or its cell; neighbours of one cell each together.
+ * @param {Excel.RequestContext} context
+ * @param {OurFormula[]} formulas
+ * @returns {Promise<Piece[]>}
+ */
+async function filled(context, formulas) {
+  const pieces = together(formulas);
+  if (!Office.context.requirements.isSetSupported("ExcelApi", "1.12")) return pieces;
+  const looks = pieces.map((piece) => ({ piece, range: rangeOf(piece) }));
+  for (const part of portions(looks)) {
+    for (const { range } of part) range.load("hasSpill");
+    await context.sync();
+  }
+  const spilled = [];
+  for (const part of portions(looks.filter(({ range }) => range.hasSpill !== false).flatMap(({ piece }) => piece.formulas))) {
+    const spills = part.map((each) => rangeOf(cellOf(each)).getSpillingToRangeOrNullObject());
+    for (const spill of spills) spill.load("rowIndex,columnIndex,rowCount,columnCount");
+    await context.sync();
+    spilled.push(...part.map((each, at) => ({ ...cellOf(each), ...(spills[at]?.isNullObject ? {} : { block: blockOf(/** @type {any} */ (spills[at])) }) })));
+  }
+  return [...looks.filter(({ range }) => range.hasSpill === false).map(({ piece }) => piece), ...spilled];
+}
+
+/** Formulas of one cell each, in rectangles. @param {OurFormula[]} formulas @returns {Piece[]} */
+function together(formulas) {
+  return [...new Set(formulas.map(({ sheet }) => sheet))].flatMap((sheet) => {
+    const own = formulas.filter((each) => each.sheet === sheet);
+    const byPlace = new Map(own.map((each) => [numberOf(each.row, each.column), each]));
+    return blocksOf(own).map((block) => ({ sheet, block, formulas: numbersIn(block).map((at) => /** @type {OurFormula} */ (byPlace.get(at))) }));
+  });
+}
+
+/** @param {OurFormula} formula @returns {Piece} */
+function cellOf(formula) {
+  const { sheet, row, column } = formula;
+  return { sheet, block: { top: row, bottom: row, left: column, right: column }, formulas: [formula] };
+}
+
+/** @typedef {Map<Excel.Worksheet, Map<number, OfficeCell>>} OfficeCells */
+
+/** @param {Excel.RequestContext} context @param {Piece[]} pieces @returns {Promise<OfficeCells>} */
+async function readCells(context, pieces) {
+  const withJson = Office.context.requirements.isSetSupported("ExcelApi", "1.16");
+  /** @type {OfficeCells} */
+  const cells = new Map(pieces.map(({ sheet }) => [sheet, new Map()]));
+  for await (const blocks of blocksRead(context, pieces, `values,valueTypes,numberFormat${withJson ? ",valuesAsJson" : ""}`)) {
+    for (const { sheet, block, range } of blocks) {
+      numbersIn(block).forEach((at, index) => {
+        const width = block.right - block.left + 1;
+        const [y, x] = [Math.floor(index / width), index % width];
+        const json = withJson ? range.valuesAsJson[y]?.[x] : undefined;
+        cells.get(sheet)?.set(at, { value: range.values[y]?.[x], type: String(range.valueTypes[y]?.[x]), format: String(range.numberFormat[y]?.[x]), json });
+      });
+    }
+  }
+  return cells;
+}
+
+/**
+ * The pieces whose values can be kept, and the formulas that still calculate.
+ * @param {Piece[]} pieces
+ * @param {OfficeCells} cells
+ */
+function sorted(pieces, cells) {
+  const isSettled = (/** @type {Excel.Worksheet} */ sheet, /** @type {number} */ at) => hasSettled(/** @type {OfficeCell} */ (cells.get(sheet)?.get(at)));
+  const tables = pieces.filter(isTable);
+  const single = pieces.filter((piece) => !isTable(piece)).flatMap(({ formulas }) => formulas);
+  const ready = (/** @type {OurFormula} */ { sheet, row, column }) => isSettled(sheet, numberOf(row, column));
+  const full = (/** @type {Piece} */ { sheet, block }) => numbersIn(block).every((at) => isSettled(sheet, at));
+  return {
+    settled: [...together(single.filter(ready)), ...tables.filter(full)],
+    busy: [...single.filter((each) => !ready(each)), ...tables.filter((piece) => !full(piece)).flatMap(({ formulas }) => formulas)],
+  };
+}
+
+/** Whether one formula fills several cells. @param {Piece} piece */
+function isTable({ block, formulas }) {
+  return formulas.length === 1 && cellCount([block]) > 1;
+}
+
+/**
+ * Write values in the place of formulas; those that Excel refuses are left.
+ * @param {Excel.RequestContext} context
+ * @param {Piece[]} pieces
+ * @param {OfficeCells} cells
+ * @returns {Promise<Piece[]>} those written
+ */
+async function written(context, pieces, cells) {
+  /** @type {Piece[]} */
+  const done = [];
+  const parts = pieces.flatMap((piece) => (isTable(piece) ? [piece] : bandsOf(piece.block).flatMap((block) => within(piece, block))));
+  for (let at = 0; at < parts.length; ) {
+    const group = [];
+    for (let count = 0; at < parts.length && (count === 0 || count < AT_ONCE); at++) {
+      const part = /** @type {Piece} */ (parts[at]);
+      count += cellCount([part.block]);
+      group.push(part);
+    }
+    if (await isWritten(context, group, cells)) done.push(...group);
+    else for (const part of group) done.push(...(await writtenAlone(context, part, cells)));
+  }
+  return done;
+}
+
+/** @param {Excel.RequestContext} context @param {Piece} piece @param {OfficeCells} cells @returns {Promise<Piece[]>} what was written */
+async function writtenAlone(context, piece, cells) {
+  if (await isWritten(context, [piece], cells)) return [piece];
+  const done = [];
+  // Cells of one array have one formula, and are replaced together or not at all.
+  for (const formula of new Set(piece.formulas.length > 1 ? piece.formulas.map((each) => each.formula) : [])) {
+    for (const part of together(piece.formulas.filter((each) => each.formula === formula))) {
+      if (cellCount([part.block]) < cellCount([piece.block])) done.push(...(await writtenAlone(context, part, cells)));
+    }
+  }
+  return done;
+}
+
+/** Whether Excel accepts the values of pieces. @param {Excel.RequestContext} context @param {Piece[]} pieces @param {OfficeCells} cells */
+async function isWritten(context, pieces, cells) {
+  try {
+    for (const { sheet, block } of pieces) {
+      // From the top: once the formula has gone, the cells below it are free.
+      for (const band of bandsOf(block)) {
+        const range = rangeOf({ sheet, block: band });
+        const rows = rowsOf(band, (at) => /** @type {OfficeCell} */ (cells.get(sheet)?.get(at)));
+        if (rows.flat().some((cell) => keptFormat(cell) !== cell.format)) range.numberFormat = rows.map((row) => row.map(keptFormat));
+        range.values = rows.map((row) => row.map(keptValue));
+        if (cellCount([block]) > AT_ONCE) await context.sync();
+      }
+    }
+    await context.sync();
+    return true;
+  } catch (error) {
+    console.warn(error);
+    return false;
+  }
+}
+
+/** Enter frozen formulas again. @param {Piece[]} pieces */
+function enterAgain(pieces) {
+  return Excel.run(async (context) => {
+    for (const group of portions(pieces)) {
+      for (const { sheet, block, formulas } of group) {
+        const own = context.workbook.worksheets.getItem(sheet.id);
+        if (isTable({ sheet, block, formulas })) rangeOf({ sheet: own, block }).clear("Contents");
+        for (const { row, column, formula } of formulas) own.getRangeByIndexes(row, column, 1, 1).formulas = [[formula]];
+      }
+      await context.sync();
+    }
+  });
+}
+
+/**
+ * Empty areas that mean nothing without formulas, as `addin freeze` does; whether there were any.
+ * @param {Excel.RequestContext} context
+ * @param {Excel.Worksheet[]} sheets
+ * @param {"sheet" | "workbook"} scope
+ */
+async function emptyLiveParts(context, sheets, scope) {
+  const collections = sheets.map((sheet) => sheet.names);
+  if (scope === "workbook") collections.push(context.workbook.names);
+  for (const names of collections) names.load("items/name");
+  await context.sync();
+  const areas = collections
+    .flatMap((names) => names.items)
+    .filter(({ name }) => name.toUpperCase().startsWith(LIVE_ONLY))
+    .map((name) => name.getRangeOrNullObject());
+  for (const area of areas) area.load("address");
+  await context.sync();
+  const there = areas.filter((area) => !area.isNullObject);
+  for (const area of there) area.clear();
+  await context.sync();
+  return there.length > 0;
+}
+
+/** @param {OurFormula} formula */
+function placeOf({ sheetName, row, column }) {
+  return `${sheetName}!${addressOf({ top: row, bottom: row, left: column, right: column })}`;
+}
+
+/** The part of a piece within a block. @param {Piece} piece @param {Block} block @returns {Piece} */
+function within({ sheet, formulas }, block) {
+  return { sheet, block, formulas: formulas.filter(({ row }) => row >= block.top && row <= block.bottom) };
+}
+
+/** A block in bands of at most so many cells as are written at once. @param {Block} block @returns {Block[]} */
+function bandsOf(block) {
+  const rows = Math.max(1, Math.floor(AT_ONCE / (block.right - block.left + 1)));
+  const bands = [];
+  for (let top = block.top; top <= block.bottom; top += rows) bands.push({ ...block, top, bottom: Math.min(block.bottom, top + rows - 1) });
+  return bands;
+}
+
+/** @template T @param {T[]} items */
+function portions(items) {
+  return Array.from({ length: Math.ceil(items.length / AT_ONCE) }, (_, at) => items.slice(at * AT_ONCE, (at + 1) * AT_ONCE));
+}
+
+/** A cell of a sheet as one number. @param {number} row @param {number} column */
+function numberOf(row, column) {
+  return row * 16_384 + column;
+}
+
+/** @param {Block} block */
+function numbersIn({ top, bottom, left, right }) {
+  const numbers = [];
+  for (let row = top; row <= bottom; row++) for (let column = left; column <= right; column++) numbers.push(numberOf(row, column));
+  return numbers;
+}
+
+/** @template T @param {Block} block @param {(at: number) => T} cellAt @returns {T[][]} */
+function rowsOf({ top, bottom, left, right }, cellAt) {
+  return Array.from({ length: bottom - top + 1 }, (_, y) => Array.from({ length: right - left + 1 }, (_, x) => cellAt(numberOf(top + y, left + x))));
+}
+
+/** @param {OfficeCell} cell */
+function hasSettled(cell) {
+  return !(cell.type === "Error" && UNSETTLED.test(String(cell.value)));
+}
+
+/**
+ * What to write so that the cell shows the same without its formula. An apostrophe keeps text as text: a headline
+ * that begins with "=" must not become a formula, nor "2024-01-01" a date.
+ * @param {OfficeCell} cell
+ */
+function keptValue({ value, type }) {
+  return typeof value !== "string" || value === "" || type === "Error" ? (value ?? "") : `'${value}`;
+}
+
+/** The number format to give a cell: that of a result of ours, where the cell has none of its own. @param {OfficeCell} cell */
+function keptFormat({ format, json }) {
+  if (format !== "General" || typeof json !== "object" || json === null) return format;
+  const own = /** @type {Record<string, unknown>} */ (json)["numberFormat"];
+  return OUR_FORMATS.find((each) => each === own) ?? format;
+}

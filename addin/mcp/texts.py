@@ -1,0 +1,34 @@
+"""Texts by others, as a model may read them: without characters that nobody sees, and told apart from our own words."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+WORDS_OF_OTHERS = "words_of_others"
+"""The member of a result that names those members whose texts others wrote."""
+
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # control characters, such as the escape of a terminal; tabs and new lines stay
+    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"  # soft hyphens, fillers, Mongolian selectors
+    "\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb"  # of no width, or turning the direction
+    "\ufe00-\ufe0f\U000e0000-\U000e0fff"  # selectors and tags: whole sentences can be hidden in them
+    "\ue000-\uf8ff\U000f0000-\U0010ffff"  # private ones, which every program shows otherwise
+    "]"
+)
+_HALF = re.compile("[\ud800-\udfff]")
+
+
+def seen(value: Any) -> Any:
+    """The same value with only such characters in its texts and names as a reader sees; half a character is `\\ufffd`.
+
+    >>> seen({"head\\u200bline": ["Oil\\u202e up", 3]})
+    {'headline': ['Oil up', 3]}
+    """
+    if isinstance(value, str):
+        if value.isascii() and value.isprintable():
+            return value
+        return _HALF.sub("\ufffd", _UNSEEN.sub("", value))
+    if isinstance(value, dict):
+        return {seen(name): seen(each) for name, each in value.items()}
+    return [seen(each) for each in value] if isinstance(value, list | tuple) else value

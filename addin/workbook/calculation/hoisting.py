@@ -1,0 +1,140 @@
+"""The calls of ours inside formulas, found out pass by pass: which are made now, with which arguments.
+
+An engine knows nothing of our functions. So the answer of each call, a value or rows, stands on a sheet of its own in
+the engine's copy, and the formula refers to it. A call is made once nothing is open any more on which its arguments and
+conditions rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from addin.workbook.calculation.book_formulas import BookFormula, resting_on
+from addin.workbook.calculation.engine_book import EngineBook, cells_of_formula
+from addin.workbook.calculation.influence import Place, by_sheet
+from addin.workbook.calculation.lexer import area_of
+from addin.workbook.calculation.shapes import CallSite, Piece
+
+Key = tuple[Place, int]
+"""A formula's cell, and the number of the call in it."""
+
+
+@dataclass
+class Hoisted:
+    """The calls of ours in the formulas of an engine's copy."""
+
+    cells: EngineBook
+    answers: dict[str, Any] = field(default_factory=dict)
+    """What was answered, by the call's key, its JSON."""
+    used: dict[Place, dict[str, None]] = field(default_factory=dict)
+    """The keys of the calls that each formula made."""
+    _open: set[Key] = field(default_factory=set)
+    _keys: dict[Key, str] = field(default_factory=dict)
+
+    def begin(self) -> None:
+        """Look at every call of the formulas that are worked out, as if none was known."""
+        formulas = self.cells.formulas
+        self._open = {(place, site) for place in self.cells.live for site in range(len(formulas[place].shape.sites))}
+        self._keys, self.used = {}, {}
+
+    @property
+    def waiting(self) -> set[Place]:
+        """The formulas with a call that has no answer yet."""
+        return {place for place, _ in self._open}
+
+    def step(self) -> tuple[bool, dict[str, list[Any]]]:
+        """After everything was worked out: whether anything is to be worked out again, and the calls asked now."""
+        asked: dict[str, list[Any]] = {}
+        settled: dict[Key, Any] = {}
+        not_made = self._find_keys(asked)
+        for key in sorted(self._open & self._keys.keys()):
+            if self._keys[key] in self.answers:
+                settled[key] = self.answers[self._keys[key]]
+        self._open -= settled.keys() | not_made
+        self.cells.answer(settled)
+        return bool(settled or not_made), asked
+
+    def _find_keys(self, asked: dict[str, list[Any]]) -> set[Key]:
+        """Find out the arguments of the calls whose time has come; those that are not made at all."""
+        formulas = self.cells.formulas
+        ready = [
+            (formulas[place], number) for place, number in sorted(self._ready()) if (place, number) not in self._keys
+        ]
+        made = self._conditions(ready)
+        not_made = {(each.place, number) for (each, number), is_made in zip(ready, made, strict=True) if not is_made}
+        calls = [each for each, is_made in zip(ready, made, strict=True) if is_made]
+        for (formula, number), arguments in zip(calls, self._arguments(calls), strict=True):
+            site = formula.shape.sites[number]
+            call = [site.name, *arguments]
+            key = msgspec.json.encode(call).decode()
+            self._keys[formula.place, number] = key
+            self.used.setdefault(formula.place, {})[key] = None
+            if key not in self.answers:
+                asked[key] = call
+        for text in {self._keys[key] for key in self._open & self._keys.keys()}:
+            if text not in self.answers and text not in asked:
+                asked[text] = msgspec.json.decode(text)
+        return not_made
+
+    def _ready(self) -> set[Key]:
+        """The open calls whose arguments and conditions rest on nothing that is open."""
+        formulas = self.cells.formulas
+        if not self._open:
+            return set()
+        if all(_is_plain(formulas[place].shape.sites[number]) for place, number in self._open):
+            blocked: set[Place] = set()
+        else:
+            cells = by_sheet(cell for place in self.waiting for cell in cells_of_formula(formulas[place]))
+            live = [formulas[place] for place in self.cells.live]
+            blocked = {formula.place for formula in resting_on(live, cells)}
+            blocked |= {each.place for each in live if each.shape.finds_cells and self.waiting - {each.place}}
+        return {
+            (place, number)
+            for place, number in self._open
+            if self._is_free(formulas[place].shape.sites[number], place, blocked)
+        }
+
+    def _is_free(self, site: CallSite, place: Place, blocked: set[Place]) -> bool:
+        if _is_plain(site):
+            return True
+        return place not in blocked and not any((place, needed) in self._open for needed in site.needs)
+
+    def _conditions(self, calls: Sequence[tuple[BookFormula, int]]) -> list[bool]:
+        """Whether each call is made, by the conditions around it."""
+        guards = [(place, guard) for place, call in enumerate(calls) for guard in call[0].shape.sites[call[1]].guards]
+        texts = [self.cells.text_of(calls[place][0], guard.pieces) for place, guard in guards]
+        found = self.cells.engine.arrays(texts) if texts else []
+        made = [True] * len(calls)
+        for (place, guard), rows in zip(guards, found, strict=True):
+            made[place] = made[place] and any(value == guard.wanted for row in rows or () for value in row)
+        return made
+
+    def _arguments(self, calls: Sequence[tuple[BookFormula, int]]) -> list[list[Any]]:
+        """The arguments of each call, as our functions take them from cells."""
+        found: list[list[Any]] = []
+        for formula, number in calls:
+            site = formula.shape.sites[number]
+            if site.constants is not None:
+                found.append(list(site.constants))
+            else:
+                found.append([self._argument(formula, pieces) for pieces in site.arguments])
+        return found
+
+    def _argument(self, formula: BookFormula, pieces: Sequence[Piece]) -> Any:
+        match pieces:
+            case []:
+                return None
+            case [int(index)] if (area := area_of(formula.references[index])) is not None:
+                rows = self.cells.shown(area, formula.place[0])
+            case _:
+                rows = self.cells.engine.arrays([self.cells.text_of(formula, pieces)])[0] or [[{"error": "#VALUE!"}]]
+        return rows[0][0] if (len(rows), len(rows[0])) == (1, 1) else rows
+
+
+def _is_plain(site: CallSite) -> bool:
+    """Whether a call is certainly made, with arguments that are written into the formula."""
+    return site.constants is not None and not site.guards

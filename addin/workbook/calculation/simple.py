@@ -1,0 +1,64 @@
+"""Formulas that are nothing but arithmetic on cells, which every engine works out alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from addin.workbook.calculation.functions import plain_name
+from addin.workbook.calculation.lexer import Token
+from addin.workbook.calculation.parsing import CallNode, Expression, GroupNode, Node
+
+_OF_AREAS = frozenset({"SUM", "MIN", "MAX", "COUNT", "AVERAGE"})
+"""Functions of whole areas whose results are the same in every line of the truth, from either engine."""
+_OF_NUMBERS = frozenset({"ABS", "ROUND", "INT", "SQRT"})
+
+
+def is_simple(tree: Expression) -> bool:
+    """Whether a formula calculates with numbers, single cells, and sums of areas."""
+    return bool(tree) and all(map(_is_simple, tree))
+
+
+def _is_simple(node: Node) -> bool:
+    if isinstance(node, GroupNode):
+        return len(node.parts) == 1 and is_simple(node.parts[0])
+    if isinstance(node, CallNode):
+        name = plain_name(node.written)
+        if name in _OF_AREAS:
+            return all(len(each) == 1 and _is_hole(each[0]) for each in node.arguments)
+        if name == "IF":
+            return len(node.arguments) == 3 and _compares(node.arguments[0]) and all(map(is_simple, node.arguments[1:]))
+        return name in _OF_NUMBERS and bool(node.arguments) and all(map(is_simple, node.arguments))
+    return node.kind in ("hole", "number") or (node.kind == "operator" and node.text in "+-*/")
+
+
+def _is_hole(node: Node) -> bool:
+    return isinstance(node, Token) and node.kind == "hole"
+
+
+def _compares(tree: Expression) -> bool:
+    """Whether two single values are compared, and nothing else."""
+    match tree:
+        case [Token(kind="hole" | "number"), Token(kind="compare"), Token(kind="hole" | "number")]:
+            return True
+        case _:
+            return False
+
+
+def comparison(tree: Expression) -> Iterator[tuple[int | float, int | float]]:
+    """What a simple formula compares: pairs of a reference's index or a number."""
+    yield from _compared(tree, iter(range(len(tree) * 10_000)))
+
+
+def _compared(tree: Expression, holes: Iterator[int]) -> Iterator[tuple[int | float, int | float]]:
+    sides: list[int | float] = []
+    for node in tree:
+        if isinstance(node, Token):
+            if node.kind == "hole":
+                sides.append(next(holes))
+            elif node.kind == "number":
+                sides.append(float(node.text))
+            continue
+        for part in node.arguments if isinstance(node, CallNode) else node.parts:
+            yield from _compared(part, holes)
+    if any(isinstance(node, Token) and node.kind == "compare" for node in tree):
+        yield sides[0], sides[1]

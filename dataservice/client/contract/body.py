@@ -1,0 +1,39 @@
+"""The body of an answer together with its headers: some services say in a header that more follows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Self
+from urllib.parse import parse_qsl, urlsplit
+
+Params = tuple[tuple[str, str], ...]
+
+_NEXT = re.compile(r'<([^<>]*)>\s*;[^,<]*\brel\s*=\s*"?next\b', re.IGNORECASE)
+
+
+class Body(bytes):
+    """The unpacked bytes of an answer, which know the headers that came with them."""
+
+    headers: Mapping[str, str]
+
+    @classmethod
+    def of(cls, content: bytes, headers: Mapping[str, str]) -> Self:
+        """The bytes with these headers."""
+        body = cls(content)
+        body.headers = headers
+        return body
+
+
+def next_in_link(body: bytes) -> str | None:
+    """The address of the next page in the Link header (RFC 8288) that came with a body."""
+    found = _NEXT.search(body.headers.get("link", "")) if isinstance(body, Body) else None
+    return found[1] if found else None
+
+
+def params_of(address: str) -> Params:
+    """The parameters in an address: of where a service says that its next page is, no more is believed."""
+    try:
+        return tuple(parse_qsl(urlsplit(address).query))
+    except ValueError:
+        return ()

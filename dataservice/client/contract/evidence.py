@@ -1,0 +1,102 @@
+"""What answers have shown of how a service pages and understands the bounds of a window.
+
+The contract leaves both open. Nothing here is assumed: what was not seen is asked about by asking on.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import date
+
+from dataservice.client.contract.decode import ObservationsPage
+from dataservice.client.contract.windows import day_after, day_before
+
+OPEN_BOUNDS: tuple[tuple[date | None, date | None], ...] = (
+    (date.min, date(2199, 12, 31)),
+    (date(1900, 1, 1), date(2099, 12, 31)),
+    (None, None),
+)
+"""How the open ends of a window are spelled, the next where a service refuses one: without `start` or `end` it may give
+a window of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class AskedDays:
+    """The `start` and `end` of one request; None where it is not sent."""
+
+    start: date | None
+    end: date | None
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What the pages of a service have shown so far.
+
+    `most_rows` is the most that a page held: one with fewer is the last one. `totals_are_whole`: a total was seen to
+    count more than its own page. `start_included`: whether the first day of a window belongs to it; None where that was
+    not seen yet. `bounds` is the place in `OPEN_BOUNDS` that the service accepts.
+    """
+
+    most_rows: int = 0
+    totals_are_whole: bool = False
+    start_included: bool | None = None
+    bounds: int = 0
+
+    def after(self, page: ObservationsPage, asked: date | None, known_day: date | None) -> Evidence:
+        """With what one more page shows, which was asked from `asked` on; `known_day` is known to have a row."""
+        included = self.start_included
+        if asked is not None and len(page.observations) and page.observations.first_day == asked:
+            included = True
+        elif included is None and asked is not None and asked == known_day:
+            included = False
+        whole = self.totals_are_whole or (page.left is not None and page.left > 0 and page.offset == 0)
+        return replace(
+            self,
+            most_rows=max(self.most_rows, page.rows),
+            totals_are_whole=whole,
+            start_included=included,
+        )
+
+    def asked_window(self, start: date, end: date, *, is_first: bool) -> AskedDays:
+        """The days to ask for so that those from `start` to `end` come however a service understands its bounds.
+
+        A day more at each end costs a row; the days in between are those that were wanted.
+        """
+        low, high = OPEN_BOUNDS[self.bounds]
+        first: date | None = start
+        last: date | None = end
+        if start > date.min and (self.start_included is False or (is_first and self.start_included is None)):
+            first = day_before(start)
+        if end < date.max:
+            last = day_after(end)
+        if first is not None and (low is None or first < low):
+            first = low if first == date.min or low else first
+        if last is not None and (high is None or last > high):
+            last = high if last == date.max or high else last
+        return AskedDays(first, last)
+
+    @property
+    def with_other_bounds(self) -> Evidence | None:
+        """With the next way to spell open ends; None where there is none left."""
+        return replace(self, bounds=self.bounds + 1) if self.bounds + 1 < len(OPEN_BOUNDS) else None
+
+
+NOTHING_SEEN = Evidence()
+
+
+@dataclass(slots=True)
+class Evidences:
+    """What is known of one service, as it grows."""
+
+    now: Evidence = NOTHING_SEEN
+
+    def try_other_bounds(self, tried: Evidence) -> bool:
+        """Spell open ends otherwise than was `tried`, from now on; whether there is another way.
+
+        Requests that were under way together are refused together: they change it once.
+        """
+        if self.now.bounds != tried.bounds:
+            return True
+        other = self.now.with_other_bounds
+        self.now = other or self.now
+        return other is not None

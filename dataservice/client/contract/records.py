@@ -1,0 +1,99 @@
+"""Records out of a list, one by one: what cannot be read of one harms no other, and is counted and named."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+import msgspec
+
+from dataservice.client.contract.forms import number_of
+from dataservice.errors import MalformedAnswerError
+from dataservice.models import Record
+
+R = TypeVar("R", bound=Record)
+
+_KINDS = {
+    "float": "a number",
+    "int": "a whole number",
+    "bool": "true or false",
+    "str": "text",
+    "array": "a list",
+    "object": "an object",
+}
+
+NUMBERS = frozenset({"importance_score", "momentum_score", "belief_score", "baseline_window_months", "view_count"})
+"""Fields of the contract that are numbers: some services write them as text."""
+
+
+def in_words(error: msgspec.ValidationError) -> str:
+    """What is wrong with an answer's field, in plain words.
+
+    >>> in_words(msgspec.ValidationError("Expected `float | null`, got `str` - at `$.data[...].value`"))
+    'value should be a number or null, and is text'
+    """
+    text, _, path = str(error).partition(" - at ")
+    fields = re.findall(r"\.(\w+)", path)
+    field = fields[-1] if fields else "it"
+    if match := re.fullmatch(r"Expected `(.+)`, got `(.+)`", text):
+        wanted, found = (" or ".join(_KINDS.get(kind, kind) for kind in kinds.split(" | ")) for kinds in match.groups())
+        return f"{field} should be {wanted}, and is {found}"
+    if match := re.fullmatch(r"Object missing required field `(.+)`", text):
+        return f"{match[1]} is missing"
+    return text if field == "it" else f"{field}: {text}"
+
+
+def records_in(raw: Sequence[Any], kind: type[R]) -> tuple[tuple[R, ...], str]:
+    """The records of a list, and how many of them were not read whole and why; empty where all were.
+
+    A field that is no such value is left out; a record that nothing names is. Raises `MalformedAnswerError` where no
+    record of several can be read.
+    """
+    try:
+        return tuple(kind.from_json(each) for each in raw), ""
+    except (msgspec.ValidationError, AttributeError, TypeError):
+        pass
+    records: list[R] = []
+    problems: list[str] = []
+    for each in raw:
+        record, problem = _mended(each, kind)
+        problems += [problem] if problem else []
+        records += [] if record is None else [record]
+    if raw and not records:
+        raise MalformedAnswerError(f"not a {kind.__name__}: {problems[0]}")
+    odd = f"{len(problems)} of {len(raw)} records could not be read whole: {problems[0]}" if problems else ""
+    return tuple(records), odd
+
+
+def record_in(raw: Any, kind: type[R]) -> R:
+    """One record; raises `MalformedAnswerError` where it is none."""
+    record, problem = _mended(raw, kind)
+    if record is None:
+        raise MalformedAnswerError(f"not a {kind.__name__}: {problem}")
+    return record
+
+
+def _mended(raw: Any, kind: type[R]) -> tuple[R | None, str]:
+    """The record without the fields that are no such values, and what was wrong first."""
+    if not isinstance(raw, dict):
+        return None, "not an object"
+    fields, problem = dict(raw), ""
+    for name in NUMBERS & fields.keys():
+        if isinstance(fields[name], str):
+            fields[name] = _number(fields[name])
+    while True:
+        try:
+            return kind.from_json(fields), problem
+        except msgspec.ValidationError as error:
+            problem = problem or in_words(error)
+            named = re.search(r"`\$\.(\w+)", str(error))
+            if named is None or fields.pop(named[1], None) is None:
+                return None, problem
+
+
+def _number(text: str) -> Any:
+    try:
+        return number_of(text)
+    except MalformedAnswerError:
+        return text

@@ -1,0 +1,90 @@
+"""How many requests may be under way: few to begin with, more while answers come as fast as before, fewer when not.
+
+Pure: additive increase, multiplicative decrease, by round (as many answers as may be under way), after TCP Vegas.
+"""
+
+from __future__ import annotations
+
+from statistics import median
+
+FIRST_ROUND = 6
+"""So few find out whether a limit a second is in the way: what a limit of one a second refuses of them costs little."""
+
+OPENING_GROWTH = 8
+"""The first rounds grow by so much: a service far away is used fully after two of them."""
+
+STEP = 1 / 8
+"""Of the places, each later round: the way back after a cut."""
+
+SLOWER = 3.0
+SLACK_S = 0.05
+"""A round whose median takes more than three times as long as the fastest, and by this more, has waited in a queue.
+
+Less may be the doing of this very machine, where fewer requests would only take longer in all.
+"""
+
+LEAST_SHARE = 1 / 4
+"""Of all places, however slow the answers are: only refusals and losses leave fewer."""
+
+CUT = 0.75
+HALF = 0.5
+
+FORGET = 1.01
+"""The fastest round counts a little less with every later one: the way to the service may have changed."""
+
+
+class Concurrency:
+    """The number of places for requests under way, 1 to `most`."""
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self.places = min(FIRST_ROUND, most)
+        self.is_opening = True
+        """Whether no limit was met yet, and not all places were tried."""
+        self.latency_s = 0.0
+        """The median of the last round."""
+        self._fastest_s = float("inf")
+        self._answers = 0
+        self._latencies: list[float] = []
+        self._cut_at = float("-inf")
+
+    def open(self) -> None:
+        """Begin with all places: another process has found no limit."""
+        self.places, self.is_opening = self.most, False
+
+    def answered(self, latency_s: float | None, *, were_all_taken: bool) -> None:
+        """An answer came; `latency_s` after its request was sent, where that can be compared with others."""
+        self._answers += 1
+        if latency_s is not None:
+            self._latencies.append(latency_s)
+        if self._answers >= self.places:
+            self._end_round(were_all_taken=were_all_taken)
+
+    def troubled(self, sent_at: float, now: float) -> None:
+        """A request was refused, or lost: half as many from now on; those that were under way with it count once."""
+        self.is_opening = False
+        if sent_at > self._cut_at:
+            self._cut_at = now
+            self._set(self.places * HALF)
+        self._answers = 0
+        self._latencies.clear()
+
+    def _end_round(self, *, were_all_taken: bool) -> None:
+        self._answers = 0
+        is_slower = False
+        if self._latencies:
+            self.latency_s = median(self._latencies)
+            self._latencies.clear()
+            self._fastest_s = min(self._fastest_s * FORGET, self.latency_s)
+            is_slower = self.latency_s > SLOWER * self._fastest_s + SLACK_S
+        if is_slower:
+            self.is_opening = False
+            self._set(max(self.places * CUT, min(self.places, self.most * LEAST_SHARE)))
+        elif self.is_opening:
+            self._set(self.places * OPENING_GROWTH)
+            self.is_opening = self.places < self.most
+        elif were_all_taken:
+            self._set(self.places + max(1.0, self.places * STEP))
+
+    def _set(self, places: float) -> None:
+        self.places = max(1, min(self.most, int(places)))

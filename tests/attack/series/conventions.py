@@ -1,0 +1,208 @@
+"""Tables of random series against the conventions written down again: every rhythm, window, option and transform.
+
+python -m tests.attack.series.conventions --cases 100000
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+import time
+import warnings
+from collections import Counter
+from dataclasses import dataclass, field
+from datetime import date, timedelta
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dataservice.client import HistoryResource
+from tests.attack.parts.told import Told, conclude
+from tests.attack.series.rules import Asked, table
+from tests.attack.series.worlds import DAYS, KINDS, MONTHS, WEEKS, World, world
+from udfs.arguments.dates import Last, Max
+from udfs.errors import ArgumentError
+from udfs.functions.signal_history import OPTIONS
+from udfs.timeseries.compute import Columns, Ending, series_of_table
+from udfs.timeseries.coverage import Known, Window
+from udfs.timeseries.options import TableOptions
+from udfs.timeseries.rhythm import rhythm_of
+from udfs.timeseries.table import window_for
+
+EXACT = 1e-9
+
+CHAINS = (
+    *("pct", "pct(3)", "diff", "diff(2)", "lag", "lag(5)", "yoy", "mom", "yoydiff", "ann", "log", "log|diff"),
+    *("ma(4)", "sum(3)", "median(5)", "std(6)", "rank(6)", "zscore(5)", "ewm(3)", "yoy|ma(3)", "lag(12M)", "ma(12M)"),
+    *("pct(3M)", "ann(3)", "pct|std(8)", "diff|pct"),
+)
+FREQS = ("raw", "raw", "D", "B", "W", "W-FRI", "W-TUE", "M", "M", "Q", "Q-JAN", "Y", "Y-MAR")
+FILLS = ("none", "none", "prev", "next", "linear", "zero")
+
+
+@dataclass
+class Attack:
+    """What was found so far."""
+
+    figures: Counter[str] = field(default_factory=Counter)
+    first_wrong: str = ""
+
+    def check(self, asked: Asked, seed: str) -> None:
+        """Compare one table, from all that there is and from what would have been fetched."""
+        try:
+            whole = computed(asked, fetched=False)
+        except ArgumentError as refusal:
+            self._refused(asked, str(refusal), seed)
+            return
+        expected = table(asked)
+        self.figures["tables"] += 1
+        self.figures["values"] += int(expected.notna().to_numpy().sum())
+        self._compare("table", whole, expected, asked, seed)
+        part = computed(asked, fetched=True)
+        self._compare("fetched", part, whole, asked, seed)
+
+    def rhythm(self, found: World, seed: str) -> None:
+        """Whether the dates of a series tell its rhythm."""
+        told = str(rhythm_of(found.observations.times)).partition(" on ")[0]
+        self.figures["rhythms"] += 1
+        if told != found.kind:
+            self._wrong(f"{seed}: a series that is {found.kind} is told to be {told}")
+
+    def _refused(self, asked: Asked, why: str, seed: str) -> None:
+        """A span that is no whole number of periods is refused: 8; and a rate without a rhythm: 10."""
+        self.figures["refused"] += 1
+        if "no whole number of periods" not in why and "needs a rhythm" not in why:
+            self._wrong(f"{seed}: {asked.options}: {why}")
+
+    def _compare(self, what: str, found: pd.DataFrame, expected: pd.DataFrame, asked: Asked, seed: str) -> None:
+        difference = difference_of(found, expected)
+        if difference:
+            self.figures[f"wrong {what}"] += 1
+            kinds = [each.kind for each in asked.worlds]
+            self._wrong(f"{seed} {what}: {kinds} {asked.start} {asked.end} {asked.today} {asked.options}: {difference}")
+
+    def _wrong(self, text: str) -> None:
+        self.figures["wrong"] += 1
+        self.first_wrong = self.first_wrong or text
+
+
+def difference_of(found: pd.DataFrame, expected: pd.DataFrame) -> str:
+    """Where two tables differ; empty where they do not."""
+    if list(found.index) != list(expected.index):
+        more, fewer = found.index.difference(expected.index), expected.index.difference(found.index)
+        return f"rows {list(more[:3])} too many, {list(fewer[:3])} missing"
+    one, other = found.to_numpy(float), expected.to_numpy(float)
+    scale = np.nanmax(np.abs(np.where(np.isnan(other), 0, other)), initial=1.0)
+    wrong = (np.isnan(one) != np.isnan(other)) | (np.abs(one - other) > EXACT * scale)
+    if not wrong.any():
+        return ""
+    row, column = np.argwhere(wrong)[0]
+    return f"{int(wrong.sum())} values, first {found.index[row]} {column}: {one[row, column]} for {other[row, column]}"
+
+
+def computed(asked: Asked, *, fetched: bool) -> pd.DataFrame:
+    """The table as the functions compute it, from the whole series or from the part that would be fetched."""
+    options: dict[str, Any] = dict(OPTIONS.read(asked.options, "options", asked.today))
+    shown = TableOptions(**options)
+    start = Max() if asked.start is None else Last(asked.start) if isinstance(asked.start, int) else asked.start
+    steps = shown.transform[0] if shown.transform else ()
+    window = window_for(start, asked.end, asked.today, shown, steps)
+    ending = Ending.of(asked.end, asked.today)
+    wholes = [Known(each.observations) for each in asked.worlds]
+    known = [part_of(each, window, asked.today) if fetched else each for each in wholes]
+    series = [series_of_table(str(place), each, window, steps, shown, ending) for place, each in enumerate(known)]
+    columns = Columns(series, shown, ending, window.first)
+    values = columns.values
+    index = pd.DatetimeIndex(columns.times)
+    return pd.DataFrame(dict(enumerate(values)), index=index)
+
+
+def part_of(known: Known, window: Window, today: date) -> Known:
+    """What would be fetched: the days that the window asks for, and all where these are not enough."""
+    asked: HistoryResource = window.resource("x", known.step_days, today, window.rhythm(known))
+    part = Known(known.observations.between(asked.start, asked.end), asked.start or date.min)
+    return part if window.is_known(part) else known
+
+
+def case(dice: random.Random) -> Asked:
+    """A random table of random series."""
+    freq, fill = dice.choice(FREQS), dice.choice(FILLS)
+    align = "intersect" if dice.random() < 0.25 else "union"
+    kind = dice.choice(KINDS)
+    if freq != "raw" and kind == "several a day":
+        kind = "business daily"
+    many = dice.choice((1, 1, 2)) if kind not in ("several a day", "irregular") else 1
+    first = world(dice, kind)
+    worlds = [first]
+    if many == 2:
+        # Of two series with raw rows, both have one rhythm: only then is it plain which one the rows have together.
+        second = kind if freq == "raw" else dice.choice((kind, *DAYS, *WEEKS, *MONTHS))
+        worlds.append(
+            world(
+                dice, second, first.times[0].date() + timedelta(days=7 * dice.randint(0, 3) if second in WEEKS else 0)
+            )
+        )
+    if freq == "raw" and many == 2 and (kind not in DAYS):
+        align, fill = "union", "none"
+    last = max(each.times[-1].date() for each in worlds)
+    today = last + timedelta(days=dice.choice((0, 0, 1, 3, 9, 20)))
+    end = None
+    if dice.random() < 0.3:
+        middle = worlds[0].times[len(worlds[0].times) * 4 // 5].date()
+        end = middle if dice.random() < 0.5 else (pd.Timestamp(middle) + pd.offsets.MonthEnd(0)).date()
+        end = min(end, today)
+    begin = worlds[0].times[dice.randrange(len(worlds[0].times) // 2)].date()
+    start: date | int | None = dice.choice((None, begin, begin, dice.randint(2, 12) if many == 1 else None))
+    chain = dice.choice(CHAINS) if dice.random() < 0.8 else ""
+    return Asked(
+        worlds,
+        today,
+        start,
+        end,
+        freq,
+        dice.choice(("last", "mean", "sum", "first", "min", "max")) if freq != "raw" else "last",
+        dice.choice(("", "", "drop", "mark", "keep")),
+        align if many == 2 else "union",
+        fill,
+        dice.choice(("filled", "filled", "own")),
+        tuple(chain.split("|")) if chain else (),
+        dice.choice((None, None, 7)),
+    )
+
+
+def attack(cases: int, seed: int) -> Attack:
+    """Check so many tables."""
+    found = Attack()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)  # of pandas, about its business days
+        for number in range(cases):
+            name = f"{seed}/{number}"
+            asked = case(random.Random(name))
+            for each in asked.worlds:
+                if number % 4 == 0:
+                    found.rhythm(each, name)
+            try:
+                found.check(asked, name)
+            except Exception as error:
+                raise RuntimeError(
+                    f"{name}: {[each.kind for each in asked.worlds]} {asked.start} {asked.end} {asked.options}"
+                ) from error
+    return found
+
+
+def main() -> None:
+    """Run it from the command line; the exit code is 1 where a table differs."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--cases", type=int, default=100_000)
+    parser.add_argument("--seed", type=int, default=1)
+    given = parser.parse_args()
+    began = time.monotonic()
+    found = attack(given.cases, given.seed)
+    sys.stdout.write(f"{dict(found.figures)} {found.first_wrong} {time.monotonic() - began:.0f} s\n")
+    conclude(Told(given.cases, wrong=found.figures["wrong"]))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,44 @@
+// The small stores of the pane: numbers of a column, the backend's status, favourites.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { Favourites } from "../../../addin/excel/static/taskpane/data/favourites.js";
+import { Formatter } from "../../../addin/excel/static/taskpane/data/format.js";
+import { StatusMonitor } from "../../../addin/excel/static/taskpane/data/status.js";
+
+test("a long column is written in linear time", () => {
+  const format = new Formatter("en-US");
+  const timed = (count) => {
+    const values = Array.from({ length: count }, (_, n) => n / 7);
+    const began = performance.now();
+    const write = format.column(values);
+    assert.equal(write(1.5).startsWith("1.5"), true);
+    return performance.now() - began;
+  };
+  timed(1_000);
+  assert.ok(timed(200_000) < 60 * Math.max(5, timed(10_000)), "twenty times the values take about twenty times as long");
+});
+
+test("an older status that comes late replaces no newer one", async () => {
+  const answers = [];
+  const backend = { status: () => new Promise((end) => answers.push(end)), onReply: () => {} };
+  const status = new StatusMonitor(backend);
+  const looks = [status.look(), status.look()];
+  answers[1]({ requests_total: 2 });
+  await looks[1];
+  answers[0]({ requests_total: 1 });
+  await looks[0];
+  assert.equal(status.latest.requests_total, 2);
+});
+
+test("what one window has marked stays when another one marks more", () => {
+  const stored = new Map();
+  globalThis.localStorage = { getItem: (key) => stored.get(key) ?? null, setItem: (key, value) => void stored.set(key, value) };
+  const [first, second] = [new Favourites(), new Favourites()];
+  first.toggle("signal a");
+  second.toggle("signal b");
+  assert.deepEqual([...new Favourites().names], ["signal a", "signal b"]);
+  second.toggle("signal b");
+  assert.deepEqual([...new Favourites().names], ["signal a"]);
+});

@@ -1,0 +1,31 @@
+"""The whole road: TLS, a real nginx that renews its connections, distance, limits and losses."""
+
+import pytest
+
+from tests.attack.client.road import LIMITS, limited, lossy, renewed, slowed
+
+
+@pytest.mark.parametrize("http2", [False, True])
+@pytest.mark.parametrize("keepalive_requests", [1, 2, 100])
+def test_no_request_is_lost_when_nginx_renews_its_connections(keepalive_requests, http2):
+    found = renewed(300, keepalive_requests, http2=http2)
+    assert (found.failed, found.told, found.counted) == (0, 300, 300)
+
+
+@pytest.mark.parametrize("retry_after", LIMITS)
+def test_processes_share_a_limit_a_second_and_every_value_comes(retry_after):
+    found = limited(60, a_second=20, retry_after=retry_after, processes=2)
+    assert (found.failed, found.told, found.counted) == (0, 60, 60)
+    assert found.refused <= 20
+
+
+def test_slow_answers_and_lost_connections_fail_no_cell():
+    found = lossy(400)
+    assert found.failed == 0
+    assert found.told >= found.counted
+
+
+def test_a_service_that_slows_down_under_load_is_asked_less():
+    found = slowed(600)
+    assert found.failed == 0
+    assert found.at_the_end < found.most_at_a_time
