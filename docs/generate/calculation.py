@@ -1,7 +1,7 @@
 """How often the calculation comes to what Excel itself had shown: `python -m docs.generate.calculation`.
 
-Needs the lines of the truth, see `tests.attack.workbooks.excel_lines`, and LibreOffice for functions of which they do
-not tell. It writes
+Needs the lines of the truth, see `tests.attack.workbooks.excel_lines`, real books with the results that Excel stored,
+and LibreOffice for functions of which neither tells. It writes
 `addin/workbook/calculation/functions.json`, by which a refresh decides what needs a second engine; `make reference`
 makes the table in the pages of it.
 """
@@ -21,10 +21,12 @@ from addin.workbook.calculation.engine.process import DYNAMIC, PLAIN, VALUE, Eng
 from addin.workbook.calculation.lexer import shape_of
 from addin.workbook.calculation.results import is_lost, to_cell
 from addin.workbook.calculation.shapes import DEPENDS_ON_THE_PROGRAM, RANDOM, Piece, Replacement, Shape, SpillOf
+from docs.generate.book_evidence import judged_in
 from docs.generate.function_cases import compared
 from tests.attack.workbooks.excel_lines.lines import FORMULA, Line, is_right, read_lines, spot_of_name
 
 MEASURED = Path(__file__).parents[2] / "addin" / "workbook" / "calculation" / "functions.json"
+BOOKS = Path(__file__).resolve().parents[3] / "shared" / "truth" / "books"
 LINES_AT_ONCE = 200
 _MANY = object()
 """Stands for several values: which of them Excel showed depends on a place that the line does not tell."""
@@ -48,7 +50,7 @@ class _AnyName:
 
 def measure(lines: Sequence[Line]) -> dict[str, dict[str, Any]]:
     """Each function with the number of lines, the right ones, and the kinds of arguments of the others."""
-    judged = list(_judged(lines))
+    judged = [*_judged(lines), *(each for each in judged_in(BOOKS) if each[0].uses)]
     total = Counter(use for shape, _ in judged for use in shape.uses)
     right = Counter(use for shape, is_same in judged if is_same for use in shape.uses)
     # Of the functions in a formula, the one that is wrong most often is the one to blame.

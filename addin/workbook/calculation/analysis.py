@@ -27,6 +27,7 @@ from addin.workbook.calculation.simple import comparison, is_simple
 
 MAX_DIGITS = 15
 """Programs cut a number off after these."""
+FIRST_YEAR, LONGEST_MONTH = 1900, 31
 MAX_REPEATED = 2_000
 """Times; a cell holds 32,767 characters, and engines differ about what does not fit."""
 MAX_WRITTEN = 200_000
@@ -198,8 +199,8 @@ class _Reader:
             return [f"{_plain_local(node.written)}(", *_joined(map(self.expression, node.arguments)), ")"]
         self.shape.functions.add(name)
         self.shape.uses.add((name, ",".join(map(kind_of, node.arguments))))
-        if name == "REPT" and _is_long(node):
-            raise _Refusal("it repeats a text that may be longer than a cell can hold")
+        if why := _odd_constants(name, node):
+            raise _Refusal(why)
         arguments = self._arguments(name, node)
         if name == "HYPERLINK" and arguments:
             return ["(", *arguments[-1], ")"]  # what it shows
@@ -245,6 +246,25 @@ class _Reader:
                 return [SpillOf(self._holes - 1)]
             case _:
                 raise _Refusal("it refers to a spill in a form that is not read")
+
+
+def _odd_constants(name: str, node: CallNode) -> str:
+    """Why what is written into a call makes its result doubtful; empty where it does not."""
+    if name == "REPT" and _is_long(node):
+        return "it repeats a text that may be longer than a cell can hold"
+    if name == "DATE" and _is_first_year(node):
+        return "programs disagree about days counted from 1900"
+    return ""
+
+
+def _is_first_year(node: CallNode) -> bool:
+    """Whether days are counted on from 1900, where engines do not agree about the leap year that Excel makes of it."""
+    match node.arguments:
+        case [[Token(kind="number", text=year)], *others] if float(year) == FIRST_YEAR:
+            days = [part[0].text for part in others if part and isinstance(part[0], Token) and part[0].kind == "number"]
+            return any(float(each) > LONGEST_MONTH for each in days)
+        case _:
+            return False
 
 
 def _is_long(node: CallNode) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -9,12 +10,15 @@ from addin.formulas import Area, Unworkable
 from addin.workbook.calculation.analysis import analysed
 from addin.workbook.calculation.engine.process import DYNAMIC, PLAIN
 from addin.workbook.calculation.influence import Calculation, Influence, Place, SheetArea
-from addin.workbook.calculation.lexer import ShapeReader, area_of
+from addin.workbook.calculation.lexer import BRACKETS, TEXT, ShapeReader, area_of
 from addin.workbook.calculation.names import BookNames, quoted
 from addin.workbook.calculation.shapes import Answer, Fixed, Piece, Shape, SpillOf, ThisRow
 from addin.workbook.ooxml.book import Book
 from addin.workbook.ooxml.cellformulas import Formula
 from addin.workbook.ooxml.positions import CellIndex
+
+_NO_TABLE = re.compile(rf"(?P<kept>{TEXT}|'(?:[^']|'')*'!?|[\w.\\]+{BRACKETS}|\[[0-9]+\])|{BRACKETS}")
+"""A table reference without the name of its table, outside of texts and names of files."""
 
 
 @dataclass(slots=True, eq=False)
@@ -112,8 +116,10 @@ class FormulaReader:
 
     def read(self, place: Place, formula: Formula) -> BookFormula:
         """One formula."""
-        sheet = place[0]
-        key, references, areas = self._reader.read(formula.text.removeprefix("="), place[1][0])
+        sheet, text = place[0], formula.text.removeprefix("=")
+        if "[" in text:
+            text = self._with_table(text, place)
+        key, references, areas = self._reader.read(text, place[1][0])
         shape = self._shapes.get((sheet, key))
         if shape is None:
             names = self._names.setdefault(sheet, BookNames(self._book, sheet, self._namespace, self._book.tables))
@@ -125,6 +131,14 @@ class FormulaReader:
             areas = [*areas, *shape.areas, *(_in_row(area, place[1][0]) for area in shape.rows)]
         placed = [(area.sheet or sheet, area) for area in areas]
         return BookFormula(place, formula, shape, references, placed)
+
+    def _with_table(self, text: str, place: Place) -> str:
+        """The formula with the name of the table around its cell where a reference such as `[@Price]` leaves it out."""
+        sheet, spot = place
+        around = (each for each in self._book.tables.values() if each.sheet == sheet and each.area.contains(*spot))
+        if (table := next(around, None)) is None:
+            return text
+        return _NO_TABLE.sub(lambda match: match[0] if match["kept"] else f"{table.name}{match[0]}", text)
 
     def _known(self, reference: str) -> str:
         """A reference with its sheet's name as the tab has it, which is how the engine knows it."""

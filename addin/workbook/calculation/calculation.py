@@ -105,6 +105,15 @@ class BookCalculation:
             if place not in self._unproven and not is_reproduced(self._old(self._formulas[place]), found):
                 self._unproven[place] = NOT_REPRODUCED
 
+    def reproduced(self) -> list[tuple[BookFormula, bool]]:
+        """Each formula that was worked out with the values of the file, and whether it came to the one it has there."""
+        told = ((self._formulas[place], found) for place, found in self._before.items())
+        return [
+            (formula, self._unproven.get(formula.place) != NOT_REPRODUCED)
+            for formula, found in told
+            if not doubt_about(formula, found)
+        ]
+
     def change(self, cells: Mapping[Place, Scalar]) -> None:
         """Put new values of ours into their cells."""
         self._changed = as_engine(cells)

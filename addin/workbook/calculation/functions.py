@@ -75,7 +75,7 @@ class Measured(NamedTuple):
         return self.by_excel or self.lines == self.right
 
 
-ALMOST_ALWAYS = 0.9
+ALMOST_ALWAYS = 0.8
 """A share of right results below which not even a second engine is believed: both may be wrong alike."""
 
 

@@ -19,10 +19,10 @@ _REFERENCE = (
     rf"(?:{_SHEET})?(?:{_CELL}(?::{_CELL})?|\$?[A-Za-z]{{1,3}}:\$?[A-Za-z]{{1,3}}|\$?[0-9]{{1,7}}:\$?[0-9]{{1,7}})"
     r"(?![\w(.!\[\\?])"
 )
-_TEXT = r'"(?:[^"]|"")*"'
-_BRACKETS = r"\[(?:[^\[\]']|'.|\[(?:[^\[\]']|'.)*\])*\]"
+TEXT = r'"(?:[^"]|"")*"'
+BRACKETS = r"\[(?:[^\[\]']|'.|\[(?:[^\[\]']|'.)*\])*\]"
 _CALLED = r"[A-Za-z][\w.]*\("
-_SHAPE = re.compile(rf"(?P<text>{_TEXT}|{_BRACKETS}|{_CALLED})|(?<![\w.\]$!\\:])(?P<reference>{_REFERENCE})")
+_SHAPE = re.compile(rf"(?P<text>{TEXT}|{BRACKETS}|{_CALLED})|(?<![\w.\]$!\\:])(?P<reference>{_REFERENCE})")
 _PARTS = re.compile(rf"(?P<sheet>{_SHEET})?(?P<cells>.*)", re.DOTALL)
 _ONE_CELL = re.compile(r"\$?([A-Za-z]{1,3})\$?([0-9]{1,7})")
 _CORNER = re.compile(r"\$?([A-Za-z]{1,3})?\$?([0-9]{1,7})?")
@@ -37,10 +37,10 @@ class Token(NamedTuple):
 
 _TOKEN = re.compile(
     rf"""(?P<hole>{HOLE})
-    |(?P<text>{_TEXT})
+    |(?P<text>{TEXT})
     |(?P<error>\#(?:NULL!|DIV/0!|VALUE!|REF!|NAME\?|NUM!|N/A|SPILL!|CALC!|GETTING_DATA))
     |(?P<call>@?[^\W\d][\w.\\]*\()
-    |(?P<table>(?:[^\W\d][\w.\\]*)?{_BRACKETS})
+    |(?P<table>(?:[^\W\d][\w.\\]*)?{BRACKETS})
     |(?P<number>(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[Ee][+-]?[0-9]+)?)
     |(?P<name>(?:{_SHEET})?[^\W\d][\w.\\?]*)
     |(?P<compare><>|<=|>=|[<>=])

@@ -17,12 +17,46 @@ from addin.workbook.calculation.engine_book import EngineBook
 from addin.workbook.calculation.engines import Engines
 from addin.workbook.calculation.functions import differs, needs_judge
 from addin.workbook.calculation.influence import Place
+from addin.workbook.calculation.lexer import area_of
 from addin.workbook.calculation.lookups import is_certain
 from addin.workbook.calculation.results import is_reproduced
 
 ONE_OF_SEVERAL = "it takes one cell of a range, and is no array formula"
 NOT_SORTED = "it looks up the nearest value in cells that are not sorted, where programs find different ones"
 _BRANCHING = frozenset(("IF", "IFS", "CHOOSE", "SWITCH", "IFERROR", "IFNA", "LET", "XLOOKUP"))
+
+
+COUNTING = frozenset(("COUNTIF", "COUNTIFS", "SUMIF", "SUMIFS", "AVERAGEIF", "AVERAGEIFS", "MAXIFS", "MINIFS"))
+INTEREST = frozenset(("FV", "PV", "PMT", "NPER", "IPMT", "PPMT", "CUMIPMT", "CUMPRINC"))
+TINY_RATE = 1e-4
+"""An interest rate below which powers of it lose the digits that programs then differ in."""
+
+
+def odd_input(functions: AbstractSet[str], value: Any) -> str:
+    """Why a single value that a formula reads makes its result doubtful; empty where it does not.
+
+    >>> odd_input({"COUNTIF"}, "true"), odd_input({"SUM"}, "true")
+    ('it counts what looks like an error or a logical value', '')
+    """
+    looks_odd = isinstance(value, dict) or (
+        isinstance(value, str) and (value.startswith("#") or value.upper() in ("TRUE", "FALSE"))
+    )
+    if looks_odd and functions & COUNTING:
+        return "it counts what looks like an error or a logical value"
+    if functions & INTEREST and type(value) is float and 0 < abs(value) < TINY_RATE:
+        return "an interest rate so small loses digits, in which programs differ"
+    return ""
+
+
+ONE_CELL_AS_RANGE = "it names one cell as a range (A1:A1), which some functions take otherwise"
+
+
+def _names_one_cell_as_range(formula: BookFormula) -> bool:
+    return any(
+        area.is_cell and ":" in reference
+        for reference in formula.references
+        if (area := area_of(reference)) is not None
+    )
 
 
 class Proof:
@@ -45,6 +79,8 @@ class Proof:
         """The formulas whose value is not proven, with the reason."""
         found = self._intersecting([each for each in formulas if each.kind == PLAIN])
         found |= self._not_sorted(formulas)
+        found |= self._odd_inputs(formulas)
+        found |= {each.place: ONE_CELL_AS_RANGE for each in formulas if _names_one_cell_as_range(each)}
         doubted = {each.place: why for each in formulas if (why := self._needs_judge(each))}
         judged = (each for each in formulas if each.place in doubted and each.kind == PLAIN)
         agreed = self._agreed([each for each in judged if not differs(each.shape.uses)])
@@ -69,6 +105,22 @@ class Proof:
             if wanted is None or among is None or not all(is_certain(each, values) for row in wanted for each in row):
                 uncertain[formula.place] = NOT_SORTED
         return uncertain
+
+    def _odd_inputs(self, formulas: Sequence[BookFormula]) -> dict[Place, str]:
+        """Formulas that read a value which their function takes otherwise than others do."""
+        read = [
+            (formula, (area.sheet or sheet, (area.first_row, area.first_column)))
+            for formula in formulas
+            if formula.shape.functions & (COUNTING | INTEREST)
+            for sheet, area in formula.areas
+            if area.is_cell
+        ]
+        values = self._engines.formulon.values([place for _, place in read]) if read else []
+        return {
+            formula.place: why
+            for (formula, _), value in zip(read, values, strict=True)
+            if (why := odd_input(formula.shape.functions, value))
+        }
 
     def _needs_judge(self, formula: BookFormula) -> str:
         shape = formula.shape

@@ -142,10 +142,11 @@ class Sheet:
         return cell is not None and cell.find(_F) is not None
 
     def array_at(self, spot: Spot) -> Area | None:
-        """The cells that the array formula in a cell fills; None where there is none."""
+        """The cells that the array formula or data table in a cell fills; None where there is none."""
         cell = self._cell(spot)
         element = cell.find(_F) if cell is not None else None
-        return area_of(element.get("ref", "")) if element is not None and element.get("t") == "array" else None
+        fills = element is not None and element.get("t") in ("array", "dataTable")
+        return area_of(element.get("ref", "")) if element is not None and fills else None
 
     def has_content(self, spot: Spot) -> bool:
         """Whether a cell holds a value or a formula."""

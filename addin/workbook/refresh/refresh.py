@@ -60,6 +60,8 @@ async def refresh_book(
     place = Target(target, like=path)
     with any_failure_explained(path), fewer_collections(), Package(path) as package:
         book = Book(package)
+        if not has_calls(book, namespace):
+            return _untouched(package, place)
         mended = _mend(book, namespace)
         plan = make_plan(book, namespace, calculates=is_installed())
         report = await _pass(session, book, plan, namespace, progress, checks_cost=not force)
@@ -75,6 +77,23 @@ async def refresh_book(
         _finish(book, plan, report)
         _save(package, book, place, report, signing)
         return report
+
+
+def has_calls(book: Book, namespace: str) -> bool:
+    """Whether a formula or a rule of the book calls a function of ours."""
+    if any(True for _ in book.formulas_with_calls(namespace)):
+        return True
+    sheets = (book.sheet(name) for name in book.sheet_names if book.has_rules(name))
+    return any(book.calls(rule, namespace) for sheet in sheets for rule in sheet.rules())
+
+
+def _untouched(package: Package, place: Target) -> Refreshed:
+    """A book in which nothing is ours stays as it is, byte for byte; so does a copy of it."""
+    report = Refreshed()
+    if not place.is_same_file(package.path):
+        place.path.write_bytes(package.path.read_bytes())
+        report.is_saved = True
+    return report
 
 
 def _save(package: Package, book: Book, place: Target, report: Refreshed, signing: Signing | None) -> None:

@@ -25,11 +25,11 @@ from tests.attack.series.worlds import DAYS, KINDS, MONTHS, WEEKS, World, world
 from udfs.arguments.dates import Last, Max
 from udfs.errors import ArgumentError
 from udfs.functions.signal_history import OPTIONS
-from udfs.timeseries.compute import Columns, Ending, series_of_table
+from udfs.timeseries.compute import Columns, Ending, Series, series_of_table
 from udfs.timeseries.coverage import Known, Window
 from udfs.timeseries.options import TableOptions
 from udfs.timeseries.rhythm import rhythm_of
-from udfs.timeseries.table import window_for
+from udfs.timeseries.table import Labelled, window_for, windows_to_share
 
 EXACT = 1e-9
 
@@ -111,8 +111,14 @@ def computed(asked: Asked, *, fetched: bool) -> pd.DataFrame:
     window = window_for(start, asked.end, asked.today, shown, steps)
     ending = Ending.of(asked.end, asked.today)
     wholes = [Known(each.observations) for each in asked.worlds]
-    known = [part_of(each, window, asked.today) if fetched else each for each in wholes]
-    series = [series_of_table(str(place), each, window, steps, shown, ending) for place, each in enumerate(known)]
+
+    def found(window: Window) -> list[Series]:
+        known = [part_of(each, window, asked.today) if fetched else each for each in wholes]
+        return [series_of_table(str(place), each, window, steps, shown, ending) for place, each in enumerate(known)]
+
+    series = found(window)
+    shared = windows_to_share([window], [Labelled("", each) for each in series], shown)
+    series = series if shared is None else found(shared[0])
     columns = Columns(series, shown, ending, window.first)
     values = columns.values
     index = pd.DatetimeIndex(columns.times)

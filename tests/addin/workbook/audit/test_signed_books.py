@@ -8,6 +8,7 @@ from random import Random
 
 import orjson
 import pytest
+from openpyxl.worksheet.formula import DataTableFormula
 
 from addin.workbook.audit.frozen import sign_copy
 from addin.workbook.audit.replay import books_to_replay, replay_book
@@ -213,3 +214,25 @@ def test_a_book_about_which_nothing_is_signed_says_what_to_do(tmp_path: Path):
     book = make_book(tmp_path / "book.xlsx", CELLS)
     with pytest.raises(WorkbookError, match=r"addin refresh .* --audit"):
         verify_book(book)
+
+
+async def test_a_data_table_is_built_again_whole(service: EmbeddedService, tmp_path: Path):
+    table = DataTableFormula(ref="C2:C4", dt2D=False, dtr=False, r1="A1")
+    cells = {"A1": CELLS["A1"], "B1": "=A1*2", "B2": 1, "B3": 2, "B4": 3, "C1": "=B1", "C2": table, "C3": 4, "C4": 6}
+    book = make_book(tmp_path / "book.xlsx", cells)
+    before = _table_in(book)
+    await signed(service, book, tmp_path / "signed.xlsx", tmp_path / "lines.jsonl")
+    [task] = books_to_replay(tmp_path / "lines.jsonl")
+    replayed = replay_book(task, tmp_path / "again.xlsx")
+    assert replayed.differences == []
+    assert before == _table_in(tmp_path / "signed.xlsx") == _table_in(tmp_path / "again.xlsx")
+    assert before["ref"] == "C2:C4"
+    shown = values_of(tmp_path / "again.xlsx")
+    assert (shown["C3"], shown["C4"]) == (b"<v>4</v>", b"<v>6</v>")
+
+
+def _table_in(path: Path) -> dict[str, str]:
+    with zipfile.ZipFile(path) as archive:
+        xml = archive.read("xl/worksheets/sheet1.xml").decode()
+    [attributes] = re.findall(r'<f ([^>]*t="dataTable"[^>]*)', xml)
+    return dict(re.findall(r'(\w+)="([^"]*)"', attributes))

@@ -243,3 +243,81 @@ async def test_a_book_without_our_functions_keeps_every_byte_of_its_cells(servic
     report = await _refresh(service, book)
     assert report.calculated == []
     assert values(book, "Sheet1", "A1", "A2") == [3, 6]
+
+
+async def test_a_book_without_a_call_of_ours_stays_as_it_is(service: EmbeddedService, tmp_path: Path):
+    book = make_book(tmp_path / "book.xlsx", {"A1": 2, "A2": "=A1*2", "A3": "=NOW()", "A4": "=RAND()"})
+    before = book.read_bytes()
+    report = await _refresh(service, book)
+    assert (report.is_saved, report.unproven, report.skipped) == (False, [], [])
+    assert book.read_bytes() == before
+
+
+async def test_a_table_reference_without_the_name_of_its_table_is_read(service: EmbeddedService, tmp_path: Path):
+    path = tmp_path / "book.xlsx"
+    with Workbook(path) as book:
+        sheet = book.add_worksheet("Sheet1")
+        columns = [{"header": "Rate"}, {"header": "Twice"}, {"header": "Share"}]
+        sheet.add_table("A1:C4", {"name": "Rates", "columns": columns})
+        for row in (2, 3, 4):
+            sheet.write_formula(f"A{row}", f"={CALL}+{row}", None, "")
+            sheet.write_formula(f"B{row}", "=[[#This Row],[Rate]]*2", None, "")
+            sheet.write_formula(f"C{row}", '=[[#This Row],[Rate]]/SUM([Rate])&"[Rate]"', None, "")
+    report = await _refresh(service, path)
+    assert _unproven(report) == {}
+    rate, twice, share = values(path, "Sheet1", "A3", "B3", "C3")
+    assert twice == rate * 2
+    assert share.endswith("[Rate]")
+
+
+async def test_mixed_names_are_left_with_all_that_rests_on_them(service: EmbeddedService, tmp_path: Path):
+    path = tmp_path / "book.xlsx"
+    with Workbook(path) as book:
+        sheet = book.add_worksheet("S")
+        for row in range(3):
+            sheet.write(row, 1, row + 1)
+            sheet.write_formula(row, 0, f"={CALL}*{row}", None, 1)
+            sheet.write_formula(row, 2, "=Beside", None, 1)
+        sheet.write_formula("D1", "=SUM(C1:C3)", None, 3)
+        book.define_name("Beside", "=S!$A1")
+    report = await _refresh(service, path)
+    assert set(_unproven(report)) == {"C1", "C2", "C3", "D1"}
+    assert values(path, "S", "C1", "C3", "D1") == [1, 1, 3]
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("LEN({})", [[10.0], [9.0]]),
+        ("IFERROR({},0)", [["US CPI"], ["US 10Y"]]),
+        ("SORT({},,-1)", [["US CPI"], ["US 10Y"]]),
+        ("TRANSPOSE({})", [["US CPI", "US 10Y"]]),
+        ("VSTACK({},1)", [["US CPI"], ["US 10Y"], [1.0]]),
+        ("TAKE({},1)", [["US CPI"]]),
+        ("LET(x,{},UPPER(x))", [["US CPI"], ["US 10Y"]]),
+        ('IF({}<>"",ROW(A1:A2),0)', [[1.0], [2.0]]),
+    ],
+)
+async def test_a_dynamic_array_holds_a_table_of_ours(
+    service: EmbeddedService, tmp_path: Path, text: str, shown: list[list[Any]]
+):
+    call = '_xldudf_DS_SIGNAL(A1:A2,"shortcode")'
+    path = tmp_path / "book.xlsx"
+    with Workbook(path) as book:
+        sheet = book.add_worksheet("Sheet1")
+        sheet.write_column("A1", ["us-cpi", "us-10y"])
+        prefixed = text.replace("SORT(", "_xlfn._xlws.SORT(").replace("VSTACK(", "_xlfn.VSTACK(")
+        prefixed = (
+            prefixed.replace("TAKE(", "_xlfn.TAKE(").replace("LET(x", "_xlfn.LET(_xlpm.x").replace("(x)", "(_xlpm.x)")
+        )
+        sheet.write_dynamic_array_formula("C1:C1", f"={prefixed.format(call)}", None, 0)
+    report = await _refresh(service, path)
+    assert _unproven(report) == {}
+    cells = [f"{'CDEF'[column]}{row + 1}" for row in range(len(shown)) for column in range(len(shown[0]))]
+    found = values(path, "Sheet1", *cells)
+    one, other = values(path, "Sheet1", "C1", "C2") if text.startswith("IFERROR") else (None, None)
+    if text.startswith(("IF(", "VSTACK")):
+        assert found[-1] == shown[-1][-1]
+    assert len(found) == len(shown) * len(shown[0])
+    assert None not in found
+    assert one is None or {type(one), type(other)} == {str}
