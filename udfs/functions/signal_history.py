@@ -34,7 +34,7 @@ from udfs.timeseries.options import (
 )
 from udfs.timeseries.pipeline import Chains, Steps
 from udfs.timeseries.resample import Agg, Partial
-from udfs.timeseries.table import Labelled, history_table, window_for, window_to_fill
+from udfs.timeseries.table import Labelled, history_table, window_for, window_to_fill, windows_to_share
 from udfs.timeseries.vintages import VINTAGE_OPTIONS, Vintage, series_of
 
 SLUGS = Names(
@@ -148,6 +148,9 @@ async def SIGNAL_HISTORY(  # noqa: N802 - the id that workbooks store
     if wider is not None:
         leads = [replace(wider, lead=window.lead) for window in windows]
         results = await gather([_looking_back(*each, asked) for each in zip(columns, results, leads, strict=True)])
+    shared = windows_to_share(windows, [each for each in results if isinstance(each, Labelled)], shown)
+    if shared is not None and wider is None:
+        results = await gather([_column(*each, asked) for each in zip(columns, shared, strict=True)])
     failed = [result for result in results if isinstance(result, Exception)]
     if len(failed) == len(results):
         raise failed[0]

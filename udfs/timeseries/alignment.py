@@ -21,12 +21,16 @@ LOOKS_BACK = frozenset({Fill.PREV, Fill.LINEAR})
 """Fills that may take a value from before the first row shown; all others use only what is shown."""
 
 
-def by_day(series: Sequence[Observations], align: Align = Align.UNION) -> list[Observations]:
+def by_day(
+    series: Sequence[Observations], align: Align = Align.UNION, timed: Sequence[bool] = ()
+) -> list[Observations]:
     """The series dated by the day where they have one observation a day, so that 16:00 and 00:00 share their rows.
+
+    Those that are `timed` have several a day, though these few may not show it.
 
     One with several a day keeps its times; beside daily ones, only its last value of each day has a row in common.
     """
-    several = [_has_several(one) for one in series]
+    several = [_has_several(one) or any(timed[place : place + 1]) for place, one in enumerate(series)]
     if align is Align.INTERSECT and not all(several):
         return [
             resampled(known_only(one), Freq.D, Agg.LAST) if has_several else _dated_by_day(one)

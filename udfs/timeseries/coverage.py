@@ -20,7 +20,7 @@ from dataservice.observations import Observations
 from udfs.arguments.dates import as_day
 from udfs.timeseries.frequency import Freq, Unit, period_start
 from udfs.timeseries.resample import Agg, known_only, resampled
-from udfs.timeseries.rhythm import BY_DAYS, STALE_DAYS, Pace, Rhythm, rhythm_of, rhythm_of_rows
+from udfs.timeseries.rhythm import BY_DAYS, SAMPLE, STALE_DAYS, Pace, Rhythm, rhythm_of, rhythm_of_rows
 from udfs.timeseries.spans import Lead
 
 DETAIL_DAYS = 430
@@ -121,7 +121,10 @@ class Window:
 
     def rhythm(self, known: Known) -> Rhythm:
         """The rhythm of the series up to the window's end: the same wherever it is looked up."""
-        return rhythm_of(known_only(self.up_to_end(known.observations)).times)
+        observations = self.up_to_end(known.observations)
+        newest = known_only(observations[-4 * SAMPLE :])
+        enough = len(newest) >= SAMPLE or len(observations) <= 4 * SAMPLE
+        return rhythm_of((newest if enough else known_only(observations)).times)
 
     def of_rows(self, rhythm: Rhythm) -> Rhythm:
         """The rhythm in which transforms count, of a series whose own is `rhythm`."""

@@ -91,10 +91,11 @@ def partial_ends(observations: Observations, freq: Freq, rhythm: Rhythm, latest:
     if freq.is_raw or not len(observations):
         return Ends()
     fewest = FEWEST.get(freq.unit, {}).get(rhythm.pace, 1)
-    periods = freq.numbers(observations.times)
-    first_count = int(np.searchsorted(periods, periods[0], side="right"))
-    last_count = len(periods) - int(np.searchsorted(periods, periods[-1]))
-    ends: date = freq.labels(periods[-1:])[0].astype("datetime64[D]").item()
+    periods = freq.numbers(observations.times[[0, -1]])
+    begins = [freq.first_days(each).astype("datetime64[us]")[0] for each in (periods[:1] + 1, periods[1:])]
+    first_end, last_start = np.searchsorted(observations.times, np.array(begins)).tolist()
+    first_count, last_count = first_end, len(observations) - last_start
+    ends: date = freq.labels(periods[1:])[0].astype("datetime64[D]").item()
     due = next_due(observations.last_day, rhythm)
     goes_on = due <= ends and (ends > latest or (is_newest and rhythm.pace is Pace.SEVERAL and ends >= latest))
     has_ended = is_newest or due <= latest

@@ -17,9 +17,9 @@ from udfs.cells import Table, objects
 from udfs.errors import ArgumentError, CellError
 from udfs.timeseries.alignment import LOOKS_BACK
 from udfs.timeseries.compute import Columns, Ending, Series, dated
-from udfs.timeseries.coverage import Window
-from udfs.timeseries.frequency import Times
-from udfs.timeseries.options import Align, Counted, Dates, Fill, FillTo, Header, Layout, Order, TableOptions
+from udfs.timeseries.coverage import PERIOD_DAYS, Window
+from udfs.timeseries.frequency import Times, Unit
+from udfs.timeseries.options import Align, Counted, Dates, Fill, Header, Layout, Order, TableOptions
 from udfs.timeseries.pipeline import Steps, lead_of
 from udfs.timeseries.resample import FEWEST, Partial
 from udfs.timeseries.spans import Lead
@@ -30,8 +30,14 @@ NamedColumns: TypeAlias = list[tuple[str, NDArray[Any]]]
 DATE = "date"
 """The column that the rows are dated by."""
 
+SLOW_PERIODS = 3
+"""Periods of the slowest series, one of which begins with a row that all have in common."""
+
 COMMON_ROWS = 1.25
 """Rows of one series for a row that several have in common: two calendars' holidays are never a quarter of the days."""
+
+ROW_DAYS = {**PERIOD_DAYS, Unit.RAW: 1.4, Unit.H: 1 / 24, Unit.B: 1.4, Unit.M: 28.0, Unit.Q: 90.0}
+"""The fewest days from one row to the next; of every observation those of trading days."""
 
 COMMON_LEAD = 12
 """Rows of each series among which one is common to all, however their rhythms differ: a year of months."""
@@ -72,6 +78,9 @@ def window_for(
     lead = lead_of(steps)
     if options.align is Align.INTERSECT and steps:
         lead = replace(lead, periods=ceil(lead.periods * COMMON_ROWS), rows=COMMON_LEAD)
+    elif options.fill in LOOKS_BACK and steps and not options.sees_filled:
+        # The row before the window is transformed too, however long ago it was, and then carried in.
+        lead += Lead(rows=1 + lead.periods + ceil((lead.months * 31 + lead.days) / ROW_DAYS[options.freq.unit]))
     elif options.fill in LOOKS_BACK or (steps and options.sees_filled and options.fill is not Fill.NONE):
         lead += Lead(rows=1)
     partial = options.partial_of(steps)
@@ -104,6 +113,20 @@ def window_to_fill(window: Window, columns: Sequence[Labelled], options: TableOp
     if window.count is None or not sees_before or len(days) < 2 or (anchored and not options.sees_filled):
         return None
     return replace(window, first=min(days), count=None)
+
+
+def windows_to_share(
+    windows: Sequence[Window], columns: Sequence[Labelled], options: TableOptions
+) -> list[Window] | None:
+    """What must be known for transforms of common rows, of series whose rhythms differ: some rows of the slowest.
+
+    None where all rhythms are alike, or nothing is compared on common rows.
+    """
+    days = [each.found.rhythm.days for each in columns if isinstance(each.found, Series) and each.found.is_computed]
+    if options.align is not Align.INTERSECT or not options.sees_filled or not days or max(days) < 2 * min(days):
+        return None
+    reach = Lead(days=ceil(SLOW_PERIODS * max(days)))
+    return [replace(window, lead=window.lead + reach) for window in windows]
 
 
 def history_table(
@@ -220,6 +243,3 @@ def _error_column(error: CellError, height: int) -> NDArray[Any]:
 
 def _reversed(values: Values) -> Values:
     return values if isinstance(values, CellError) else values[::-1]
-
-
-__all__ = ["Fill", "FillTo", "Labelled", "history_table", "window_for", "window_to_fill"]

@@ -113,9 +113,11 @@ def rolled(values: Floats, step: Step, slots: Slots, reduce: Callable[[Floats], 
     for width in np.unique(widths).tolist():
         windows, places = sliding_window_view(values, width), ends[widths == width]
         each = max(1, WINDOW_VALUES // width)
+        is_run = len(places) == places[-1] - places[0] + 1  # without a copy where windows follow each other
         for start in range(0, len(places), each):
             part = places[start : start + each]
-            found[part] = reduce(windows[part - width + 1])
+            taken = slice(part[0] - width + 1, part[-1] - width + 2) if is_run else part - width + 1
+            found[part] = reduce(windows[taken])
     return found
 
 

@@ -91,7 +91,13 @@ CLIENT = Card(
     MARGIN + INSET,
     LEFT_PART,
 )
-STORES = Card("dataservice/stores", "Where answers are kept (its old name: cache).", {}, MARGIN + INSET, LEFT_PART)
+STORES = Card(
+    "dataservice/stores",
+    "Where answers are kept; beside it, ledger: what is never lost.",
+    {},
+    MARGIN + INSET,
+    LEFT_PART,
+)
 SERVER = Card(
     "dataservice/server",
     "The service, embedded.",
@@ -109,7 +115,11 @@ DATASERVICE = Card("dataservice", "The Data Service, seen from Python.", {}, MAR
 """The frame around the last three."""
 CARDS = {card.folder: card for card in (ADDIN, UDFS, CLIENT, STORES, SERVER)}
 
-WITH_CARD = {"dataservice/cache": STORES.folder, "dataservice/cli": SERVER.folder}
+WITH_CARD = {
+    "dataservice/ledger": "dataservice/stores",
+    "dataservice/cache": STORES.folder,
+    "dataservice/cli": SERVER.folder,
+}
 """Folders that stand with a card: the stores' old name, and the server's command."""
 
 LEGEND = (

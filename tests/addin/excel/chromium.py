@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.async_api import Browser, Page, async_playwright
+from playwright.async_api import Browser, BrowserContext, Page, async_playwright
 
 FLAGS = [
     "--no-sandbox",
@@ -51,6 +51,10 @@ class Chromium:
             yield tab
         finally:
             self.run(profile.close())
+
+    async def profile(self) -> BrowserContext:
+        """A fresh profile, for who talks to it in the browser's own thread."""
+        return await self._browser.new_context()
 
     def close(self) -> None:
         self.run(self._browser.close())

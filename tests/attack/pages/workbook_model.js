@@ -60,7 +60,7 @@ async function main() {
       () => `=DS.SIGNAL(${constant()})`,
       () => `=DS.SIGNAL('${pick(sheets())}'!$A$${1 + Math.floor(random() * 6)},"name")`,
       () => `=DS.SIGNAL_HISTORY(${text()},"N2")`,
-      () => `=DS.SIGNAL_HISTORY(${text()},"MAX")`,
+      () => `=DS.SIGNAL_HISTORY(${text()},"N5","freq=M")`,
       () => `=DS.SIGNAL(A1:A3)`,
       () => `=IF(${constant()}="us-cpi",DS.SIGNAL(${text()}),0)`,
       () => `=DS.SIGNAL("us-"&"cpi")&${constant()}`,
@@ -132,7 +132,10 @@ async function main() {
     if (report instanceof Error) return;
     const most = cost.at_most ?? Infinity;
     // A refresh whose answers were lost sends less than was announced, never more.
-    if (spent > most || (spent < cost.at_least && !lossy)) found.outside.push({ scope, mode, least: cost.at_least, most, spent, step: found.steps });
+    if (spent > most || (spent < cost.at_least && !lossy)) {
+      const { sure } = await refreshes.planned(scope);
+      found.outside.push({ scope, mode, least: cost.at_least, most, spent, step: found.steps, sure });
+    }
     if (!lossy && lost === 0 && report.requests > spent) found.untold.push({ what: "report", said: report.requests, spent, step: found.steps });
   }
 

@@ -55,11 +55,15 @@ export class Refreshes {
    * @param {Scope} [scope]
    */
   async cost(mode = "stale", scope = "workbook") {
-    const planned = await Excel.run(async (context) => {
+    return costOf(await this.planned(scope), this.page.configuration, (calls) => this.page.ask(`functions/cost?refresh=${mode}`, { calls }));
+  }
+
+  /** The calls that a refresh makes, as far as they are known before. @param {Scope} scope */
+  planned(scope) {
+    return Excel.run(async (context) => {
       const target = await targetOf(context, scope);
       return plannedCalls(context, this.language, await readBook(context, this.language, target, { whole: true }));
     });
-    return costOf(planned, this.page.configuration, (calls) => this.page.ask(`functions/cost?refresh=${mode}`, { calls }));
   }
 
   /** @param {(report: RefreshReport | Error) => void} listener */

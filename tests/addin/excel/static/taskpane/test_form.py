@@ -32,10 +32,23 @@ def test_a_select_shows_what_leaving_it_out_means(chromium, backend):
         shown = pane.tab.evaluate(
             "[...document.querySelectorAll('.wizard select')].map((s) => s.selectedOptions[0].text)"
         )
-        assert [text.split(" –")[0] for text in shown] == [
-            f"{name} (default)"
-            for name in ("raw", "last", "none", "union", "asc", "slug", "show", "wide", "latest", "code")
+        defaults = [
+            "raw",
+            "last",
+            "union",
+            "none",
+            "last",
+            "filled",
+            "periods",
+            "asc",
+            "slug",
+            "show",
+            "wide",
+            "latest",
+            "code",
         ]
+        expected = [f"{name} (default)" for name in defaults]
+        assert [text.split(" –")[0] for text in shown] == [*expected[:2], "any", *expected[2:]]
         pane.press("Functions")
         open_form(pane, "WIRE")
         assert pane.tab.evaluate("document.querySelector('.wizard select').selectedOptions[0].text") == "any"
@@ -59,7 +72,7 @@ def test_no_select_of_any_function_begins_with_a_dash_or_names_a_choice_twice(ch
 def test_the_defaults_that_options_tell_are_those_that_count():
     """The registry's words beside the values that the table itself begins with."""
     counted: dict[str, str | None] = {field.name: str(field.default) for field in dataclasses.fields(TableOptions)}
-    counted |= {"transform": None, "limit": None, "asof": None, "vintage": "latest"}
+    counted |= {"transform": None, "limit": None, "partial": None, "asof": None, "vintage": "latest"}
     for option in REGISTRY["SIGNAL_HISTORY"].parameters[3].kind.options:
         assert option.default == counted[option.name]
 

@@ -159,6 +159,6 @@ def test_a_chain_of_transforms_is_chosen_by_boxes(chromium, backend):
         pane.press("SIGNAL_HISTORY")
         pane.check("Options")
         pane.run(lambda page: page.locator(".several summary").click())
-        pane.run(lambda page: page.get_by_role("checkbox", name="yoy").check())
-        pane.run(lambda page: page.get_by_role("checkbox", name="cum").check())
+        pane.run(lambda page: page.locator(".several input[value=yoy]").check())
+        pane.run(lambda page: page.locator(".several input[value=cum]").check())
         pane.sees('=DS.SIGNAL_HISTORY(,,,"transform=yoy|cum")')
