@@ -42,7 +42,7 @@ LOOK_S = 1.0
 WANTED_BYTES = 1_000
 """What a call takes that is being answered."""
 
-FETCHED_AT_A_TIME = 32
+FETCHED_AT_A_TIME = 128
 """Twice what the client sends at a time: no connection waits for work, and little is under way when a page goes."""
 
 PENDING = Ready(b'{"pending":true,"fresh_s":', 0.0)
