@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from itertools import count
 from typing import Any, TypeVar
 
+from dataservice.client.contract.body import Body
 from dataservice.client.contract.quota import requests_at_once
 from dataservice.client.contract.requests import Request
 from dataservice.client.network.breaker import CircuitBreaker
@@ -109,6 +110,13 @@ class RequestSender:
                 return value
         self._note(outcome, request, context)
         raise outcome.error
+
+    async def ask_once(self, request: Request, context: CallContext) -> Body:
+        """Whatever is received, with its status and headers; raises `DataServiceError` where nothing is."""
+        exchange = await self._send(request, context)
+        if exchange.answer is None:
+            raise exchange.outcome.error if isinstance(exchange.outcome, Failure) else MalformedAnswerError("nothing")
+        return exchange.answer
 
     def check(self, request: Request, context: CallContext) -> None:
         """Raise at once what `fetch` would raise before it sent anything."""
