@@ -180,7 +180,7 @@ def SIGNALS(
 ) -> pd.DataFrame:
     """The catalogue of signals, or the signals that match a search, best match first.
 
-      search    words to find in slug, shortcode, name or description; all must match
+      search    what to look for, in your own words: a name, a subject, a source, a category
       category  only signals of this category
       fields    columns to show, as text with commas or as a range; * shows all: slug, shortcode, name,
                 category, signal_type, source, description, unit, is_premium

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
+from addin.backend.accounts import VALUE_BYTES, account_of
 from addin.backend.http import BodyLimits, address_of, declared_bytes, is_on_this_machine, read_body, user_key
 from addin.backend.sign_in.person import person_in
 from addin.backend.state import BackendState
@@ -17,8 +18,12 @@ from addin.protocol.batch import calls_in_turns
 from dataservice.errors import AuthenticationError, DataServiceError, MissingKeyError
 from udfs.errors import reason
 
+GUEST_BYTES = 2**16
+"""The largest batch without any key, where one is needed: a sheet whose user has not entered theirs yet."""
+
 UNPROVEN_BYTES = 2**20
-"""The largest batch with a key that the service never accepted, or without any: about ten thousand formulas."""
+UNPROVEN_VALUES = 10_000
+"""The largest batch with a key that the service never accepted, or without any: some thousand formulas."""
 
 
 @asynccontextmanager
@@ -27,11 +32,16 @@ async def admitted_tenant(request: Request, backend: BackendState) -> AsyncItera
 
     Raises `HTTPException` or `SettingsError` if the key may not be used.
     """
+    async with backend.tenant(await _key(request, backend), address_of(request)) as tenant:
+        yield tenant
+
+
+async def _key(request: Request, backend: BackendState) -> str | None:
+    """The key that the request is answered with; None for the backend's own, or a guest."""
     key, person = user_key(request, backend.settings), person_in(request)
     if key is None and person is not None and backend.people is not None and backend.settings.per_user_keys:
-        key = await backend.people.key(person)
-    async with backend.tenant(key, address_of(request)) as tenant:
-        yield tenant
+        return await backend.people.key(person)
+    return key
 
 
 async def who_is_there(request: Request, backend: BackendState) -> dict[str, Any]:
@@ -49,16 +59,57 @@ async def note_spent(request: Request, backend: BackendState, requests: int) -> 
 
 @asynccontextmanager
 async def admitted_batch(request: Request, backend: BackendState) -> AsyncIterator[tuple[Tenant, list[bytes]]]:
-    """The tenant and the calls of a batch. While the block runs, the room for its bytes and values is taken.
+    """The tenant and the calls of a batch, whose bytes and values the request's account then holds.
 
     Raises `HTTPException`, `BadBatchError` or `BatchTooLargeError` for what must not be worked on.
     """
-    limits = limits_of(backend.settings)
-    async with admitted_tenant(request, backend) as tenant:
-        with backend.body_bytes.share() as held_bytes, backend.values.share() as held_values:
-            body = await read_body(request, await _body_limits(request, backend, tenant), held_bytes)
-            held_values.grow(limits.check_values(body))
-            yield tenant, await calls_in_turns(body, limits)
+    limits, settings = limits_of(backend.settings), backend.settings
+    body_limits = BodyLimits(settings.max_body_bytes, "setting max_body_bytes", settings.receive_timeout_s)
+    async with admitted_body(request, backend, body_limits, limits.check_values) as (tenant, body):
+        account_of(request).grow(VALUE_BYTES * limits.check_values(body))
+        yield tenant, await calls_in_turns(body, limits)
+
+
+@asynccontextmanager
+async def admitted_body(
+    request: Request, backend: BackendState, limits: BodyLimits, values_in: Callable[[bytes], int] = lambda _: 0
+) -> AsyncIterator[tuple[Tenant, bytes]]:
+    """The tenant and the body of a request, which its account then holds.
+
+    A key that is not known to work takes a place only when the request has arrived, so that who sends slowly keeps
+    nobody out; what is large in bytes, or in values by `values_in`, is worked on only once the service has accepted it.
+    """
+    key, account = await _key(request, backend), account_of(request)
+    is_guest = key is None and backend.settings.per_user_keys
+    if is_guest and declared_bytes(request) > GUEST_BYTES:
+        raise HTTPException(401, f"no API key was sent; a request of more than {GUEST_BYTES:,} bytes needs one")
+    async with AsyncExitStack() as stack:
+
+        async def opened() -> Tenant:
+            return await stack.enter_async_context(backend.tenant(key, address_of(request)))
+
+        async def proven() -> Tenant:
+            tenant = await opened()
+            if not backend.trusts(tenant):
+                await _prove(tenant)
+            _pay(request, backend, tenant)
+            return tenant
+
+        if backend.knows(key) or declared_bytes(request) > UNPROVEN_BYTES:
+            tenant = await proven()
+            yield tenant, await read_body(request, limits, account.grow)
+            return
+        most = min(GUEST_BYTES if is_guest else UNPROVEN_BYTES, limits.max_bytes)
+        small = BodyLimits(most, "larger ones need a key that the service accepts", limits.timeout_s)
+        body = await read_body(request, small, account.grow)
+        yield (await proven() if values_in(body) > UNPROVEN_VALUES else await opened()), body
+
+
+def _pay(request: Request, backend: BackendState, tenant: Tenant) -> None:
+    """Let the key, or who signed in, have the account."""
+    person = person_in(request)
+    payer = f"tenant {id(tenant)}" if person is None else f"person {person.id}"
+    account_of(request).pay_as(payer, is_only=person is None and not backend.settings.per_user_keys)
 
 
 def owned_backend(request: Request) -> BackendState:
@@ -71,17 +122,6 @@ def owned_backend(request: Request) -> BackendState:
     if not is_on_this_machine(request):
         raise HTTPException(403, "the key can be changed only on the backend's own machine, such as by addin key set")
     return backend
-
-
-async def _body_limits(request: Request, backend: BackendState, tenant: Tenant) -> BodyLimits:
-    """The limits of a batch; a key that announces a large one is first tried at the service."""
-    settings = backend.settings
-    if not backend.trusts(tenant) and declared_bytes(request) > UNPROVEN_BYTES:
-        await _prove(tenant)
-    if backend.trusts(tenant):
-        return BodyLimits(settings.max_body_bytes, "setting max_body_bytes", settings.receive_timeout_s)
-    most = min(UNPROVEN_BYTES, settings.max_body_bytes)
-    return BodyLimits(most, "larger ones need a key that the service accepts", settings.receive_timeout_s)
 
 
 async def _prove(tenant: Tenant) -> None:

@@ -11,9 +11,11 @@ from starlette.middleware import Middleware
 from starlette.requests import ClientDisconnect
 from starlette.routing import BaseRoute
 
+from addin.backend.accounts import Accounting
 from addin.backend.background_refresh import background_refresh
 from addin.backend.http import error_response
 from addin.backend.operation.compression import CompressAnswers
+from addin.backend.operation.memory import tidying
 from addin.backend.operation.request_log import RequestLog
 from addin.backend.operation.stopping import AnswerWhenStopped
 from addin.backend.routes import ROUTES
@@ -65,7 +67,7 @@ def create_app(
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
-        async with background_refresh(backend), answering_others(backend), keeping_people(backend):
+        async with background_refresh(backend), answering_others(backend), keeping_people(backend), tidying(backend):
             yield
         await backend.aclose()
 
@@ -75,6 +77,7 @@ def create_app(
         routes=[*sign_in, *ROUTES, *pages.routes(settings), *pages_beside],
         middleware=[
             Middleware(AnswerWhenStopped),
+            Middleware(Accounting, backend.memory, send_timeout_s=settings.receive_timeout_s),
             Middleware(RequestLog, backend.metrics, is_on=settings.log_requests),
             Middleware(SecurityMiddleware, settings),
             *gate,

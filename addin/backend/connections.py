@@ -11,6 +11,7 @@ import errno
 import os
 import socket
 import sys
+from collections import Counter
 from contextlib import suppress
 from functools import partial
 from typing import Any, cast
@@ -21,6 +22,12 @@ NO_HANDLE = frozenset({errno.EMFILE, errno.ENFILE})
 
 MAX_WAITING = 128
 """Connections that the system holds for us until they are accepted."""
+
+ADDRESS_PART = 2
+"""One address has at most one such part of the connections."""
+
+UNREAD_MS = 30_000
+"""After so long without a sign that the caller reads what was sent, the system closes the connection."""
 
 _REASON = b'{"error":"the backend has too many connections (setting max_connections)"}'
 REFUSAL = (
@@ -45,6 +52,7 @@ class LimitedSocket(socket.socket):
         super().__init__(bound.family, bound.type, bound.proto, fileno=bound.detach())
         self._most = max_connections
         self._open = 0
+        self._of: Counter[str] = Counter()
         # Kept for the moment when no handle is left: closing it gives the one that a refusal needs.
         self._spare = os.open(os.devnull, os.O_RDONLY)
 
@@ -56,11 +64,15 @@ class LimitedSocket(socket.socket):
             if error.errno in NO_HANDLE:
                 self._refuse_without_handle()
             raise
-        if self._open >= self._most:
+        caller = str(address[0]) if isinstance(address, tuple) else ""
+        if self._open >= self._most or not self._has_room_for(caller):
             _refuse(connection)
             raise ConnectionAbortedError
         self._open += 1
-        return _Connection(connection, self), address
+        self._of[caller] += 1
+        if sys.platform == "linux":  # else whoever reads nothing keeps what the system and the server hold for it
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, UNREAD_MS)
+        return _Connection(connection, self, caller), address
 
     def listen(self, backlog: int = MAX_WAITING, /) -> None:
         """Listen; callers wait for their turn, however few are accepted in one go."""
@@ -72,9 +84,17 @@ class LimitedSocket(socket.socket):
 
         return _received, (DupFd(self.fileno()), self.family, self.type, self.proto, self._most)
 
-    def closed_one(self) -> None:
-        """One of its connections was closed."""
+    def closed_one(self, caller: str) -> None:
+        """One of a caller's connections was closed."""
         self._open -= 1
+        self._of[caller] -= 1
+        if not self._of[caller]:
+            del self._of[caller]
+
+    def _has_room_for(self, caller: str) -> bool:
+        """Whether an address may have one more; a proxy on this machine stands for many callers, and limits them."""
+        is_near = caller in ("", "::1") or caller.startswith(("127.", "::ffff:127."))
+        return is_near or self._of[caller] < max(1, self._most // ADDRESS_PART)
 
     def close(self) -> None:
         """Stop listening."""
@@ -103,15 +123,16 @@ def _received(handle: Any, family: int, kind: int, protocol: int, max_connection
 class _Connection(socket.socket):
     """A connection that tells its listener when it is closed."""
 
-    def __init__(self, accepted: socket.socket, listener: LimitedSocket) -> None:
+    def __init__(self, accepted: socket.socket, listener: LimitedSocket, caller: str) -> None:
         super().__init__(accepted.family, accepted.type, accepted.proto, fileno=accepted.detach())
         self._listener: LimitedSocket | None = listener
+        self._caller = caller
 
     def close(self) -> None:
         """Close it, once."""
         super().close()
         if self._listener is not None:
-            self._listener.closed_one()
+            self._listener.closed_one(self._caller)
             self._listener = None
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,12 +13,14 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
-from addin.backend.room import RETRY_AFTER_S, Room, Share
 from addin.config.api_key import checked_key
 from addin.config.settings import Settings
 from addin.errors import SettingsError
 from addin.protocol.limits import BadBatchError, BatchTooLargeError
 from dataservice.ledger import LedgerAwayError
+
+RETRY_AFTER_S = 5
+"""When a refused caller may try again: most batches are done by then."""
 
 KEY_HEADER = "x-data-service-key"
 
@@ -79,11 +81,10 @@ class BodyLimits:
     timeout_s: float
 
 
-async def read_body(request: Request, limits: BodyLimits, share: Share) -> bytes:
-    """The whole body, whose bytes `share` then holds.
+async def read_body(request: Request, limits: BodyLimits, hold: Callable[[int], None] = lambda _: None) -> bytes:
+    """The whole body; `hold` is told of its bytes as they arrive, and raises where there is no room for them.
 
-    Raises `HTTPException`: 413 as soon as it is larger than allowed, 408 if it does not arrive in time, 503 while
-    other requests fill the room.
+    Raises `HTTPException`: 413 as soon as it is larger than allowed, 408 if it does not arrive in time.
     """
     too_large = HTTPException(413, f"the request is larger than {limits.max_bytes:,} bytes ({limits.reason})")
     if declared_bytes(request) > limits.max_bytes:
@@ -94,7 +95,7 @@ async def read_body(request: Request, limits: BodyLimits, share: Share) -> bytes
             async for chunk in request.stream():
                 if len(body) + len(chunk) > limits.max_bytes:
                     raise too_large
-                share.grow(len(chunk))
+                hold(len(chunk))
                 body += chunk
     except TimeoutError:
         raise HTTPException(
@@ -112,8 +113,7 @@ def declared_bytes(request: Request) -> int:
 async def read_members(request: Request, settings: Settings) -> dict[str, Any]:
     """The members of the small JSON object in the body; raises `HTTPException` 400 for anything else."""
     limits = BodyLimits(MEMBERS_BYTES, "only batches of formulas may be larger", settings.receive_timeout_s)
-    with Room(MEMBERS_BYTES, "bytes").share() as share:
-        body = await read_body(request, limits, share)
+    body = await read_body(request, limits)
     try:
         content = orjson.loads(body)
     except orjson.JSONDecodeError:

@@ -15,7 +15,9 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from addin.backend.accounts import account_of, busy
 from addin.backend.admission import admitted_batch, admitted_tenant, note_spent, owned_backend, who_is_there
+from addin.backend.answers import BatchAnswer
 from addin.backend.http import JsonResponse, read_members
 from addin.backend.operation.metrics import MEDIA_TYPE
 from addin.backend.state import BackendState, quota_shortfall
@@ -26,7 +28,7 @@ from addin.config.api_key import checked_key
 from addin.config.connect import open_client
 from addin.protocol.batch import valid_calls
 from addin.protocol.describe import describe
-from addin.protocol.loading import Loaded
+from addin.protocol.loading import WANTED_BYTES, Loaded
 from dataservice.client import Refresh
 from dataservice.errors import DataServiceError
 from udfs import REGISTRY
@@ -60,6 +62,8 @@ async def answer_calls(request: Request) -> Response:
         if backend.settings.background_refresh and tenant is backend.own:
             backend.recent_calls.add(calls, time.time())
         where = WHERE_ASKED.get(asks) or _elsewhere(request, backend)
+        if may_be_pending and not backend.has_room_to_load(tenant, WANTED_BYTES * len(calls)):
+            raise busy()
         async with tenant.turn():
             with backend.metrics.batch(len(calls)):
                 loaded = await _loaded(request, tenant, calls, where) if may_be_pending else None
@@ -67,16 +71,18 @@ async def answer_calls(request: Request) -> Response:
         backend.requests_total += answers.requests
         backend.metrics.requests.inc(answers.requests)
         await note_spent(request, backend, answers.requests)
+        try:
+            account_of(request).hold(answers.held_bytes)
+        except HTTPException:
+            tenant.batches.late.add(answers.requests)  # told with the next answer, as this one is not sent
+            raise
         post, lost = request.query_params.get("post", ""), request.query_params.get("lost", "")
-        return JsonResponse(
-            b'{"answers":%b,"requests":%d,"quota":%b,"generation":%d%b}'
-            % (
-                answers.text,
-                tenant.told.tell(post, lost.split(",")[:MOST_LOST], answers.requests),
-                orjson.dumps(tenant.quota_members()),
-                tenant.generation,
-                _more(tenant, loaded),
-            )
+        spent = tenant.told.tell(post, lost.split(",")[:MOST_LOST], answers.requests)
+        return BatchAnswer(
+            b'{"answers":[',
+            answers.parts,
+            b'],"requests":%d,"quota":%b,"generation":%d%b}'
+            % (spent, orjson.dumps(tenant.quota_members()), tenant.generation, _more(tenant, loaded)),
         )
 
 

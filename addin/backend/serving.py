@@ -19,6 +19,7 @@ from starlette.types import ASGIApp
 
 from addin.autostart.looked_after import looked_after
 from addin.backend.connections import LimitedSocket, handles_allowed, protocol_with_timeout
+from addin.backend.operation.memory import share_arenas
 from addin.backend.operation.request_log import SparingFilter
 from addin.errors import AddinError
 
@@ -105,7 +106,8 @@ def serve(
 
 
 def prepare_process() -> None:
-    """Load in the background what the first table needs, and keep the log small."""
+    """Load in the background what the first table needs, and keep the log and the memory small."""
+    share_arenas()
     # This takes half a second, for which the first table would have to wait.
     threading.Thread(target=_load_and_freeze, name="load pandas", daemon=True).start()
     _keep_log_small()

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 from starlette.requests import Request
 
+from addin.backend.accounts import UNPROVEN_PART, MemoryBudget
 from addin.backend.operation.metrics import Metrics
 from addin.backend.operation.readiness import ReadinessCheck
-from addin.backend.room import Room
 from addin.backend.service_connections import ServiceConnections
 from addin.backend.tenants import USER_SHARE, Tenant, UserTenants
 from addin.backend.workers.answers import KeptAnswers
@@ -38,9 +38,6 @@ RECENT_S = 3_600.0
 
 RECENT_BYTES = 16 * 2**20
 """Texts of recent calls: a hundred thousand formulas of a usual length."""
-
-AT_A_TIME = 4
-"""Bodies of the largest size, and batches of the most values, that may be under way together."""
 
 GUEST_SHARE = 256
 """A request without any key is answered from nothing and keeps nothing."""
@@ -95,8 +92,7 @@ class BackendState:
         self.metrics = Metrics()
         self.recent_calls = RecentCalls()
         """The calls made with the backend's own key, for the background refresh."""
-        self.body_bytes = Room(AT_A_TIME * settings.max_body_bytes, "bytes")
-        self.values = Room(AT_A_TIME * settings.max_values, "values")
+        self.memory = MemoryBudget(settings.requests_bytes)
         self.store = open_store(settings)
         is_shared = place is not None or settings.redis_url is not None
         self._refreshes = SharedRefreshes(ResilientStore(self.store)) if is_shared else None
@@ -144,6 +140,23 @@ class BackendState:
             async with own.in_use():
                 await self._join(own)
                 yield own
+
+    def knows(self, user_key: str | None) -> bool:
+        """Whether the key that a request is answered with is known to work, or is the backend's own."""
+        return not self.settings.per_user_keys if user_key is None else self._users.knows(user_key)
+
+    def has_room_to_load(self, tenant: Tenant, held_bytes: int) -> bool:
+        """Whether calls of so many bytes may wait in memory until they are answered, beside those that do already."""
+        most, own = self.memory.capacity, tenant.loads.held_bytes
+        if not self.trusts(tenant):
+            waiting = sum(each.loads.held_bytes for each in self._users.unproven)
+            return waiting + held_bytes <= most // UNPROVEN_PART
+        waiting = sum(each.loads.held_bytes for each in (self.own, *self._users))
+        return waiting + held_bytes <= most or waiting == own == 0
+
+    async def close_idle(self) -> None:
+        """Close the tenants that nobody has used for a while."""
+        await self._users.close_idle()
 
     def trusts(self, tenant: Tenant) -> bool:
         """Whether a tenant may send large requests: the backend's own, and those whose key the service accepted."""
@@ -217,7 +230,10 @@ class BackendState:
         """What is counted and measured, as Prometheus reads it."""
         tenants = [self.own, *self._users]
         return self.metrics.text(
-            users=sum(each.proven for each in self._users), users_bytes=sum(each.held_bytes for each in tenants)
+            requests_bytes=self.memory.held,
+            loads_bytes=sum(each.loads.held_bytes for each in tenants),
+            users=sum(each.proven for each in self._users),
+            users_bytes=sum(each.held_bytes for each in tenants),
         )
 
     async def aclose(self) -> None:

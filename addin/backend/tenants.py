@@ -17,8 +17,8 @@ from typing import Any
 
 from starlette.exceptions import HTTPException
 
+from addin.backend.http import RETRY_AFTER_S
 from addin.backend.new_keys import NewKeys
-from addin.backend.room import RETRY_AFTER_S
 from addin.backend.workers.refreshes import Refreshed
 from addin.config.consent import consent_for
 from addin.config.settings import Settings
@@ -41,6 +41,9 @@ MAX_UNPROVEN = 128
 
 MAX_WAITING = 1_000
 """Batches of one key that wait for their turn: what a workbook sends cell by cell, on a slow connection."""
+
+UNPROVEN_IDLE_S = 30.0
+"""A key that was not accepted by then is forgotten."""
 
 IDLE_S = 3_600.0
 """A user who has asked for nothing in an hour is closed; the answers stay in the store."""
@@ -183,6 +186,19 @@ class UserTenants:
     def __iter__(self) -> Iterator[Tenant]:
         return iter((*self._proven.values(), *self._unproven.values()))
 
+    def knows(self, key: str) -> bool:
+        """Whether the service has accepted the key, as far as is known here."""
+        return key in self._proven
+
+    @property
+    def unproven(self) -> Iterator[Tenant]:
+        """The tenants whose key was not accepted yet."""
+        return iter(tuple(self._unproven.values()))
+
+    async def close_idle(self) -> None:
+        """Close whoever has asked for nothing in a while."""
+        await self._close_some()
+
     @asynccontextmanager
     async def tenant(self, key: str, address: str) -> AsyncIterator[Tenant]:
         """The tenant of `key`, open inside the block; raises `HTTPException` 429 or 503 for too many unknown keys."""
@@ -229,10 +245,13 @@ class UserTenants:
 
     async def _close_some(self) -> None:
         """Close the least recently active tenants: beyond the limits, and those idle for an hour."""
-        idle_since = self._clock() - IDLE_S
-        pools = ((self._unproven, MAX_UNPROVEN), (self._proven, self._settings.max_users))
-        held_bytes = sum(tenant.held_bytes for pool, _ in pools for tenant in pool.values())
-        for pool, most in pools:
+        now = self._clock()
+        pools = (
+            (self._unproven, MAX_UNPROVEN, now - UNPROVEN_IDLE_S),
+            (self._proven, self._settings.max_users, now - IDLE_S),
+        )
+        held_bytes = sum(tenant.held_bytes for pool, _, _ in pools for tenant in pool.values())
+        for pool, most, idle_since in pools:
             for key, tenant in list(pool.items()):
                 too_much = held_bytes > self._settings.max_users_bytes
                 if len(pool) <= most and not too_much and tenant.used_at > idle_since:

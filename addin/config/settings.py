@@ -122,6 +122,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """The maximum number of values in the arguments of one formula."""
     max_body_bytes: _AtLeastOne = 16 * 1024**2
     """The maximum size of a request; one with a key that was never accepted may have 1 MiB."""
+    requests_bytes: _AtLeastOne = 256 * 1024**2
+    """Memory for requests under way, and for answers that were not sent yet; what does not fit is refused for now."""
     max_batch_bytes: _AtLeastOne = 256 * 1024**2
     """The maximum size of the answers of one batch."""
     memory_bytes: _AtLeastOne = 128 * 1024**2
@@ -133,7 +135,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     max_service_connections: _AtLeastOne = 64
     """The maximum number of requests under way to the service, for all users together; it begins with fewer."""
     receive_timeout_s: _Positive = 30.0
-    """How long a request may take to arrive, in seconds."""
+    """How long a request may take to arrive, and how long an answer may wait for its reader, in seconds."""
     serve_sheet: bool = False
     """Whether `addin serve` also serves the sheet in the browser; its page needs the policy 'unsafe-eval'."""
     log_json: bool = False
@@ -216,16 +218,33 @@ def load_settings(environ: Mapping[str, str] | None = None, file: Path | None = 
     """
     file = config_file() if file is None else file
     given = {name: (value, str(file)) for name, value in read_config(file).items() if name not in SECRETS}
-    for variable, text in (os.environ if environ is None else environ).items():
+    environ = os.environ if environ is None else environ
+    for variable, text in environ.items():
         name = variable.removeprefix(PREFIX).lower()
         if not variable.startswith(PREFIX) or not text.strip():
             continue
         if name in Settings.__struct_fields__:
             given[name] = (_split(text) if isinstance(getattr(_DEFAULTS, name), tuple) else text.strip(), variable)
-        elif meant := difflib.get_close_matches(name, Settings.__struct_fields__, 1, cutoff=0.8):
-            # No error: other programs may have variables that begin like ours.
-            _log.warning("%s is no setting; did you mean %s%s?", variable, PREFIX, meant[0].upper())
+    for variable, meant in misspelt(environ).items():
+        # No error: other programs may have variables that begin like ours.
+        _log.warning("%s is no setting; did you mean %s%s?", variable, PREFIX, meant.upper())
     return _checked(given)
+
+
+def misspelt(environ: Mapping[str, str]) -> dict[str, str]:
+    """The variables that are no settings but look like one, with the name of that one.
+
+    >>> misspelt({"DATA_SERVICE_OIDC_ISSUR": "https://login.example", "DATA_SERVICE_URL": "https://data.example"})
+    {'DATA_SERVICE_OIDC_ISSUR': 'oidc_issuer'}
+    """
+    found = {}
+    for variable, text in environ.items():
+        name = variable.removeprefix(PREFIX).lower()
+        if not variable.startswith(PREFIX) or not text.strip() or name in Settings.__struct_fields__:
+            continue
+        if meant := difflib.get_close_matches(name, Settings.__struct_fields__, 1, cutoff=0.8):
+            found[variable] = meant[0]
+    return found
 
 
 def read_config(file: Path) -> dict[str, Any]:

@@ -20,7 +20,7 @@ import msgspec
 from addin.protocol.consent import Consent
 from addin.protocol.deadline import WithinDeadline
 from addin.protocol.encoding import encode, encode_error, encode_plain, is_large
-from addin.protocol.joining import CALLS_A_TURN, NO_ROOM, joined
+from addin.protocol.joining import CALLS_A_TURN, NO_ROOM, completed
 from addin.protocol.limits import (
     CELL_CHARACTERS,
     LENIENT_BYTES,
@@ -34,6 +34,9 @@ from dataservice.client import Meter
 from udfs.engine.session import Answered, Call, Session
 from udfs.engine.turns import LIGHT_ITEMS_A_LOOK, in_turns
 from udfs.errors import CellError, ErrorCode
+
+PLACE_BYTES = 8
+"""What a place in a list takes."""
 
 INVALID_CALL_TTL_S = 60.0
 """How long hosts may cache the answer to something that is not a call."""
@@ -158,13 +161,23 @@ def valid_calls(texts: Iterable[bytes], limits: BatchLimits = _DEFAULT_LIMITS) -
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """The answers of a batch as the text of a JSON list, and the requests spent.
+    """The answers of a batch, each as JSON, and the requests spent.
 
     The requests that an earlier batch spent after its deadline are told with the next one.
     """
 
-    text: bytes
+    parts: Sequence[bytes]
     requests: int
+
+    @property
+    def text(self) -> bytes:
+        """All of them as the text of a JSON list."""
+        return b"[%b]" % b",".join(self.parts)
+
+    @property
+    def held_bytes(self) -> int:
+        """The memory that they take: equal calls share one."""
+        return sum(map(len, {id(part): part for part in self.parts}.values())) + PLACE_BYTES * len(self.parts)
 
 
 class Batches:
@@ -199,8 +212,8 @@ class Batches:
         async for part in in_turns(calls, CALLS_A_TURN):
             found += self._cache.all_fresh(part, self._clock())
         ready, requests = await self._completed(calls, found, where)
-        text = await joined(ready, self._clock(), self._limits.answer_bytes)
-        return Answers(text, requests + self.late.take())
+        parts = await completed(ready, self._clock(), self._limits.answer_bytes)
+        return Answers(parts, requests + self.late.take())
 
     async def _completed(
         self, calls: Sequence[bytes], found: Sequence[Ready | None], where: str

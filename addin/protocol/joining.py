@@ -1,4 +1,4 @@
-"""The answers of a batch as one text, as many as there is room for."""
+"""The answers of a batch as they are sent, as many as there is room for."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ NO_ROOM = Ready(
 )
 
 
-async def joined(answers: Sequence[Ready], now: float, max_bytes: int) -> bytes:
-    """The answers as the text of a JSON list; those that leave no room become errors."""
+async def completed(answers: Sequence[Ready], now: float, max_bytes: int) -> list[bytes]:
+    """The answers as JSON, each whole; those that leave no room become errors."""
     whole = _Whole(now)
     parts: list[bytes] = []
     room = max_bytes
@@ -35,7 +35,7 @@ async def joined(answers: Sequence[Ready], now: float, max_bytes: int) -> bytes:
         else:
             room -= size
         parts += map(whole.__getitem__, part)
-    return b"[%b]" % b",".join(parts)
+    return parts
 
 
 class _Whole(dict[Ready, bytes]):

@@ -17,7 +17,7 @@ from addin.protocol.batch import CALLS_READ_TOGETHER, INVALID_CALL_TTL_S, Answer
 from addin.protocol.consent import Consent
 from addin.protocol.deadline import Progress, WithinDeadline
 from addin.protocol.encoding import encode_error
-from addin.protocol.joining import NO_ROOM, joined
+from addin.protocol.joining import NO_ROOM, completed
 from addin.protocol.limits import BatchLimits
 from addin.protocol.load import Evaluation, GuardedReader, Load, Wanted
 from addin.protocol.pace import Pace
@@ -39,7 +39,10 @@ INTEREST_S = 6.0
 LOOK_S = 1.0
 """How often answers that nobody comes for are looked for."""
 
-FETCHED_AT_A_TIME = 32
+WANTED_BYTES = 1_000
+"""What a call takes that is being answered."""
+
+FETCHED_AT_A_TIME = 128
 """Twice what the client sends at a time: no connection waits for work, and little is under way when a page goes."""
 
 PENDING = Ready(b'{"pending":true,"fresh_s":', 0.0)
@@ -116,9 +119,14 @@ class Loads:
         answers = [ready or held[call].ready or PENDING for call, ready in zip(calls, found, strict=True)]
         pending = self._deliver(held)
         requests = sum(load.untold.take() for load in {wanted.load for wanted in held.values()}) + self._late.take()
-        text = await joined(answers, self._clock(), self._limits.answer_bytes)
+        parts = await completed(answers, self._clock(), self._limits.answer_bytes)
         pace = self._pace
-        return Loaded(Answers(text, requests), pending, pace.done, pace.of, pace.left_s(self._timer()))
+        return Loaded(Answers(parts, requests), pending, pace.done, pace.of, pace.left_s(self._timer()))
+
+    @property
+    def held_bytes(self) -> int:
+        """About how much memory the calls take that are being answered, with answers that no post has taken yet."""
+        return WANTED_BYTES * len(self._wanted) + self._held_bytes
 
     @property
     def is_busy(self) -> bool:

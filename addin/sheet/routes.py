@@ -17,8 +17,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from addin.backend.http import BodyLimits, JsonResponse, read_body
-from addin.backend.room import Room
+from addin.backend.accounts import account_of
+from addin.backend.admission import admitted_body
+from addin.backend.http import BodyLimits, JsonResponse
+from addin.backend.state import BackendState
 from addin.config.settings import Settings
 from addin.errors import AddinError
 from addin.excel.assets import STATIC as EXCEL
@@ -34,6 +36,9 @@ STATIC = Path(__file__).parent / "static"
 
 MAX_BOOK_BYTES = 64 * 2**20
 """The largest body of a book: one of half a million cells has some 40 MB of XML."""
+
+BOOK_WEIGHT = 4
+"""How much memory a book takes while it is worked on, by the size of what was sent."""
 
 XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 
@@ -127,9 +132,11 @@ def _files() -> Mapping[str, Path]:
 
 
 async def _body(request: Request, settings: Settings) -> bytes:
+    """The body of a book, for whom formulas are answered too; the request's account holds what working on it takes."""
     limits = BodyLimits(MAX_BOOK_BYTES, "no larger workbook can be opened here", settings.receive_timeout_s)
-    with Room(MAX_BOOK_BYTES, "bytes").share() as share:
-        return await read_body(request, limits, share)
+    async with admitted_body(request, BackendState.of(request), limits) as (_, body):
+        account_of(request).grow((BOOK_WEIGHT - 1) * len(body))
+        return body
 
 
 def _readable(endpoint: Endpoint) -> Endpoint:

@@ -15,7 +15,7 @@ from typing import TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from addin.excel.scripts import STATIC
+from addin.excel.assets import STATIC
 
 Plane: TypeAlias = NDArray[np.float64]
 Point: TypeAlias = tuple[float, float]

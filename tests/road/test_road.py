@@ -2,7 +2,8 @@
 
 import pytest
 
-from tests.attack.client.road import LIMITS, limited, lossy, renewed, slowed
+from dataservice.client.pacing.concurrency import FIRST_ROUND, OPENING_GROWTH
+from tests.attack.client.road import LIMITS, closed, limited, lossy, renewed, slowed
 
 
 @pytest.mark.parametrize("http2", [False, True])
@@ -16,7 +17,7 @@ def test_no_request_is_lost_when_nginx_renews_its_connections(keepalive_requests
 def test_processes_share_a_limit_a_second_and_every_value_comes(retry_after):
     found = limited(60, a_second=20, retry_after=retry_after, processes=2)
     assert (found.failed, found.told, found.counted) == (0, 60, 60)
-    assert found.refused <= 20
+    assert found.refused <= FIRST_ROUND * (1 + OPENING_GROWTH)  # no more than the first two rounds
 
 
 def test_slow_answers_and_lost_connections_fail_no_cell():
@@ -29,3 +30,9 @@ def test_a_service_that_slows_down_under_load_is_asked_less():
     found = slowed(600)
     assert found.failed == 0
     assert found.at_the_end < found.most_at_a_time
+
+
+@pytest.mark.parametrize("requests_a_connection", [1, 3])
+def test_what_a_closed_connection_took_with_it_is_sent_again_and_not_counted(requests_a_connection):
+    found = closed(150, requests_a_connection)
+    assert (found.failed, found.told, found.counted) == (0, 150, 150)

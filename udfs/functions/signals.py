@@ -77,7 +77,7 @@ SLUG = Text(
 
 FIELD = SIGNAL_FIELDS.one("the field to show, also any other field by name; a range of fields spills", "unit")
 
-SEARCH = Text(help="words to find in slug, shortcode, name or description; all must match", example="oil price")
+SEARCH = Text(help="what to look for, in your own words: a name, a subject, a source, a category", example="oil price")
 
 CATEGORY = Text(help="only signals of this category", example="commodities")
 
@@ -196,8 +196,9 @@ async def SIGNALS(  # noqa: N802 - the id that workbooks store
 ) -> Table:
     """The catalogue of signals, or the signals that match a search, best match first.
 
-    Without a search, signals are sorted by slug. Searching is local and free: the catalogue costs one request for every
-    500 signals, once a day. A search without a match is `#N/A`.
+    Without a search, signals are sorted by slug. A search meets synonyms, plurals and sources (`BLS`); where no signal
+    holds all its words, those that hold most are shown, at least half. Searching is local and free: the catalogue costs
+    one request for every 500 signals, once a day. A search without a match is `#N/A`.
     """
     signals = by_slug(await need_catalogue())
     listed = in_group(signals, category, lambda signal: signal.category, "category")

@@ -19,8 +19,8 @@ from dataservice.observations import Observations
 from udfs.errors import ArgumentError
 from udfs.timeseries.alignment import LOOKS_BACK, by_day, filled, row_times
 from udfs.timeseries.coverage import TIMED, Known, Window
-from udfs.timeseries.frequency import Freq, Times, all_periods, period_start
-from udfs.timeseries.options import Counted, Fill, FillTo, TableOptions
+from udfs.timeseries.frequency import Freq, Times, Unit, all_periods, period_start
+from udfs.timeseries.options import Align, Counted, Fill, FillTo, TableOptions
 from udfs.timeseries.pipeline import Steps
 from udfs.timeseries.resample import Ends, Partial, known_only, next_due, partial_ends, resampled
 from udfs.timeseries.rhythm import STALE_DAYS, Pace, Rhythm, rhythm_of, rhythm_of_rows
@@ -165,9 +165,21 @@ class Columns:
             rows, own = self.rows[place], each.rhythm
         else:
             rows = Observations(self._grid, filled(self.rows[place], self._grid, options.fill))
-            own = rhythm_of(self._grid)
+            own = self._common_rhythm
         rhythm = Rhythm.NONE if options.count is Counted.ROWS else rhythm_of_rows(options.freq, own)
         return rows, rhythm
+
+    @cached_property
+    def _common_rhythm(self) -> Rhythm:
+        """The rhythm of the table's rows: that of all series, else of the fastest one, else as the rows show."""
+        if self.options.freq.unit is Unit.D and self.options.fill is not Fill.NONE:
+            return Rhythm(Pace.DAILY)
+        rhythms = sorted({each.rhythm for each in self.series}, key=lambda each: each.per_year or 0)
+        if len(rhythms) == 1:
+            return rhythms[0]
+        slower, fastest = rhythms[-2].per_year or 0, rhythms[-1].per_year or 0
+        is_plain = self.options.align is Align.UNION and fastest > slower and rhythms[0].per_year is not None
+        return rhythms[-1] if is_plain else rhythm_of(self._grid)
 
     @cached_property
     def _grid(self) -> Times:

@@ -34,6 +34,8 @@ class Metrics:
         self._under_way = _sum("addin_batches_under_way", "Batches being answered now.", registry)
         self._users = _sum("addin_users", "Users whose key the service accepted, in memory now.", registry)
         self._users_bytes = _sum("addin_users_bytes", "Memory of the answers of all users.", registry)
+        self._requests_bytes = _sum("addin_requests_bytes", "Memory of requests and answers not sent yet.", registry)
+        self._loads_bytes = _sum("addin_loads_bytes", "Memory of calls that are being loaded.", registry)
         self._memory_bytes = _sum("addin_memory_bytes", "Memory of the process.", registry)
 
     @contextmanager
@@ -45,8 +47,10 @@ class Metrics:
         self._batch_s.observe(perf_counter() - began)
         self.cells.inc(calls)
 
-    def text(self, *, users: int, users_bytes: int) -> bytes:
+    def text(self, *, users: int, users_bytes: int, requests_bytes: int, loads_bytes: int) -> bytes:
         """All metrics as text; of this process with so many users now."""
+        self._requests_bytes.set(requests_bytes)
+        self._loads_bytes.set(loads_bytes)
         self._users.set(users)
         self._users_bytes.set(users_bytes)
         self._memory_bytes.set(memory_bytes())

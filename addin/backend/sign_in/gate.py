@@ -16,7 +16,18 @@ if TYPE_CHECKING:  # cryptography takes a while to load
     from addin.backend.sign_in.people import People
     from addin.backend.sign_in.sessions import Session, Sessions
 
-GUARDED = ("/functions", "/refresh", "/status", "/key", "/people", "/me", "/metrics")
+GUARDED = (
+    "/functions",
+    "/refresh",
+    "/status",
+    "/key",
+    "/people",
+    "/me",
+    "/metrics",
+    "/sheet/book",
+    "/sheet/open",
+    "/sheet/save",
+)
 """These and what is below them need a session; pages, their scripts and the manifest hold nothing of anybody."""
 
 SIGN_IN = "sign_in"

@@ -122,7 +122,14 @@ def share_of(settings: Settings, workers: int) -> Settings:
     >>> share_of(Settings(max_connections=500), 4).max_connections
     125
     """
-    names = ("max_connections", "max_service_connections", "max_users_bytes", "memory_bytes", "memo_bytes")
+    names = (
+        "max_connections",
+        "max_service_connections",
+        "max_users_bytes",
+        "memory_bytes",
+        "memo_bytes",
+        "requests_bytes",
+    )
     return msgspec.structs.replace(settings, **{name: -(-getattr(settings, name) // workers) for name in names})
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 from urllib.parse import urlsplit
@@ -37,9 +38,13 @@ def serve(
       addin serve --http --workers 4
     """
     from addin.backend import serving
+    from addin.backend.operation.set_up import concerns, refuse_misspelt
     from addin.cli.backend import new_backend, shared_sheet
+    from addin.config.api_key import find_key
+    from addin.config.connect import key_store
     from addin.config.json_log import log_as_json
 
+    refuse_misspelt(os.environ)
     settings = load_settings()
     if settings.log_json:
         log_as_json()
@@ -49,6 +54,8 @@ def serve(
     echo(f"Answering {settings.namespace} functions at {listener.url} from {settings.base_url}")
     for line in deployment(settings):
         echo(line)
+    for line in concerns(settings, has_key=settings.per_user_keys and find_key(key_store(settings)) is not None):
+        echo(f"Mind: {line}", err=True)
     if app.state.backend.key is None and not settings.per_user_keys:
         echo("No API key is set yet: cells will say so. Keep one with: addin key set", err=True)
     echo("Ctrl-C ends it." if processes == 1 else f"{processes} workers answer. Ctrl-C ends them.")

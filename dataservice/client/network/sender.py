@@ -7,18 +7,21 @@ from collections.abc import Awaitable, Callable
 from itertools import count
 from typing import Any, TypeVar
 
+from dataservice.client.contract.body import Body
 from dataservice.client.contract.quota import requests_at_once
 from dataservice.client.contract.requests import Request
 from dataservice.client.network.breaker import CircuitBreaker
 from dataservice.client.network.call_context import CallContext, Progress
-from dataservice.client.network.concurrency import Concurrency
 from dataservice.client.network.connections import SendWatch
 from dataservice.client.network.error_mapping import Failure, month_spent
-from dataservice.client.network.limiter import PriorityLimiter
-from dataservice.client.network.pacer import Pacer
+from dataservice.client.network.meter import Meter
+from dataservice.client.network.reckoning import Reckoning
 from dataservice.client.network.ticket import Ticket
 from dataservice.client.network.transport import Exchange, Transport
 from dataservice.client.network.usage import UsageTracker
+from dataservice.client.pacing.concurrency import Concurrency
+from dataservice.client.pacing.limiter import PriorityLimiter
+from dataservice.client.pacing.pacer import Pacer
 from dataservice.errors import (
     ConnectionFailedError,
     DataServiceError,
@@ -36,6 +39,9 @@ RETRIES_OF_LOST = 1
 TURNS_TO_LEAVE = 6
 """In so many turns of the event loop a request leaves over an open connection; a connection to come is not awaited."""
 
+
+RESENT_OVER_CLOSED = 3
+"""So often a request is sent again at once that found its connection closed: it rarely happens twice in a row."""
 
 LIMITED_TIMES = 20
 """So often a request comes again that was refused for coming too soon: others may take whatever the service allows."""
@@ -72,6 +78,7 @@ class RequestSender:
         self._sent = 0
         """Requests that await their answer."""
         self._last_watch: SendWatch | None = None
+        self._reckoning: Reckoning[tuple[Ticket, Meter]] = Reckoning()
 
     @property
     def places(self) -> int:
@@ -103,6 +110,13 @@ class RequestSender:
                 return value
         self._note(outcome, request, context)
         raise outcome.error
+
+    async def ask_once(self, request: Request, context: CallContext) -> Body:
+        """Whatever is received, with its status and headers; raises `DataServiceError` where nothing is."""
+        exchange = await self._send(request, context)
+        if exchange.answer is None:
+            raise exchange.outcome.error if isinstance(exchange.outcome, Failure) else MalformedAnswerError("nothing")
+        return exchange.answer
 
     def check(self, request: Request, context: CallContext) -> None:
         """Raise at once what `fetch` would raise before it sent anything."""
@@ -136,6 +150,8 @@ class RequestSender:
                 if limited >= LIMITED_TIMES or self._is_too_long(context):
                     return exchange
                 continue
+            if exchange.is_doubtful and attempt - limited <= RESENT_OVER_CLOSED:
+                continue  # the service had most likely closed the connection before
             lost += exchange.spent and isinstance(outcome.error, ConnectionFailedError)
             wait_s = None if lost > RETRIES_OF_LOST else self._wait_s(outcome, attempt - limited, context)
             if wait_s is None:
@@ -215,6 +231,7 @@ class RequestSender:
         context.begin_exchange(now)
         were_all_taken = self._limiter.under_way >= self._limiter.places
         self._sent += 1
+        can_be_reckoned = self._reckoning.has_begun
         try:
             exchange = await self._transport.send(request, now, watch, within_s=context.left_s(now))
             is_spent = exchange.spent
@@ -228,12 +245,27 @@ class RequestSender:
                 context.meter.add(-1)
                 self._usage.give_back(ticket)
         exchange.latency_s, exchange.were_all_taken = watch.latency_s, were_all_taken
+        exchange.is_doubtful = watch.is_reused and exchange.is_unanswered
+        if exchange.is_doubtful and can_be_reckoned:
+            self._reckoning.lost((ticket, context.meter))
+        elif exchange.spent:
+            self._reckoning.answered(exchange.quota.remaining if exchange.quota else None)
+        if not self._sent:
+            self._settle()
         self._heed(exchange, now)
         return exchange
+
+    def _settle(self) -> None:
+        """Give back what the service did not count after all."""
+        for ticket, meter in self._reckoning.settle():
+            meter.add(-1)
+            self._usage.give_back(ticket)
 
     def _heed(self, exchange: Exchange, sent_at: float) -> None:
         """Learn from an exchange how soon after each other the service takes requests."""
         now, outcome = self._clock(), exchange.outcome
+        if exchange.is_doubtful:
+            return
         if isinstance(outcome, Failure) and (outcome.is_limited or outcome.retryable):
             self._concurrency.troubled(sent_at, now)
             if outcome.is_limited:
@@ -262,6 +294,8 @@ class RequestSender:
         match exchange.outcome:
             case Failure(is_limited=True):
                 pass  # it waits for its turn again
+            case Failure() if exchange.is_doubtful:
+                pass  # it says nothing of the service
             case Failure(error, retryable=True):
                 self._breaker.attempt_failed(error, context.resource, self._clock())
             case Failure() as failure:

@@ -84,6 +84,7 @@ CLIENT = Card(
     "One answer and one request for each resource.",
     {
         "network": "limits, retries, circuit breaker, budget",
+        "pacing": "how many at a time, how soon after each other",
         "cache": "answers and their freshness, histories",
         "archive": "what was known when",
         "contract": "the service's API as values",
@@ -91,7 +92,13 @@ CLIENT = Card(
     MARGIN + INSET,
     LEFT_PART,
 )
-STORES = Card("dataservice/stores", "Where answers are kept (its old name: cache).", {}, MARGIN + INSET, LEFT_PART)
+STORES = Card(
+    "dataservice/stores",
+    "Where answers are kept; beside it, ledger: what is never lost.",
+    {},
+    MARGIN + INSET,
+    LEFT_PART,
+)
 SERVER = Card(
     "dataservice/server",
     "The service, embedded.",
@@ -109,7 +116,11 @@ DATASERVICE = Card("dataservice", "The Data Service, seen from Python.", {}, MAR
 """The frame around the last three."""
 CARDS = {card.folder: card for card in (ADDIN, UDFS, CLIENT, STORES, SERVER)}
 
-WITH_CARD = {"dataservice/cache": STORES.folder, "dataservice/cli": SERVER.folder}
+WITH_CARD = {
+    "dataservice/ledger": "dataservice/stores",
+    "dataservice/cache": STORES.folder,
+    "dataservice/cli": SERVER.folder,
+}
 """Folders that stand with a card: the stores' old name, and the server's command."""
 
 LEGEND = (

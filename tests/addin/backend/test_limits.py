@@ -6,7 +6,7 @@ import orjson
 import pytest
 from starlette.exceptions import HTTPException
 
-from addin.backend.room import Room
+from addin.backend.accounts import MemoryBudget
 from addin.backend.state import RecentCalls
 from addin.protocol.batch import Ready, ResponseCache
 from tests.addin.backends import backend_of
@@ -71,14 +71,36 @@ def test_a_body_that_does_not_arrive_is_given_up(service, tmp_path):
 
 
 def test_what_other_requests_hold_is_refused_at_once_and_given_back():
-    room = Room(10, "bytes")
-    with room.share() as first:
-        first.grow(8)
-        with pytest.raises(HTTPException) as caught, room.share() as second:
-            second.grow(3)
+    budget = MemoryBudget(1_600)
+    with budget.account("10.0.0.1") as first:
+        first.grow(80)
+        with pytest.raises(HTTPException) as caught, budget.account("10.0.0.1") as second:
+            second.grow(30)
         assert caught.value.status_code == 503
-        assert room.held == 8
-    assert room.held == 0
+        with budget.account("10.0.0.2") as elsewhere, budget.account("10.0.0.3") as other:
+            elsewhere.grow(100)
+            other.pay_as("another key", is_only=False)
+            other.grow(1)
+            first.pay_as("a key", is_only=False)
+            first.grow(700)
+            with pytest.raises(HTTPException):
+                first.grow(1_000)
+            with budget.account("10.0.0.1") as third:
+                third.grow(100)
+        assert budget.held == first.held == 780, "given back at the end of each"
+    assert budget.held == 0
+
+
+def test_a_request_that_is_alone_fits_however_large_its_own_limits_allow_it_to_be():
+    budget = MemoryBudget(1_600)
+    with budget.account("10.0.0.1") as alone:
+        alone.pay_as("a key", is_only=False)
+        alone.grow(5_000)
+        with budget.account("10.0.0.2") as other:
+            other.pay_as("another key", is_only=False)
+            with pytest.raises(HTTPException):
+                other.grow(1)
+    assert budget.held == 0
 
 
 def test_the_memory_of_answers_counts_their_calls():

@@ -75,6 +75,13 @@ def renewed(reads: int, keepalive_requests: int, *, http2: bool) -> Found:
         return _found(read, running.counts())
 
 
+def closed(reads: int, requests_a_connection: int) -> Found:
+    """Reads of a service that closes each connection after so many answers without a word."""
+    manner = Manner(requests_a_connection=requests_a_connection)
+    with service(manner) as running, far_away(running.port, AWAY_S) as port:
+        return _found(asyncio.run(_read(f"http://localhost:{port}", range(reads))), running.counts())
+
+
 def limited(reads: int, *, a_second: int, retry_after: str, processes: int = 4) -> Found:
     """Reads by several processes of a service that takes so many a second."""
     manner = Manner(latency_s=AWAY_S, a_second=a_second, retry_after=retry_after)
@@ -115,7 +122,7 @@ def attack(reads: int) -> Told:
         for rate in (5, 50)
         for each in LIMITS
     ]
-    founds += [lossy(reads), slowed(reads)]
+    founds += [closed(reads, each) for each in (1, 3, 7)] + [lossy(reads), slowed(reads)]
     failed = sum(found.failed for found in founds)
     return Told(len(founds) * reads, wrong=failed, over=sum(max(0, found.counted - found.told) for found in founds))
 

@@ -10,6 +10,7 @@ from starlette.middleware import Middleware
 from starlette.responses import Response
 from starlette.routing import Route
 
+from addin.backend.answers import BatchAnswer
 from addin.backend.http import JsonResponse
 from addin.backend.operation.compression import CompressAnswers
 
@@ -25,8 +26,13 @@ async def _encoded(_):
     return Response(body, media_type="application/json", headers={"content-encoding": "gzip"})
 
 
+async def _in_pieces(_):
+    return BatchAnswer(b'{"answers":[', [orjson.dumps(each) for each in LARGE["answers"]], b"]}")
+
+
 APP = Starlette(
-    routes=[Route("/answer", _answer), Route("/encoded", _encoded)], middleware=[Middleware(CompressAnswers)]
+    routes=[Route("/answer", _answer), Route("/encoded", _encoded), Route("/pieces", _in_pieces)],
+    middleware=[Middleware(CompressAnswers)],
 )
 
 
@@ -41,6 +47,14 @@ async def test_a_large_answer_is_compressed_for_a_caller_elsewhere():
     assert (response.headers["content-encoding"], response.headers["vary"]) == ("gzip", "accept-encoding")
     assert int(response.headers["content-length"]) < len(orjson.dumps(LARGE)) / 10
     assert response.json() == LARGE
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "identity"])
+async def test_an_answer_that_is_sent_in_pieces_arrives_whole_compressed_or_not(encoding):
+    response = await get("/pieces", **{"accept-encoding": encoding})
+    assert response.headers.get("content-encoding", "identity") == encoding
+    assert response.json() == LARGE
+    assert response.num_bytes_downloaded < len(orjson.dumps(LARGE)) / (10 if encoding == "gzip" else 1) + 1
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,173 @@
+"""What requests weigh in memory, from their first byte until their answer has left: one account for each.
+
+All requests together have a budget, and whoever asks has a share of it: a key that the service accepted, or the
+backend's own, a large one; callers without one, and keys that are not proven yet, together a small one, and each
+address a part of that. What does not fit is refused at once (503), so that a process never grows beyond its budget.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from addin.backend.http import RETRY_AFTER_S, address_of
+
+PIECE_BYTES = 64 * 2**10
+"""Sent in one go: as much as the server holds for a connection before it waits for the caller."""
+
+VALUE_BYTES = 500
+"""What an argument takes while its call is worked out: text, call, answer, and their places in tables."""
+
+UNPROVEN_PART = 8
+"""Of the budget, callers whose key is not proven have one such part together."""
+
+ADDRESS_PART = 2
+"""Of that, each address has one such part: a whole office may open its books at nine."""
+
+PAYER_PART = 2
+"""Of the budget, each key has one such part, where there are several."""
+
+
+class MemoryBudget:
+    """At most `capacity` bytes for all requests; a request that is alone always fits, as its own limits allow."""
+
+    def __init__(self, capacity: int) -> None:
+        self.capacity = capacity
+        self.held = 0
+        self._payers: Counter[str] = Counter()
+        self._unproven = 0
+
+    @contextmanager
+    def account(self, address: str) -> Iterator[Account]:
+        """An account for a request from `address`, empty and closed at the end of the block."""
+        account = Account(self, address)
+        try:
+            yield account
+        finally:
+            account.shrink(account.held)
+
+    def held_by(self, payer: str) -> int:
+        """What all requests of a payer hold."""
+        return self._payers[payer]
+
+    def change(self, account: Account, amount: int) -> None:
+        """Note what an account holds more, or less."""
+        self.held += amount
+        self._payers[account.payer] += amount
+        if not self._payers[account.payer]:
+            del self._payers[account.payer]
+        self._unproven += 0 if account.is_proven else amount
+
+    def has_room(self, account: Account, amount: int) -> bool:
+        """Whether the account may hold so much more."""
+        of_payer = self._payers[account.payer] + amount
+        if not account.is_proven:
+            most = self.capacity // UNPROVEN_PART
+            return self._unproven + amount <= most and of_payer <= most // ADDRESS_PART
+        is_within = self.held + amount <= self.capacity and of_payer <= account.most
+        return is_within or self.held - self._unproven == account.held
+
+
+class Account:
+    """What one request holds of the budget. It begins as its address's; a proven key takes it over."""
+
+    def __init__(self, budget: MemoryBudget, address: str) -> None:
+        self._budget = budget
+        self.payer = f"address {address}"
+        self.is_proven = False
+        self.most = 0
+        self.held = 0
+
+    def grow(self, amount: int) -> None:
+        """Hold so much more; raises `HTTPException` 503 where there is no room for it."""
+        if amount > 0 and not self._budget.has_room(self, amount):
+            raise busy()
+        self.held += amount
+        self._budget.change(self, amount)
+
+    def hold(self, amount: int) -> None:
+        """Hold so much in place of what it held; raises `HTTPException` 503 where there is no room for that."""
+        self.grow(amount - self.held)
+
+    def shrink(self, amount: int) -> None:
+        """Hold so much less."""
+        self.held -= amount
+        self._budget.change(self, -amount)
+
+    def pay_as(self, payer: str, *, is_only: bool) -> None:
+        """Let a proven key pay, within its share; `is_only` where no other key is used here."""
+        held = self.held
+        self.shrink(held)
+        self.payer, self.is_proven = payer, True
+        self.most = self._budget.capacity // (1 if is_only else PAYER_PART)
+        self.grow(held)
+
+
+def busy() -> HTTPException:
+    """What a caller is told who finds no room."""
+    return HTTPException(
+        503,
+        "the backend is busy with other requests; try again in a few seconds (setting requests_bytes)",
+        headers={"retry-after": str(RETRY_AFTER_S)},
+    )
+
+
+def account_of(request: Request) -> Account:
+    """The account of a request."""
+    account: Account = request.scope["state"]["account"]
+    return account
+
+
+class Accounting:
+    """Opens an account for each request, closed when its answer has left or its caller is gone.
+
+    An answer of which nothing leaves for `send_timeout_s` is broken off: else whoever does not read would hold it.
+    """
+
+    def __init__(self, app: ASGIApp, budget: MemoryBudget, *, send_timeout_s: float) -> None:
+        self._app = app
+        self._budget = budget
+        self._send_timeout_s = send_timeout_s
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+
+        async def sending(message: Message) -> None:
+            for piece in _pieces(message):
+                try:
+                    async with asyncio.timeout(self._send_timeout_s):
+                        await send(piece)
+                except TimeoutError:
+                    raise UnreadAnswerError from None
+
+        with self._budget.account(address_of(Request(scope))) as account:
+            scope.setdefault("state", {})["account"] = account
+            try:
+                await self._app(scope, receive, sending)
+            except UnreadAnswerError:
+                return  # the server closes the connection, because the answer is not complete
+
+
+def _pieces(message: Message) -> Iterator[Message]:
+    """A message in pieces: the server waits for the caller before it takes the next one, and only then."""
+    body = message.get("body", b"")
+    if len(body) <= PIECE_BYTES:
+        yield message
+        return
+    for start in range(0, len(body), PIECE_BYTES):
+        yield {**message, "body": body[start : start + PIECE_BYTES], "more_body": True}
+    if not message.get("more_body", False):
+        yield {**message, "body": b""}
+
+
+class UnreadAnswerError(Exception):
+    """The caller does not read its answer."""
