@@ -17,7 +17,7 @@ from dataservice.client.network.connection_errors import NoAnswerError
 from dataservice.client.network.connections import Connections, SendWatch
 from dataservice.client.network.credentials import ApiKey
 from dataservice.client.network.error_mapping import Failure, failed_answer, failed_exchange, page_in_place
-from dataservice.client.network.pace import told_wait_s
+from dataservice.client.pacing.pace import told_wait_s
 
 MAX_CONNECTIONS = 64
 """Requests under way at a time: 500 series from 100 ms away take one second."""
