@@ -17,7 +17,13 @@ from dataservice.client.cache.history import pulls_needed, window_of
 from dataservice.client.cache.spans import History
 from dataservice.client.contract.paging import pages_for
 from dataservice.client.contract.requests import CATALOGUE_LIMIT, can_exist, first_request
-from dataservice.client.contract.resources import CatalogueResource, HistoryResource, Resource, SignalResource
+from dataservice.client.contract.resources import (
+    CATALOGUE_AGE_S,
+    CatalogueResource,
+    HistoryResource,
+    Resource,
+    SignalResource,
+)
 from dataservice.client.contract.results import Catalogue, SignalDetail
 from dataservice.client.contract.windows import Window, utc_day
 from dataservice.client.cost import NOTHING, ONE, Cost, Refresh
@@ -145,9 +151,10 @@ class Overview:
     def _state(self, resource: Resource[Any], last_error: DataServiceError | None) -> ResourceState:
         now, answer = self._clock(), self._cache.memory.get(resource)
         blocking = self._blocking_error(resource, now)
+        is_recent = isinstance(resource, CatalogueResource) and answer and answer.age_s(now) <= CATALOGUE_AGE_S
         return ResourceState(
             resource,
-            state_of(answer, blocking, now),
+            State.FRESH if is_recent else state_of(answer, blocking, now),
             None if answer is None else answer.fetched_at,
             None if answer is None else answer.source,
             blocking or last_error,

@@ -125,7 +125,7 @@ CHOSEN: Mapping[str, Examples] = {
             '=DS.REVISIONS("us-cpi", "2026-06-01")',
             '=DS.SIGNAL("us-cpi", "value", , "asof=2026-07-31")',
         ),
-        ('=DS.REVISIONS("wb.gold")', '=DS.SIGNAL("us-cpi", "value", , "asof=2026-05-01")'),
+        ('=DS.REVISIONS("no.such")', '=DS.SIGNAL("us-cpi", "value", , "asof=2026-05-01")'),
     ),
 }
 """Formulas that show a function at work better than those in its own declaration, and its errors."""

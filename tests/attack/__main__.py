@@ -86,6 +86,7 @@ PLAN = [
     Planned("Kills while books are written", "workbooks.books_killed --seed 1", "--kills", 100, 600),
     Planned("Full disks, damaged and truncated cache files", "client.disks --seed 1", "--rounds", 500, 400),
     Planned("Cold sheets, which load in any order", "client.cold_sheets --seed 1", "--batches", 2_000, 300),
+    Planned("Previews of costs, at any time", "client.previews --seed 1", "--previews", 5_000, 1200),
     Planned("Pages with impossible times and numbers", "client.decoders --seed 1", "--pages", 20_000, 120),
     Planned("Damaged workbooks", "workbooks.books --formulas 1 --seed 1", "--books", 20_000, 1200),
     Planned("Damaged formulas", "workbooks.books --books 1 --seed 2", "--formulas", 180_000, 900),

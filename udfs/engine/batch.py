@@ -66,8 +66,8 @@ class Batch:
         self._looked_up: dict[Resource[Any], Reply] = {}
         self._exist = 0
         """How many of the names exist that were in doubt."""
-        self._open = 0
-        """How many of them are fetched in this round."""
+        self._open: list[Sequence[Run]] = []
+        """Who went on with each of them, and has not asked for it under its name yet."""
 
     def at_hand(self, question: Question) -> Learned | None:
         """The reply to a question and what it means, where memory or this batch knows it."""
@@ -240,9 +240,10 @@ class Batch:
                 self._meters[doubtful[0]] = self._meters.pop(asked)
             self._looked_up[asked.resource] = self._learned[asked].replies[0]
         elif doubt is Doubt.SOME:
-            self._exist += self._open  # else there were more doubts
-            self._open = 0
-            self._exist = await few_first(self._try, doubtful, known=self._exist)
+            still_open = [runs for runs in self._open if any(run.questions for run in runs)]
+            self._exist += len(self._open) - len(still_open)  # else there were more doubts
+            self._open = still_open
+            self._exist = await few_first(self._try, doubtful, known=self._exist, not_known=len(still_open))
             in_doubt = set(doubtful)
             questions = [question for question in questions if question not in in_doubt]
         for question in questions:
@@ -267,7 +268,7 @@ class Batch:
             self._take_turn(run)
         if name not in self._learned:  # else others asked for it in this round
             if not self._askers.add(name, [run for run in runs if name in run.questions]):
-                self._open += 1
+                self._open.append(runs)
                 return None
             await self._ask(name)
         learned = self._learned.get(name)

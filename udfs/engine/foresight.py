@@ -13,7 +13,7 @@ from datetime import UTC, date, datetime, timedelta
 from enum import Enum
 from functools import lru_cache
 from math import inf, nextafter
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -51,6 +51,10 @@ _logger = logging.getLogger("udfs")
 
 CATALOGUE = CatalogueResource()
 FIRST_YEAR = 1900
+DAY_S = 86_400.0
+
+HOLES = 2
+"""Pulls that a detail may add to those of a history: before its first day, and behind what was known."""
 
 
 class Guess(Enum):
@@ -116,6 +120,7 @@ class Foresight:
         self._guess = guess
         self._now = now
         self._foreseen: dict[Resource[Any], Answer[Any]] = {}
+        self._has_doubts = False
         self.costs: dict[Resource[Any], Cost] = {}
 
     def by_subject(self) -> dict[Hashable, Cost]:
@@ -139,6 +144,7 @@ class Foresight:
     async def doubts(self, names: int) -> Doubt:
         """As in earnest; should one of the names not exist, the catalogue is needed as well."""
         doubt = await self._client.doubts(names)
+        self._has_doubts = self._has_doubts or doubt is not Doubt.NONE
         if doubt is Doubt.SOME and CATALOGUE not in self.costs:
             self.costs[CATALOGUE] = Cost(0, (await self._cost_of(CATALOGUE)).at_most)
         return doubt
@@ -161,11 +167,31 @@ class Foresight:
         wide = self._client.complete_wider(resource)
         if wide is not None and wide not in self.costs:
             self.costs[wide] = cost
-        self.costs[resource] = Cost(0, cost.at_most) if self._meets_another(resource) else cost
-        value = guessed(resource, self._guess, self._now) if known is None else known.value
+        self.costs[resource] = self._bounded(resource, cost, is_known=known is not None)
+        value = guessed(resource, self._guess, self._now) if known is None else self._renewed(resource, known)
         answer = Answer(value, self._now, nextafter(self._now, inf), Source.NETWORK)
         self._foreseen[resource] = answer
         return answer
+
+    def _bounded(self, resource: Resource[Any], cost: Cost, *, is_known: bool) -> Cost:
+        """The cost of a read beside those before it: they may bring a part of the answer, or all, or a new hole."""
+        if isinstance(resource, HistoryResource) and SignalResource(resource.slug) in self.costs:
+            most = None if cost.at_most is None else cost.at_most + HOLES
+            return Cost(0, most)
+        is_open = not is_known and self._has_doubts and isinstance(resource, SignalResource | HistoryResource)
+        is_by_the_way = isinstance(resource, IndicesResource) and bool(self.costs)  # other answers tell the quota too
+        if is_open or is_by_the_way or self._meets_another(resource):
+            return Cost(0, cost.at_most)
+        return cost
+
+    def _renewed(self, resource: Resource[T], known: Answer[T]) -> T:
+        """What a read may bring in place of an old answer: the same, or a detail that has moved on with the days."""
+        if self._guess is not Guess.DAILY or not isinstance(resource, SignalResource):
+            return known.value
+        detail = cast("SignalDetail", known.value)
+        days = np.timedelta64(int((self._now - known.fetched_at) // DAY_S), "D")
+        history = Observations(detail.history.times + days, detail.history.values)
+        return cast("T", SignalDetail(detail.signal, detail.latest, history))
 
     async def _cost_of(self, resource: Resource[Any]) -> Cost:
         """What reading `resource` would spend; an estimate that fails is unknown, and never nothing."""

@@ -55,13 +55,15 @@ async def side_by_side(
     return [answers[place] for place in range(len(questions))]
 
 
-async def few_first(ask: Callable[[T], Awaitable[bool | None]], names: Sequence[T], *, known: int = 0) -> int:
+async def few_first(
+    ask: Callable[[T], Awaitable[bool | None]], names: Sequence[T], *, known: int = 0, not_known: int = 0
+) -> int:
     """Ask for names that may not exist: the more of them do, the more at a time; how many are known to exist then.
 
     `ask` tells whether a name exists, None where that is not known yet. After the first that does not exist, and when
-    too many are open, no more are asked for. `known` are those that exist already.
+    too many are open, no more are asked for. `known` are those that exist already, `not_known` those that are open.
     """
-    under_way = not_known = 0
+    under_way = 0
     is_doubtful = False
     ended = asyncio.Event()
 

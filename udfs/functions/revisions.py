@@ -11,7 +11,7 @@ from udfs.arguments.kinds import Text
 from udfs.cells import Table
 from udfs.engine.decorator import udf
 from udfs.errors import NoDataError
-from udfs.timeseries.vintages import vintages_of
+from udfs.timeseries.vintages import after_a_look, vintages_of
 
 SLUG = Text(help="slug or shortcode of a signal", example="us-cpi")
 
@@ -39,9 +39,12 @@ async def REVISIONS(  # noqa: N802 - the id that workbooks store
     tell when it was seen here, and never when it was released.
 
     What the first answer about a day showed is no change; with `observed_at` it is the first row. Costs no request: ask
-    for the signal itself to look again. Without a change only the header is left.
+    for the signal itself to look again. A signal that nobody here has looked at yet is looked at, by the one request
+    that its SIGNAL cells share. Without a change only the header is left.
     """
     name, vintages = await vintages_of(slug)
+    if vintages.looked.first_look == NEVER_YET:
+        name, vintages = await after_a_look(name)
     if vintages.looked.first_look == NEVER_YET:
         raise NoDataError(f"nobody here looked at {name} yet; SIGNAL or SIGNAL_HISTORY is a look")
     found = vintages.revision_columns(observed_at, start)

@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import Any, TypeVar, cast
 
 from dataservice.client import Answer, Catalogue, CatalogueResource, Resource, SignalDetail, SignalResource
+from dataservice.client.contract.resources import CATALOGUE_AGE_S
 from dataservice.errors import DataServiceError, NotFoundError
 from udfs.arguments.kinds import shown
 from udfs.engine.effects import EVER, FRESH, INTERNED, Question, ask, asked_at_hand, have, have_instead, need
@@ -21,9 +22,6 @@ from udfs.errors import NoDataError
 T = TypeVar("T")
 
 CATALOGUE = CatalogueResource()
-
-CATALOGUE_AGE_S = 86_400.0
-"""A catalogue up to a day old settles names and searches without a request: signals come and go rarely."""
 
 SEPARATORS = frozenset(".-_")
 """One of these stands in nearly every slug, and in hardly any shortcode."""

@@ -22,13 +22,16 @@ from udfs.arguments.kinds import Explained, OneOf
 from udfs.arguments.options import Option
 from udfs.engine.effects import EVER, FRESH, have
 from udfs.errors import NoDataError
-from udfs.records.resolve import CATALOGUE, need_catalogue
+from udfs.records.resolve import CATALOGUE, need_catalogue, need_detail
 from udfs.timeseries.by_day import Observed, observed
 from udfs.timeseries.coverage import Known, Window
 from udfs.timeseries.loader import Series, known_series, latest, on_or_before
 from udfs.timeseries.resample import known_only
 
 SEEN = SeenSignalsResource()
+
+AFTER_A_LOOK_S = 1.0
+"""Asked with an age of its own, because the batch remembers that there was nothing before the look."""
 
 
 class Pick(Explained):
@@ -144,6 +147,15 @@ async def vintages_of(name: str, *, max_age_s: float = FRESH) -> tuple[str, Vint
         if slug != name:
             vintages = await _vintages(slug, max_age_s)
     return slug, vintages
+
+
+async def after_a_look(name: str) -> tuple[str, Vintages]:
+    """The slug of a signal that nobody has looked at, and what is known of it after a look: one request.
+
+    Raises `NoDataError` where there is no such signal, `DataServiceError` where the service does not answer.
+    """
+    slug = (await need_detail(name)).value.signal.slug
+    return slug, await _vintages(slug, AFTER_A_LOOK_S)
 
 
 async def _vintages(slug: str, max_age_s: float) -> Vintages:

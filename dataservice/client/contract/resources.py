@@ -21,6 +21,10 @@ from dataservice.observations import Observations
 T_co = TypeVar("T_co", covariant=True)
 
 
+CATALOGUE_AGE_S = 86_400.0
+"""A catalogue up to a day old settles names and searches without a request: signals come and go rarely."""
+
+
 @dataclass(frozen=True, slots=True)
 class Resource(Generic[T_co]):
     """Something the service can be asked whose answer is a `T_co`; equal resources share one answer."""

@@ -6,7 +6,9 @@ from dataservice.client import AsyncClient
 from dataservice.server import DailySample
 from tests.embedded import SAMPLE_AS_OF
 from tests.udfs.asking import cells
-from udfs.engine.session import Session
+from udfs.cells import cells_of
+from udfs.engine.session import Call, Session
+from udfs.errors import CellError
 
 LATER = date(2026, 9, 20)
 
@@ -80,3 +82,22 @@ async def test_neither_costs_a_request_for_it(service):
         before = service.running.request_count
         await cells(days.session, "STATUS")
     assert service.running.request_count == before
+
+
+async def test_on_a_new_machine_revisions_look_for_themselves_and_share_the_request_of_the_signal(service):
+    async with AsyncClient(service.url, service.key) as client:
+        session = Session(client)
+        first, wrong = await session.answer([Call("REVISIONS", ("us-cpi",)), Call("REVISIONS", ("no.such",))])
+        assert list(cells_of(first.result).rows()) == [tuple(cells_of(first.result).header)]
+        assert "no signal 'no.such'" in wrong.result.message
+        before = service.running.request_count
+        assert isinstance(await cells(session, "SIGNAL", "us-cpi"), float)
+        assert service.running.request_count == before
+
+
+async def test_revisions_beside_the_signal_cost_nothing_more(service):
+    async with AsyncClient(service.url, service.key) as client:
+        calls = [Call("REVISIONS", ("us-cpi",)), Call("SIGNAL", ("us-cpi",)), Call("STATUS", ("us-cpi",))]
+        outcomes = await Session(client).answer(calls)
+    assert not [outcome.result for outcome in outcomes if isinstance(outcome.result, CellError)]
+    assert service.running.requests == ["/v1/signals/us-cpi?history=365"]

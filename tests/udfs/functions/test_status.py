@@ -129,3 +129,16 @@ async def test_status_and_quota_tell_what_the_rest_of_their_batch_has_done(servi
         status, used, *_ = await Session(client).answer(calls)
     assert list(status.result.frame()["resource"]) == ["indices", "signal us-cpi"]
     assert used.result == 2
+
+
+async def test_the_catalogue_is_fresh_for_a_day_as_it_is_used(service):
+    clock = Clock(1_788_000_000.0)
+    async with session_on(service, clock=clock) as session:
+        await cells(session, "SIGNALS", "gold")
+        clock.advance(20 * 3_600)
+        before = service.running.request_count
+        await cells(session, "SIGNALS", "gold")
+        assert (await cells(session, "STATUS", "catalogue"))[1][:2] == ("catalogue", "fresh")
+        assert service.running.request_count == before
+        clock.advance(5 * 3_600)
+        assert (await cells(session, "STATUS", "catalogue"))[1][:2] == ("catalogue", "stale")
