@@ -15,8 +15,8 @@ from benchmarks.batch import FIELDS, SLUGS
 from benchmarks.figures.measuring import REPEATS, Row, report
 from benchmarks.figures.results import run_alone
 from benchmarks.figures.served import backend, bare_server, connection_to
-from tests.addin.excel.chromium import Chromium, Tab, executable
-from tests.addin.excel.scripted_backend import HOST
+from tests.addin.excel.parts.chromium import Chromium, Tab, executable
+from tests.addin.excel.parts.scripted_backend import HOST
 
 SIZES = (100, 1_000, 10_000, 100_000)
 ASKED = 10_000

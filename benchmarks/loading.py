@@ -25,8 +25,8 @@ from benchmarks.figures.measuring import Row, report
 from benchmarks.series import KEY, slow_service
 from dataservice.client.network.transport import MAX_CONNECTIONS
 from tests.addin.excel import chromium
-from tests.addin.excel.chromium import Chromium, executable
-from tests.addin.excel.scripted_backend import HOST
+from tests.addin.excel.parts.chromium import Chromium, executable
+from tests.addin.excel.parts.scripted_backend import HOST
 
 SIGNALS = 2_000
 LATENCY_S = 0.02

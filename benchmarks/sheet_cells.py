@@ -22,8 +22,8 @@ from benchmarks.figures.results import run_alone
 from benchmarks.figures.served import service_settings
 from dataservice.server import Store, import_directory
 from dataservice.server import running as running_service
-from tests.addin.excel.chromium import Chromium, Tab, executable
-from tests.addin.excel.scripted_backend import HOST
+from tests.addin.excel.parts.chromium import Chromium, Tab, executable
+from tests.addin.excel.parts.scripted_backend import HOST
 
 CELLS = 1_000
 REPEATS = 3

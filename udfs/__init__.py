@@ -8,7 +8,7 @@ All calls of a process share one session, with the settings, key and cache file 
 it early). `make reference` writes the names and signatures for type checkers and editors into `__init__.pyi`.
 """
 
-from udfs.engine.python_function import use
+from udfs.engine.in_python.python_function import use
 from udfs.engine.registry import REGISTRY
 from udfs.engine.registry import register as _register
 from udfs.engine.session import Call, Outcome, Session

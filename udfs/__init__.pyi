@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 
 from udfs.engine.binding import Call as Call
+from udfs.engine.in_python.python_function import use as use
 from udfs.engine.outcome import Outcome as Outcome
-from udfs.engine.python_function import use as use
 from udfs.engine.registry import REGISTRY as REGISTRY
 from udfs.engine.session import Session as Session
 from udfs.engine.shared_session import close as close

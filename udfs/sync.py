@@ -9,7 +9,7 @@ notebooks alike. (`udfs.use` concerns the functions that are awaited.) `make ref
 `sync.pyi`.
 """
 
-from udfs.engine.python_function import waiting_function as _waiting
+from udfs.engine.in_python.python_function import waiting_function as _waiting
 from udfs.engine.shared_session import close
 from udfs.functions.registered import FUNCTIONS as _FUNCTIONS
 

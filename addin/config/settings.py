@@ -234,7 +234,7 @@ def load_settings(environ: Mapping[str, str] | None = None, file: Path | None = 
 def misspelt(environ: Mapping[str, str]) -> dict[str, str]:
     """The variables that are no settings but look like one, with the name of that one.
 
-    >>> misspelt({"DATA_SERVICE_OIDC_ISSUR": "https://login.example", "DATA_SERVICE_URL": "https://data.example"})
+    >>> misspelt({f"{PREFIX}OIDC_ISSUR": "https://login.example", f"{PREFIX}URL": "https://data.example"})
     {'DATA_SERVICE_OIDC_ISSUR': 'oidc_issuer'}
     """
     found = {}

@@ -20,8 +20,8 @@ from dataservice.client.archive.vintages import Vintages
 from dataservice.client.cache.answer import DEFAULT_TTL_S, Answer, Miss
 from dataservice.client.cache.answer_cache import AnswerCache
 from dataservice.client.contract import profile as profile_format
+from dataservice.client.contract.completeness.evidence import NOTHING_SEEN, Evidence
 from dataservice.client.contract.dates import DateLike, days_of
-from dataservice.client.contract.evidence import NOTHING_SEEN, Evidence
 from dataservice.client.contract.paging import MAX_PAGES, Pulled
 from dataservice.client.contract.profile import Profile
 from dataservice.client.contract.quota import Quota

@@ -15,7 +15,7 @@ from dataservice.client.cache.history import after_pull, gaps, pulls_needed, win
 from dataservice.client.cache.recent import settled
 from dataservice.client.cache.spans import History
 from dataservice.client.contract import decode
-from dataservice.client.contract.evidence import Evidences
+from dataservice.client.contract.completeness.evidence import Evidences
 from dataservice.client.contract.paging import MAX_PAGES, Pulled, next_offset, too_many_pages
 from dataservice.client.contract.requests import Request, catalogue_request, first_request, observations_request
 from dataservice.client.contract.resources import (

@@ -8,8 +8,8 @@ from functools import partial
 from typing import TypeAlias
 
 from dataservice.client.contract.body import Body
+from dataservice.client.contract.completeness.evidence import NOTHING_SEEN, OPEN_BOUNDS, Evidence
 from dataservice.client.contract.decode import observations_page
-from dataservice.client.contract.evidence import NOTHING_SEEN, OPEN_BOUNDS, Evidence
 from dataservice.client.contract.profile import Profile
 from dataservice.client.contract.questions import Looks, findings
 from dataservice.client.contract.requests import (

@@ -12,7 +12,7 @@ from cachetools import LRUCache
 
 from dataservice.client.cache.answer import Answer, Miss, Source
 from dataservice.client.cache.answer_cache import AnswerCache
-from dataservice.client.contract.evidence import NOTHING_SEEN, Evidence
+from dataservice.client.contract.completeness.evidence import NOTHING_SEEN, Evidence
 from dataservice.client.contract.paging import MAX_PAGES
 from dataservice.client.contract.requests import first_request
 from dataservice.client.contract.resources import CatalogueResource, Resource

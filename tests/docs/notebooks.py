@@ -8,7 +8,7 @@ from pathlib import Path
 
 import nbformat
 
-from tests.udfs.programs import User
+from tests.udfs.parts.programs import User
 
 # In a process of its own: the machinery of notebooks leaves sockets and loops to the end of its process.
 RUNNER = """

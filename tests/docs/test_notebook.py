@@ -8,7 +8,7 @@ import pytest
 
 from tests.docs.notebooks import executed
 from tests.docs.pages import DOCS
-from tests.udfs.programs import User
+from tests.udfs.parts.programs import User
 
 NOTEBOOK = nbformat.read(DOCS / "notebook.ipynb", as_version=4)
 CELLS = [cell for cell in NOTEBOOK.cells if cell.cell_type == "code"]

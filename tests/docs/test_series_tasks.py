@@ -8,7 +8,7 @@ import pytest
 
 from addin.formulas import call_text
 from tests.docs.pages import pages
-from tests.udfs.asking import session_on
+from tests.udfs.parts.asking import session_on
 from udfs import Call
 from udfs.cells import CellError, Grid, cells_of
 

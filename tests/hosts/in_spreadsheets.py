@@ -12,8 +12,8 @@ from addin.calc.extension import Extension
 from addin.calc.soffice import convert
 from addin.workbook.refresh.refresh import refresh_book
 from dataservice.client import AsyncClient
-from tests.addin.excel.chromium import Chromium
-from tests.addin.excel.scripted_backend import HOST
+from tests.addin.excel.parts.chromium import Chromium
+from tests.addin.excel.parts.scripted_backend import HOST
 from tests.embedded import EmbeddedService
 from tests.hosts.books import ERROR_FORMULAS, shown_in, write_book
 from tests.hosts.calls import Case, Error

@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.dataservice.client.clocks import Clock
-from tests.dataservice.client.scripted import Scripted, answer, refusal
+from tests.dataservice.client.parts.clocks import Clock
+from tests.dataservice.client.parts.scripted import Scripted, answer, refusal
 from udfs.cells import Grid, cells_of
 from udfs.engine.session import Call, Session
 

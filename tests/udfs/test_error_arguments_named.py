@@ -3,7 +3,7 @@
 import json
 
 from addin.protocol.encoding import encode, finish
-from tests.udfs.asking import session_on
+from tests.udfs.parts.asking import session_on
 from udfs.engine.session import Call
 
 CALLS = [

@@ -4,7 +4,7 @@ import pytest
 
 from dataservice import errors
 from dataservice.client import AsyncClient, Budget
-from tests.udfs.asking import cells, session_on
+from tests.udfs.parts.asking import cells, session_on
 from udfs.engine.session import Session
 from udfs.errors import ArgumentError, CellError, ErrorCode, NoDataError, error_cell, reason
 

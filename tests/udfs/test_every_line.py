@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from tests.embedded import SAMPLE_AS_OF
-from tests.udfs.asking import cells, session_on
+from tests.udfs.parts.asking import cells, session_on
 from udfs.cells import EPOCH, CellError, ErrorCode
 
 NOON = pd.Timestamp(SAMPLE_AS_OF, tz="UTC").timestamp() + 12 * 3600

@@ -12,13 +12,13 @@ from mypy import api as mypy
 
 import udfs
 import udfs.sync
-from tests.udfs.asking import session_on
-from tests.udfs.programs import User
+from tests.udfs.parts.asking import session_on
+from tests.udfs.parts.programs import User
 from udfs.errors import ArgumentError, CellError
 
 SLUGS = ["us-cpi", "eia.wti.spot"]
 
-TYPED = Path(__file__).with_name("typed_program.py")
+TYPED = Path(__file__).with_name("parts") / "typed_program.py"
 
 
 @pytest.fixture

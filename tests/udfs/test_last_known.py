@@ -9,7 +9,7 @@ import pytest
 from dataservice.client import AsyncClient
 from dataservice.server import Store, running
 from dataservice.stores import SqliteStore
-from tests.dataservice.client.clocks import Clock
+from tests.dataservice.client.parts.clocks import Clock
 from udfs.cells import CellError, Grid, cells_of
 from udfs.engine.session import Call, Session
 

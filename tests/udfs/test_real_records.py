@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.udfs.asking import cells, records, session_on
+from tests.udfs.parts.asking import cells, records, session_on
 
 WHOLE_TABLES = {
     "INDICES": ("indices.json", ["*"]),

@@ -6,7 +6,7 @@ import pkgutil
 import pytest
 
 import udfs.sync
-from tests.udfs.programs import User
+from tests.udfs.parts.programs import User
 from udfs import REGISTRY
 
 SCRIPT = """

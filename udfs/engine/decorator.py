@@ -1,7 +1,7 @@
 """`@udf` declares a coroutine as a function of the library.
 
 The coroutine's signature, annotations and docstring say all that hosts and documents show of it. What Python calls is
-made from them too (`udfs.engine.python_function`).
+made from them too (`udfs.engine.in_python.python_function`).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 
 from udfs.arguments.parameters import signature_of
 from udfs.engine.effects import AtOnce
-from udfs.engine.python_function import PythonFunction, python_function
+from udfs.engine.in_python.python_function import PythonFunction, python_function
 from udfs.engine.registry import Body, Shape, Udf
 
 

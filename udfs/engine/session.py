@@ -18,7 +18,7 @@ from udfs.engine.binding import AtHand, Bindings, EqualCalls
 from udfs.engine.binding import Call as Call  # what a session is given and gives is found beside it
 from udfs.engine.following import Gate, Listener, Reporter
 from udfs.engine.foresight import AfterRefresh, Foresight, Guess, spread
-from udfs.engine.gathering import Gathering
+from udfs.engine.in_python.gathering import Gathering
 from udfs.engine.outcome import KEEP_AT_MOST_S as KEEP_AT_MOST_S
 from udfs.engine.outcome import KEEP_WITHOUT_ANSWER_S as KEEP_WITHOUT_ANSWER_S
 from udfs.engine.outcome import Outcome as Outcome

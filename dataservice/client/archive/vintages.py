@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from dataservice.client.archive.facts import Facts, same_values
 from dataservice.client.archive.looked import NEVER_BEFORE, NEVER_YET, Looked, end_of_day, look_day
-from dataservice.client.contract.looks import as_known
+from dataservice.client.contract.completeness.looks import as_known
 from dataservice.client.contract.resources import Resource
 from dataservice.client.contract.windows import Window
 from dataservice.errors import NoVintageError

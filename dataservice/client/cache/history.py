@@ -19,7 +19,7 @@ import numpy as np
 
 from dataservice.client.cache.answer import Freshness
 from dataservice.client.cache.spans import History, Newest, Span, check_from, live_from, overlap_of
-from dataservice.client.contract.looks import as_known, finest
+from dataservice.client.contract.completeness.looks import as_known, finest
 from dataservice.client.contract.paging import fewest
 from dataservice.client.contract.windows import Window, day_after, day_before, joined, missing
 from dataservice.observations import Observations

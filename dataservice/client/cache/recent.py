@@ -12,8 +12,8 @@ import numpy as np
 
 from dataservice.client.cache.history import after_pull, is_revision
 from dataservice.client.cache.spans import OVERLAP, History, Newest, Span, check_from
+from dataservice.client.contract.completeness.looks import as_known
 from dataservice.client.contract.forms import is_common_size
-from dataservice.client.contract.looks import as_known
 from dataservice.client.contract.requests import HISTORY_LIMIT
 from dataservice.client.contract.results import SignalDetail
 from dataservice.client.contract.windows import Window, missing

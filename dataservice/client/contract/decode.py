@@ -10,7 +10,7 @@ from typing import Any, Generic, ParamSpec, TypeVar
 import msgspec
 
 from dataservice.client.contract.body import Params, next_in_link, params_of
-from dataservice.client.contract.following import Following, following
+from dataservice.client.contract.completeness.following import Following, following
 from dataservice.client.contract.forms import (
     TIMES,
     VALUES,

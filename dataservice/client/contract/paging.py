@@ -14,8 +14,8 @@ from datetime import date
 import numpy as np
 
 from dataservice.client.contract.body import Params
+from dataservice.client.contract.completeness.evidence import NOTHING_SEEN, Evidence
 from dataservice.client.contract.decode import CataloguePage, ObservationsPage
-from dataservice.client.contract.evidence import NOTHING_SEEN, Evidence
 from dataservice.client.contract.requests import CATALOGUE_LIMIT, OBSERVATIONS_LIMIT
 from dataservice.client.contract.windows import Window, day_after
 from dataservice.errors import MalformedAnswerError, TooManyPagesError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from dataservice.client.contract.evidence import NOTHING_SEEN, Evidence
+from dataservice.client.contract.completeness.evidence import NOTHING_SEEN, Evidence
 
 VERSION = "v1"
 """Of the paths that were probed; a profile of other paths says nothing of these."""

@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 
 from dataservice.client.contract.body import Body, next_in_link
-from dataservice.client.contract.following import following
+from dataservice.client.contract.completeness.following import following
 from dataservice.client.contract.forms import TIMES, VALUES, columns_of, decoded, field_of, list_in, signal_in
 from dataservice.client.contract.profile import Finding
 from dataservice.client.contract.quota import quota_in

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.addin.excel.chromium import Chromium, Tab
-from tests.addin.excel.scripted_backend import ScriptedBackend, scripted, stage
+from tests.addin.excel.parts.chromium import Chromium, Tab
+from tests.addin.excel.parts.scripted_backend import ScriptedBackend, scripted, stage
 
 __all__ = ["page", "scripted", "stage"]
 

@@ -1,11 +1,9 @@
 """How soon the pages are seen over a slow and distant connection, as Chromium emulates it."""
 
-import asyncio
-
 import pytest
 
-from tests.addin.excel.chromium import Chromium
-from tests.addin.excel.panes import OFFICE_JS
+from tests.addin.excel.parts.chromium import Chromium
+from tests.addin.excel.parts.panes import OFFICE_JS
 from tests.addin.sheet.conftest import component  # noqa: F401  a fixture is found by being imported here
 from tests.addin.sheet.pages import sheet_server
 
@@ -33,10 +31,7 @@ def first_paint_ms(chromium: Chromium, url: str) -> tuple[float, int]:
 
         session.on("Network.loadingFinished", finished)
         await page.goto(url, wait_until="load", timeout=60_000)
-        painted = None
-        while painted is None:
-            painted = await page.evaluate(PAINTED)
-            await asyncio.sleep(0.01)
+        painted = await (await page.wait_for_function(PAINTED)).json_value()
         await context.close()
         return painted, received
 

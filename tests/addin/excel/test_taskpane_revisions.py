@@ -7,7 +7,7 @@ from dataservice.client import AsyncClient
 from dataservice.server import DailySample
 from dataservice.stores import SqliteStore, default_sqlite_path
 from tests.addin.backends import backend_of
-from tests.addin.excel.panes import opened
+from tests.addin.excel.parts.panes import opened
 
 
 async def looked_before(service, folder, day: date) -> dict[str, float]:

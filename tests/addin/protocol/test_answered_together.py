@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from addin.protocol.batch import Batches
 from addin.protocol.response_cache import ResponseCache
 from dataservice.client import AsyncClient
-from tests.udfs.asking import KEY
+from tests.udfs.parts.asking import KEY
 from udfs.engine.session import Session
 
 NOW = 1_788_000_000.0

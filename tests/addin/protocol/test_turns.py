@@ -10,7 +10,7 @@ import pytest
 from addin.protocol.batch import Batches, calls_in_turns
 from addin.protocol.limits import BatchLimits
 from addin.protocol.response_cache import ResponseCache
-from tests.udfs.asking import session_on
+from tests.udfs.parts.asking import session_on
 
 CELLS = 10_000
 LEAST = {

@@ -12,8 +12,8 @@ from addin.backend.serving import listen, running
 from addin.config.api_key import ConfiguredKey, KeySource, KeyStore, no_keychain
 from addin.config.settings import Settings
 from addin.sheet.routes import BookToOpen, routes
-from tests.addin.excel.chromium import Chromium
-from tests.addin.excel.panes import Pane
+from tests.addin.excel.parts.chromium import Chromium
+from tests.addin.excel.parts.panes import Pane
 from tests.embedded import EmbeddedService
 
 READY = "document.documentElement.hasAttribute('data-ready')"

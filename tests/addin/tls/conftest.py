@@ -1,5 +1,5 @@
 """The browser of the task pane's tests."""
 
-from tests.addin.excel.chromium import chromium
+from tests.addin.excel.parts.chromium import chromium
 
 __all__ = ["chromium"]

@@ -27,8 +27,8 @@ from addin.protocol.response_cache import ResponseCache
 from dataservice.client import AsyncClient
 from tests.attack.parts.cold_world import ColdWorld, Formulas
 from tests.attack.parts.told import Told, conclude
-from tests.dataservice.client.clocks import Clock
-from tests.dataservice.client.scripted import KEY, URL
+from tests.dataservice.client.parts.clocks import Clock
+from tests.dataservice.client.parts.scripted import KEY, URL
 from udfs.engine.session import Session
 
 HUNG_S = 60.0

@@ -23,8 +23,8 @@ from dataservice.client import AsyncClient, HistoryResource, Meter, SignalResour
 from dataservice.client.contract.quota import month_of
 from dataservice.errors import DataServiceError
 from tests.attack.parts.told import Told, conclude
-from tests.dataservice.client.clocks import Clock
-from tests.dataservice.client.scripted import KEY, URL, quota
+from tests.dataservice.client.parts.clocks import Clock
+from tests.dataservice.client.parts.scripted import KEY, URL, quota
 from udfs.engine.session import Call, Session
 from udfs.errors import CellError
 

@@ -41,8 +41,8 @@ from tests.addin.calc.books import calculated
 from tests.addin.mcp.agents import Client, result_of
 from tests.addin.workbook.books import make_book, values
 from tests.attack.parts.told import Told, conclude
-from tests.dataservice.client.clocks import Clock
-from tests.dataservice.client.scripted import quota
+from tests.dataservice.client.parts.clocks import Clock
+from tests.dataservice.client.parts.scripted import quota
 from udfs.cells import Grid, cells_of
 from udfs.engine.session import Call, Session
 from udfs.functions.spark import spark

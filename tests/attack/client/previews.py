@@ -21,8 +21,8 @@ import orjson
 from dataservice.client import AsyncClient, Cost, Refresh
 from tests.attack.parts.cold_world import ColdWorld, Formulas
 from tests.attack.parts.told import Told, conclude
-from tests.dataservice.client.clocks import Clock
-from tests.dataservice.client.scripted import KEY, URL
+from tests.dataservice.client.parts.clocks import Clock
+from tests.dataservice.client.parts.scripted import KEY, URL
 from udfs.engine.session import Call, Session
 
 SHEETS_A_WORLD = 10

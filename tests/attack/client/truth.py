@@ -27,13 +27,13 @@ import httpx
 import numpy as np
 
 from dataservice.client import AsyncClient, HistoryResource, SignalDetail, SignalResource
-from dataservice.client.contract.evidence import Evidence
+from dataservice.client.contract.completeness.evidence import Evidence
 from dataservice.errors import DataServiceError
 from dataservice.observations import Observations
 from tests.attack.parts.changing_world import DAYS, KEYS, LIVE, MODES, NEVER, SLUGS, World, day_numbers, number_of
 from tests.attack.parts.shared_store import SharedStore
 from tests.attack.parts.told import Told, conclude
-from tests.dataservice.client.clocks import Clock
+from tests.dataservice.client.parts.clocks import Clock
 
 STEPS_A_WORLD = 400
 """Then a new one begins: series that grow for centuries take long to answer, and find nothing else."""

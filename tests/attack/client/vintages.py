@@ -29,13 +29,13 @@ import httpx
 import pandas as pd
 
 from dataservice.client import AsyncClient, HistoryResource, SignalResource
-from dataservice.client.contract.evidence import Evidence
+from dataservice.client.contract.completeness.evidence import Evidence
 from dataservice.client.contract.windows import utc_day
 from dataservice.errors import DataServiceError, NoVintageError
 from tests.attack.parts.shared_store import SharedStore
 from tests.attack.parts.told import Told, conclude
-from tests.dataservice.client.clocks import Clock
-from tests.dataservice.client.scripted import quota
+from tests.dataservice.client.parts.clocks import Clock
+from tests.dataservice.client.parts.scripted import quota
 from tests.dataservice.stores.stores import redis_server
 from udfs.cells import CellError
 from udfs.engine.session import Call, Session

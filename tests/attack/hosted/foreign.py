@@ -24,7 +24,7 @@ from addin.config.settings import Settings
 from dataservice.client import AsyncClient
 from dataservice.stores import MemoryStore
 from tests.attack.parts.told import Told, conclude
-from tests.dataservice.client.scripted import quota, signal
+from tests.dataservice.client.parts.scripted import quota, signal
 
 URL = "https://data.example"
 KEYS = tuple(f"ds_{number:040x}" for number in range(1, 31))

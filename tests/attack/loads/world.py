@@ -17,7 +17,7 @@ from addin.protocol.limits import BatchLimits
 from addin.protocol.loading import INTEREST_S, Loaded, Loads
 from addin.protocol.response_cache import ResponseCache
 from dataservice.client import AsyncClient
-from tests.dataservice.client.scripted import KEY, URL, answer, refusal, signal
+from tests.dataservice.client.parts.scripted import KEY, URL, answer, refusal, signal
 from udfs.engine.session import Session
 
 SLUGS = [f"s.{number}" for number in range(60)]

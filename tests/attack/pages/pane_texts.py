@@ -13,7 +13,7 @@ import time
 from openpyxl.formula.tokenizer import Token, Tokenizer
 
 from addin.excel.assets import STATIC
-from tests.addin.excel.chromium import Chromium, Tab, executable
+from tests.addin.excel.parts.chromium import Chromium, Tab, executable
 from tests.attack.parts.told import Told, conclude
 
 PIECES = [

@@ -16,8 +16,8 @@ import orjson
 
 from dataservice.client import SignalResource
 from dataservice.observations import Observations
-from tests.dataservice.client.clocks import Clock
-from tests.dataservice.client.scripted import quota
+from tests.dataservice.client.parts.clocks import Clock
+from tests.dataservice.client.parts.scripted import quota
 
 KEYS = tuple(f"ds_{digit * 40}" for digit in "12")
 SLUGS = ("daily", "other.daily")

@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 import orjson
 
-from tests.dataservice.client.clocks import Clock
+from tests.dataservice.client.parts.clocks import Clock
 
 PAGE = 1_000
 DETAIL = 365

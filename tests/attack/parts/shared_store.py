@@ -6,7 +6,7 @@ from pathlib import Path
 
 from dataservice.stores import MemoryStore, SqliteStore, Store
 from dataservice.stores.redis import RedisStore
-from tests.dataservice.client.clocks import Clock
+from tests.dataservice.client.parts.clocks import Clock
 
 
 class SharedStore:

@@ -25,7 +25,7 @@ from tests.attack.services import cells
 from tests.attack.services.cells import CELLS, Cell, Verdict
 from tests.attack.services.revisions import invented
 from tests.attack.services.world import FIRST_DAY, LATER_DAY, URL, Databases, World, noon, world_of
-from tests.dataservice.client.clocks import Clock
+from tests.dataservice.client.parts.clocks import Clock
 from udfs.engine.session import Session
 
 

@@ -7,7 +7,7 @@ import pytest
 from addin.protocol.batch import Batches
 from addin.protocol.response_cache import ResponseCache
 from dataservice.client.fair_timeout import FairTimeout
-from tests.dataservice.client.scripted import Scripted, answer, signal
+from tests.dataservice.client.parts.scripted import Scripted, answer, signal
 from udfs.engine.session import Session
 
 STOOD_STILL_S = 60.0

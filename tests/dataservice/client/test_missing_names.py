@@ -5,8 +5,8 @@ import pytest
 from dataservice.client import HistoryResource, SignalResource
 from dataservice.errors import NotFoundError
 from dataservice.stores import MemoryStore
-from tests.dataservice.client.clocks import Clock
-from tests.dataservice.client.scripted import Scripted, answer, refusal, signal
+from tests.dataservice.client.parts.clocks import Clock
+from tests.dataservice.client.parts.scripted import Scripted, answer, refusal, signal
 from tests.dataservice.client.test_sharing import open_store  # noqa: F401  a fixture
 from tests.dataservice.stores.stores import redis_url  # noqa: F401  a fixture
 

@@ -9,8 +9,8 @@ from dataservice.client import HistoryResource, IndicesResource, SignalResource,
 from dataservice.errors import DataServiceError, MalformedAnswerError
 from dataservice.stores import MemoryStore
 from tests.attack.client.truth import attack
-from tests.dataservice.client.clocks import Clock
-from tests.dataservice.client.scripted import Scripted, answer, page, quota, refusal
+from tests.dataservice.client.parts.clocks import Clock
+from tests.dataservice.client.parts.scripted import Scripted, answer, page, quota, refusal
 
 FIRST = date(2018, 1, 1)
 WIRE = [{"id": "1", "kind": "news", "published_at": "2026-08-16T00:00:00Z"}]

@@ -16,7 +16,7 @@ from dataservice.client import (
     WireResource,
 )
 from dataservice.errors import ConnectionFailedError
-from tests.dataservice.client.clocks import Clock, ShiftedClock
+from tests.dataservice.client.parts.clocks import Clock, ShiftedClock
 
 RESOURCES = [CatalogueResource(), IndicesResource(), CurrentsResource(), WireResource(), HistoryResource("us-cpi")]
 

@@ -11,7 +11,7 @@ from dataservice.errors import BudgetError
 from dataservice.server import create_app
 from dataservice.server.variants import Variant, VariantMiddleware
 from dataservice.stores import MemoryStore
-from tests.dataservice.client.clocks import Clock
+from tests.dataservice.client.parts.clocks import Clock
 
 DIFFERENT = [
     ("start=excluded", "start"),

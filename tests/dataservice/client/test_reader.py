@@ -18,8 +18,8 @@ from dataservice.client import (
 )
 from dataservice.errors import NotFoundError
 from dataservice.stores import Entry, MemoryStore, SqliteStore
-from tests.dataservice.client.clocks import Clock
-from tests.dataservice.client.scripted import Scripted, answer, refusal, signal
+from tests.dataservice.client.parts.clocks import Clock
+from tests.dataservice.client.parts.scripted import Scripted, answer, refusal, signal
 
 SIGNAL = SignalResource("us-cpi")
 

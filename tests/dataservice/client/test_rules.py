@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from dataservice.client import Answer, AsyncClient, SignalResource, Source
 from dataservice.errors import DataServiceError
 from dataservice.stores import MemoryStore
-from tests.dataservice.client.clocks import Clock
-from tests.dataservice.client.scripted import Scripted, answer, refusal, signal
+from tests.dataservice.client.parts.clocks import Clock
+from tests.dataservice.client.parts.scripted import Scripted, answer, refusal, signal
 
 TTL_S = 900.0
 MOODS = {

@@ -9,8 +9,8 @@ import pytest
 from dataservice.client import AsyncClient, Client, IndicesResource, SignalResource
 from dataservice.errors import DataServiceError
 from dataservice.stores import SqliteStore
-from tests.dataservice.client.clocks import Clock
-from tests.dataservice.client.scripted import KEY, Scripted, answer, refusal
+from tests.dataservice.client.parts.clocks import Clock
+from tests.dataservice.client.parts.scripted import KEY, Scripted, answer, refusal
 
 SECRET = KEY[3:]
 

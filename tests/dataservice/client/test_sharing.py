@@ -12,8 +12,8 @@ from dataservice.client.single_flight import LEASE_S
 from dataservice.errors import DeadlineExceededError, TierError
 from dataservice.stores import MemoryStore, SqliteStore
 from dataservice.stores.redis import RedisStore
-from tests.dataservice.client.clocks import Clock
-from tests.dataservice.client.scripted import KEY, URL, Scripted, answer, signal
+from tests.dataservice.client.parts.clocks import Clock
+from tests.dataservice.client.parts.scripted import KEY, URL, Scripted, answer, signal
 from tests.dataservice.stores.stores import redis_url  # noqa: F401  a fixture
 
 READER = """

@@ -4,8 +4,8 @@ import asyncio
 from datetime import date
 
 from dataservice.client import PostsResource, WireResource
-from tests.dataservice.client.clocks import Clock
-from tests.dataservice.client.scripted import Scripted, answer
+from tests.dataservice.client.parts.clocks import Clock
+from tests.dataservice.client.parts.scripted import Scripted, answer
 
 TICKERS = [f"T{number}" for number in range(30)]
 SINCE = date(2026, 8, 10)

@@ -7,8 +7,8 @@ from pathlib import Path
 import dataservice.cache
 from dataservice.client import HistoryResource, IndicesResource, SignalResource, Source
 from dataservice.stores import SqliteStore
-from tests.dataservice.client.clocks import Clock
-from tests.dataservice.client.scripted import Scripted, answer
+from tests.dataservice.client.parts.clocks import Clock
+from tests.dataservice.client.parts.scripted import Scripted, answer
 
 OLD_FILE = Path(__file__).parent / "data" / "shelf-1.sqlite"
 """A signal, a quarter of its history and the indices, fetched at the clock's first second with three requests."""

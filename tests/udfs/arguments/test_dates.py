@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from dataservice.client.contract.dates import Back, ToDate, months_before
 from dataservice.client.contract.windows import utc_day
-from tests.udfs.refusals import refusal_of
+from tests.udfs.parts.refusals import refusal_of
 from udfs.arguments.dates import Day, Last, Max, SinceDay, Start, first_day, since_moment
 from udfs.cells import serial
 from udfs.errors import ArgumentError

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.udfs.refusals import refusal_of
+from tests.udfs.parts.refusals import refusal_of
 from udfs.arguments.dates import Day, Start
 from udfs.arguments.kinds import Choice, Count, Flag, Names, Number, Text, is_blank, matrix_of, shown
 from udfs.errors import ArgumentError

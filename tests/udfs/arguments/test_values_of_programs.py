@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import udfs
-from tests.udfs.asking import session_on
+from tests.udfs.parts.asking import session_on
 from udfs import REGISTRY
 from udfs.arguments.dates import Day, Start
 from udfs.arguments.kinds import Count, Flag, Names, Number, Text

@@ -10,9 +10,9 @@ import httpx
 from dataservice.client import AsyncClient
 from dataservice.client.archive.archive import Archive
 from dataservice.stores import SqliteStore
-from tests.dataservice.client.clocks import Clock
-from tests.udfs.asking import KEY, session_on
+from tests.dataservice.client.parts.clocks import Clock
 from tests.udfs.engine.test_mixed_workbook import NOON, RESOURCES, SLUGS, WORKBOOK
+from tests.udfs.parts.asking import KEY, session_on
 from udfs.cells import CellError
 from udfs.engine.session import Call, Session
 

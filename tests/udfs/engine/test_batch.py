@@ -6,7 +6,7 @@ import pytest
 
 from dataservice.client import HistoryResource, IndicesResource, SignalResource
 from dataservice.errors import ConnectionFailedError, NotFoundError
-from tests.udfs.reader import NOW, TTL_S, MemoryReader, answered
+from tests.udfs.parts.reader import NOW, TTL_S, MemoryReader, answered
 from udfs.engine import batch
 from udfs.engine.batch import Run
 from udfs.engine.effects import EVER, FRESH, gather, have, in_memory, need, need_all

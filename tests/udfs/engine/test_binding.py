@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.udfs.asking import session_on
+from tests.udfs.parts.asking import session_on
 from udfs import REGISTRY, Call
 from udfs.arguments.parameters import CACHED_CHARACTERS
 from udfs.engine.binding import Bindings, EqualCalls

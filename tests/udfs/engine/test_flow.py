@@ -8,8 +8,8 @@ from dataservice.client import AsyncClient, SignalResource
 from dataservice.client.cache.decoded import MemoryCache
 from dataservice.client.single_flight import LEASE_S
 from dataservice.stores import MemoryStore, SqliteStore
-from tests.dataservice.client.clocks import Clock
-from tests.dataservice.client.scripted import Scripted, answer, signal
+from tests.dataservice.client.parts.clocks import Clock
+from tests.dataservice.client.parts.scripted import Scripted, answer, signal
 from udfs.engine.session import Call, Session
 
 US_CPI = "/v1/signals/us-cpi?history=365"

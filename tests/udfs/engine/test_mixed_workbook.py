@@ -5,7 +5,7 @@ from itertools import islice, product
 import pandas as pd
 
 from tests.embedded import SAMPLE_AS_OF
-from tests.udfs.asking import session_on
+from tests.udfs.parts.asking import session_on
 from udfs.cells import CellError
 from udfs.engine.session import Call
 

@@ -6,7 +6,7 @@ import pytest
 
 from addin.protocol.encoding import encode, encode_error
 from dataservice.client import CatalogueResource, Doubt, SignalResource
-from tests.udfs.reader import NOW, MemoryReader, answered
+from tests.udfs.parts.reader import NOW, MemoryReader, answered
 from udfs.engine.batch import Batch
 from udfs.engine.effects import gather, have_instead, need
 from udfs.engine.following import Reporter

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 import udfs
-from tests.udfs.asking import Canned, session_on
+from tests.udfs.parts.asking import Canned, session_on
 from udfs import Call
 from udfs.cells import CellError, ErrorCode
 from udfs.engine.run import Run

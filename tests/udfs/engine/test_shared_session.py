@@ -7,8 +7,8 @@ import threading
 import pytest
 
 import udfs
-from tests.udfs.asking import session_on
-from tests.udfs.programs import User
+from tests.udfs.parts.asking import session_on
+from tests.udfs.parts.programs import User
 from udfs.engine.shared_session import SharedSession
 from udfs.errors import NoDataError
 

@@ -7,9 +7,9 @@ import pytest
 
 from dataservice.client import AsyncClient
 from dataservice.stores import SqliteStore
-from tests.dataservice.client.clocks import Clock
-from tests.dataservice.client.scripted import Scripted, answer, refusal, signal
-from tests.udfs.asking import session_on
+from tests.dataservice.client.parts.clocks import Clock
+from tests.dataservice.client.parts.scripted import Scripted, answer, refusal, signal
+from tests.udfs.parts.asking import session_on
 from udfs.cells import cells_of
 from udfs.engine.session import Call, Session
 

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from tests.udfs.reader import MemoryReader
+from tests.udfs.parts.reader import MemoryReader
 from udfs.engine.batch import Batch, Run, needed
 from udfs.engine.effects import STEPS_A_TURN, gather
 

@@ -1,6 +1,6 @@
 """CODEX and CODEX_POST: posts, and what they cite as far as the key may read it."""
 
-from tests.udfs.asking import Canned, cells, records, session_on
+from tests.udfs.parts.asking import Canned, cells, records, session_on
 from udfs.cells import CellError, ErrorCode
 
 CITED = {"wire_item_id": "w2", "citation_number": 2, "quoted_text": None, "page": 7}

@@ -5,7 +5,7 @@ from datetime import UTC, date, datetime, timedelta
 import numpy as np
 import pytest
 
-from tests.udfs.asking import Canned
+from tests.udfs.parts.asking import Canned
 from udfs.cells import CellError
 from udfs.engine.session import Session
 
@@ -162,7 +162,7 @@ async def test_13_an_exponential_mean_does_not_depend_on_the_window():
 
 
 async def test_34_a_series_that_begins_inside_the_window_is_not_looked_for_before_it(service):
-    from tests.udfs.asking import session_on
+    from tests.udfs.parts.asking import session_on
 
     noon = datetime(2026, 8, 31, 12, tzinfo=UTC).timestamp()
     async with session_on(service, clock=lambda: noon) as session:

@@ -1,6 +1,6 @@
 """CURRENT and CURRENTS: scores that may be blank, rows in order, all from one request."""
 
-from tests.udfs.asking import Canned, cells, records, session_on
+from tests.udfs.parts.asking import Canned, cells, records, session_on
 from udfs.cells import CellError, ErrorCode
 
 HOSTILE = [

@@ -2,7 +2,7 @@
 
 from dataservice.client import AsyncClient
 from dataservice.models import Post
-from tests.udfs.asking import Canned, cells, records, session_on
+from tests.udfs.parts.asking import Canned, cells, records, session_on
 from udfs.cells import ErrorCode
 from udfs.engine.session import Session
 from udfs.functions.explain import LOCKED, Subject, posts_citing

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.udfs.asking import Canned, cells, records, session_on
+from tests.udfs.parts.asking import Canned, cells, records, session_on
 from udfs.cells import CellError, ErrorCode
 from udfs.functions.indices import component_table, weight_of
 

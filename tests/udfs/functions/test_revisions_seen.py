@@ -5,7 +5,7 @@ from datetime import UTC, date, datetime, time
 from dataservice.client import AsyncClient
 from dataservice.server import DailySample
 from tests.embedded import SAMPLE_AS_OF
-from tests.udfs.asking import cells
+from tests.udfs.parts.asking import cells
 from udfs.cells import cells_of
 from udfs.engine.session import Call, Session
 from udfs.errors import CellError

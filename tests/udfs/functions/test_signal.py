@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from dataservice.client import SignalDetail
 from dataservice.client.contract.requests import OBSERVATIONS_LIMIT
 from dataservice.models import Signal
-from tests.udfs.asking import Canned, cells, session_on
-from tests.udfs.series import observations
+from tests.udfs.parts.asking import Canned, cells, session_on
+from tests.udfs.parts.series import observations
 from udfs.cells import CellError, ErrorCode
 from udfs.engine.session import Call
 from udfs.timeseries.loader import block_around, latest

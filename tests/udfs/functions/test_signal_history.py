@@ -6,8 +6,8 @@ import pandas as pd
 import pytest
 
 from tests.embedded import SAMPLE_AS_OF
-from tests.udfs.asking import Canned, cells, session_on
-from tests.udfs.series import real
+from tests.udfs.parts.asking import Canned, cells, session_on
+from tests.udfs.parts.series import real
 from udfs.cells import CellError, ErrorCode, Table
 from udfs.engine.session import Call, Session
 

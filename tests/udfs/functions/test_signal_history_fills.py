@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from tests.embedded import SAMPLE_AS_OF
-from tests.udfs.asking import session_on
+from tests.udfs.parts.asking import session_on
 
 NOON = pd.Timestamp(SAMPLE_AS_OF, tz="UTC").timestamp() + 12 * 3600
 MONTHLY, DAILY = "us-cpi", "eia.wti.spot"

@@ -1,7 +1,7 @@
 """SIGNALS: the catalogue, searched on the spot; one fetch a day serves every search."""
 
 from dataservice.client import AsyncClient
-from tests.udfs.asking import Canned, cells, session_on
+from tests.udfs.parts.asking import Canned, cells, session_on
 from udfs.cells import CellError, ErrorCode
 from udfs.engine.session import Session
 

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.udfs.asking import Canned, cells, session_on
+from tests.udfs.parts.asking import Canned, cells, session_on
 from udfs.cells import ErrorCode
 from udfs.functions.spark import BLOCKS, spark
 

@@ -4,9 +4,9 @@ from datetime import UTC, datetime
 
 from dataservice.client import AsyncClient
 from dataservice.stores import SqliteStore
-from tests.dataservice.client.clocks import Clock
-from tests.dataservice.client.scripted import Scripted, page
-from tests.udfs.asking import Canned, cells, session_on
+from tests.dataservice.client.parts.clocks import Clock
+from tests.dataservice.client.parts.scripted import Scripted, page
+from tests.udfs.parts.asking import Canned, cells, session_on
 from udfs.cells import CellError, ErrorCode
 from udfs.engine.session import Call, Session
 

@@ -9,8 +9,8 @@ import pytest
 
 import udfs
 from dataservice.client import AsyncClient
-from tests.dataservice.client.clocks import Clock
-from tests.udfs.asking import KEY, cells
+from tests.dataservice.client.parts.clocks import Clock
+from tests.udfs.parts.asking import KEY, cells
 from udfs.engine.session import Call, Session
 
 SLUG = "us-cpi"

@@ -1,7 +1,7 @@
 """WIRE: newest first, filtered by the service and then on the spot."""
 
 from dataservice.client import AsyncClient
-from tests.udfs.asking import Canned, cells, session_on
+from tests.udfs.parts.asking import Canned, cells, session_on
 from udfs.cells import CellError, ErrorCode
 from udfs.engine.session import Session
 

@@ -4,7 +4,7 @@ import pytest
 
 from dataservice.client import Catalogue, CatalogueResource, SignalDetail, SignalResource
 from dataservice.models import Signal
-from tests.udfs.reader import NOW, MemoryReader, answered
+from tests.udfs.parts.reader import NOW, MemoryReader, answered
 from udfs.engine import batch
 from udfs.engine.batch import Run
 from udfs.errors import NoDataError

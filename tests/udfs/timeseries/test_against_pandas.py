@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.udfs.asking import session_on
-from tests.udfs.series import real
+from tests.udfs.parts.asking import session_on
+from tests.udfs.parts.series import real
 from udfs.engine.session import Call
 from udfs.timeseries.resample import Agg
 

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.udfs.series import observations, series
+from tests.udfs.parts.series import observations, series
 from udfs.timeseries.alignment import by_day, filled, row_times
 from udfs.timeseries.frequency import Freq
 from udfs.timeseries.options import Align, Fill

@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.udfs.series import series
+from tests.udfs.parts.series import series
 from udfs.timeseries.rhythm import STALE_DAYS
 from udfs.timeseries.spans import anchor_days, base_positions
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from dataservice.client import HistoryResource, SignalDetail
 from dataservice.models import Observation, Signal
-from tests.udfs.series import observations, series
+from tests.udfs.parts.series import observations, series
 from udfs.timeseries.compute import Ending, series_of_table
 from udfs.timeseries.coverage import Known, Window, recent, which_resource
 from udfs.timeseries.frequency import Freq, Unit, period_start

@@ -3,8 +3,8 @@
 from datetime import date
 
 from dataservice.client import HistoryResource, SignalResource
-from tests.udfs.reader import NOW, TTL_S, MemoryReader, answered
-from tests.udfs.series import observations, shown
+from tests.udfs.parts.reader import NOW, TTL_S, MemoryReader, answered
+from tests.udfs.parts.series import observations, shown
 from udfs.engine import batch
 from udfs.engine.run import Run
 from udfs.timeseries.coverage import Window

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.udfs.refusals import refusal_of
+from tests.udfs.parts.refusals import refusal_of
 from udfs.errors import ArgumentError
 from udfs.timeseries.pipeline import Chain, Chains, lead_of, text_of
 from udfs.timeseries.spans import Lead, Span

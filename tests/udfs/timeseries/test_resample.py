@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.udfs.series import observations, real, series, shown
+from tests.udfs.parts.series import observations, real, series, shown
 from udfs.timeseries.frequency import Freq, all_periods, period_start
 from udfs.timeseries.resample import Agg, known_only, resampled
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.udfs.asking import session_on
+from tests.udfs.parts.asking import session_on
 from udfs.engine.session import Call
 
 SHEET = [

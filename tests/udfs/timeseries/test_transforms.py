@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.udfs.series import observations, real, series, shown
+from tests.udfs.parts.series import observations, real, series, shown
 from udfs.errors import ArgumentError
 from udfs.timeseries.pipeline import Chain
 from udfs.timeseries.rhythm import Rhythm, rhythm_of

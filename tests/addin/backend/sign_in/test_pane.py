@@ -5,8 +5,8 @@ import re
 import httpx
 
 from tests.addin.backend.sign_in.identity_provider import CLIENT_SECRET, backend_with_sign_in, provider
-from tests.addin.excel.panes import opened
-from tests.addin.excel.stand_in import OFFICE
+from tests.addin.excel.parts.panes import opened
+from tests.addin.excel.parts.stand_in import OFFICE
 
 # Excel opens the address in a window, and hands on what its last page tells.
 DIALOG = """

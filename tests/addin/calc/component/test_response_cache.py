@@ -1,5 +1,8 @@
-"""The cache answers recalculations for as long as each answer allows."""
+"""The cache answers recalculations for as long as each answer allows, by a clock that counts the hours of sleep."""
 
+import pytest
+
+from addin.calc.component.clock import PassedTime
 from addin.calc.component.response_cache import CALL_BYTES, HOLD_S, MAX_BYTES, ResponseCache
 from addin.calc.component.values import Answer
 
@@ -75,3 +78,23 @@ def test_an_answer_that_is_replaced_is_counted_once():
         cache.put(CPI, Answer(text, 900.0))
     cache.put(("SIGNAL", "us-10y"), Answer(1.0, 900.0))
     assert cache.get(CPI) is not None
+
+
+@pytest.mark.parametrize(
+    ("steps", "passed"),
+    [
+        ([(5, 5)], 5),
+        ([(1, 8 * 3600)], 8 * 3600),
+        ([(10, -3600), (10, 10)], 20),
+        ([(0, -5)], 0),
+        ([(1, 3600), (1, -3600)], 3601),
+    ],
+)
+def test_each_step_is_the_longer_of_both_clocks(steps, passed):
+    awake, on_the_wall = [100.0], [1e9]
+    clock = PassedTime(lambda: awake[0], lambda: on_the_wall[0])
+    for step, wall_step in steps:
+        awake[0] += step
+        on_the_wall[0] += wall_step
+        now = clock()
+    assert now == passed

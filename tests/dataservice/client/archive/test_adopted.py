@@ -11,7 +11,7 @@ from dataservice.client import HistoryResource, SignalResource
 from dataservice.errors import NoVintageError
 from dataservice.stores import MemoryStore
 from tests.dataservice.client.archive.test_archive import Service, monthly
-from tests.dataservice.client.clocks import Clock
+from tests.dataservice.client.parts.clocks import Clock
 
 X = SignalResource("x")
 

@@ -13,8 +13,8 @@ from dataservice.client import AsyncClient, HistoryResource, SignalResource
 from dataservice.client.archive.archive import FOLD_PARTS
 from dataservice.errors import NoVintageError
 from dataservice.stores import MemoryStore, SqliteStore
-from tests.dataservice.client.clocks import Clock
-from tests.dataservice.client.scripted import Scripted, answer, page
+from tests.dataservice.client.parts.clocks import Clock
+from tests.dataservice.client.parts.scripted import Scripted, answer, page
 
 DAY_S = 86_400.0
 X = SignalResource("x")

@@ -10,8 +10,8 @@ from dataservice.client import HistoryResource, SignalResource
 from dataservice.client.cache.history import FULL_PULL_S
 from dataservice.client.cache.spans import OVERLAP
 from dataservice.stores import MemoryStore
-from tests.dataservice.client.clocks import Clock
-from tests.dataservice.client.scripted import Scripted, answer, page
+from tests.dataservice.client.parts.clocks import Clock
+from tests.dataservice.client.parts.scripted import Scripted, answer, page
 
 TODAY = date(2026, 8, 17)
 SIZES = (0, 1, 2, 5, 30, 31, 32, 100, 364, 365, 366, 800, 2_000)

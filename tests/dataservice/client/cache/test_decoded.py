@@ -8,7 +8,7 @@ import msgspec
 
 from dataservice.client import Answer, HistoryResource, IndicesResource, SignalResource, Source, WireResource
 from dataservice.client.cache.decoded import ANSWER_BYTES, MemoryCache
-from tests.dataservice.client.scripted import Scripted, quota
+from tests.dataservice.client.parts.scripted import Scripted, quota
 
 
 def found(value: object = None) -> Answer:

@@ -11,8 +11,8 @@ from dataservice.client import AsyncClient, HistoryResource, SignalResource
 from dataservice.errors import DataServiceError, ServerFailedError
 from dataservice.observations import Observations
 from dataservice.stores import MemoryStore, SqliteStore
-from tests.dataservice.client.clocks import Clock
-from tests.dataservice.client.scripted import Scripted, answer, page, refusal
+from tests.dataservice.client.parts.clocks import Clock
+from tests.dataservice.client.parts.scripted import Scripted, answer, page, refusal
 
 WTI = HistoryResource("eia.wti.spot")
 X = HistoryResource("x")

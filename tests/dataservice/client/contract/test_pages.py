@@ -7,7 +7,7 @@ import pytest
 from dataservice.client import AsyncClient, Client
 from dataservice.errors import NotFoundError
 from dataservice.stores import SqliteStore
-from tests.dataservice.client.scripted import Scripted, answer
+from tests.dataservice.client.parts.scripted import Scripted, answer
 
 
 async def test_the_catalogue_comes_page_by_page(sample_service):

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dataservice.client.contract.completeness.evidence import AskedDays, Evidence
 from dataservice.client.contract.decode import CataloguePage, ObservationsPage, observations_page
-from dataservice.client.contract.evidence import AskedDays, Evidence
 from dataservice.client.contract.paging import Pulled, fewest, next_offset, pages_for
 from dataservice.client.contract.windows import Window
 from dataservice.errors import MalformedAnswerError

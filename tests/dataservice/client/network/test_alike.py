@@ -9,8 +9,8 @@ from dataservice.client import HistoryResource, SignalResource
 from dataservice.client.contract.requests import Endpoint
 from dataservice.client.network.alike import PATIENCE, PATIENCE_WHERE_ANSWERED, TRY_AGAIN_S, EndedAlike
 from dataservice.errors import DataServiceError, MalformedAnswerError, RejectedError, TierError, UnavailableError
-from tests.dataservice.client.clocks import Clock
-from tests.dataservice.client.scripted import Scripted, answer, quota, refusal, signal
+from tests.dataservice.client.parts.clocks import Clock
+from tests.dataservice.client.parts.scripted import Scripted, answer, quota, refusal, signal
 
 UNDER_WAY = 32  # asked for before the first answers are read
 SIGNALS = [f"s{number}" for number in range(100)]

@@ -8,8 +8,8 @@ import pytest
 
 from dataservice.client import CatalogueResource, HistoryResource, SignalResource
 from dataservice.errors import DataServiceError, MalformedAnswerError, TooManyPagesError, UnavailableError
-from tests.dataservice.client.clocks import Clock
-from tests.dataservice.client.scripted import Scripted, answer, quota, signal
+from tests.dataservice.client.parts.clocks import Clock
+from tests.dataservice.client.parts.scripted import Scripted, answer, quota, signal
 
 SIGNAL = SignalResource("us-cpi")
 

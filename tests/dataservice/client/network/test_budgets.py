@@ -7,8 +7,8 @@ import pytest
 from dataservice.client import Budget, HistoryResource, IndicesResource, SignalResource, State, WireResource
 from dataservice.errors import BudgetError
 from dataservice.stores import MemoryStore
-from tests.dataservice.client.clocks import Clock
-from tests.dataservice.client.scripted import Scripted, answer, signal
+from tests.dataservice.client.parts.clocks import Clock
+from tests.dataservice.client.parts.scripted import Scripted, answer, signal
 
 DAY_S = 86_400
 

@@ -9,7 +9,7 @@ from dataservice.client.contract.requests import first_request
 from dataservice.client.pacing.concurrency import FIRST_ROUND
 from dataservice.errors import AuthenticationError, DataServiceError
 from dataservice.stores import SqliteStore
-from tests.dataservice.client.scripted import Scripted, answer, refusal, signal
+from tests.dataservice.client.parts.scripted import Scripted, answer, refusal, signal
 
 
 def request_of(slug):

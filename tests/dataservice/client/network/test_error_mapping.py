@@ -24,8 +24,8 @@ from dataservice.errors import (
     UnavailableError,
 )
 from dataservice.stores import MemoryStore
-from tests.dataservice.client.clocks import Clock
-from tests.dataservice.client.scripted import URL, Scripted, answer, refusal, signal
+from tests.dataservice.client.parts.clocks import Clock
+from tests.dataservice.client.parts.scripted import URL, Scripted, answer, refusal, signal
 
 SIGNAL = SignalResource("us-cpi")
 

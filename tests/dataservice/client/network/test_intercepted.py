@@ -8,8 +8,8 @@ import pytest
 from dataservice.client import AsyncClient, CatalogueResource, SignalResource
 from dataservice.errors import InterceptedError, MalformedAnswerError, NotFoundError, QuotaExceededError, RejectedError
 from dataservice.stores import MemoryStore
-from tests.dataservice.client.clocks import Clock
-from tests.dataservice.client.scripted import KEY, URL, Scripted, answer, quota, refusal, signal
+from tests.dataservice.client.parts.clocks import Clock
+from tests.dataservice.client.parts.scripted import KEY, URL, Scripted, answer, quota, refusal, signal
 
 PAGE = "<!DOCTYPE html><title>Sign in</title>"
 ADVICE = "sign in to the network or its proxy, or correct the service's address"

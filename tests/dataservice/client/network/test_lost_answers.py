@@ -6,8 +6,8 @@ import pytest
 
 from dataservice.client import AsyncClient, Meter, SignalResource
 from dataservice.errors import ConnectionFailedError, UnavailableError
-from tests.dataservice.client.clocks import Clock
-from tests.dataservice.client.scripted import KEY
+from tests.dataservice.client.parts.clocks import Clock
+from tests.dataservice.client.parts.scripted import KEY
 
 
 async def spent_on(port: int, **options) -> tuple[int, int | None]:

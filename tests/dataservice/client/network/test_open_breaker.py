@@ -16,8 +16,8 @@ from dataservice.client import (
 )
 from dataservice.errors import AuthenticationError, NotFoundError, QuotaExceededError, TierError
 from dataservice.server import running
-from tests.dataservice.client.clocks import Clock
-from tests.dataservice.client.scripted import Scripted, answer, refusal, signal
+from tests.dataservice.client.parts.clocks import Clock
+from tests.dataservice.client.parts.scripted import Scripted, answer, refusal, signal
 
 UNKNOWN_KEY = "ds_" + 40 * "0"
 DAY_S = 86_400

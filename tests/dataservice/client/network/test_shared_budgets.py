@@ -10,8 +10,8 @@ import pytest
 from dataservice.client import AsyncClient, Budget, SignalResource
 from dataservice.errors import BudgetError, DataServiceError
 from dataservice.stores import MemoryStore, SqliteStore
-from tests.dataservice.client.clocks import Clock
-from tests.dataservice.client.scripted import Scripted, answer, signal
+from tests.dataservice.client.parts.clocks import Clock
+from tests.dataservice.client.parts.scripted import Scripted, answer, signal
 
 DAY_S = 86_400
 RESERVE = 100

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from addin.excel.metadata import functions_metadata
-from tests.addin.excel.engine import Engine, engine
-from tests.addin.excel.scripted_backend import fresh
+from tests.addin.excel.parts.engine import Engine, engine
+from tests.addin.excel.parts.scripted_backend import fresh
 from udfs import REGISTRY
 
 __all__ = ["engine"]

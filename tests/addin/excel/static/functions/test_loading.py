@@ -2,7 +2,7 @@
 
 from starlette.responses import JSONResponse
 
-from tests.addin.excel.scripted_backend import echo, fresh
+from tests.addin.excel.parts.scripted_backend import echo, fresh
 
 PENDING = {"pending": True, "fresh_s": 0}
 QUESTION = {"id": 7, "requests": 900, "left": 500, "text": "This needs 900 requests, and only 500 are left this month."}

@@ -3,7 +3,7 @@
 import pytest
 
 from addin.excel.assets import STATIC
-from tests.addin.excel.scripted_backend import fresh
+from tests.addin.excel.parts.scripted_backend import fresh
 
 CLOCK = """() => {
   globalThis.nowMs = 1_000_000;

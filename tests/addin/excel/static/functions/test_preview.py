@@ -2,7 +2,7 @@
 
 import random
 
-from tests.addin.excel.scripted_backend import fresh
+from tests.addin.excel.parts.scripted_backend import fresh
 
 CLOCK = """() => {
   globalThis.nowMs = 1_000_000;

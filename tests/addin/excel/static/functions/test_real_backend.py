@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import httpx
 import pytest
 
-from tests.addin.excel.scripted_backend import HOST
+from tests.addin.excel.parts.scripted_backend import HOST
 
 
 @contextmanager

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.addin.excel.panes import opened, violations
+from tests.addin.excel.parts.panes import opened, violations
 
 LOOKS = {"light": {}, "dark": {"color_scheme": "dark"}, "narrow": {"width": 320}, "wide": {"width": 1100}}
 

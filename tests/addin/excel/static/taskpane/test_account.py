@@ -1,7 +1,7 @@
 """The key, the allowance, the settings."""
 
 from tests.addin.backends import backend_of
-from tests.addin.excel.panes import opened
+from tests.addin.excel.parts.panes import opened
 
 WRONG_KEY = "ds_" + "0" * 40
 

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.addin.backends import backend_of
-from tests.addin.excel.panes import Pane, opened
+from tests.addin.excel.parts.panes import Pane, opened
 
 INDICES = ["INDICES", "slug, name, value, observed_at, category, scale"]
 

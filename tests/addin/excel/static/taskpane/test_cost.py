@@ -3,7 +3,7 @@
 import pytest
 
 from tests.addin.backends import backend_of
-from tests.addin.excel.panes import opened
+from tests.addin.excel.parts.panes import opened
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.addin.excel.panes import Pane, opened
-from tests.addin.excel.stand_in import OFFICE
+from tests.addin.excel.parts.panes import Pane, opened
+from tests.addin.excel.parts.stand_in import OFFICE
 
 CPI = '=DS.SIGNAL("us-cpi")'
 

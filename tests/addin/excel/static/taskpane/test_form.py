@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from tests.addin.backends import backend_of
-from tests.addin.excel.panes import Pane, opened
+from tests.addin.excel.parts.panes import Pane, opened
 from tests.addin.excel.static.taskpane.test_excel import OFFICE
 from udfs import REGISTRY
 from udfs.arguments.options import Options

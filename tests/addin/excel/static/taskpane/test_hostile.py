@@ -3,7 +3,7 @@
 import pytest
 
 from tests.addin.backends import backend_of
-from tests.addin.excel.panes import opened
+from tests.addin.excel.parts.panes import opened
 from tests.embedded import EmbeddedService
 
 SCRIPT = '<script>window.hacked = 1</script><img src=x onerror="window.hacked = 1">'

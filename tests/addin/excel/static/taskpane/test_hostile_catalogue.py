@@ -4,8 +4,8 @@ import orjson
 import pytest
 from openpyxl.formula.tokenizer import Token, Tokenizer
 
-from tests.addin.excel.panes import Pane, opened
-from tests.addin.excel.stand_in import OFFICE
+from tests.addin.excel.parts.panes import Pane, opened
+from tests.addin.excel.parts.stand_in import OFFICE
 
 MARKUP = "<img src=http://evil.example/x onerror='window.hacked = 1'><script>window.hacked = 1</script>"
 ATTACKS = [

@@ -1,6 +1,6 @@
 """The form of a function: formula, cost, preview."""
 
-from tests.addin.excel.panes import opened
+from tests.addin.excel.parts.panes import opened
 
 
 def test_every_function_is_listed_with_its_group(chromium, backend):

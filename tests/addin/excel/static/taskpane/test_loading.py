@@ -3,8 +3,8 @@
 import pytest
 
 from tests.addin.backends import backend_of
-from tests.addin.excel.panes import opened
-from tests.addin.excel.stand_in import OFFICE
+from tests.addin.excel.parts.panes import opened
+from tests.addin.excel.parts.stand_in import OFFICE
 from tests.addin.half_answers import REASONS, half_answers_of, is_told
 
 SLUGS = ["us-cpi", "us-10y", "wb.gold", "btc-usd", "sp-500", "fx.eur-usd", "cboe.vix", "eth-usd"]

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from addin.excel.assets import excel_assets
-from tests.addin.excel.panes import Pane, opened
+from tests.addin.excel.parts.panes import Pane, opened
 from udfs.errors import ErrorKind
 
 

@@ -1,6 +1,6 @@
 """Searching the catalogue, and a signal's card."""
 
-from tests.addin.excel.panes import opened
+from tests.addin.excel.parts.panes import opened
 
 
 def test_opening_the_pane_spends_no_request(chromium, backend, service):

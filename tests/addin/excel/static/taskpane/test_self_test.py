@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.addin.excel.panes import opened
+from tests.addin.excel.parts.panes import opened
 from tests.addin.excel.static.taskpane.test_excel import OFFICE, put
 
 CHECKS = ["value", "date", "spill", "error", "range argument", "defined name", "cancel", "refresh", "freeze"]

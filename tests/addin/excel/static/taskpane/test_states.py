@@ -5,7 +5,7 @@ import re
 import pytest
 
 from tests.addin.backends import backend_of
-from tests.addin.excel.panes import opened
+from tests.addin.excel.parts.panes import opened
 
 WRONG_KEY = "ds_" + "0" * 40
 

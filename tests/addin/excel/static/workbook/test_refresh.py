@@ -7,8 +7,8 @@ import pytest
 from starlette.responses import JSONResponse
 
 from addin.excel.assets import STATIC
-from tests.addin.excel.scripted_backend import fresh
-from tests.addin.excel.stand_in import OFFICE
+from tests.addin.excel.parts.scripted_backend import fresh
+from tests.addin.excel.parts.stand_in import OFFICE
 
 SHEETS = """() => {
   addSheet("Start", { "1,1": "Refresh", "3,0": '=DS.SIGNAL("a")', "4,0": '=DS.SIGNAL("b")', "4,1": "=SUM(A4:A5)" });

@@ -5,7 +5,7 @@ import random
 import pytest
 
 from addin.excel.assets import STATIC
-from tests.addin.excel.stand_in import OFFICE
+from tests.addin.excel.parts.stand_in import OFFICE
 
 FUNCRES = r"'C:\Program Files\Microsoft Office\Root\Office16\LIBRARY\Analysis\FUNCRES.XLAM'!_xldudf_DS_"
 AS_ENTERED = "([namespace, formulas]) => formulas.map(formulasAsEntered(namespace))"

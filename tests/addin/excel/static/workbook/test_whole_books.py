@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from tests.addin.excel.panes import opened
+from tests.addin.excel.parts.panes import opened
 from tests.addin.excel.static.taskpane.test_excel import OFFICE, cell, put
 
 MOST_BYTES = 4_000_000

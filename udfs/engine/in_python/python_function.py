@@ -20,7 +20,7 @@ from udfs.arguments.kinds import Kind
 from udfs.arguments.options import ERR, Option, Options, pairs
 from udfs.arguments.parameters import Parameter
 from udfs.arguments.python_values import plain
-from udfs.engine.labelled import Ranges
+from udfs.engine.in_python.labelled import Ranges
 from udfs.engine.registry import Udf
 from udfs.engine.session import Session
 from udfs.engine.shared_session import OpeningError, shared_session

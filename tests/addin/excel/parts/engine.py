@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from tests.addin.excel.chromium import Chromium, Tab
-from tests.addin.excel.scripted_backend import ENGINE, ScriptedBackend
+from tests.addin.excel.parts.chromium import Chromium, Tab
+from tests.addin.excel.parts.scripted_backend import ENGINE, ScriptedBackend
 
 # What Excel is for the engine: it takes requests, and sends invocations in one message. Results are kept by number.
 BRIDGE = """

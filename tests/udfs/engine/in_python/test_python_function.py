@@ -7,7 +7,7 @@ import pytest
 
 import udfs
 from dataservice.client import AsyncClient
-from tests.udfs.asking import session_on
+from tests.udfs.parts.asking import session_on
 from udfs import REGISTRY
 from udfs.arguments.options import Options
 from udfs.errors import ArgumentError

@@ -9,9 +9,9 @@ import pytest
 
 from dataservice.client import CatalogueResource, HistoryResource, Refresh, SignalResource
 from dataservice.stores import MemoryStore
-from tests.dataservice.client.clocks import Clock
-from tests.dataservice.client.scripted import Scripted, answer, refusal
-from tests.udfs.asking import cells
+from tests.dataservice.client.parts.clocks import Clock
+from tests.dataservice.client.parts.scripted import Scripted, answer, refusal
+from tests.udfs.parts.asking import cells
 from udfs.cells import CellError
 from udfs.engine.session import Call, Session
 

@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 
 from dataservice.client import AsyncClient
-from tests.dataservice.client.clocks import Clock
+from tests.dataservice.client.parts.clocks import Clock
 
 KEY = "ds_" + "0123456789abcdef" * 2 + "01234567"
 URL = "https://data.example"

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dataservice.client.contract.looks import as_known, finest
+from dataservice.client.contract.completeness.looks import as_known, finest
 from dataservice.observations import Observations
 
 FINE = np.array([100.162, 101.337, 99.008, 102.111, 103.519, 98.276])

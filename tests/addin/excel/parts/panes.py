@@ -11,7 +11,7 @@ from playwright.async_api import Locator, Page
 
 from addin.excel.assets import excel_assets
 from tests.addin.backends import RunningBackend
-from tests.addin.excel.chromium import Chromium, Tab
+from tests.addin.excel.parts.chromium import Chromium, Tab
 
 OFFICE_JS = "https://appsforoffice.microsoft.com/**"
 STEP_MS = 15_000

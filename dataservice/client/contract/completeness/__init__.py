@@ -1,0 +1,1 @@
+"""What shows that an answer is whole, what follows it, and which observations of two answers are one."""
