@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from addin.formulas import MAX_FORMULA, Named, Unworkable
-from addin.workbook.calculation.lexer import shape_of
 from addin.workbook.calculation.names import quoted
+from addin.workbook.calculation.reading.lexer import shape_of
 from addin.workbook.ooxml.book import Book
 
 _NAME = re.compile(

@@ -7,19 +7,23 @@ import random
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from datetime import date
+from functools import partial
 from math import inf
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
 import httpx
+import msgspec
 
 from dataservice.client.archive.archive import Archive
 from dataservice.client.archive.vintages import Vintages
 from dataservice.client.cache.answer import DEFAULT_TTL_S, Answer, Miss
 from dataservice.client.cache.answer_cache import AnswerCache
+from dataservice.client.contract import profile as profile_format
 from dataservice.client.contract.dates import DateLike, days_of
 from dataservice.client.contract.evidence import NOTHING_SEEN, Evidence
 from dataservice.client.contract.paging import MAX_PAGES, Pulled
+from dataservice.client.contract.profile import Profile
 from dataservice.client.contract.quota import Quota
 from dataservice.client.contract.requests import can_exist
 from dataservice.client.contract.resources import HistoryResource, IndicesResource, Resource, SignalResource
@@ -35,6 +39,7 @@ from dataservice.client.network.meter import Meter
 from dataservice.client.network.sender import RequestSender
 from dataservice.client.network.transport import MAX_CONNECTIONS, Transport
 from dataservice.client.network.usage import UsageTracker
+from dataservice.client.probe import MOST_REQUESTS, probed
 from dataservice.client.reader import ResourceReader
 from dataservice.client.single_flight import FetchLock
 from dataservice.client.status import Overview, ResourceState
@@ -43,7 +48,7 @@ from dataservice.client.unknown_names import Doubt, UnknownNames
 from dataservice.errors import UnavailableError
 from dataservice.models import Signal
 from dataservice.observations import Observations
-from dataservice.stores import MemoryStore, ResilientStore, Store
+from dataservice.stores import Entry, MemoryStore, ResilientStore, Store
 
 T = TypeVar("T")
 
@@ -307,6 +312,37 @@ class AsyncClient(Endpoints):
             raise UnavailableError("its answers hold no quota headers")
         return seen
 
+    async def probe(self, slug: str | None = None) -> Profile:
+        """Find out how the service answers where the contract leaves it open, in at most 11 requests, and keep that.
+
+        `slug` names a signal to ask about, best a long daily one; without it the first of the catalogue is taken. The
+        client goes by what is found, now and for 30 days. Raises `BudgetError` where 11 requests and the reserve are
+        not left, and `DataServiceError` where nothing answers.
+        """
+        await self.look_up_quota()
+        self._usage.require(MOST_REQUESTS, self._clock())
+        context = self._reader.context()
+        profile = await probed(partial(self._sender.ask_once, context=context), self._clock(), slug)
+        self._reader.evidence.now = profile.evidence
+        if self._cache.scope is not None:
+            entry = Entry(profile_format.encode(profile), profile.made_at)
+            await self._store.put(self._cache.scope + profile_format.profile_name(), entry)
+        return profile
+
+    async def profile(self) -> Profile | None:
+        """The profile that a probe of this service made with this key, if it still holds; no request."""
+        await self._open()
+        return await self._kept_profile()
+
+    async def _kept_profile(self) -> Profile | None:
+        scope = self._cache.scope
+        kept = None if scope is None else await self._store.get(scope + profile_format.profile_name())
+        try:
+            found = None if kept is None else profile_format.decode(kept.payload)
+        except (msgspec.MsgspecError, ValueError):
+            return None
+        return found if found is not None and found.holds(self._clock()) else None
+
     def _set_back(self, seconds: float) -> None:
         """The clock was set back: date anew what it has dated so far, and block nothing until it catches up."""
         self._cache.set_back(seconds)
@@ -322,3 +358,5 @@ class AsyncClient(Endpoints):
                 await self._usage.open(scope)
                 self._sender.pacer.open(scope)
                 self._cache.open(scope)
+                if (profile := await self._kept_profile()) is not None and self._reader.evidence.now == NOTHING_SEEN:
+                    self._reader.evidence.now = profile.evidence

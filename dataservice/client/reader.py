@@ -21,8 +21,8 @@ from dataservice.client.fair_timeout import FairTimeout
 from dataservice.client.fetch import Fetcher
 from dataservice.client.network.call_context import CallContext
 from dataservice.client.network.meter import Meter
-from dataservice.client.network.retry_policy import RetryPolicy
 from dataservice.client.network.sender import RequestSender
+from dataservice.client.pacing.retry_policy import RetryPolicy
 from dataservice.client.single_flight import FetchLock, SingleFlight
 from dataservice.client.unknown_names import Doubt, UnknownNames
 from dataservice.errors import DataServiceError, MalformedAnswerError, NotFoundError, UnavailableError

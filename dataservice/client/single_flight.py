@@ -14,7 +14,7 @@ from dataservice.client.cache.answer import Answer
 from dataservice.client.cache.answer_cache import AnswerCache
 from dataservice.client.contract.resources import HistoryResource, Resource
 from dataservice.client.network.call_context import CallContext
-from dataservice.client.network.limiter import PriorityLimiter
+from dataservice.client.pacing.limiter import PriorityLimiter
 from dataservice.errors import DeadlineExceededError
 from dataservice.stores import Claim, ResilientStore
 

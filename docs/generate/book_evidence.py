@@ -10,7 +10,7 @@ from addin.errors import AddinError
 from addin.workbook.calculation.book_formulas import BookFormula, FormulaReader
 from addin.workbook.calculation.calculation import BookCalculation
 from addin.workbook.calculation.engines import Engines
-from addin.workbook.calculation.shapes import RANDOM, TIMES, Shape
+from addin.workbook.calculation.reading.shapes import RANDOM, TIMES, Shape
 from addin.workbook.ooxml.book import Book
 from addin.workbook.ooxml.package import Package
 from tests.attack.workbooks.excel_books.corpus import is_saved_by_excel

@@ -16,11 +16,11 @@ from collections.abc import Set as AbstractSet
 from pathlib import Path
 from typing import Any
 
-from addin.workbook.calculation.analysis import analysed
 from addin.workbook.calculation.engine.process import DYNAMIC, PLAIN, VALUE, EngineCell, EngineProcess, Kind
-from addin.workbook.calculation.lexer import shape_of
+from addin.workbook.calculation.reading.analysis import analysed
+from addin.workbook.calculation.reading.lexer import shape_of
+from addin.workbook.calculation.reading.shapes import DEPENDS_ON_THE_PROGRAM, RANDOM, Piece, Replacement, Shape, SpillOf
 from addin.workbook.calculation.results import is_lost, to_cell
-from addin.workbook.calculation.shapes import DEPENDS_ON_THE_PROGRAM, RANDOM, Piece, Replacement, Shape, SpillOf
 from docs.generate.book_evidence import judged_in
 from docs.generate.function_cases import compared
 from tests.attack.workbooks.excel_lines.lines import FORMULA, Line, is_right, read_lines, spot_of_name

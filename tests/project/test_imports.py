@@ -15,9 +15,10 @@ EXTRAS = {"authlib", "httpx2", "mcp", "psycopg", "redis"}
 # The modules of each extra.
 NEEDS_MORE = {
     "addin.mcp.server": "mcp",
-    **dict.fromkeys(
-        ("dataservice.cache.redis", "dataservice.stores.redis", "dataservice.stores.redis_address"), "redis"
-    ),
+    "dataservice.cache.redis": "redis",
+    "dataservice.ledger.redis": "redis",
+    "dataservice.stores.redis": "redis",
+    "dataservice.stores.redis_address": "redis",
 }
 # What runs inside LibreOffice's own Python; some of it needs UNO, which is only there.
 INSIDE_CALC = "addin.calc.component."

@@ -6,7 +6,13 @@ from tests.project.files import files_ending, functions, length, lines_matching,
 
 PYTHON = files_ending(".py")
 CODE = files_ending(".py", ".js")
-TESTS = tuple(path for path in PYTHON if path.parts[0] == "tests")
+REAL_TIME = ("tests/attack", "tests/road")
+"""Programs that wait for other processes in real time, and what stands for distance; their short tests do not sleep."""
+TESTS = tuple(
+    path
+    for path in PYTHON
+    if path.parts[0] == "tests" and (path.name.startswith("test_") or not path.as_posix().startswith(REAL_TIME))
+)
 MAX_LINES = 500
 """One idea may need as many. Most files are far shorter, and a class is never cut to fit."""
 USUAL_LINES = 300

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dataservice.client.network.concurrency import FIRST_ROUND, OPENING_GROWTH
+from dataservice.client.pacing.concurrency import FIRST_ROUND, OPENING_GROWTH
 from tests.attack.client.road import LIMITS, closed, limited, lossy, renewed, slowed
 
 

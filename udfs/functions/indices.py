@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 from dataservice.client import IndicesResource
-from dataservice.models import Index
+from dataservice.models import READING_FIELDS, Index
 from udfs.arguments.kinds import Choice, Text
 from udfs.cells import Table, table
 from udfs.engine.decorator import udf
@@ -100,7 +100,10 @@ def _no_reading(index: Index) -> str:
         if isinstance(value, int | float) and not isinstance(value, bool)
     }
     if not numbers:
-        return f"index '{index.slug}' has no reading"
+        told = next((index.extra[name] for name in READING_FIELDS if index.extra.get(name) is not None), None)
+        text = told.get("value") if isinstance(told, Mapping) else told
+        is_told = isinstance(text, str | bool)
+        return f"index '{index.slug}' has no reading{f': {str(text)[:60]!r} is no number' if is_told else ''}"
     told = " or ".join(f"{name} {value:g}" for name, value in list(numbers.items())[:3])
     return f"the reading of index '{index.slug}' may be {told}: name the field"
 

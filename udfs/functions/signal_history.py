@@ -143,14 +143,7 @@ async def SIGNAL_HISTORY(  # noqa: N802 - the id that workbooks store
     asked = _Asked(today, vintage, shown, Ending.of(None if end is None else as_day(end), today))
     columns = shown.columns(slug)
     windows = [window_for(start, end, today, shown, steps, now=now) for _, steps in columns]
-    results = await gather([_column(*each, asked) for each in zip(columns, windows, strict=True)])
-    wider = window_to_fill(windows[0], [each for each in results if isinstance(each, Labelled)], shown)
-    if wider is not None:
-        leads = [replace(wider, lead=window.lead) for window in windows]
-        results = await gather([_looking_back(*each, asked) for each in zip(columns, results, leads, strict=True)])
-    shared = windows_to_share(windows, [each for each in results if isinstance(each, Labelled)], shown)
-    if shared is not None and wider is None:
-        results = await gather([_column(*each, asked) for each in zip(columns, shared, strict=True)])
+    results = await _results(columns, windows, asked)
     failed = [result for result in results if isinstance(result, Exception)]
     if len(failed) == len(results):
         raise failed[0]
@@ -178,6 +171,22 @@ class _Asked:
         if not len(made.shown) and not (len(made.rows) and self.options.fill is Fill.PREV):
             raise no_observations(found, made.starts, window.last)
         return replace(made, asked=name)
+
+
+async def _results(
+    columns: Sequence[tuple[str, Steps]], windows: Sequence[Window], asked: _Asked
+) -> list[Labelled | Exception]:
+    """Each column, or why there is none; looked up further back where rows that others show are computed or filled."""
+    shown = asked.options
+    results = await gather([_column(*each, asked) for each in zip(columns, windows, strict=True)])
+    wider = window_to_fill(windows[0], [each for each in results if isinstance(each, Labelled)], shown)
+    if wider is not None:
+        leads = [replace(wider, lead=window.lead) for window in windows]
+        results = await gather([_looking_back(*each, asked) for each in zip(columns, results, leads, strict=True)])
+    shared = windows_to_share(windows, [each for each in results if isinstance(each, Labelled)], shown)
+    if shared is not None and wider is None:
+        results = await gather([_column(*each, asked) for each in zip(columns, shared, strict=True)])
+    return list(results)
 
 
 async def _column(column: tuple[str, Steps], window: Window, asked: _Asked) -> Labelled:

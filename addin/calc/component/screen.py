@@ -93,6 +93,7 @@ class Screen:
             try:
                 if not self._wake.wait(self._engine.retry_s):
                     if self._engine.is_back():
+                        self._opened.update(self._documents)  # their tables could not be fitted meanwhile
                         self._main.run(self._let_call_again)
                     continue
                 self._wake.clear()

@@ -21,17 +21,32 @@ if TYPE_CHECKING:
 def doctor(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     report: Annotated[Path | None, typer.Option(help="Also write a report for support into this file.")] = None,
+    contract: Annotated[
+        bool, typer.Option("--contract", help="Find out how this service answers what the contract leaves open.")
+    ] = False,
+    signal: Annotated[
+        str | None, typer.Option(help="With --contract: the signal to ask about, best a long daily one.")
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="With --contract: do not ask before the requests.")] = False,
 ) -> None:
     """Check every link from Excel to the service, and say what to do.
 
-    The exit code is 1 when a link is broken. It asks the service for at most one request.
+    The exit code is 1 when a link is broken. It asks the service for at most one request. With --contract it asks at
+    most 11, and says so before: it shows where this service differs from what is documented, and keeps that for the
+    client.
 
     \b
     Examples:
       addin doctor
       addin doctor --json
       addin doctor --report report.md
+      addin doctor --contract --yes
     """
+    if contract:
+        from addin.cli.contract import doctor_contract
+
+        asyncio.run(doctor_contract(yes=yes, as_json=as_json, signal=signal))
+        return
     from addin.cli.autostart.status import autostart_link
     from addin.cli.findings import print_findings
     from addin.cli.output import print_json

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from addin.formulas import Area, Unworkable
-from addin.workbook.calculation.analysis import analysed
 from addin.workbook.calculation.engine.process import DYNAMIC, PLAIN
 from addin.workbook.calculation.influence import Calculation, Influence, Place, SheetArea
-from addin.workbook.calculation.lexer import BRACKETS, TEXT, ShapeReader, area_of
 from addin.workbook.calculation.names import BookNames, quoted
-from addin.workbook.calculation.shapes import Answer, Fixed, Piece, Shape, SpillOf, ThisRow
+from addin.workbook.calculation.reading.analysis import analysed
+from addin.workbook.calculation.reading.lexer import BRACKETS, TEXT, ShapeReader, area_of
+from addin.workbook.calculation.reading.shapes import Answer, Fixed, Piece, Shape, SpillOf, ThisRow
 from addin.workbook.ooxml.book import Book
 from addin.workbook.ooxml.cellformulas import Formula
 from addin.workbook.ooxml.positions import CellIndex

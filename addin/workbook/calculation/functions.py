@@ -12,8 +12,8 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from addin.workbook.calculation.lexer import Token
-from addin.workbook.calculation.shapes import DEPENDS_ON_THE_PROGRAM
+from addin.workbook.calculation.reading.lexer import Token
+from addin.workbook.calculation.reading.shapes import DEPENDS_ON_THE_PROGRAM
 
 _MEASURED = Path(__file__).with_name("functions.json")
 

@@ -16,8 +16,8 @@ import msgspec
 from addin.workbook.calculation.book_formulas import BookFormula, resting_on
 from addin.workbook.calculation.engine_book import EngineBook, cells_of_formula
 from addin.workbook.calculation.influence import Place, by_sheet
-from addin.workbook.calculation.lexer import area_of
-from addin.workbook.calculation.shapes import CallSite, Piece
+from addin.workbook.calculation.reading.lexer import area_of
+from addin.workbook.calculation.reading.shapes import CallSite, Piece
 
 Key = tuple[Place, int]
 """A formula's cell, and the number of the call in it."""

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from addin.formulas import Area, Unworkable
-from addin.workbook.calculation.analysis import analysed
-from addin.workbook.calculation.lexer import HOLE, area_of, shape_of
-from addin.workbook.calculation.shapes import (
+from addin.workbook.calculation.reading.analysis import analysed
+from addin.workbook.calculation.reading.lexer import HOLE, area_of, shape_of
+from addin.workbook.calculation.reading.shapes import (
     Fixed,
     Guard,
     Lookup,

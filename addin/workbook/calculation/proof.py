@@ -17,8 +17,8 @@ from addin.workbook.calculation.engine_book import EngineBook
 from addin.workbook.calculation.engines import Engines
 from addin.workbook.calculation.functions import differs, needs_judge
 from addin.workbook.calculation.influence import Place
-from addin.workbook.calculation.lexer import area_of
-from addin.workbook.calculation.lookups import is_certain
+from addin.workbook.calculation.reading.lexer import area_of
+from addin.workbook.calculation.reading.lookups import is_certain
 from addin.workbook.calculation.results import is_reproduced
 
 ONE_OF_SEVERAL = "it takes one cell of a range, and is no array formula"

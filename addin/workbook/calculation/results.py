@@ -7,7 +7,7 @@ from typing import Any
 
 from addin.workbook.calculation.book_formulas import BookFormula
 from addin.workbook.calculation.functions import all_measured
-from addin.workbook.calculation.shapes import Shape
+from addin.workbook.calculation.reading.shapes import Shape
 from addin.workbook.ooxml.stored import ERROR_CODES
 from udfs.cells import Scalar, serial
 from udfs.errors import CellError, ErrorCode

@@ -12,7 +12,7 @@ from addin.workbook.calculation.engine.process import VALUE
 from addin.workbook.calculation.engine_book import EngineBook
 from addin.workbook.calculation.engines import Engines
 from addin.workbook.calculation.influence import Place, by_sheet
-from addin.workbook.calculation.lexer import area_of
+from addin.workbook.calculation.reading.lexer import area_of
 from addin.workbook.calculation.results import NEAR
 from addin.workbook.ooxml.book import Book
 

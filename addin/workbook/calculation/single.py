@@ -8,16 +8,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from addin.formulas import Area
-from addin.workbook.calculation.analysis import analysed
 from addin.workbook.calculation.book_formulas import BookFormula
 from addin.workbook.calculation.calculation import MAX_PASSES
 from addin.workbook.calculation.engine.process import DYNAMIC, VALUE, EngineFailedError
 from addin.workbook.calculation.engines import Engines
 from addin.workbook.calculation.functions import needs_judge, outside_of_values
-from addin.workbook.calculation.lexer import shape_of
 from addin.workbook.calculation.names import quoted
+from addin.workbook.calculation.reading.analysis import analysed
+from addin.workbook.calculation.reading.lexer import shape_of
+from addin.workbook.calculation.reading.shapes import Replacement
 from addin.workbook.calculation.results import doubt_about, is_reproduced, to_cell
-from addin.workbook.calculation.shapes import Replacement
 from addin.workbook.ooxml.cellformulas import Formula
 from udfs.cells import Scalar
 

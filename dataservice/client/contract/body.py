@@ -16,12 +16,14 @@ class Body(bytes):
     """The unpacked bytes of an answer, which know the headers that came with them."""
 
     headers: Mapping[str, str]
+    status: int
 
     @classmethod
-    def of(cls, content: bytes, headers: Mapping[str, str]) -> Self:
-        """The bytes with these headers."""
+    def of(cls, content: bytes, headers: Mapping[str, str], status: int = 200) -> Self:
+        """The bytes with these headers, and the status that they came with."""
         body = cls(content)
         body.headers = headers
+        body.status = status
         return body
 
 

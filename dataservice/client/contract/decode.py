@@ -149,7 +149,7 @@ def signal_detail(body: bytes) -> SignalDetail:
         told = raw.pop("history", None)
         history = Observations.empty() if told is None else _observations(_history.decode(told))
         fields = {name: msgspec.json.decode(text) for name, text in raw.items()}
-    except msgspec.MsgspecError:
+    except (msgspec.MsgspecError, MalformedAnswerError):
         fields = signal_in(decoded(body))
         history = _dated(*columns_of(_history_in(fields.pop("history", None))))
     found = fields.pop("latest", None)
@@ -180,10 +180,10 @@ def observations_page(body: bytes) -> ObservationsPage:
     """GET /v1/signals/{slug}/observations: the contract does not show its form; see the tables of `forms`."""
     try:
         found = _rows.decode(body)
-    except msgspec.MsgspecError:
+        rows, said = (found, None) if isinstance(found, list) else (found.data, found.pagination)
+        whole = _observations(rows)
+    except (msgspec.MsgspecError, MalformedAnswerError):
         return _page_of_other_form(body)
-    rows, said = (found, None) if isinstance(found, list) else (found.data, found.pagination)
-    whole = _observations(rows)
     said = said or _Pagination()
     left = None if said.total is None else max(0, said.total - said.offset - len(rows))
     link = next_in_link(body)

@@ -16,7 +16,10 @@ import msgspec
 
 from dataservice.errors import MalformedAnswerError, NotFoundError
 
-LISTS = ("data", "observations", "items", "results", "records", "values", "series", "rows")
+LISTS = (
+    *("data", "observations", "items", "results", "records", "values", "series", "rows"),
+    *("signals", "indices", "currents", "posts", "articles", "wire"),
+)
 """What a list of records may stand in."""
 
 TIMES = ("observed_at", "date", "timestamp", "datetime", "time", "period", "day", "ts", "t")

@@ -13,7 +13,7 @@ from dataservice.observations import Observations, Values
 SEVERAL = 4
 """So many values that differ as by rounding are told otherwise; fewer may have been revised."""
 
-MOST = 0.9
+MOST = 0.75
 """The share of them: some may have been revised besides."""
 
 MAX_DECIMALS = 9
@@ -39,7 +39,7 @@ def finest(known: Observations, found: Observations) -> Observations:
     found = _restamped(known, found)
     known_at, found_at = _shared(known, found)
     before, now = known.values[known_at], found.values[found_at]
-    finer = told_alike(before, now) & (_decimals(before) > _decimals(now))
+    finer = told_alike(before, now) & _is_less_exact(now, before)
     if not finer.any():
         return found
     values = found.values.copy()
@@ -54,8 +54,7 @@ def told_alike(before: Values, now: Values) -> Mask:
     if not differ.any():
         return result
     one, other = before[differ], now[differ]
-    alike = _in_four_bytes(one) != _in_four_bytes(other)
-    alike &= one.astype(np.float32) == other.astype(np.float32)
+    alike = _is_in_four_bytes(one, other) | _is_in_four_bytes(other, one)
     if len(one) >= SEVERAL and not alike.all():
         exact, rounded = _decimals(one).max(), _decimals(other).max()
         step = 0.5 * 10.0 ** -min(exact, rounded) * (1 + 1e-9)
@@ -66,9 +65,16 @@ def told_alike(before: Values, now: Values) -> Mask:
     return result
 
 
-def _in_four_bytes(values: Values) -> Mask:
-    whole: Mask = values.astype(np.float32).astype(np.float64) == values
-    return whole
+def _is_in_four_bytes(one: Values, other: Values) -> Mask:
+    """Where `one` is what four bytes keep of `other`: that has more decimals, none of which anybody wrote."""
+    kept = other.astype(np.float32).astype(np.float64)
+    result: Mask = (one == kept) & (_decimals(one) > _decimals(other))
+    return result
+
+
+def _is_less_exact(one: Values, other: Values) -> Mask:
+    rounded = ~_is_in_four_bytes(other, one) & (_decimals(one) < _decimals(other))
+    return _is_in_four_bytes(one, other) | rounded
 
 
 def _decimals(values: Values) -> NDArray[np.int64]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from dataservice.client.contract.resources import Resource
 from dataservice.client.network.meter import Meter
-from dataservice.client.network.retry_policy import RetryPolicy
+from dataservice.client.pacing.retry_policy import RetryPolicy
 
 
 class Progress:

@@ -14,7 +14,7 @@ import msgspec
 from dataservice.client.contract.quota import Quota, remaining_in
 from dataservice.client.contract.requests import Endpoint, Request
 from dataservice.client.network.connection_errors import ProxyAwayError, RefusedError, UnknownHostError, UntrustedError
-from dataservice.client.network.pace import told_gap_s, told_wait_s
+from dataservice.client.pacing.pace import told_gap_s, told_wait_s
 from dataservice.errors import (
     AuthenticationError,
     ConnectionFailedError,

@@ -7,20 +7,21 @@ from collections.abc import Awaitable, Callable
 from itertools import count
 from typing import Any, TypeVar
 
+from dataservice.client.contract.body import Body
 from dataservice.client.contract.quota import requests_at_once
 from dataservice.client.contract.requests import Request
 from dataservice.client.network.breaker import CircuitBreaker
 from dataservice.client.network.call_context import CallContext, Progress
-from dataservice.client.network.concurrency import Concurrency
 from dataservice.client.network.connections import SendWatch
 from dataservice.client.network.error_mapping import Failure, month_spent
-from dataservice.client.network.limiter import PriorityLimiter
 from dataservice.client.network.meter import Meter
-from dataservice.client.network.pacer import Pacer
 from dataservice.client.network.reckoning import Reckoning
 from dataservice.client.network.ticket import Ticket
 from dataservice.client.network.transport import Exchange, Transport
 from dataservice.client.network.usage import UsageTracker
+from dataservice.client.pacing.concurrency import Concurrency
+from dataservice.client.pacing.limiter import PriorityLimiter
+from dataservice.client.pacing.pacer import Pacer
 from dataservice.errors import (
     ConnectionFailedError,
     DataServiceError,
@@ -109,6 +110,13 @@ class RequestSender:
                 return value
         self._note(outcome, request, context)
         raise outcome.error
+
+    async def ask_once(self, request: Request, context: CallContext) -> Body:
+        """Whatever is received, with its status and headers; raises `DataServiceError` where nothing is."""
+        exchange = await self._send(request, context)
+        if exchange.answer is None:
+            raise exchange.outcome.error if isinstance(exchange.outcome, Failure) else MalformedAnswerError("nothing")
+        return exchange.answer
 
     def check(self, request: Request, context: CallContext) -> None:
         """Raise at once what `fetch` would raise before it sent anything."""

@@ -17,7 +17,7 @@ from dataservice.client.network.connection_errors import NoAnswerError
 from dataservice.client.network.connections import Connections, SendWatch
 from dataservice.client.network.credentials import ApiKey
 from dataservice.client.network.error_mapping import Failure, failed_answer, failed_exchange, page_in_place
-from dataservice.client.network.pace import told_wait_s
+from dataservice.client.pacing.pace import told_wait_s
 
 MAX_CONNECTIONS = 64
 """Requests under way at a time: 500 series from 100 ms away take one second."""
@@ -36,12 +36,30 @@ _logger = logging.getLogger("dataservice.client")
 class Exchange:
     """What one request led to: the body of a 200, or a failure; and the quota, where the answer told it."""
 
-    __slots__ = ("is_doubtful", "is_unanswered", "latency_s", "outcome", "quota", "spent", "wait_s", "were_all_taken")
+    __slots__ = (
+        "answer",
+        "is_doubtful",
+        "is_unanswered",
+        "latency_s",
+        "outcome",
+        "quota",
+        "spent",
+        "wait_s",
+        "were_all_taken",
+    )
 
     def __init__(
-        self, outcome: bytes | Failure, quota: Quota | None = None, *, spent: bool, wait_s: float | None = None
+        self,
+        outcome: bytes | Failure,
+        quota: Quota | None = None,
+        *,
+        spent: bool,
+        wait_s: float | None = None,
+        answer: Body | None = None,
     ) -> None:
         self.outcome = outcome
+        self.answer = answer
+        """What was received, whatever its status, if that was received whole."""
         self.quota = quota
         self.is_unanswered = False
         """Whether the connection ended before the first byte of an answer."""
@@ -115,11 +133,13 @@ class Transport:
                 body = b""  # the status says enough
         finally:
             await response.aclose()
+        answer = Body.of(body, headers, status)
         if status == httpx.codes.OK:
             page = page_in_place(request, headers, body)
             self._has_answered |= page is None
             self._doubtful_address = self._doubtful_address if page else ""
-            return Exchange(page or Body.of(body, headers), quota, spent=spent, wait_s=told_wait_s(headers, now))
+            wait_s = told_wait_s(headers, now)
+            return Exchange(page or answer, quota, spent=spent, wait_s=wait_s, answer=answer)
         failure = failed_answer(
             request,
             status,
@@ -131,7 +151,7 @@ class Transport:
             self._doubtful_address,
             has_answered=self._has_answered,
         )
-        return Exchange(failure, quota, spent=spent)
+        return Exchange(failure, quota, spent=spent, answer=answer)
 
     async def _response(self, target: str, watch: SendWatch, *, connect_s: float) -> httpx.Response:
         """The response, its body still to be read; only here the request gets the key: nothing else holds it."""

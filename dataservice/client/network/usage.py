@@ -104,6 +104,15 @@ class UsageTracker:
         # Who is under way has taken a ticket: the count holds them.
         return self._budget.refusal(self.last_told, used_here=self.used_here(now), under_way=0, now=now)
 
+    def require(self, requests: int, now: float) -> None:
+        """Raise `BudgetError` unless so many requests may be sent and the reserve is still left, by what is known."""
+        if (refusal := self.refusal(now)) is not None:
+            raise refusal
+        quota, reserve = self.last_told, self._budget.reserve
+        if quota is not None and quota.remaining - requests < reserve:
+            held = f", and {reserve:,} are held in reserve" if reserve else ""
+            raise BudgetError(f"{quota.remaining:,} requests are left{held}; it may take {requests}")
+
     @property
     def is_unlimited(self) -> bool:
         """Whether there is no budget: then a request may be counted while it waits for its turn."""

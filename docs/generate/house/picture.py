@@ -84,6 +84,7 @@ CLIENT = Card(
     "One answer and one request for each resource.",
     {
         "network": "limits, retries, circuit breaker, budget",
+        "pacing": "how many at a time, how soon after each other",
         "cache": "answers and their freshness, histories",
         "archive": "what was known when",
         "contract": "the service's API as values",

@@ -3,6 +3,7 @@
 //
 // node workbook_model.js PARAMETERS, as JSON: { static, url, counted, configuration, slugs, steps, seed }
 
+require("../../node/sheets.js");
 require("../../node/excel.js");
 
 const given = JSON.parse(process.argv[2]);

@@ -9,6 +9,7 @@ import argparse
 import asyncio
 import itertools
 import random
+import shutil
 import sys
 import tempfile
 from collections import Counter
@@ -17,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from dataservice.client import AsyncClient
-from dataservice.server.variants import SWITCHES
+from dataservice.server.variants import SWITCHES, Variant
 from dataservice.stores import MemoryStore
 from tests.attack.parts.told import Told, conclude
 from tests.attack.services import cells
@@ -36,7 +37,8 @@ class Found:
     verdicts: list[tuple[str, Cell, Verdict, str]] = field(default_factory=list)
     requests: dict[str, int] = field(default_factory=dict)
     invented: list[str] = field(default_factory=list)
-    told_wrong: int = 0
+    deviations: tuple[str, ...] = ()
+    """What a probe named, if there was one."""
 
     def count(self, verdict: Verdict) -> int:
         """How many cells were so."""
@@ -59,7 +61,8 @@ def variants(count: int, seed: int) -> list[dict[str, str]]:
 class Visit:
     """One client of a variant, which is asked in turns."""
 
-    def __init__(self, world: World, found: Found, seed: int) -> None:
+    def __init__(self, world: World, found: Found, seed: int, *, probes: bool = False) -> None:
+        self.probes = probes
         self.world = world
         self.found = found
         self.chance = random.Random(seed)
@@ -70,6 +73,9 @@ class Visit:
         """Cold in one batch; warm; cold one by one in another order; days later in the first client's cache."""
         self._on_day(0)
         async with self._client(self.store) as client:
+            if self.probes:
+                profile = await client.probe()
+                self.found.deviations = tuple(f"{each.question}: {each.found}" for each in profile.deviations)
             await self._together(client, "cold")
             await self._together(client, "warm")
         async with self._client(MemoryStore()) as client:
@@ -113,15 +119,17 @@ class Visit:
         self.found.requests[phase] = len(self.world.asked) - before
 
 
-async def visit(databases: Databases, variant: Mapping[str, str], folder: Path, seed: int) -> Found:
+async def visit(
+    databases: Databases, variant: Mapping[str, str], folder: Path, seed: int, *, probes: bool = False
+) -> Found:
     """What a variant shows to one user."""
     with world_of(databases, variant, folder) as world:
         found = Found(str(world.variant))
-        await Visit(world, found, seed).run()
+        await Visit(world, found, seed, probes=probes).run()
     return found
 
 
-def attack(wanted: Sequence[Mapping[str, str]], seed: int) -> list[Found]:
+def attack(wanted: Sequence[Mapping[str, str]], seed: int, *, probes: bool = False) -> list[Found]:
     """What each variant shows."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -130,7 +138,8 @@ def attack(wanted: Sequence[Mapping[str, str]], seed: int) -> list[Found]:
         for number, variant in enumerate(wanted):
             place = folder / str(number)
             place.mkdir()
-            founds.append(asyncio.run(visit(databases, variant, place, seed + number)))
+            founds.append(asyncio.run(visit(databases, variant, place, seed + number, probes=probes)))
+            shutil.rmtree(place)
             tell(founds[-1])
         return founds
 
@@ -142,6 +151,8 @@ def tell(found: Found) -> None:
     seen = Counter((cell.name, verdict.value, why) for _, cell, verdict, why in found.verdicts if verdict != "right")
     for (name, verdict, why), times in seen.items():
         sys.stdout.write(f"    {verdict} ×{times} {name}: {why[:150]}\n")
+    if found.deviations:
+        sys.stdout.write(f"    named: {'; '.join(found.deviations)[:300]}\n")
     for line in found.invented:
         sys.stdout.write(f"    INVENTED {line}\n")
 
@@ -152,15 +163,19 @@ def main() -> None:
     parser.add_argument("--variants", type=int, default=170)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", nargs="*", help="these variants: end=excluded,page=300")
+    parser.add_argument("--probe", action="store_true", help="find out how each answers first")
     given = parser.parse_args()
     wanted = variants(given.variants, given.seed)
     if given.only is not None:
         wanted = [dict(pair.split("=") for pair in text.split(",")) if text else {} for text in given.only]
-    founds = attack(wanted, given.seed)
+    founds = attack(wanted, given.seed, probes=given.probe)
     right = sum(each.is_right for each in founds)
     silently = sum(each.count(Verdict.WRONG) for each in founds)
     made_up = sum(len(each.invented) for each in founds)
     sys.stdout.write(f"{right} of {len(founds)} all right, {silently} cells silently wrong, {made_up} invented\n")
+    if given.probe:
+        named = sum(bool(found.deviations) for found in founds if found.variant != str(Variant()))
+        sys.stdout.write(f"the probe named something in {named} of {len(founds)}\n")
     conclude(Told(len(founds), wrong=silently + made_up))
 
 

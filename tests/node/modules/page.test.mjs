@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import "../sheets.js";
 import "../excel.js";
 import { ResultCache } from "../../../addin/excel/static/client/result_cache.js";
 import { FunctionsPage } from "../../../addin/excel/static/functions/page.js";

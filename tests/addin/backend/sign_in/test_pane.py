@@ -6,9 +6,7 @@ import httpx
 
 from tests.addin.backend.sign_in.identity_provider import CLIENT_SECRET, backend_with_sign_in, provider
 from tests.addin.excel.panes import opened
-from tests.project.files import PROJECT
-
-OFFICE = PROJECT / "tests/node/excel.js"
+from tests.addin.excel.stand_in import OFFICE
 
 # Excel opens the address in a window, and hands on what its last page tells.
 DIALOG = """
@@ -59,7 +57,7 @@ def test_in_excel_the_session_is_handed_over_from_the_window_that_excel_opens(ch
         httpx.Client(base_url=url, verify=False) as window,
     ):
         session = re.search(r'data-session="([^"]+)"', window.get("/sign-in", follow_redirects=True).text)[1]
-        office = OFFICE.read_text(encoding="utf-8") + DIALOG.replace("SESSION", session)
+        office = OFFICE + DIALOG.replace("SESSION", session)
         with opened(chromium, url, office=office, ignore_https_errors=True) as pane:
             pane.press("Sign in")
             pane.sees("No API key yet")

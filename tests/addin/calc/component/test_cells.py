@@ -165,7 +165,7 @@ def test_a_book_that_counts_days_from_1904_gives_and_gets_its_own_numbers(servic
 
 
 def test_a_hostile_name_is_only_an_unknown_name(service, tmp_path):
-    names = ["=1+1", '=HYPERLINK("http://x")', "'; DROP TABLE x", "<b>&\x01", "x" * 5000, "😀", "a\nb"]
+    names = ["=1+1", '=HYPERLINK("http://x")', "'; DROP TABLE x", "<b>&\x01", "x" * 1000, "😀", "a\nb"]
     sheet = {"A1": "us-cpi", "B1": "=DS.SIGNAL(A1)"}
     for row, name in enumerate(names, 2):
         sheet |= {f"A{row}": f" {name}", f"C{row}": f"=DS.SIGNAL(A{row})"}

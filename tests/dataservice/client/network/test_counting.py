@@ -6,7 +6,7 @@ import pytest
 
 from dataservice.client import SignalResource
 from dataservice.client.contract.requests import first_request
-from dataservice.client.network.concurrency import FIRST_ROUND
+from dataservice.client.pacing.concurrency import FIRST_ROUND
 from dataservice.errors import AuthenticationError, DataServiceError
 from dataservice.stores import SqliteStore
 from tests.dataservice.client.scripted import Scripted, answer, refusal, signal

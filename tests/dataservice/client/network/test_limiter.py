@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from dataservice.client.network.limiter import PriorityLimiter
+from dataservice.client.pacing.limiter import PriorityLimiter
 
 
 async def turns() -> None:

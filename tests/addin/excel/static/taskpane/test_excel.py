@@ -5,9 +5,8 @@ from collections.abc import Iterator
 import pytest
 
 from tests.addin.excel.panes import Pane, opened
-from tests.project.files import PROJECT
+from tests.addin.excel.stand_in import OFFICE
 
-OFFICE = (PROJECT / "tests/node/excel.js").read_text(encoding="utf-8")
 CPI = '=DS.SIGNAL("us-cpi")'
 
 

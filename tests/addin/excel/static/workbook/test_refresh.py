@@ -8,9 +8,7 @@ from starlette.responses import JSONResponse
 
 from addin.excel.assets import STATIC
 from tests.addin.excel.scripted_backend import fresh
-from tests.project.files import PROJECT
-
-FAKE_EXCEL = PROJECT / "tests/node/excel.js"
+from tests.addin.excel.stand_in import OFFICE
 
 SHEETS = """() => {
   addSheet("Start", { "1,1": "Refresh", "3,0": '=DS.SIGNAL("a")', "4,0": '=DS.SIGNAL("b")', "4,1": "=SUM(A4:A5)" });
@@ -22,7 +20,7 @@ SHEETS = """() => {
 @pytest.fixture
 def book(page, scripted):
     """Return the page of a workbook with two sheets of formulas, after Excel has loaded the add-in."""
-    page.add_script(path=FAKE_EXCEL)
+    page.add_script(content=OFFICE)
     page.evaluate(SHEETS)
     page.add_script(url=f"{scripted.url}/refresh.js")
     return page

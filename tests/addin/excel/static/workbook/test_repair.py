@@ -5,9 +5,8 @@ import random
 import pytest
 
 from addin.excel.assets import STATIC
-from tests.project.files import PROJECT
+from tests.addin.excel.stand_in import OFFICE
 
-FAKE_EXCEL = PROJECT / "tests/node/excel.js"
 FUNCRES = r"'C:\Program Files\Microsoft Office\Root\Office16\LIBRARY\Analysis\FUNCRES.XLAM'!_xldudf_DS_"
 AS_ENTERED = "([namespace, formulas]) => formulas.map(formulasAsEntered(namespace))"
 
@@ -15,7 +14,7 @@ AS_ENTERED = "([namespace, formulas]) => formulas.map(formulasAsEntered(namespac
 @pytest.fixture
 def book(page, scripted):
     """Return the page of a workbook without sheets, after Excel has loaded the add-in."""
-    page.add_script(path=FAKE_EXCEL)
+    page.add_script(content=OFFICE)
     page.add_script(url=f"{scripted.url}/refresh.js")
     return page
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from addin.workbook.calculation.engine.cells_file import MAX_EMPTY, as_file
 from addin.workbook.calculation.engine.process import PLAIN, VALUE, EngineProcess, Kind
-from addin.workbook.calculation.lexer import ShapeReader, area_of, shape_of
+from addin.workbook.calculation.reading.lexer import ShapeReader, area_of, shape_of
 
 _SPOTS = st.tuples(st.integers(1, 6), st.integers(1, 5))
 _CONSTANTS = st.one_of(

@@ -11,7 +11,7 @@ from uuid import uuid4
 
 import msgspec
 
-from dataservice.client.network.pace import PROBE_AFTER, Pace, after_refusals, faster
+from dataservice.client.pacing.pace import PROBE_AFTER, Pace, after_refusals, faster
 from dataservice.stores import Entry, ResilientStore
 
 POLL_S = 0.02  # short beside a request

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-from addin.workbook.calculation.shapes import Piece
+from addin.workbook.calculation.reading.shapes import Piece
 
 EXACT_IF = {"VLOOKUP": 3, "HLOOKUP": 3, "MATCH": 2, "LOOKUP": None}
 """The argument with which a lookup finds nothing but the value itself."""

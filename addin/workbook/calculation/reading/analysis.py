@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from addin.workbook.calculation.functions import our_function, our_prefixes, plain_name, spans_all
-from addin.workbook.calculation.lexer import Token, tokens
-from addin.workbook.calculation.lookups import nearest
-from addin.workbook.calculation.parsing import CallNode, Expression, GroupNode, Node, UnreadableError, parsed
-from addin.workbook.calculation.shapes import (
+from addin.workbook.calculation.reading.lexer import Token, tokens
+from addin.workbook.calculation.reading.lookups import nearest
+from addin.workbook.calculation.reading.parsing import CallNode, Expression, GroupNode, Node, UnreadableError, parsed
+from addin.workbook.calculation.reading.shapes import (
     Answer,
     CallSite,
     Fixed,
@@ -23,7 +23,7 @@ from addin.workbook.calculation.shapes import (
     Shape,
     SpillOf,
 )
-from addin.workbook.calculation.simple import comparison, is_simple
+from addin.workbook.calculation.reading.simple import comparison, is_simple
 
 MAX_DIGITS = 15
 """Programs cut a number off after these."""

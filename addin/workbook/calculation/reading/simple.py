@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from addin.workbook.calculation.functions import plain_name
-from addin.workbook.calculation.lexer import Token
-from addin.workbook.calculation.parsing import CallNode, Expression, GroupNode, Node
+from addin.workbook.calculation.reading.lexer import Token
+from addin.workbook.calculation.reading.parsing import CallNode, Expression, GroupNode, Node
 
 _OF_AREAS = frozenset({"SUM", "MIN", "MAX", "COUNT", "AVERAGE"})
 """Functions of whole areas whose results are the same in every line of the truth, from either engine."""

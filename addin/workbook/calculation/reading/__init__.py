@@ -1,0 +1,1 @@
+"""Formulas read: split into tokens, parsed, and told what they do."""

@@ -1,0 +1,399 @@
+"""What each open question of the contract turned out to be, from the answers of a probe: pure functions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, timedelta
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from dataservice.client.contract.body import Body, next_in_link
+from dataservice.client.contract.following import following
+from dataservice.client.contract.forms import TIMES, VALUES, columns_of, decoded, field_of, list_in, signal_in
+from dataservice.client.contract.profile import Finding
+from dataservice.client.contract.quota import quota_in
+from dataservice.client.contract.records import records_in
+from dataservice.client.contract.requests import CATALOGUE_LIMIT, HISTORY_LIMIT, LIST_LIMIT, OBSERVATIONS_LIMIT
+from dataservice.errors import DataServiceError
+from dataservice.models import READING_FIELDS, Current, Index, Post, Signal, WireItem
+from dataservice.observations import Observations
+
+HEADERS = ("x-service-tier", "x-service-ratelimit-cap", "x-service-ratelimit-remaining")
+SHOWN = 60
+READ = "reads it all the same"
+
+
+@dataclass
+class Looks:
+    """The answers of a probe by what they were asked for, and the bounds of the windows."""
+
+    slug: str = ""
+    answers: dict[str, Body] = field(default_factory=dict)
+    bounds: dict[str, tuple[date | None, date | None]] = field(default_factory=dict)
+
+    def content(self, name: str) -> Any:
+        """What an answer says; None where it says nothing that can be read, or was not asked for."""
+        body = self.answers.get(name)
+        if body is None or body.status != 200:
+            return None
+        try:
+            return decoded(body)
+        except DataServiceError:
+            return None
+
+    def rows(self, name: str) -> list[Any] | None:
+        """The rows of a list."""
+        content = self.content(name)
+        try:
+            return None if content is None else list_in(content)[0]
+        except DataServiceError:
+            return None
+
+    def detail(self) -> dict[str, Any]:
+        """The fields of the signal; none where they cannot be read."""
+        try:
+            return signal_in(self.content("detail"))
+        except DataServiceError:
+            return {}
+
+    def series(self, name: str) -> Observations | None:
+        """The observations of a window, or of the detail's history."""
+        rows = self.detail().get("history") if name == "detail" else self.rows(name)
+        try:
+            return Observations.from_columns(*columns_of(rows or []))
+        except (DataServiceError, ValueError):
+            return None
+
+
+def findings(looks: Looks) -> list[Finding]:
+    """A line for each question that the answers settle."""
+    judged = (_refused, _headers, _catalogue, _detail, _form, _paging, _bounds, _defaults, _agreement, _history)
+    found = [finding for judge in judged for finding in judge(looks)]
+    return [*found, *_unknown(looks), *_indices(looks), *_lists(looks)]
+
+
+def _refused(looks: Looks) -> Iterator[Finding]:
+    for name, body in looks.answers.items():
+        if name in ("unknown", "far dates", "rest") or body.status == 200 or (name == "wire" and body.status == 402):
+            continue
+        moved = f" to {body.headers['location'][:SHOWN]}" if "location" in body.headers else ""
+        does = "shows the error and goes on with what it knows"
+        yield Finding(f"the answer about {name}", "200", f"{body.status}{moved}", does, differs=True)
+
+
+def _headers(looks: Looks) -> Iterator[Finding]:
+    body = next(iter(looks.answers.values()))
+    told = [str(body.headers.get(name, "")) for name in HEADERS]
+    is_plain = all(told) and all(text.isdecimal() for text in told[1:]) and " " not in told[0]
+    is_read = quota_in(body.headers, 0.0) is not None
+    does = READ if is_read else "shows no quota"
+    yield Finding("quota headers", "three plain values", " | ".join(told) or "none", does, differs=not is_plain)
+    packing = body.headers.get("content-encoding", "none")
+    yield Finding("packing", "not shown", packing, "unpacks it")
+
+
+def _beside(looks: Looks, name: str) -> Mapping[str, Any]:
+    content = looks.content(name)
+    return content if isinstance(content, Mapping) else {}
+
+
+def _stands_in(looks: Looks, name: str) -> str:
+    """What the records of an answer stand in."""
+    content = looks.content(name)
+    if isinstance(content, list):
+        return "nothing"
+    if not isinstance(content, Mapping):
+        return "no JSON"
+    if isinstance(content.get("data"), list):
+        return "data"
+    if isinstance(content.get("data"), Mapping):
+        return f"data.{next(iter(content['data']), '')}"
+    return next((str(key) for key, value in content.items() if isinstance(value, list)), "no list")
+
+
+def _envelope(looks: Looks, name: str) -> Iterator[Finding]:
+    where = _stands_in(looks, name)
+    yield Finding(f"{name}: stands in", "data", where, READ, differs=where != "data")
+
+
+def _catalogue(looks: Looks) -> Iterator[Finding]:
+    rows = looks.rows("catalogue")
+    if rows is None:
+        return
+    yield from _envelope(looks, "catalogue")
+    said = following(_beside(looks, "catalogue"), b"", len(rows))
+    is_told = said.limit is not None and said.total is not None
+    is_cut = (said.total or 0) > len(rows) < CATALOGUE_LIMIT or said.total == said.limit == len(rows)
+    differs = not is_told or said.limit != CATALOGUE_LIMIT or is_cut
+    told = f"{len(rows)} signals, limit {said.limit}, total {said.total}"
+    does = "asks on until nothing new comes" if differs else "as documented"
+    yield Finding("catalogue: pages", f"limit {CATALOGUE_LIMIT} and the total", told, does, differs=differs)
+    yield from _odd(rows, Signal, "catalogue")
+
+
+def _odd(rows: Sequence[Any], kind: Any, name: str) -> Iterator[Finding]:
+    try:
+        _, odd = records_in(rows, kind)
+    except DataServiceError as error:
+        odd = str(error)
+    if odd:
+        yield Finding(f"{name}: records", "of the documented types", odd, "leaves the odd fields out", differs=True)
+        return
+    texts = [name for row in rows if isinstance(row, Mapping) for name in NUMERIC & row.keys() if _is_text(row[name])]
+    if texts:
+        yield Finding(f"{name}: records", "numbers", f"{texts[0]} is text", READ, differs=True)
+
+
+NUMERIC = frozenset({"importance_score", "momentum_score", "belief_score"})
+
+
+def _is_text(told: Any) -> bool:
+    return isinstance(told, str)
+
+
+def _detail(looks: Looks) -> Iterator[Finding]:
+    content, fields = looks.content("detail"), looks.detail()
+    if not fields:
+        return
+    where = "data" if isinstance(content, Mapping) and isinstance(content.get("data"), Mapping) else "elsewhere"
+    yield Finding("signal: stands in", "data", where, READ, differs=where != "data")
+    latest = fields.get("latest")
+    told = "an observation" if isinstance(latest, Mapping) else "absent" if latest is None else str(latest)[:SHOWN]
+    is_other = not isinstance(latest, Mapping | list)
+    yield Finding("latest", "an observation", told, "takes the newest of the history", differs=is_other)
+    series, rows = looks.series("detail"), fields.get("history")
+    if series is not None and isinstance(rows, list) and len(rows) > 1:
+        is_newest_first = columns_of(rows[:1])[0] > columns_of(rows[-1:])[0]
+        order = "newest first" if is_newest_first else "oldest first"
+        yield Finding("recent history: order", "not shown; oldest first", order, "sorts it", differs=is_newest_first)
+
+
+def _form(looks: Looks) -> Iterator[Finding]:
+    rows = looks.rows("all")
+    if not rows:
+        return
+    yield from _envelope(looks, "all")
+    first = rows[0]
+    if isinstance(first, Mapping):
+        try:
+            fields = field_of(first, TIMES, "the time"), field_of(first, VALUES, "the value")
+            time, value = first[fields[0]], first[fields[1]]
+        except DataServiceError as error:
+            yield Finding("observation: fields", "observed_at and value", str(error)[:SHOWN], "shows it", differs=True)
+            return
+        names, more = " and ".join(fields), [str(name) for name in first if name not in fields]
+        names += f", also {', '.join(more[:3])}" if more else ""
+    else:
+        names, (time, value) = "a pair", (first if isinstance(first, list) and len(first) == 2 else (first, None))
+    is_usual = names == "observed_at and value"
+    yield Finding("observation: fields", "observed_at and value", names, READ, differs=not is_usual)
+    is_time = isinstance(time, str) and len(time) == len("2024-01-01T00:00:00Z") and time.endswith("Z")
+    is_read = looks.series("all") is not None
+    yield Finding("observation: time", "date-time in UTC", str(time)[:SHOWN], _does(is_read), differs=not is_time)
+    values = [columns[1] if isinstance(columns, list) else columns.get(_value_name(first)) for columns in rows]
+    odd = next((each for each in values if not isinstance(each, int | float) or isinstance(each, bool)), None)
+    has_odd = odd is not None or any(each is None for each in values)
+    told = str(odd)[:SHOWN] if odd is not None else "null" if has_odd else str(value)[:SHOWN]
+    yield Finding("observation: value", "a number", told, _does(is_read), differs=has_odd)
+
+
+def _value_name(row: Any) -> str:
+    return field_of(row, VALUES, "the value") if isinstance(row, Mapping) else ""
+
+
+def _does(is_read: bool) -> str:
+    return READ if is_read else "shows the error"
+
+
+def _paging(looks: Looks) -> Iterator[Finding]:
+    first, rest = looks.rows("all"), looks.rows("rest")
+    if first is None:
+        return
+    body = looks.answers["all"]
+    said = following(_beside(looks, "all"), body, len(first))
+    names = [str(name) for name in _beside(looks, "all") if not isinstance(looks.content("all")[name], list)]
+    how = "the Link header" if next_in_link(body) else ", ".join(names) or "nothing"
+    is_usual = names == ["pagination"] and said.total is not None and said.limit is not None
+    does = "as documented" if is_usual else "goes by it, and asks on where nothing shows the end"
+    yield Finding("observations: what follows", "not shown; pagination", how, does, differs=not is_usual)
+    last = looks.answers.get("rest")
+    if last is not None and last.status >= 400:
+        yield Finding("second page", "200", str(last.status), "keeps the first and says so", differs=True)
+    new = len(rest or []) > 1
+    is_page = new or bool(said.more) or (said.total or 0) > len(first)
+    if is_page:
+        size = len(first)
+        differs = size != OBSERVATIONS_LIMIT
+        yield Finding("observations: page", f"{OBSERVATIONS_LIMIT}", str(size), "asks for the next", differs=differs)
+    if new and said.total is not None and said.total <= len(first):
+        told = f"{said.total}, and others follow"
+        yield Finding("observations: total", "not shown; of the window", told, "does not believe it", differs=True)
+
+
+def _bounds(looks: Looks) -> Iterator[Finding]:
+    start, end = looks.bounds.get("window", (None, None))
+    found = looks.series("window")
+    if found is None or start is None or end is None or not len(found):
+        return
+    does = "asks for a day more, and cuts"
+    is_in = found.first_day <= start
+    yield Finding("start", "included", "included" if is_in else "excluded", does, differs=not is_in)
+    is_in = found.last_day >= end
+    yield Finding("end", "included", "included" if is_in else "excluded", does, differs=not is_in)
+    if (refused := looks.answers.get("far dates")) is not None:
+        yield Finding("far dates", "accepted", str(refused.status), "asks from 1900 to 2099", differs=True)
+
+
+def _defaults(looks: Looks) -> Iterator[Finding]:
+    whole, given = looks.series("all"), looks.series("without dates")
+    if whole is not None and given is not None and len(whole) and len(given):
+        is_whole = given.first_day <= whole.first_day
+        told = "everything" if is_whole else f"from {given.first_day} on"
+        yield Finding("without start", "everything", told, "always sends it", differs=not is_whole)
+    tail, recent = looks.series("without end"), looks.series("detail")
+    newest = _newest(looks)
+    if tail is None or not len(tail) or newest is None or len(tail) >= len(looks.rows("all") or []) > 1:
+        return  # or it is no more than a page
+    gap = (newest - tail.last_day).days
+    is_cut = gap > 4 + _step_days(recent)
+    yield Finding(
+        "without end",
+        "everything",
+        f"to {tail.last_day}" if is_cut else "everything",
+        "always sends it",
+        differs=is_cut,
+    )
+    if not is_cut:
+        where = "the detail" if gap > 0 else "the window" if gap < 0 else "both"
+        yield Finding("the newest observation", "in both", where, "takes it from either", differs=gap != 0)
+
+
+def _step_days(series: Observations | None) -> int:
+    if series is None or len(series) < 2:
+        return 1
+    return int(np.median(np.diff(series.times.astype("datetime64[D]")).astype(int)))
+
+
+def _newest(looks: Looks) -> date | None:
+    recent = looks.series("detail")
+    if recent is None:
+        return None
+    if len(recent):
+        return recent.last_day
+    latest = looks.detail().get("latest")
+    try:
+        return Observations.from_columns(*columns_of([latest])).last_day if isinstance(latest, Mapping) else None
+    except (DataServiceError, ValueError):
+        return None
+
+
+def _agreement(looks: Looks) -> Iterator[Finding]:
+    """Whether the detail and a window tell the same observations in the same way."""
+    recent, window = looks.series("detail"), looks.series("without end")
+    if recent is None or window is None or not len(recent) or not len(window):
+        return
+    first, last = max(recent.first_day, window.first_day), min(recent.last_day, window.last_day)
+    one, other = recent.between(first, last), window.between(first, last)
+    missing = np.isnan(other.values).sum() - np.isnan(one.values).sum()
+    one, other = _valued(one), _valued(other)
+    does = "takes it for one observation"
+    if len(one) != len(other):
+        told = f"{len(one)} and {len(other)} rows from {first} to {last}"
+        yield Finding("detail and window", "agree", told, does, differs=True)
+        return
+    if missing:
+        yield Finding("rows without a value", "in both", "in one of them", does, differs=True)
+    if not (one.times == other.times).all():
+        told = f"{one.times[-1]} and {other.times[-1]}"
+        yield Finding("detail and window: times", "agree", told, does, differs=True)
+    differ = one.values != other.values
+    if differ.any():
+        told = f"{one.values[differ][-1]:.15g} and {other.values[differ][-1]:.15g}, {int(differ.sum())} differ"
+        yield Finding("detail and window: values", "agree", told, does, differs=True)
+
+
+def _valued(series: Observations) -> Observations:
+    has_value = ~np.isnan(series.values)
+    return Observations(series.times[has_value], series.values[has_value])
+
+
+def _history(looks: Looks) -> Iterator[Finding]:
+    recent = looks.series("detail")
+    if recent is None:
+        return
+    count = len(recent)
+    if not count:
+        yield Finding("history", f"{HISTORY_LIMIT} observations", "none", "reads windows", differs=True)
+        return
+    whole = looks.series("all")
+    lies_before = whole is not None and len(whole) > 0 and whole.first_day < recent.first_day - timedelta(days=7)
+    span = (recent.last_day - recent.first_day).days
+    if count == HISTORY_LIMIT:
+        told = "observations"
+    elif not lies_before:
+        told = f"not seen: the series has {count}"
+    elif span in range(HISTORY_LIMIT - 5, HISTORY_LIMIT + 2):
+        told = f"days: {count} in {span}"
+    else:
+        told = f"{count} of {HISTORY_LIMIT}"
+    differs = told not in ("observations", f"not seen: the series has {count}")
+    yield Finding("history", "not shown; observations", told, "takes it for no more than it shows", differs=differs)
+
+
+def _unknown(looks: Looks) -> Iterator[Finding]:
+    body = looks.answers.get("unknown")
+    if body is None:
+        return
+    kind = body.headers.get("content-type", "no type").partition(";")[0]
+    told = f"{body.status}, {kind}" if body else f"{body.status}, empty"
+    is_usual = body.status == 404 and kind == "application/json" and bool(body)
+    yield Finding("an unknown signal", "404 with an error", told, "says that there is none", differs=not is_usual)
+
+
+def _indices(looks: Looks) -> Iterator[Finding]:
+    rows = looks.rows("indices")
+    if not rows:
+        return
+    yield from _envelope(looks, "indices")
+    said = following(_beside(looks, "indices"), looks.answers["indices"], len(rows))
+    is_paged = bool(said.more) or (said.total or 0) > len(rows) or bool(said.limit)
+    yield Finding("indices: pages", "all at once", "paged" if is_paged else "all at once", "asks on", differs=is_paged)
+    records, _ = records_in(rows, Index)
+    names = sorted({name for record in records for name in READING_FIELDS if name in record.extra})
+    latest = [record.extra.get("latest") for record in records]
+    is_usual = names == ["latest"] and all(
+        isinstance(each, Mapping) and isinstance(each.get("value"), int | float) for each in latest if each
+    )
+    told = " or ".join(names) or "none of the known names"
+    told = f"{told}: {str(next(filter(None, latest), ''))[:SHOWN]}" if names == ["latest"] and not is_usual else told
+    does = "as documented" if is_usual else "shows it where only one number may be it"
+    yield Finding("an index: reading", "not shown; latest", told, does, differs=not is_usual)
+
+
+def _is_json(body: bytes) -> bool:
+    try:
+        msgspec.json.decode(body)
+    except msgspec.MsgspecError:
+        return False
+    return True
+
+
+def _lists(looks: Looks) -> Iterator[Finding]:
+    kinds: tuple[tuple[str, Any], ...] = (("wire", WireItem), ("almanac", Post), ("currents", Current))
+    for name, kind in kinds:
+        rows = looks.rows(name)
+        if rows is None:
+            continue
+        yield from _envelope(looks, name)
+        yield from _odd(rows, kind, name)
+        if bytes(looks.answers[name]).count(b"NaN") and not _is_json(looks.answers[name]):
+            yield Finding(f"{name}: JSON", "JSON", "NaN, which is none", "takes it for no value", differs=True)
+        if name == "wire":
+            is_cut = 0 < len(rows) < LIST_LIMIT and len(rows) % 50 == 0
+            told = f"{len(rows)} of {LIST_LIMIT} asked for"
+            yield Finding("wire: most items", f"{LIST_LIMIT}", told, "takes it for a part", differs=is_cut)
+        if name == "almanac":
+            yield Finding("almanac", "posts", f"{len(rows)} posts", "asks it for itself", differs=not rows)

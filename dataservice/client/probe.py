@@ -1,0 +1,128 @@
+"""Asks a service what the contract leaves open, in at most eleven requests."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from datetime import date, timedelta
+from functools import partial
+from typing import TypeAlias
+
+from dataservice.client.contract.body import Body
+from dataservice.client.contract.decode import observations_page
+from dataservice.client.contract.evidence import NOTHING_SEEN, OPEN_BOUNDS, Evidence
+from dataservice.client.contract.profile import Profile
+from dataservice.client.contract.questions import Looks, findings
+from dataservice.client.contract.requests import (
+    Endpoint,
+    Request,
+    catalogue_request,
+    first_request,
+    observations_request,
+)
+from dataservice.client.contract.resources import (
+    IndicesResource,
+    PostsResource,
+    SignalResource,
+    WireResource,
+)
+from dataservice.errors import DataServiceError
+
+MOST_REQUESTS = 11
+
+UNKNOWN = "no-such-signal-to-see-what-is-said"
+"""A name that no service has."""
+
+WINDOW = 3
+"""So many observations before the newest of the recent history the window of a few days ends."""
+
+BACK_DAYS = 500
+"""Days before the newest observation from which a window without an end is asked: over a year, and under a page."""
+
+WORKING_DAYS = ("equities", "etf", "fx", "commodities")
+"""Categories whose series have no observations at weekends: of these 365 observations are no 365 days."""
+
+Ask: TypeAlias = Callable[[Request], Awaitable[Body]]
+
+
+async def probed(ask: Ask, now: float, slug: str | None = None) -> Profile:
+    """The profile of the service behind `ask`, found out with the signal `slug`, or one of the catalogue.
+
+    Raises `DataServiceError` where the first answer is none at all.
+    """
+    probe = _Probe(ask)
+    await probe.run(slug)
+    return Profile(now, probe.sent, tuple(findings(probe.looks)), evidence=probe.evidence())
+
+
+class _Probe:
+    """The requests of one probe, each of which rests on the answers before it."""
+
+    def __init__(self, ask: Ask) -> None:
+        self._ask = ask
+        self.looks = Looks()
+        self.sent = 0
+        self._bounds = 0
+
+    async def run(self, slug: str | None) -> None:
+        """Ask everything."""
+        await self._look("catalogue", catalogue_request(0))
+        if self.looks.answers["catalogue"].status in (301, 302, 307, 308):
+            return
+        self.looks.slug = slug or self._some_slug()
+        if self.looks.slug:
+            await self._signal(self.looks.slug)
+        await self._look("unknown", first_request(SignalResource(UNKNOWN)))
+        await self._look("indices", first_request(IndicesResource()))
+        await self._look("wire", first_request(WireResource()))
+        almanac = first_request(PostsResource())
+        await self._look("almanac", Request(Endpoint.ALMANAC, Endpoint.ALMANAC, almanac.params))
+
+    async def _signal(self, slug: str) -> None:
+        await self._look("detail", first_request(SignalResource(slug)))
+        window = partial(observations_request, slug)
+        await self._look("all", window(*OPEN_BOUNDS[0]))
+        if self.looks.answers["all"].status == 400:
+            self._bounds = 1
+            refused = self.looks.answers.pop("all")
+            await self._look("all", window(*OPEN_BOUNDS[1]))
+            self.looks.answers["far dates"] = refused
+        whole, recent = self.looks.series("all"), self.looks.series("detail")
+        if whole is not None and len(whole):
+            await self._look("rest", window(whole.last_day, OPEN_BOUNDS[self._bounds][1]))
+        known = recent if recent is not None and len(recent) > WINDOW + 2 else whole
+        if known is not None and len(known) > WINDOW + 2:
+            days = known[-WINDOW - 3 : -WINDOW].times.astype("datetime64[D]").tolist()
+            await self._look("window", window(days[0], days[-1]), (days[0], days[-1]))
+            first: date = known.last_day - timedelta(days=BACK_DAYS)
+            await self._look("without end", window(first, None))
+        await self._look("without dates", window(None, None))
+
+    async def _look(self, name: str, request: Request, bounds: tuple[date | None, date | None] = (None, None)) -> None:
+        if self.sent >= MOST_REQUESTS:
+            return
+        self.sent += 1
+        self.looks.answers[name] = await self._ask(request)
+        self.looks.bounds[name] = bounds
+
+    def _some_slug(self) -> str:
+        rows = self.looks.rows("catalogue") or []
+        named = [row for row in rows if isinstance(row, dict) and isinstance(row.get("slug"), str)]
+        best = [row for row in named if row.get("category") in WORKING_DAYS]
+        return str((best or named)[0]["slug"]) if named else ""
+
+    def evidence(self) -> Evidence:
+        """What the windows have shown of paging and bounds."""
+        result = Evidence(bounds=self._bounds)
+        known_day = None
+        for name in ("all", "rest", "window"):
+            body = self.looks.answers.get(name)
+            if body is None or body.status != 200:
+                continue
+            try:
+                page = observations_page(body)
+            except DataServiceError:
+                return NOTHING_SEEN
+            asked = known_day if name == "rest" else self.looks.bounds[name][0]
+            result = result.after(page, asked, asked)
+            known_day = page.observations.last_day if len(page.observations) else None
+        return result

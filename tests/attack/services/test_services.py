@@ -1,0 +1,43 @@
+"""A short run over services that answer otherwise where the contract leaves it open."""
+
+import pytest
+
+from tests.attack.services.__main__ import attack, variants
+from tests.attack.services.cells import Verdict
+
+SHORT = [
+    {},
+    {"end": "midnight", "stamps": "evening"},
+    {"page": "997", "more": "unsaid"},
+    {"no-start": "year", "start": "excluded"},
+    {"detail-values": "float32", "detail-stamps": "evening"},
+    {"nulls": "null", "detail-nulls": "left-out"},
+    {"newest": "detail-only", "history": "cap-360"},
+    {"odd-record": "number-words", "slash": "html-404"},
+]
+
+
+@pytest.fixture(scope="module")
+def founds():
+    return attack(SHORT, seed=3)
+
+
+def test_no_cell_is_silently_wrong_and_no_revision_is_made_up(founds):
+    wrong = [(found.variant, each) for found in founds for each in found.verdicts if each[2] is Verdict.WRONG]
+    assert wrong == []
+    assert [line for found in founds for line in found.invented] == []
+
+
+def test_all_of_these_are_all_right(founds):
+    assert [found.variant for found in founds if not found.is_right] == []
+
+
+def test_other_services_cost_no_more_than_twice_what_the_documented_one_does(founds):
+    least = sum(founds[0].requests.values())
+    assert [found.variant for found in founds if sum(found.requests.values()) > 2 * least] == []
+
+
+def test_the_whole_attack_visits_every_switch_alone_and_pairs():
+    wanted = variants(175, seed=1)
+    assert len(wanted) == 175
+    assert sum(len(variant) == 2 for variant in wanted) >= 70

@@ -1,0 +1,120 @@
+"""Other forms of answers than the contract's, a line each; strict where two readings are possible."""
+
+import msgspec
+import pytest
+
+from dataservice.client.contract.body import Body
+from dataservice.client.contract.decode import observations_page, signal_detail, wire
+from dataservice.client.contract.forms import number_of
+from dataservice.errors import MalformedAnswerError, NotFoundError
+
+JSON = msgspec.json.encode
+ROW = {"observed_at": "2024-01-31T00:00:00Z", "value": 1.5}
+SECONDS = 1_706_659_200
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        [ROW],
+        {"data": [ROW]},
+        {"observations": [ROW], "count": 1},
+        {"items": [ROW]},
+        {"results": [ROW]},
+        {"data": {"observations": [ROW]}},
+        {"data": {"observed_at": [ROW["observed_at"]], "value": [1.5]}},
+        [["2024-01-31", 1.5]],
+        [{"date": "2024-01-31", "value": 1.5}],
+        [{"timestamp": "2024-01-31T00:00:00+00:00", "val": 1.5}],
+        [{"t": SECONDS, "v": 1.5}],
+        [{"observed_at": SECONDS * 1_000, "value": 1.5}],
+        [{"observed_at": "2024-01-31 00:00:00", "value": "1.5"}],
+        [{"observed_at": "20240131", "value": 1.5}],
+        [{**ROW, "close": -1.0, "date": "1999-01-01"}],  # the contract's own names win
+    ],
+)
+def test_observations_of_other_forms_are_read(answer):
+    page = observations_page(JSON(answer))
+    assert [(str(moment)[:10], value) for moment, value in page.observations] == [("2024-01-31", 1.5)]
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        ([{"date": "2024-01-31", "time": "2024-02-01", "value": 1}], "date or time"),
+        ([{"observed_at": "2024-01-31", "val": 1, "close": 2}], "val or close"),
+        ([{"observed_at": "01/02/2024", "value": 1}], "no date or time"),
+        ([{"observed_at": "2024-01-31", "value": "1,234"}], "'1,234'"),
+        ([{"observed_at": "2024-01-31", "value": True}], "'True'"),
+        ({"items": [ROW], "results": [ROW]}, "items and results"),
+        ({"error": "no such window"}, "an error in the place of data: no such window"),
+    ],
+)
+def test_where_two_readings_are_possible_there_is_none(answer, said):
+    with pytest.raises(MalformedAnswerError, match=said):
+        observations_page(JSON(answer))
+
+
+@pytest.mark.parametrize(
+    ("told", "number"), [("1.25", 1.25), ("1,234.5", 1_234.5), ("1e3", 1e3), (".", None), ("N/A", None), ("", None)]
+)
+def test_numbers_as_text_are_read_in_one_way_only(told, number):
+    assert number_of(told) == number
+
+
+def test_a_value_that_is_no_number_in_json_either_is_no_value():
+    page = observations_page(b'{"data": [{"observed_at": "2024-01-31", "value": NaN}]}')
+    assert str(page.observations.values) == "[nan]"
+
+
+@pytest.mark.parametrize(
+    ("beside", "more", "further"),
+    [
+        ({"next": "/v1/signals/x/observations?offset=1"}, True, (("offset", "1"),)),
+        ({"next": None}, False, ()),
+        ({"next_cursor": "c9"}, True, (("cursor", "c9"),)),
+        ({"has_more": True}, True, ()),
+        ({"has_more": False}, False, ()),
+        ({"page": 1, "pages": 3}, True, (("page", "2"),)),
+        ({"page": 3, "pages": 3}, False, ()),
+        ({"links": {"next": {"href": "?cursor=a"}}}, True, (("cursor", "a"),)),
+        ({"note": "x"}, None, ()),
+    ],
+)
+def test_what_follows_is_read_in_the_usual_words(beside, more, further):
+    page = observations_page(JSON({"data": [ROW], **beside}))
+    assert (page.more, page.further) == (more, further)
+
+
+def test_what_follows_is_read_in_the_link_header():
+    body = Body.of(JSON([ROW]), {"link": '<https://x.example/v1?page=2>; rel="next", <https://x.example>; rel="first"'})
+    page = observations_page(body)
+    assert (page.more, page.further) == (True, (("page", "2"),))
+
+
+@pytest.mark.parametrize("answer", [{"slug": "x"}, {"signal": {"slug": "x"}}, {"data": {"slug": "x"}}])
+def test_a_signal_stands_in_the_usual_places(answer):
+    assert signal_detail(JSON(answer)).signal.slug == "x"
+
+
+def test_a_name_without_data_does_not_exist():
+    for answer in ({"data": None}, {"error": "signal not found"}):
+        with pytest.raises(NotFoundError):
+            signal_detail(JSON(answer))
+
+
+def test_one_odd_record_costs_no_list_and_is_counted():
+    items = [{"id": str(n), "headline": "h", "importance_score": score} for n, score in enumerate([1, "87", "high"])]
+    page = wire(JSON({"data": [*items, {"headline": "nobody"}]}))
+    assert [item.importance_score for item in page] == [1.0, 87.0, None]
+    assert (
+        page.odd == "2 of 4 records could not be read whole: importance_score should be a number or null, and is text"
+    )
+
+
+def test_an_error_of_form_shows_what_was_received_and_no_key():
+    error = MalformedAnswerError("not JSON").received(
+        b"<p>\x00\nds_secret " + b"x" * 100, lambda t: t.replace("ds_secret", "…")
+    )
+    assert str(error).startswith("not JSON; received: <p> … xxx")
+    assert len(str(error)) < 90

@@ -1,0 +1,124 @@
+"""How a service answers what the contract leaves open, found out in at most eleven requests."""
+
+import httpx
+import pytest
+
+from dataservice.client import AsyncClient, Budget, HistoryResource
+from dataservice.client.contract.profile import VALID_S, Profile, encode
+from dataservice.client.contract.profile import decode as decoded
+from dataservice.client.probe import MOST_REQUESTS
+from dataservice.errors import BudgetError
+from dataservice.server import create_app
+from dataservice.server.variants import Variant, VariantMiddleware
+from dataservice.stores import MemoryStore
+from tests.dataservice.client.clocks import Clock
+
+DIFFERENT = [
+    ("start=excluded", "start"),
+    ("end=excluded", "end"),
+    ("no-start=year", "without start"),
+    ("no-end=year", "without end"),
+    ("far-dates=refused", "far dates"),
+    ("page=997", "observations: page"),
+    ("more=page-total", "observations: total"),
+    ("more=link", "observations: what follows"),
+    ("envelope=nested", "all: stands in"),
+    ("record=two-values", "observation: fields"),
+    ("times=millis", "observation: time"),
+    ("values=text", "observation: value"),
+    ("detail-stamps=evening", "detail and window: times"),
+    ("detail-values=float32", "detail and window: values"),
+    ("newest=window-only", "the newest observation"),
+    ("history=days", "history"),
+    ("history=cap-100", "history"),
+    ("catalogue-page=5", "catalogue: pages"),
+    ("collections=paged", "indices: pages"),
+    ("wire-page=100", "wire: most items"),
+    ("reading=beside-level", "an index: reading"),
+    ("odd-record=nan", "wire: JSON"),
+    ("headers=grouped", "quota headers"),
+    ("unknown=null-200", "an unknown signal"),
+    ("address=moved-301", "the answer about catalogue"),
+    ("page-two=fails", "second page"),
+]
+
+
+@pytest.fixture
+def of_variant(sample_service):
+    """Make a client of a variant of the service, in memory."""
+
+    def of_variant(setting: str = "", store=None, clock=None, key: str = "", **options) -> AsyncClient:
+        variant = Variant.parse(filter(None, setting.split(",")))
+        app = VariantMiddleware(create_app(sample_service.store), sample_service.store, variant)
+        url = options.pop("url", "https://data.example")
+        return AsyncClient(
+            url,
+            key or sample_service.key,
+            store=store,
+            clock=clock or Clock(),
+            transport=httpx.ASGITransport(app),
+            **options,
+        )
+
+    return of_variant
+
+
+@pytest.mark.parametrize(("setting", "question"), DIFFERENT)
+async def test_what_differs_is_named_with_what_was_found(of_variant, setting, question):
+    async with of_variant(setting) as client:
+        profile = await client.probe()
+    assert question in [finding.question for finding in profile.deviations], profile.deviations
+    assert profile.requests <= MOST_REQUESTS
+
+
+async def test_a_service_as_documented_is_passed_in_silence_and_the_count_is_right(of_variant, sample_service):
+    async with of_variant() as client:
+        before = sample_service.store.usage(sample_service.key)
+        profile = await client.probe()
+        assert profile.deviations == ()
+        assert len(profile.findings) > 20
+        spent = sample_service.store.usage(sample_service.key) - before
+        assert (profile.requests, client.requests_sent, spent) == (MOST_REQUESTS, MOST_REQUESTS, MOST_REQUESTS)
+
+
+async def test_nothing_is_asked_where_the_requests_or_the_reserve_are_not_left(sample_service, of_variant):
+    key = sample_service.store.create_key("free", cap=15)
+    async with of_variant(key=key, budget=Budget(reserve=5)) as client:
+        await client.indices()
+        with pytest.raises(BudgetError, match="14 requests are left, and 5 are held in reserve; it may take 11"):
+            await client.probe()
+        assert client.requests_sent == 1
+
+
+async def test_a_profile_is_kept_for_a_key_and_a_service_alone_and_for_thirty_days(of_variant, sample_service):
+    clock, store = Clock(), MemoryStore()
+    async with of_variant("page=300", store, clock) as client:
+        made = await client.probe()
+    async with of_variant("page=300", store, clock) as client:
+        assert await client.profile() == made
+        assert client._reader.evidence.now.most_rows == 300
+    async with of_variant(store=store, clock=clock, url="https://other.example") as client:
+        assert await client.profile() is None
+    async with of_variant(store=store, clock=clock, key=sample_service.free_key) as client:
+        assert await client.profile() is None
+    clock.advance(VALID_S)
+    async with of_variant("page=300", store, clock) as client:
+        assert await client.profile() is None
+
+
+async def test_after_a_probe_no_request_is_spent_on_showing_that_a_window_ends(of_variant):
+    window = HistoryResource("us-10y", None, None)
+    async with of_variant("more=unsaid") as client:
+        cold = (await client.read(window)).requests
+    async with of_variant("more=unsaid") as client:
+        await client.probe()
+        assert (await client.read(window)).requests <= cold
+
+
+async def test_a_damaged_or_foreign_profile_counts_as_none(of_variant):
+    store = MemoryStore()
+    async with of_variant(store=store) as client:
+        profile = await client.probe()
+        assert decoded(encode(profile)) == profile
+        old = Profile(profile.made_at, 1, (), version="v0")
+        assert not old.holds(profile.made_at)
