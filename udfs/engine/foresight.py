@@ -120,7 +120,6 @@ class Foresight:
         self._guess = guess
         self._now = now
         self._foreseen: dict[Resource[Any], Answer[Any]] = {}
-        self._has_doubts = False
         self.costs: dict[Resource[Any], Cost] = {}
 
     def by_subject(self) -> dict[Hashable, Cost]:
@@ -142,9 +141,11 @@ class Foresight:
         return self._brought(resource) or await self._client.last_known(resource)
 
     async def doubts(self, names: int) -> Doubt:
-        """As in earnest; should one of the names not exist, the catalogue is needed as well."""
+        """As in earnest; should one of the names not exist, the catalogue is needed as well.
+
+        The least that is told takes it that the names exist: who mistypes some spends less.
+        """
         doubt = await self._client.doubts(names)
-        self._has_doubts = self._has_doubts or doubt is not Doubt.NONE
         if doubt is Doubt.SOME and CATALOGUE not in self.costs:
             self.costs[CATALOGUE] = Cost(0, (await self._cost_of(CATALOGUE)).at_most)
         return doubt
@@ -167,20 +168,19 @@ class Foresight:
         wide = self._client.complete_wider(resource)
         if wide is not None and wide not in self.costs:
             self.costs[wide] = cost
-        self.costs[resource] = self._bounded(resource, cost, is_known=known is not None)
+        self.costs[resource] = self._bounded(resource, cost)
         value = guessed(resource, self._guess, self._now) if known is None else self._renewed(resource, known)
         answer = Answer(value, self._now, nextafter(self._now, inf), Source.NETWORK)
         self._foreseen[resource] = answer
         return answer
 
-    def _bounded(self, resource: Resource[Any], cost: Cost, *, is_known: bool) -> Cost:
+    def _bounded(self, resource: Resource[Any], cost: Cost) -> Cost:
         """The cost of a read beside those before it: they may bring a part of the answer, or all, or a new hole."""
         if isinstance(resource, HistoryResource) and SignalResource(resource.slug) in self.costs:
             most = None if cost.at_most is None else cost.at_most + HOLES
             return Cost(0, most)
-        is_open = not is_known and self._has_doubts and isinstance(resource, SignalResource | HistoryResource)
         is_by_the_way = isinstance(resource, IndicesResource) and bool(self.costs)  # other answers tell the quota too
-        if is_open or is_by_the_way or self._meets_another(resource):
+        if is_by_the_way or self._meets_another(resource):
             return Cost(0, cost.at_most)
         return cost
 
