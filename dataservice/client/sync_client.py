@@ -16,6 +16,7 @@ from dataservice.client.archive.vintages import Vintages
 from dataservice.client.async_client import AsyncClient
 from dataservice.client.cache.answer import Answer, Miss
 from dataservice.client.contract.dates import DateLike
+from dataservice.client.contract.profile import Profile
 from dataservice.client.contract.quota import Quota
 from dataservice.client.contract.resources import Resource
 from dataservice.client.contract.results import Catalogue, Currents, Indices, Page, SignalDetail
@@ -217,6 +218,14 @@ class Client:
     def states(self) -> list[ResourceState]:
         """What this process knows of every resource it was asked for."""
         return self._loop.call(self._client.states)
+
+    def probe(self, slug: str | None = None) -> Profile:
+        """Find out how the service answers where the contract leaves it open, in at most 11 requests, and keep that."""
+        return self._loop.run(self._client.probe(slug))
+
+    def profile(self) -> Profile | None:
+        """The profile that a probe of this service made with this key, if it still holds; no request."""
+        return self._loop.run(self._client.profile())
 
     def quota(self) -> Quota:
         """The quota last seen; only if none was ever seen, one request for the indices."""

@@ -117,5 +117,5 @@ def test_where_no_address_or_key_is_set_one_sentence_says_so(tmp_path, set_alrea
 
 
 def test_a_program_that_holds_what_is_documented_passes_the_type_checker():
-    said, _, status = mypy.run([str(TYPED), "--config-file", str(TYPED.parents[2] / "pyproject.toml")])
+    said, _, status = mypy.run([str(TYPED), "--config-file", str(TYPED.parents[3] / "pyproject.toml")])
     assert status == 0, said

@@ -141,6 +141,8 @@ class Pulled:
         if last_day > position.start and (is_new or position.further):
             return Position(last_day)
         if not is_new and not position.further:
+            if page.more:
+                raise MalformedAnswerError(f"more is said to follow {last_day}, and what came was known already")
             return None  # asked on from the last day, and nothing came but what is known
         if _is_one_a_day(page.observations) and last_day < date.max:
             return Position(last_day if evidence.start_included is None else day_after(last_day))

@@ -124,7 +124,7 @@ def test_a_batch_beyond_the_quota_is_reported_beforehand(service, tmp_path):
         calls = [["SIGNAL", slug] for slug in ("us-cpi", "us-10y", "sp-500", "wb.gold")]
         preview = backend.http.post("/functions/cost", json={"calls": calls}).json()
     assert (preview["requests"], preview["fresh_calls"], preview["allowed"]) == (3, 1, False)
-    assert preview["reason"] == "3 requests needed, 2 left this month (1 more are held in reserve)"
+    assert preview["reason"] == "at least 3 requests needed, 2 left this month (1 more are held in reserve)"
 
 
 def test_a_service_that_hangs_ends_in_time_with_an_error(service, tmp_path):

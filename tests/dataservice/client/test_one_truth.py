@@ -279,7 +279,7 @@ BAD = [
     {"slug": "y", "latest": None},
     *(
         {"slug": "x", "history": [{"observed_at": text, "value": 1}]}
-        for text in ("", "today", "NaT", "20260801", "2026", "2026-08-01T00", "0001-01-01T00:00:00+14:00")
+        for text in ("", "today", "NaT", "2026", "2026-08-01T00", "0000-12-31T00:00:00+14:00")
     ),
 ]
 

@@ -67,7 +67,7 @@ async def test_one_cold_signal_looks_into_memory_six_times_and_reads_its_entry_o
     await store.aclose()
     assert (outcome.requests, service.running.request_count) == (1, 1)
     assert memory.looks <= 6
-    assert Counter(store.reads) == {"/quota": 1, "/pace": 1, US_CPI: 1, CATALOGUE: 1}
+    assert Counter(store.reads) == {"/v1": 1, "/quota": 1, "/pace": 1, US_CPI: 1, CATALOGUE: 1}
 
 
 async def test_with_a_catalogue_in_memory_a_cold_signal_reads_the_store_once_in_all(service, tmp_path):

@@ -50,7 +50,8 @@ RESOURCES = len(SLUGS) + 2 + len(("indices", "currents", "catalogue", "wire", "p
 async def test_two_hundred_mixed_cells_cost_one_request_for_each_resource(service):
     assert len(WORKBOOK) == 200
     async with session_on(service, clock=lambda: NOON) as session:
-        assert (await session.cost(WORKBOOK)).requests == RESOURCES
+        cost = (await session.cost(WORKBOOK)).cost
+        assert RESOURCES - 2 <= cost.at_least <= RESOURCES, "a detail may hold the whole of a history"
         outcomes = await session.answer(WORKBOOK)
         failed = {call: outcome for call, outcome in zip(WORKBOOK, outcomes, strict=True) if fails(outcome)}
         assert failed == {}

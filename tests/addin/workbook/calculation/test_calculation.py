@@ -168,9 +168,9 @@ async def test_the_cost_counts_calls_inside_longer_formulas_and_sends_nothing(se
 @pytest.mark.parametrize(
     ("formula", "told"),
     [
-        (f'=IF({CALL}>1000,_xldudf_DS_SIGNAL("us-10y"),0)', "1 to 2 requests"),
-        ('=IF(B1>100,_xldudf_DS_SIGNAL("us-10y"),0)', "1 to 2 requests"),
-        ('=_xldudf_DS_SIGNAL("us-10y")*B1', "2 requests"),
+        (f'=IF({CALL}>1000,_xldudf_DS_SIGNAL("us-10y"),0)', "at least 1 request"),
+        ('=IF(B1>100,_xldudf_DS_SIGNAL("us-10y"),0)', "at least 1 request"),
+        ('=_xldudf_DS_SIGNAL("us-10y")*B1', "at least 2 requests"),
         ('=_xldudf_DS_SIGNAL(IF(B1>100,"us-10y","wb.gold"))', "at least 1 request"),
     ],
 )
@@ -190,13 +190,13 @@ async def test_the_cost_is_a_range_where_an_answer_decides_what_is_asked(
 @pytest.mark.parametrize(
     ("formula", "rests_on", "told"),
     [
-        ('=IF(B1>100,_xldudf_DS_SIGNAL("us-10y"),0)', ("B1", CALL, 1), "0 to 1 request"),
+        ('=IF(B1>100,_xldudf_DS_SIGNAL("us-10y"),0)', ("B1", CALL, 1), "at least 0 requests"),
         ("=_xldudf_DS_SIGNAL(B1)", ("B1", '_xldudf_DS_SIGNAL("us-cpi","slug")', "wb.gold"), "at least 0 requests"),
         ('=_xldudf_DS_SIGNAL(B1&"")*2', ("B1", '_xldudf_DS_SIGNAL("us-cpi","slug")', "wb.gold"), "at least 0 requests"),
         (
             '=IF(SUM(B1:B4)>100,_xldudf_DS_SIGNAL("us-10y"),0)',
             ("B1:B4", '_xldudf_DS_SIGNAL_HISTORY("us-cpi","N4",,"header=none; columns=value")', 1),
-            "0 to 1 request",
+            "at least 0 requests",
         ),
     ],
 )

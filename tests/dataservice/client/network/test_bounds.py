@@ -2,6 +2,7 @@
 
 import gzip
 import zlib
+from datetime import date, timedelta
 
 import httpx
 import pytest
@@ -92,14 +93,23 @@ async def test_an_endless_history_costs_no_more_than_the_pages_of_one_answer():
 
 async def test_an_endless_history_that_never_says_how_long_it_is_costs_no_more_either():
     def more(request):
-        year = max(1900, int(request.url.params["start"][:4])) + 1
-        return answer([{"observed_at": f"{year}-01-01T00:00:00Z", "value": 1.0}], has_more=True)
+        first = max(date(1900, 1, 1), date.fromisoformat(request.url.params["start"]))
+        days = [first, first + timedelta(days=1)]
+        return answer([{"observed_at": f"{day}T00:00:00Z", "value": 1.0} for day in days], has_more=True)
 
     service = Scripted(more)
     async with service.client(max_pages=5) as client:
         for _ in range(3):
             assert isinstance(await kept_away_by(client, HistoryResource("x.y")), TooManyPagesError)
     assert len(service.requests) == 5
+
+
+async def test_a_page_that_brings_nothing_new_and_promises_more_is_not_taken_for_the_end():
+    row = {"observed_at": "2026-01-05T00:00:00Z", "value": 1.0}
+    service = Scripted(lambda _: answer([row], has_more=True))
+    async with service.client() as client:
+        assert isinstance(await kept_away_by(client, HistoryResource("x.y")), MalformedAnswerError)
+    assert len(service.requests) <= 3
 
 
 async def kept_away_by(client, resource):
