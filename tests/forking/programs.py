@@ -63,7 +63,8 @@ class Forked:
     def send_signal(self, number: int) -> None:
         """Send a signal to the process, if it still runs."""
         if self.returncode is None:
-            os.kill(self.pid, number)
+            with suppress(ProcessLookupError):
+                os.kill(self.pid, number)
 
     def terminate(self) -> None:
         """Ask it to end."""
@@ -71,8 +72,7 @@ class Forked:
 
     def kill(self) -> None:
         """End it at once."""
-        with suppress(ProcessLookupError):
-            self.send_signal(signal.SIGKILL)
+        self.send_signal(signal.SIGKILL)
 
     def __enter__(self) -> Self:
         return self

@@ -206,7 +206,7 @@ def _broken(mode: str, data: Any) -> Any:
     bad = {"observed_at": "today", "value": 1}
     if mode == "no date":
         return [bad] if isinstance(data, list) else {**data, "history": [bad]}
-    late = {"observed_at": "0001-01-01T00:00:00+14:00", "value": 2}
+    late = {"observed_at": "0000-12-31T00:00:00+14:00", "value": 2}
     return [*data[:-1], late] if isinstance(data, list) else {**data, "n": orjson.Fragment(b"1" + b"0" * 40)}
 
 

@@ -16,7 +16,7 @@ SLUGS = (
     *("etf.world", "fx.eur-usd", "fx.usd-jpy", "btc-usd"),
 )
 FIELDS = ("value", "observed_at", "name", "unit", "previous", "pct_change", "state")
-WINDOWS = ("-6M", "N60", "YTD", "-1Y")
+WINDOWS = ("-6M", "N6", "YTD", "-1Y")
 OPTIONS = (None, "freq=M; agg=mean", "transform=pct")
 EVIDENCE = ("us-cpi", "us-10y", "wb.gold")
 
