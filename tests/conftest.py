@@ -17,8 +17,8 @@ from tests.embedded import (  # noqa: F401  fixtures are found by being imported
 )
 from tests.temporary_files import pytest_configure, pytest_sessionfinish, pytest_unconfigure  # noqa: F401  hooks too
 
-# No deadline: a busy machine fails no test. The same examples every time: what passed once passes again; `make attack`
-# looks for new ones (`tests/attack/parts/examples.py`).
+# No deadline: a busy machine fails no test. The same examples every time: what passed once passes again;
+# `python -m tests.attack.parts.examples` looks for new ones.
 settings.register_profile("project", deadline=None, derandomize=True)
 settings.register_profile("random", deadline=None, derandomize=False, database=None)
 settings.load_profile("project")

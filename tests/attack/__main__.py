@@ -91,7 +91,6 @@ PLAN = [
     Planned("Damaged workbooks", "workbooks.books --formulas 1 --seed 1", "--books", 20_000, 1200),
     Planned("Damaged formulas", "workbooks.books --books 1 --seed 2", "--formulas", 180_000, 900),
     Planned("Whole books worked out, against known results", "workbooks.calculation --seed 1", "--books", 10_000, 2400),
-    Planned("Random examples of every property test", "parts.examples --seed 1", "--rounds", 20, 3600),
     Planned(
         "Tables of random series, against the conventions", "series.conventions --seed 1", "--cases", 100_000, 2400
     ),

@@ -82,6 +82,7 @@ def test_the_allowance_is_that_of_the_last_answer(chromium, backend):
     with opened(chromium, backend, locale="en-US") as pane:
         pane.sees("49,999 left")
         pane.open_tab("Account")
+        pane.sees("used here")
         assert pane.texts("#panel-account .quota .row") == ["49,999 left this month Pro", "of 50,000 1 used here"]
 
 

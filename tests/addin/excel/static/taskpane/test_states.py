@@ -115,7 +115,7 @@ def test_a_signal_the_service_does_not_know_is_explained(chromium, backend):
         pane.open_tab("Insert")
         pane.press("SIGNAL The latest value")
         pane.type("slug", "no-such-signal")
-        pane.press("Preview (1 request)")
+        pane.press("Preview (at least 1 request)")
         pane.sees("no signal 'no-such-signal'")
 
 
