@@ -12,7 +12,7 @@ from addin.formulas import Area
 from addin.workbook.ooxml.cellformulas import Formula, FormulaReader, rules_in
 from addin.workbook.ooxml.positions import Spot, address, area_of, whole_number
 from addin.workbook.ooxml.rows import Row, indexed
-from addin.workbook.ooxml.stored import MAIN, loaded, stored, text_of, unescaped
+from addin.workbook.ooxml.stored import MAIN, is_result, loaded, stored, text_of, unescaped
 from addin.workbook.ooxml.xmlpart import xml_bytes
 from udfs.cells import Scalar
 
@@ -26,12 +26,15 @@ class Sheet:
     Raises `WorkbookError` for rows and cells that are not where a sheet has any.
     """
 
-    def __init__(self, name: str, part: str, root: etree._Element, strings: Sequence[str]) -> None:
+    def __init__(
+        self, name: str, part: str, root: etree._Element, strings: Sequence[str], *, has_placeholders: bool = False
+    ) -> None:
         self.name = name
         self.part = part
         self.is_changed = False
         self._root = root
         self._strings = strings
+        self._has_placeholders = has_placeholders
         data = root.find(f"{{{MAIN}}}sheetData")
         self._data = data if data is not None else etree.SubElement(root, f"{{{MAIN}}}sheetData")
         self._rows = indexed(self._data, part)
@@ -74,16 +77,20 @@ class Sheet:
             return unescaped("".join(map(text_of, cell.iter(_IS))))
         element = _value_of(cell)
         text = element.text if element is not None else None
+        if text == "0" and self._has_placeholders and cell.find(_F) is not None and not self._has_result(cell):
+            return None
         return loaded(kind, text, self._strings, self.part, spot) if text else None
 
     def is_calculated(self, spot: Spot) -> bool:
-        """Whether a cell's formula has a result in the file, a blank one included.
-
-        A blank result is an empty text; some tools write an empty value without a type, which is none.
-        """
+        """Whether a cell's formula has a result in the file, a blank one included."""
         cell = self._cell(spot)
-        value = _value_of(cell) if cell is not None else None
-        return value is not None and cell is not None and bool(value.text or cell.get("t") == "str")
+        return cell is not None and self._has_result(cell)
+
+    def _has_result(self, cell: etree._Element) -> bool:
+        value = _value_of(cell)
+        if value is None:
+            return False
+        return is_result(cell.get("t", "n"), value.text or "", has_placeholders=self._has_placeholders)
 
     def formulas(self) -> Iterator[tuple[Spot, Formula]]:
         """Every formula of the sheet; shared ones are written out for each cell."""
@@ -94,8 +101,7 @@ class Sheet:
     def _read_formulas(self) -> Iterator[tuple[Spot, Formula]]:
         reader = FormulaReader()
         for spot, cell, element in self._formula_cells():
-            value = _value_of(cell)
-            is_calculated = value is not None and bool(value.text or cell.get("t") == "str")
+            is_calculated = self._has_result(cell)
             is_dynamic = cell.get("cm") is not None
             if element.get("t") is None:
                 yield spot, Formula(element.text or "", spot, is_dynamic=is_dynamic, is_calculated=is_calculated)

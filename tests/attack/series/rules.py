@@ -244,8 +244,12 @@ def _filled(rows: Rows, times: Array, fill: str) -> Array:
 def _grid_kind(asked: Asked, own: Rows, grid: Array) -> str:
     if asked.unit in KIND_OF:
         return KIND_OF[asked.unit]
-    if asked.unit in ("D", "B") or own.kind in DAYS:
-        return "daily" if asked.unit != "B" and (_weekdays(grid[-64:]) > 4).any() else "business daily"
+    if asked.unit == "B":
+        return "business daily"
+    if asked.unit == "D" and (asked.fill != "none" or any(each.kind not in DAYS for each in asked.worlds)):  # 19, 28
+        return "daily"
+    if asked.unit == "D" or own.kind in DAYS:
+        return "daily" if (_weekdays(grid[-64:]) > 4).any() else "business daily"
     return own.kind
 
 
