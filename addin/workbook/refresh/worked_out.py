@@ -23,7 +23,8 @@ from addin.workbook.calculation.results import to_engine
 from addin.workbook.ooxml.book import Book
 from addin.workbook.ooxml.positions import CellIndex, Spot
 from addin.workbook.refresh.book_dates import cells_shown, given
-from addin.workbook.refresh.plan import OurCell, Plan
+from addin.workbook.refresh.dependencies import OurCell
+from addin.workbook.refresh.plan import Plan
 from udfs import Call, Session
 from udfs.cells import Grid, Scalar, cells_of
 from udfs.engine.session import Outcome
