@@ -177,7 +177,7 @@ class Columns:
                 return self._correlated(place, steps[:number], step, steps[number + 1 :])
         rows, rhythm = self._source(place)
         first = self._first_shown(place)
-        return transformed(rows, steps, Slots.of(rows.times, rhythm, first, self._base_day))
+        return transformed(rows, steps, Slots.of(rows.times, rhythm, first, self.base_day))
 
     def _source(self, place: int) -> tuple[Observations, Rhythm]:
         options, each = self.options, self.series[place]
@@ -215,7 +215,7 @@ class Columns:
         return self.series[place].starts
 
     @cached_property
-    def _base_day(self) -> date | None:
+    def base_day(self) -> date | None:
         """The first day by which every column that is an index has a value: their common base."""
         if not len(self.times):
             return None
@@ -261,10 +261,15 @@ class Columns:
             first = min(first, earliest)
         return all_periods(first, max(end, times[-1]) if len(times) else end, self.options.freq)
 
-    def _part_marks(self, each: Series) -> list[str]:
+    def part_days(self, each: Series) -> list[date]:
+        """The rows shown of a column that stand for a part of their period, as they are dated."""
         shown = [label for label in each.parts if label in self.times]
         days = dated(np.array(shown, "datetime64[us]"), self.ending.latest, self.options.freq)
-        return [f"partial {', '.join(str(day) for day in days.astype('datetime64[D]'))}"] if shown else []
+        return list(days.astype("datetime64[D]").tolist())
+
+    def _part_marks(self, each: Series) -> list[str]:
+        days = self.part_days(each)
+        return [f"partial {', '.join(map(str, days))}"] if days else []
 
     def _carried_mark(self, each: Series, rows: Observations) -> list[str]:
         """That a series ended before the table, where its last value is carried further than its rhythm explains."""

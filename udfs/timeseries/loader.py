@@ -84,12 +84,16 @@ async def known_series(name: str, window: Window, today: date) -> Series:
     return Series(slug, recent((await need_of(name, detail)).value))  # what was shown before is not lost
 
 
-def no_observations(series: Series, first: date | None, last: date | None) -> NoDataError:
+class NoObservationsError(NoDataError):
+    """The signal is there, and has no observation in the window."""
+
+
+def no_observations(series: Series, first: date | None, last: date | None) -> NoObservationsError:
     """Why a window is empty: what was asked for, and the last observation before or in it that is at hand."""
     observations = series.known.observations
     span = " and ".join(f"{word} {day}" for word, day in (("from", first), ("to", last)) if day)
     newest = f"; its last one is of {observations.last_day}" if len(observations) else ""
-    return NoDataError(f"{series.slug} has no observations {span}".rstrip() + newest)
+    return NoObservationsError(f"{series.slug} has no observations {span}".rstrip() + newest)
 
 
 def latest(detail: SignalDetail, values: Values | None = None) -> Observed:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from addin.formulas import Area, Unworkable, tokens
 from addin.openpyxl_parts import Token
+from addin.workbook.ooxml.errors import damaged
 from addin.workbook.ooxml.positions import Spot, area_of, spot_of, whole_number
 from addin.workbook.ooxml.stored import MAIN, is_result
 from addin.workbook.ooxml.xmlpart import parse_xml
@@ -121,10 +122,13 @@ class _Scan:
         self._formula: Mapping[str, str] | None = None
         self._text: list[str] | None = None
         self._formula_text = self._value = ""
-        self._has_value = False
+        self._has_value = self._has_data = False
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         counts = tag == _DATA or self._parents[-1] == _PARENTS.get(tag)
+        if (tag in _PARENTS and not counts) or (tag == _DATA and self._has_data):
+            raise damaged(self._part, f"<{tag.rpartition('}')[2]}> stands where not every program looks for it")
+        self._has_data |= tag == _DATA
         self._parents.append(tag if counts else "")
         if not counts:
             return

@@ -10,9 +10,10 @@ from lxml import etree
 
 from addin.formulas import Area
 from addin.workbook.ooxml.cellformulas import Formula, FormulaReader, rules_in
-from addin.workbook.ooxml.positions import Spot, address, area_of, whole_number
+from addin.workbook.ooxml.positions import CellIndex, Spot, address, area_of, whole_number
 from addin.workbook.ooxml.rows import Row, indexed
 from addin.workbook.ooxml.stored import MAIN, is_result, loaded, stored, text_of, unescaped
+from addin.workbook.ooxml.strict.sheet import check_arrays, check_tree
 from addin.workbook.ooxml.xmlpart import xml_bytes
 from udfs.cells import Scalar
 
@@ -35,6 +36,7 @@ class Sheet:
         self._root = root
         self._strings = strings
         self._has_placeholders = has_placeholders
+        check_tree(root, part)
         data = root.find(f"{{{MAIN}}}sheetData")
         self._data = data if data is not None else etree.SubElement(root, f"{{{MAIN}}}sheetData")
         self._rows = indexed(self._data, part)
@@ -96,7 +98,13 @@ class Sheet:
         """Every formula of the sheet; shared ones are written out for each cell."""
         if self._formulas is None:
             self._formulas = list(self._read_formulas())
+            self._check_arrays(self._formulas)
         return iter(self._formulas)
+
+    def _check_arrays(self, formulas: Sequence[tuple[Spot, Formula]]) -> None:
+        arrays = {spot: self.array_at(spot) for spot, formula in formulas if formula.is_array}
+        if arrays:
+            check_arrays(arrays, CellIndex(spot for spot, formula in formulas if formula.text), self.part)
 
     def _read_formulas(self) -> Iterator[tuple[Spot, Formula]]:
         reader = FormulaReader()
@@ -163,6 +171,13 @@ class Sheet:
         """The merged areas, into which nothing can spill."""
         areas = (area_of(element.get("ref", "")) for element in self._root.iter(f"{{{MAIN}}}mergeCell"))
         return [area for area in areas if area is not None]
+
+    def conditional_styles(self) -> Iterator[tuple[str, int]]:
+        """The areas of each rule of the conditional formats that lays a style over cells, and the style's number."""
+        for group in self._root.iterfind(f"{{{MAIN}}}conditionalFormatting"):
+            for rule in group.iterfind(f"{{{MAIN}}}cfRule"):
+                if rule.get("dxfId") is not None:
+                    yield group.get("sqref", ""), whole_number(rule.get("dxfId"), self.part, "style")
 
     def style(self, spot: Spot) -> int:
         """The number of a cell's style; a cell that is not there has that of its row or column."""
