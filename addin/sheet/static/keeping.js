@@ -51,6 +51,7 @@ const SHOWN_ONLY = new Map([
 let judged = null;
 /** @type {(sentence: string) => void} */
 let refuse = () => {};
+let changed = () => {};
 
 /** @param {import("./book.js").Book | null} book */
 export function judge(book) {
@@ -60,9 +61,11 @@ export function judge(book) {
 /**
  * Let the component ask before every command.
  * @param {(sentence: string) => void} refused called with why something is not done
+ * @param {() => void} done called after what changes the book
  */
-export function keepFiles(refused) {
+export function keepFiles(refused, done) {
   refuse = refused;
+  changed = done;
   o_spreadsheet.registries.corePluginRegistry.add("kept_files", KeptFiles);
 }
 
@@ -82,7 +85,9 @@ class KeptFiles extends o_spreadsheet.CorePlugin {
 
   /** @param {any} command */
   handle(command) {
-    const what = judged === null ? undefined : SHOWN_ONLY.get(command.type);
+    if (judged === null) return;
+    if (o_spreadsheet.isCoreCommand(command) || command.type === "UNDO" || command.type === "REDO") changed();
+    const what = SHOWN_ONLY.get(command.type);
     if (what !== undefined) this.history.update("shownOnly", what, (this.shownOnly[what] ?? 0) + 1);
   }
 
