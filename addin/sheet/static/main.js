@@ -3,6 +3,7 @@
 import { messageOf } from "../client/exchange.js";
 import { Book } from "./book.js";
 import { Calls } from "./calls.js";
+import { addMarks } from "./differences.js";
 import { described, Drafts } from "./drafts.js";
 import { addLinksWithinBook, keepPastedTextText, splitPlace } from "./component.js";
 import { judge, keepFiles, onlyShown } from "./keeping.js";
@@ -47,9 +48,10 @@ async function start() {
     DataServiceAddin.ask("status"),
   ]);
   templates = xml;
-  addFunctions(described, DataServiceAddin.configuration.namespace, calls, (...place) => (coming ?? book).valueInFile(...place));
+  addFunctions(described, DataServiceAddin.configuration.namespace, calls, (...place) => (coming ?? book).valueInFile(...place), makeRoom);
   addNames(described, DataServiceAddin.configuration.namespace, () => performance.now());
   addLinksWithinBook(pressed);
+  addMarks((place) => book?.differing?.has(place) ?? false, () => line.tell(book.notes));
   keepFiles((sentence) => line.complain(sentence), () => drafts.changed());
   keepPastedTextText();
   DataServiceAddin.onReply((reply) => line.showQuota(reply.quota));
@@ -85,7 +87,6 @@ async function restore(draft) {
     const opened = await DataServiceAddin.ask("sheet/open", { name: draft.name, content: draft.content });
     if (turn !== chosen) return;
     await show(new Book({ ...opened, is_blank: draft.isBlank }, draft.content), draft);
-    line.complain(null);
   } catch (error) {
     line.complain(`The draft of ${draft.name} cannot be opened: ${messageOf(error)}`);
   }
@@ -106,7 +107,7 @@ async function show(next, draft) {
   try {
     coming = next;
     judge(null);
-    next.read();
+    next = await readable(next);
     if (draft !== undefined) next.changes?.apply(draft.sheets);
     await drafts.write();
   } finally {
@@ -122,6 +123,7 @@ async function show(next, draft) {
   element("name").textContent = book.name;
   document.title = `${book.name} – Data Service`;
   await book.show(element("sheet"), templates, (problem) => line.complain(problem));
+  line.tell(book.notes);
   book.model.on("update", text, () => {
     text.follow(book.model);
     calls.lookForUnused();
@@ -130,6 +132,27 @@ async function show(next, draft) {
   active = activeCell();
   text.follow(book.model);
   line.update();
+}
+
+/**
+ * The book as it is read: without its charts, tables and rules if the component cannot read them.
+ * @param {Book} next
+ */
+async function readable(next) {
+  try {
+    next.read();
+    return next;
+  } catch {
+    const { name, content, isBlank } = next;
+    const opened = await DataServiceAddin.ask("sheet/open", { name, content, plain: true });
+    coming = new Book({ ...opened, is_blank: isBlank, is_plain: true }, content);
+    try {
+      coming.read();
+    } catch (error) {
+      throw new Error("the sheet's component cannot read it. The file is unchanged; open it in Excel or LibreOffice Calc", { cause: error });
+    }
+    return coming;
+  }
 }
 
 function activeCell() {
@@ -143,6 +166,19 @@ function watchButton() {
   if (now === active) return;
   active = now;
   pressed(now);
+}
+
+/**
+ * A table needs so many rows and columns from its formula on; the sheet grows once the calculation has ended.
+ * @param {{ sheetId: string, col: number, row: number }} position
+ * @param {number} rows
+ * @param {number} columns
+ */
+function makeRoom({ sheetId, col, row }, rows, columns) {
+  if (rows === 1 && columns === 1) return;
+  const getters = (coming ?? book).model?.getters;
+  if (getters && row + rows <= getters.getNumberRows(sheetId) && col + columns <= getters.getNumberCols(sheetId)) return;
+  setTimeout(() => book.growTo(sheetId, row + rows, col + columns), 0);
 }
 
 /** @param {string} place */
@@ -175,7 +211,6 @@ async function open(file) {
     const opened = await DataServiceAddin.ask("sheet/open", { name: file.name, content });
     if (turn !== chosen) return; // another one was chosen meanwhile
     await show(new Book(opened, content));
-    line.complain(null);
   } catch (error) {
     if (turn === chosen) line.complain(`${file.name} cannot be opened: ${messageOf(error)}`);
   }
