@@ -3,8 +3,8 @@
     python -m tests.attack.forgeries --forgeries 2000 --seed 1
 
 Two signed books are edited in all the ways of `forging`, one or two at a time. What `addin verify` lets pass must
-show in openpyxl, calamine, SheetJS, ExcelJS and LibreOffice the numbers that they showed before. Every forgery that makes
-one of them show another number counts.
+show in openpyxl, calamine, SheetJS, ExcelJS and LibreOffice the numbers that they showed before. Every forgery that
+makes one of them show another number counts.
 """
 
 from __future__ import annotations
