@@ -34,7 +34,7 @@ from udfs.timeseries.options import (
 )
 from udfs.timeseries.pipeline import Chains, Steps
 from udfs.timeseries.resample import Agg, Partial
-from udfs.timeseries.table import Labelled, history_table, window_for, window_to_fill, windows_to_share
+from udfs.timeseries.table import Labelled, history_table, joined_windows, window_for, window_to_fill, windows_to_share
 from udfs.timeseries.vintages import VINTAGE_OPTIONS, Vintage, series_of
 
 SLUGS = Names(
@@ -168,6 +168,7 @@ async def history_columns(
     asked = _Asked(today, vintage, shown, Ending.of(None if end is None else as_day(end), today))
     columns = shown.columns(slug)
     windows = [window_for(start, end, today, shown, steps, now=now) for _, steps in columns]
+    windows = joined_windows(windows, columns, shown)
     results = await _results(columns, windows, asked)
     failed = [result for result in results if isinstance(result, Exception)]
     if len(failed) == len(results):
@@ -204,14 +205,16 @@ async def _results(
     """Each column, or why there is none; looked up further back where rows that others show are computed or filled."""
     shown = asked.options
     results = await gather([_column(*each, asked) for each in zip(columns, windows, strict=True)])
-    wider = window_to_fill(windows[0], [each for each in results if isinstance(each, Labelled)], shown)
-    if wider is not None:
-        leads = [replace(wider, lead=window.lead) for window in windows]
-        results = await gather([_looking_back(*each, asked) for each in zip(columns, results, leads, strict=True)])
-    shared = windows_to_share(windows, [each for each in results if isinstance(each, Labelled)], shown)
-    if shared is not None and wider is None:
-        results = await gather([_column(*each, asked) for each in zip(columns, shared, strict=True)])
+    wider = window_to_fill(windows[0], _found(results), shown)
+    further = None if wider is None else [replace(wider, lead=window.lead) for window in windows]
+    while further or (further := windows_to_share(windows, _found(results), shown, asked.ending)):
+        windows, further = further, None
+        results = await gather([_looking_back(*each, asked) for each in zip(columns, results, windows, strict=True)])
     return list(results)
+
+
+def _found(results: Sequence[Labelled | Exception]) -> list[Labelled]:
+    return [each for each in results if isinstance(each, Labelled)]
 
 
 async def _column(column: tuple[str, Steps], window: Window, asked: _Asked) -> Labelled:

@@ -30,6 +30,9 @@ _HIDDEN_ROW = re.compile(rb"""<(?:\w+:)?row [^>]*\bhidden=["'](?:1|true)""")
 _FIXED_AREA = re.compile(rf"=\s*(?:'(?:[^']|'')+'|[^\W\d][\w.]*)!{_FIXED}(?::{_FIXED})?\s*", re.IGNORECASE)
 """A definition that means the same cells wherever its name stands: nothing is relative, and nothing is computed."""
 
+NOT_CALCULATED = frozenset(("", "0", "124519"))
+"""Versions of a calculation engine that libraries give, which calculate nothing: none, or the one of Excel 2007."""
+
 LIVE_ONLY = "DS_Live_Only"
 """How the names of areas begin that mean something only with live formulas, such as a refresh button and its help."""
 
@@ -79,7 +82,8 @@ class Book:
         name = self.known_name(name)
         if name not in self._sheets:
             part = self._parts[name]
-            self._sheets[name] = Sheet(name, part, self.package.strict_xml(part), self._strings)
+            root = self.package.strict_xml(part)
+            self._sheets[name] = Sheet(name, part, root, self._strings, has_placeholders=self._has_placeholders)
         return self._sheets[name]
 
     def known_name(self, name: str) -> str:
@@ -96,7 +100,7 @@ class Book:
         part = self._parts[name]
         content = self.package.text(part)
         check_text(content, part)
-        return scanned_formulas(content, part)
+        return scanned_formulas(content, part, has_placeholders=self._has_placeholders)
 
     def has_rules(self, name: str) -> bool:
         """Whether the sheet with this name may have conditional formats or validations."""
@@ -175,12 +179,6 @@ class Book:
                     met.add(folded)
                     left.append(reference.name)
 
-    def live_only(self) -> list[tuple[str, Area]]:
-        """The areas that mean something only as long as the book has its formulas, each with its sheet."""
-        names = [(name, sheet) for name, sheet in self._names if name.startswith(LIVE_ONLY.casefold())]
-        areas = [self.area_of(Named(name), sheet or self.sheet_names[0]) for name, sheet in names]
-        return [(area.sheet or "", area) for area in areas]
-
     def definition(self, name: str, sheet: str) -> str | None:
         """The formula behind a defined name, seen from `sheet`; None where there is no such name."""
         return self._names.get((name.casefold(), sheet)) or self._names.get((name.casefold(), None))
@@ -225,6 +223,16 @@ class Book:
         """Whether the book tells programs to recalculate it when they open it."""
         calculation = self._workbook.find(f"{{{MAIN}}}calcPr")
         return calculation is not None and calculation.get("fullCalcOnLoad") in ("1", "true")
+
+    @cached_property
+    def _has_placeholders(self) -> bool:
+        """Whether a `0` of a formula may stand there because nobody has calculated it.
+
+        So it is in a book that wants to be calculated, unless a program was the last to calculate it.
+        """
+        calculation = self._workbook.find(f"{{{MAIN}}}calcPr")
+        by = "" if calculation is None else calculation.get("calcId", "")
+        return self.recalculates_on_load and by in NOT_CALCULATED
 
     def mark(self, sheet: Sheet, spot: Spot) -> None:
         """Give a cell a background that stands out, unless the book has no styles."""
