@@ -17,7 +17,7 @@ from dataservice.client.contract.body import Params
 from dataservice.client.contract.completeness.evidence import NOTHING_SEEN, Evidence
 from dataservice.client.contract.decode import CataloguePage, ObservationsPage
 from dataservice.client.contract.requests import CATALOGUE_LIMIT, OBSERVATIONS_LIMIT
-from dataservice.client.contract.windows import Window, day_after
+from dataservice.client.contract.windows import Window, day_after, day_before
 from dataservice.errors import MalformedAnswerError, TooManyPagesError
 from dataservice.observations import Observations
 
@@ -97,7 +97,8 @@ class Pulled:
         """
         position = self.next or Position(self.window.start)
         found = page.observations
-        if len(found) and found.first_day < (asked or position.start):
+        # A source's clock may be a day behind that by which the service cuts: 22:00-05:00 is the next day in UTC.
+        if len(found) and found.first_day < day_before(asked or position.start):
             raise MalformedAnswerError(
                 f"observations from {found.first_day} were sent, asked from {asked or position.start}"
             )
