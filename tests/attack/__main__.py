@@ -91,7 +91,7 @@ PLAN = [
     Planned("Damaged workbooks", "workbooks.books --formulas 1 --seed 1", "--books", 20_000, 1200),
     Planned("Damaged formulas", "workbooks.books --books 1 --seed 2", "--formulas", 180_000, 900),
     Planned("Whole books worked out, against known results", "workbooks.calculation --seed 1", "--books", 10_000, 2400),
-    Planned("Tables of random series, against the conventions", "series.conventions --seed 1", "--cases", 100_000, 300),
+    Planned("Tables of random series, against the conventions", "series.conventions --seed 1", "--cases", 100_000, 600),
     Planned("Hostile texts in the task pane", "pages.pane_texts --seed 1", "--steps", 100_000, 200),
     Planned("Edits in the browser's sheet", "pages.sheet_edits --seed 1", "--steps", 400, 200),
     Planned("Real books, edited there and read by others", "pages.sheet_books --seed 1", "--books", 300, 900),

@@ -95,9 +95,8 @@ class Attack:
         if difference:
             self.figures[f"wrong {what}"] += 1
             kinds = [each.kind for each in asked.worlds]
-            self.add_wrong(
-                f"{seed} {what}: {kinds} {asked.start} {asked.end} {asked.today} {asked.options}: {difference}"
-            )
+            window = f"{asked.start} {asked.end} {asked.today}"
+            self.add_wrong(f"{seed} {what}: {kinds} {window} {asked.options}: {difference}")
 
     def add_wrong(self, text: str) -> None:
         """Count what is not as it must be."""
@@ -219,7 +218,7 @@ def attack(numbers: Iterable[int], seed: int) -> Attack:
                     found.rhythm(each, name)
             try:
                 found.check(asked, name)
-            except Exception as error:
+            except Exception as error:  # noqa: BLE001 - whatever breaks is a finding
                 found.add_wrong(f"{name}: {asked.options}: {error!r}")
     return found
 
