@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from addin.mcp.schemas import TEXT, Schema, object_of
 from addin.mcp.tool import Found, tool
 from addin.mcp.tools.many import SLUGS, one_or_many
-from addin.mcp.tools.rows import ROWS, label
+from addin.mcp.tools.rows import ROWS, label, labels
 from addin.mcp.tools.shown import SERIES, Shown, starts_at, window_of
 from addin.mcp.tools.signals import SLUG
 from addin.mcp.tools.statistics import CORRELATION, STATISTICS, statistics_of
@@ -123,7 +123,6 @@ class Asked:
     result={**FACTS, **ROWS, "series": SERIES, "statistics": STATISTICS, "correlation": CORRELATION},
     optional=frozenset({*FACTS, "statistics", "correlation"}) - {"total", "total_is_all"},
     others=("slug", "columns", "series", "statistics", "correlation"),
-    may_spend_many=True,
 )
 async def get_observations(
     slug: Annotated[str | None, SLUG] = None,
@@ -163,7 +162,7 @@ async def get_observations(
     told: dict[str, Any] = {**named, **asked.facts(), "window": window_of(shown), "series": await shown.series()}
     told |= {"total": max(at_hand, len(shown.times)), "total_is_all": is_whole, **shown.rows(limit)}
     if statistics:
-        told |= statistics_of(shown.named)
+        told |= statistics_of(shown.named, labels(shown.times, timed=shown.timed))
     return _paged(told, shown, asked, is_whole=is_whole)
 
 
