@@ -22,6 +22,7 @@ from dataservice.errors import (
     MalformedAnswerError,
     MissingKeyError,
     NotFoundError,
+    PartialAnswerError,
     QuotaExceededError,
     TierError,
     UnavailableError,
@@ -156,7 +157,7 @@ def reason(error: DataServiceError, function: str) -> str:
             return f"{function} needs the Pro tier{f' (this key: {tier})' if tier else ''}"
         case QuotaExceededError():
             return f"{error.message}; values come back in the new month, or with another key"
-        case NotFoundError():
+        case NotFoundError() | PartialAnswerError():
             return error.message
         case UnconfirmedError():
             return f"not loaded: {error.message}"

@@ -72,10 +72,20 @@ class _Probe:
         if self.looks.slug:
             await self._signal(self.looks.slug)
         await self._look("unknown", first_request(SignalResource(UNKNOWN)))
-        await self._look("indices", first_request(IndicesResource()))
+        await self._indices()
         await self._look("wire", first_request(WireResource()))
+        await self._look("description", Request(Endpoint.DESCRIPTION, Endpoint.DESCRIPTION))
         almanac = first_request(PostsResource())
         await self._look("almanac", Request(Endpoint.ALMANAC, Endpoint.ALMANAC, almanac.params))
+
+    async def _indices(self) -> None:
+        """The indices far behind their end: a service that knows no `offset` gives them all, and one request does."""
+        indices = first_request(IndicesResource())
+        await self._look("indices", indices.further((("offset", str(FAR_BEHIND)),)))
+        rows = self.looks.rows("indices")
+        if self.looks.answers["indices"].status != 200 or rows == []:
+            self.looks.knows_offset = rows == []
+            await self._look("indices", indices)
 
     async def _signal(self, slug: str) -> None:
         await self._look("detail", first_request(SignalResource(slug)))
@@ -95,7 +105,6 @@ class _Probe:
             await self._look("window", window(days[0], days[-1]), (days[0], days[-1]))
             first: date = known.last_day - timedelta(days=BACK_DAYS)
             await self._look("without end", window(first, None))
-        await self._look("without dates", window(None, None))
 
     async def _look(self, name: str, request: Request, bounds: tuple[date | None, date | None] = (None, None)) -> None:
         if self.sent >= MOST_REQUESTS:

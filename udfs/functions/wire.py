@@ -110,7 +110,7 @@ async def WIRE(  # noqa: N802 - the id that workbooks store
     first = None if since is None else since_moment(since, now)
     day = None if first is None else as_day(first)
     asked = WireResource(kind=kind, min_importance=min_importance, since=day, beat=beat, source=source)
-    items = await _items(asked, [_spelled(name) for name in ticker or ()])
+    items = await _items(asked, [_spelled(name) for name in ticker or ()], LIST_LIMIT if options else limit)
     if first != day:
         items = [item for item in items if published_since(item, first)]
     wanted = options or {}
@@ -118,14 +118,14 @@ async def WIRE(  # noqa: N802 - the id that workbooks store
     return WIRE_FIELDS.table(WIRE_FIELDS.select(fields, items), kept[:limit])
 
 
-async def _items(asked: WireResource, tickers: Sequence[str]) -> list[WireItem]:
-    """The items for any of `tickers`, or all where none is given, newest first."""
+async def _items(asked: WireResource, tickers: Sequence[str], count: int) -> list[WireItem]:
+    """The items for any of `tickers`, or all where none is given, newest first; `count` of each are wanted."""
     resources = [replace(asked, ticker=name) for name in dict.fromkeys(tickers)] or [asked]
     if len(resources) == 1:
-        return list((await need(resources[0])).value)
+        return list((await need(resources[0], records=count)).value)
     if await _may_be_complete(asked):
         await need(asked)
-    answers = await need_all(resources)
+    answers = await need_all(resources, records=count)
     for answer in answers:
         if isinstance(answer, Exception):
             raise answer

@@ -24,6 +24,9 @@ _CAP_NAMES = ("limit", "cap", "quota", "q")
 _FORM = re.compile(r"(\d+|\d{1,3}(?:[,_ ]\d{3})+)(?:\.0+)?(?:\s*;.*|\s+[a-z/ ]+)?", re.IGNORECASE | re.ASCII)
 """A number, its thousands set apart or not, and behind it a window or a unit."""
 
+_OF_ALL = re.compile(r"([\d,_ ]+?) *(?:/|of) *[\d,_ ]+", re.IGNORECASE | re.ASCII)
+"""So many left of all: of what is left it tells that, of a cap nothing."""
+
 IN_FLIGHT = 64
 """Answers may overtake each other: within so many requests, the lower remaining number is the newer one."""
 
@@ -108,6 +111,8 @@ def _count(text: str | None, *, name: str = "") -> int | None:
     text = (text or "").strip()
     if text.lower() in UNLIMITED_WORDS:
         return UNLIMITED
+    if of_all := _OF_ALL.fullmatch(text):
+        text = of_all[1] if name else ""
     named = _NAMED.findall(text)
     if named:
         values = {key.lower(): value for key, value in named}

@@ -20,11 +20,12 @@ from dataservice.client.contract.resources import (
     SignalResource,
     WireResource,
 )
+from dataservice.client.contract.results import WIDEST
 from dataservice.errors import NotFoundError
 
 CATALOGUE_LIMIT = 500  # "Per-parameter bounds": the widest page costs the same as the narrowest
 HISTORY_LIMIT = 365
-LIST_LIMIT = 200
+LIST_LIMIT = WIDEST
 OBSERVATIONS_LIMIT = 1_000
 
 MAX_REMEMBERED = 10_000  # requests worked out: each read needs its own several times

@@ -78,6 +78,13 @@ class Exchange:
         """
 
 
+GOOD = frozenset({httpx.codes.OK, httpx.codes.NO_CONTENT, httpx.codes.PARTIAL_CONTENT})
+"""Statuses of an answer: whole, empty, or a page of it; 200 is the contract's."""
+
+EMPTY = b'{"data":[]}'
+"""What an answer without content says."""
+
+
 class Transport:
     """Sends requests with the key over at most `most` connections."""
 
@@ -128,13 +135,15 @@ class Transport:
             try:
                 body = await read_body(response, self._max_answer_bytes)
             except Exception as error:  # noqa: BLE001 - the answer broke off: its headers count all the same
-                if status == httpx.codes.OK:
+                if status in GOOD:
                     return Exchange(failed_exchange(request, error), quota, spent=spent)
                 body = b""  # the status says enough
         finally:
             await response.aclose()
         answer = Body.of(body, headers, status)
-        if status == httpx.codes.OK:
+        if status in GOOD:
+            if status == httpx.codes.NO_CONTENT:
+                answer = Body.of(EMPTY, headers, status)
             page = page_in_place(request, headers, body)
             self._has_answered |= page is None
             self._doubtful_address = self._doubtful_address if page else ""
