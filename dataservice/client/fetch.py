@@ -51,6 +51,9 @@ def _page(kind: type[Post | WireItem]) -> Callable[[PulledList], Page[Any]]:
     return lambda pulled: Page(newest_first(pulled.records), pulled.is_complete, kind, pulled.odd)
 
 
+FEWEST_ON_A_PAGE = 50
+"""No service pages observations by fewer: what it says to follow so few is asked for before it is believed."""
+
 LISTS: dict[type[Resource[Any]], ListKind] = {
     IndicesResource: ListKind(decode.indices_page, _collection(Indices), lambda index: index.slug),
     CurrentsResource: ListKind(decode.currents_page, _collection(Currents), lambda current: current.slug),
@@ -92,7 +95,8 @@ class Fetcher:
             return catalogue, pack(catalogue)
         if (kind := LISTS.get(type(resource))) is not None:
             return await self._list(kind, resource, context)
-        return await self._sender.fetch(first_request(resource), context, partial(_arrived, resource))
+        reading = partial(_arrived, resource, self.evidence.now.day_first)
+        return await self._sender.fetch(first_request(resource), context, reading)
 
     async def _list(self, kind: ListKind, resource: Resource[Any], context: CallContext) -> tuple[Any, bytes]:
         """A list, page by page; another page is asked for only where others follow, or the list may have been cut."""
@@ -108,6 +112,8 @@ class Fetcher:
             if not pulled.further:
                 break
         value = kind.whole(pulled)
+        if isinstance(value, Indices) and self.evidence.now.reading:
+            value = value.read_from(self.evidence.now.reading)
         return value, pack(value)
 
     async def _history(self, resource: HistoryResource, context: CallContext) -> Answer[Any]:
@@ -164,9 +170,9 @@ def _packable(kind: ListKind, body: bytes) -> decode.ListPage[Any]:
 
 
 @decode.readable
-def _arrived(resource: Resource[Any], body: bytes) -> tuple[Any, bytes]:
+def _arrived(resource: Resource[Any], day_first: bool | None, body: bytes) -> tuple[Any, bytes]:
     """What a body says of a signal, and the bytes to keep; it must be about the very signal that was asked for."""
-    value = settled(decode.signal_detail(body))
+    value = settled(decode.signal_detail(body, day_first))
     if not isinstance(resource, SignalResource):
         raise TypeError(f"no request answers {resource!r}")
     if value.signal.slug.casefold() != resource.slug.casefold():
@@ -233,7 +239,7 @@ async def pages_of_window(
                 raise
             sender.pardon(request, context)
         else:
-            left = 0 if pulled.complete else page.pages_left(evidence.now.most_rows)
+            left = 0 if pulled.complete or page.rows < FEWEST_ON_A_PAGE else page.pages_left
             yield pulled
 
 
@@ -241,7 +247,7 @@ async def pages_of_window(
 def _with_page(
     pulled: Pulled, evidence: Evidences, asked: date | None, known_day: date | None, body: bytes
 ) -> tuple[decode.ObservationsPage, Pulled]:
-    page = decode.observations_page(body)
+    page = decode.observations_page(body, evidence.now.day_first)
     seen = evidence.now.after(page, asked, known_day)
     result = pulled.with_page(page, seen, asked)
     is_idle = (

@@ -16,7 +16,7 @@ Mask = NDArray[np.bool_]
 
 
 def retold(facts: Facts) -> Mask:
-    """Which facts tell what was known in another way: rounded, at another time of the day, or that there is no value."""
+    """Which facts only tell in another way what was known: rounded, at another time of the day, or as no value."""
     if not len(facts):
         return np.zeros(0, bool)
     again = facts.repeats_observation()

@@ -17,8 +17,10 @@ from dataservice.client.contract.forms import (
     VALUES,
     columns_of,
     decoded,
+    field_of,
     list_in,
     number_of,
+    order_of_days,
     signal_in,
 )
 from dataservice.client.contract.records import record_in, records_in
@@ -105,7 +107,8 @@ class CataloguePage:
 class ListPage(Generic[R]):
     """A page of a list, and what of it could not be read whole.
 
-    `more` is whether others follow, None where that is not said; `further` are the parameters that would ask for them.
+    `more` is whether others follow, None where that is not said; `further` are the parameters that ask for them, where
+    these are said.
     """
 
     records: tuple[R, ...]
@@ -131,10 +134,13 @@ class ObservationsPage:
     more: bool | None = None
     offset: int = 0
     further: Params = ()
+    day_first: bool | None = None
+    """How days such as 03/04/2026 are written, where there are such days and others that show it."""
 
-    def pages_left(self, most_rows: int) -> int:
-        """At least how many requests what follows takes, by the total and the `most_rows` of a page; 0 without one."""
-        return -(-(self.left or 0) // max(1, most_rows))
+    @property
+    def pages_left(self) -> int:
+        """At least how many requests what follows takes, by the total; 0 where there is none."""
+        return -(-(self.left or 0) // max(1, self.rows))
 
 
 def catalogue_page(body: bytes) -> CataloguePage:
@@ -145,8 +151,11 @@ def catalogue_page(body: bytes) -> CataloguePage:
     return CataloguePage(signals, said.limit, said.total, said.more, len(records), odd)
 
 
-def signal_detail(body: bytes) -> SignalDetail:
-    """GET /v1/signals/{slug}; where `latest` is absent, the newest of the history stands in."""
+def signal_detail(body: bytes, day_first: bool | None = None) -> SignalDetail:
+    """GET /v1/signals/{slug}; where `latest` is absent, the newest of the history stands in.
+
+    `day_first`: how the service is known to write days such as 03/04/2026.
+    """
     try:
         raw = _detail.decode(body).data
         if "slug" not in raw:
@@ -156,22 +165,30 @@ def signal_detail(body: bytes) -> SignalDetail:
         fields = {name: msgspec.json.decode(text) for name, text in raw.items()}
     except (msgspec.MsgspecError, MalformedAnswerError):
         fields = signal_in(decoded(body))
-        history = _dated(*columns_of(_history_in(fields.pop("history", None))))
+        rows = _history_in(fields.pop("history", None))
+        history = _dated(*columns_of(rows, day_first))
+        day_first = order_of_days(_times_in(rows)) if day_first is None else day_first
     found = fields.pop("latest", None)
     signal = record_in(fields, Signal)
     if found is None:
         return SignalDetail(signal, _newest(history), history)
-    return SignalDetail(signal, _latest(found, history), history)
+    return SignalDetail(signal, _latest(found, history, day_first), history)
 
 
 def _history_in(told: Any) -> list[Any]:
     return [] if told is None else list_in({"data": told})[0]
 
 
-def _latest(told: Any, history: Observations) -> Observation | None:
+def _times_in(rows: Sequence[Any]) -> list[Any]:
+    """The times of rows as they are told."""
+    name = field_of(rows[0], TIMES, "the time") if rows and isinstance(rows[0], dict) else 0
+    return [row[name] for row in rows]
+
+
+def _latest(told: Any, history: Observations, day_first: bool | None) -> Observation | None:
     """The latest observation; a number alone is the newest of the history, where that has the same value."""
     if isinstance(told, dict | list):
-        (time,), (value,) = columns_of([told])
+        (time,), (value,) = columns_of([told], day_first)
         _dated([time], [value])  # it is one by its date, too
         extra = {name: told[name] for name in told if name not in (*TIMES, *VALUES)} if isinstance(told, dict) else {}
         return Observation(observed_at=time, value=value, extra=extra)
@@ -181,14 +198,14 @@ def _latest(told: Any, history: Observations) -> Observation | None:
     return newest
 
 
-def observations_page(body: bytes) -> ObservationsPage:
+def observations_page(body: bytes, day_first: bool | None = None) -> ObservationsPage:
     """GET /v1/signals/{slug}/observations: the contract does not show its form; see the tables of `forms`."""
     try:
         found = _rows.decode(body)
         rows, said = (found, None) if isinstance(found, list) else (found.data, found.pagination)
         whole = _observations(rows)
     except (msgspec.MsgspecError, MalformedAnswerError):
-        return _page_of_other_form(body)
+        return _page_of_other_form(body, day_first)
     said = said or _Pagination()
     left = _left(said.total, said.offset, len(rows))
     link = next_in_link(body)
@@ -199,14 +216,15 @@ def observations_page(body: bytes) -> ObservationsPage:
     )
 
 
-def _page_of_other_form(body: bytes) -> ObservationsPage:
+def _page_of_other_form(body: bytes, day_first: bool | None) -> ObservationsPage:
     rows, beside = list_in(decoded(body))
-    times, values = columns_of(rows)
+    times, values = columns_of(rows, day_first)
+    day_first = order_of_days(_times_in(rows)) if day_first is None else day_first
     said = following(beside, body, len(rows))
     left = _left(said.total, said.offset, len(rows))
     newest_first = len(times) > 1 and times[0] > times[-1]
     return ObservationsPage(
-        _dated(times, values), len(rows), left, said.limit, newest_first, said.more, said.offset, said.params
+        _dated(times, values), len(rows), left, said.limit, newest_first, said.more, said.offset, said.params, day_first
     )
 
 
@@ -243,8 +261,7 @@ def _collection_page(body: bytes, kind: type[R]) -> ListPage[R]:
     found, odd = records_in(records, kind)
     left = said.total is not None and said.total > said.offset + len(records)
     more = said.more if said.more is not None else (left or (False if said.total is not None else None))
-    further = said.params or (("offset", str(said.offset + len(records))),)
-    return ListPage(found, odd, more, further if more is not False else (), len(records))
+    return ListPage(found, odd, more, said.params, len(records))
 
 
 def _newest(history: Observations) -> Observation | None:

@@ -23,7 +23,7 @@ LISTS = (
 )
 """What a list of records may stand in."""
 
-WRAPPERS = ("data", "result", "results", "response", "payload", "body", "content", "_embedded")
+WRAPPERS = ("data", "result", "results", "response", "payload", "body", "content", "items", "_embedded")
 """Objects around all that an answer says."""
 
 BESIDE_NULL = frozenset({"data", "pagination", "meta", "paging", "total", "count", "next", "next_cursor", "has_more"})
@@ -49,6 +49,9 @@ _ISO_DAY = re.compile(r"\d{4}-\d{2}-\d{2}(?:T.*)?")
 _MONTH = re.compile(r"\d{4}-\d{2}")
 _COMPACT = re.compile(r"\d{8}")
 _SLASHED = re.compile(r"(\d{4})/(\d{2})/(\d{2})(.*)")
+_EITHER = re.compile(r"(\d{1,2})[/.](\d{1,2})[/.](\d{4})(.*)")
+"""Days whose first number may be the day or the month."""
+
 _EPOCH = re.compile(r"-?\d{9,19}(?:\.\d+)?")
 _ZONE = re.compile(r" ?(?:UTC|GMT)$")
 _DAY_NAMED = re.compile(r"(?:[A-Z][a-z]{2,8},? )?(\d{1,2})[ -]([A-Z][a-z]{2,8})\.?,?[ -](\d{4})(.*)")
@@ -108,7 +111,7 @@ def said_in(content: Any) -> str:
 def signal_in(content: Any) -> dict[str, Any]:
     """The object of one signal: in `data`, in `signal`, in a usual wrapper, or the answer itself."""
     if said := said_in(content):
-        raise (NotFoundError if _says_unknown(said) else MalformedAnswerError)(f"an error in the place of data: {said}")
+        raise (NotFoundError if says_unknown(said) else MalformedAnswerError)(f"an error in the place of data: {said}")
     if isinstance(content, Mapping):
         if "data" in content and content["data"] is None:
             raise NotFoundError("no data for this name")
@@ -137,7 +140,8 @@ def snake_case(record: Mapping[str, Any]) -> dict[str, Any]:
     return {name if new in record else new: record[name] for name, new in names.items()}
 
 
-def _says_unknown(said: str) -> bool:
+def says_unknown(said: str) -> bool:
+    """Whether an error says that there is no such thing."""
     return any(word in said.lower() for word in ("not found", "unknown", "no such", "does not exist"))
 
 
@@ -240,8 +244,8 @@ def field_of(record: Mapping[str, Any], names: Sequence[str], what: str) -> str:
     raise MalformedAnswerError(f"{what} may be {' or '.join(found) if found else 'none of the fields'} of {given}")
 
 
-def columns_of(rows: Sequence[Any]) -> tuple[list[str], list[float | None]]:
-    """The times and values of rows: records, or pairs of a time and a value."""
+def columns_of(rows: Sequence[Any], day_first: bool | None = None) -> tuple[list[str], list[float | None]]:
+    """The times and values of rows: records, or pairs of a time and a value; `day_first` as for `times_of`."""
     if not rows:
         return [], []
     first = rows[0]
@@ -255,16 +259,44 @@ def columns_of(rows: Sequence[Any]) -> tuple[list[str], list[float | None]]:
         times, values = [row[0] for row in rows], [row[1] for row in rows]
     else:
         raise MalformedAnswerError("rows that are neither records nor pairs")
-    return times_of(times), [number_of(each) for each in values]
+    return times_of(times, day_first), [number_of(each) for each in values]
 
 
-def times_of(times: Sequence[Any]) -> list[str]:
-    """Times as RFC 3339 texts: of texts of the usual forms, or of numbers since 1970."""
+def times_of(times: Sequence[Any], day_first: bool | None = None) -> list[str]:
+    """Times as RFC 3339 texts: of texts of the usual forms, or of numbers since 1970.
+
+    `day_first`: how this service is known to write days such as 03/04/2026. Else one of a column has to show it.
+    """
     if all(isinstance(each, int | float) and not isinstance(each, bool) for each in times):
         return _epochs(times)
     if all(isinstance(each, str) and _EPOCH.fullmatch(each) for each in times):
         return _epochs([float(each) if "." in each else int(each) for each in times])
+    if times and all(isinstance(each, str) and _EITHER.fullmatch(each) for each in times):
+        return _in_either_order(times, day_first)
     return [_time_text(each) for each in times]
+
+
+def _in_either_order(times: Sequence[str], day_first: bool | None) -> list[str]:
+    """Days such as 25/12/2026 or 12/25/2026: a column is written in one order, and days beyond the 12th show which."""
+    parts = [found for each in times if (found := _EITHER.fullmatch(each))]
+    shown = {
+        first > 12 for first, second in ((int(part[1]), int(part[2])) for part in parts) if max(first, second) > 12
+    }
+    if len(shown) > 1 or (not shown and day_first is None):
+        _no_time(times[0])
+    is_day_first = shown.pop() if shown else day_first
+    return [
+        _day_and_time(part[3], part[2] if is_day_first else part[1], part[1] if is_day_first else part[2], part[4])
+        for part in parts
+    ]
+
+
+def order_of_days(times: Sequence[Any]) -> bool | None:
+    """Whether days such as 25/12/2026 begin with the day; None where they are not such days, or none shows it."""
+    parts = [found for each in times if isinstance(each, str) and (found := _EITHER.fullmatch(each))]
+    if any(int(part[1]) > 12 for part in parts):
+        return True
+    return False if any(int(part[2]) > 12 for part in parts) else None
 
 
 def _epochs(times: Sequence[int | float]) -> list[str]:
@@ -325,7 +357,7 @@ def _month(name: str) -> str:
 
 
 def _day_and_time(year: str, month: str, day: str, rest: str) -> str:
-    text = f"{year}-{month}-{int(day):02}"
+    text = f"{year}-{int(month):02}-{int(day):02}"
     rest = rest.strip()
     return text if rest in ("", "Z") else f"{text}T{rest}"
 

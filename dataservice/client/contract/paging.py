@@ -121,7 +121,8 @@ class Pulled:
         if self._may_lack(position, asked, evidence):
             return replace(result, next=position)
         if follows is False:
-            return replace(result, next=_look_back(result) if result.promised and len(found) else None)
+            is_unkept = (result.promised and len(found)) or (self.promised and not is_new and not position.further)
+            return replace(result, next=_look_back(result) if is_unkept else None)
         if not is_new and not position.further:
             return replace(result, next=_unkept_promise(result, page, position, was_promised=self.promised))
         return replace(result, next=self._behind(page, position, evidence, follows, is_new=is_new))

@@ -22,7 +22,14 @@ from dataservice.models import READING_FIELDS, Current, Index, Post, Signal, Wir
 from dataservice.observations import Observations
 
 HEADERS = ("x-service-tier", "x-service-ratelimit-cap", "x-service-ratelimit-remaining")
+PUBLISHED = "1.0.0"
+"""The version that the published description carries (contract: "Versioning")."""
+
+PAGING = frozenset({"limit", "offset", "page", "cursor", "after", "per_page", "page_size", "page_token"})
 SHOWN = 60
+UNJUDGED = frozenset({"unknown", "far dates", "rest", "description", "more indices"})
+"""Answers of another status say nothing by themselves."""
+
 READ = "reads it all the same"
 
 
@@ -33,6 +40,8 @@ class Looks:
     slug: str = ""
     answers: dict[str, Body] = field(default_factory=dict)
     bounds: dict[str, tuple[date | None, date | None]] = field(default_factory=dict)
+    restarts_on: int | None = None
+    """The day of the month on which the period of the quota was seen to begin."""
 
     def content(self, name: str) -> Any:
         """What an answer says; None where it says nothing that can be read, or was not asked for."""
@@ -51,6 +60,35 @@ class Looks:
             return None if content is None else list_in(content)[0]
         except DataServiceError:
             return None
+
+    def tail(self) -> Observations | None:
+        """The last observations as a window told them: up to its end, and several; None where none did."""
+        whole, newest = self.rows("all") or [], self.newest()
+        for name in ("without end", "rest"):
+            found, rows = self.series(name), self.rows(name) or []
+            if found is not None and len(rows) > 1 and (name == "without end" or len(rows) < len(whole)):
+                return found
+        found = self.series("all")
+        reaches = found is not None and len(found) > 1 and newest is not None and found.last_day >= newest
+        return found if reaches else None
+
+    def newest(self) -> date | None:
+        """The day of the newest observation by the detail."""
+        recent = self.series("detail")
+        if recent is not None and len(recent):
+            return recent.last_day
+        latest = self.detail().get("latest")
+        try:
+            return Observations.from_columns(*columns_of([latest])).last_day if isinstance(latest, Mapping) else None
+        except (DataServiceError, ValueError):
+            return None
+
+    def lists_go_on(self) -> bool | None:
+        """Whether a list that says nothing went on behind its page; None where that was not seen."""
+        more = self.rows("more indices")
+        if more is not None:
+            return bool(more)
+        return False if self.rows("indices") else None
 
     def detail(self) -> dict[str, Any]:
         """The fields of the signal; none where they cannot be read."""
@@ -72,15 +110,18 @@ def findings(looks: Looks) -> list[Finding]:
     """A line for each question that the answers settle."""
     judged = (_refused, _headers, _catalogue, _detail, _form, _paging, _bounds, _defaults, _agreement, _history)
     found = [finding for judge in judged for finding in judge(looks)]
-    return [*found, *_unknown(looks), *_indices(looks), *_lists(looks)]
+    return [*found, *_unknown(looks), *_indices(looks), *_lists(looks), *_description(looks)]
 
 
 def _refused(looks: Looks) -> Iterator[Finding]:
     for name, body in looks.answers.items():
-        if name in ("unknown", "far dates", "rest") or body.status == 200 or (name == "wire" and body.status == 402):
+        if name in UNJUDGED or body.status == 200 or (name == "wire" and body.status == 402):
             continue
         moved = f" to {body.headers['location'][:SHOWN]}" if "location" in body.headers else ""
         does = "shows the error and goes on with what it knows"
+        if name == "paths":
+            yield Finding("paths", "as documented", f"{body.status}{moved}", "asks with a slash behind", differs=True)
+            continue
         yield Finding(f"the answer about {name}", "200", f"{body.status}{moved}", does, differs=True)
 
 
@@ -91,6 +132,10 @@ def _headers(looks: Looks) -> Iterator[Finding]:
     is_read = quota_in(body.headers, 0.0) is not None
     does = READ if is_read else "shows no quota"
     yield Finding("quota headers", "three plain values", " | ".join(told) or "none", does, differs=not is_plain)
+    day = looks.restarts_on
+    begins = "not seen yet" if day is None else f"on day {day}"
+    does = "looks each day whether it has begun anew"
+    yield Finding("the quota's period begins", "not shown; on day 1", begins, does, differs=(day or 1) > 1 + 1)
     packing = body.headers.get("content-encoding", "none")
     yield Finding("packing", "not shown", packing, "unpacks it")
 
@@ -253,10 +298,11 @@ def _defaults(looks: Looks) -> Iterator[Finding]:
         is_whole = given.first_day <= whole.first_day
         told = "everything" if is_whole else f"from {given.first_day} on"
         yield Finding("without start", "everything", told, "always sends it", differs=not is_whole)
-    tail, recent = looks.series("without end"), looks.series("detail")
-    newest = _newest(looks)
-    if tail is None or not len(tail) or newest is None or len(tail) >= len(looks.rows("all") or []) > 1:
-        return  # or it is no more than a page
+    tail, recent, newest = looks.tail(), looks.series("detail"), looks.newest()
+    if tail is None or newest is None:
+        return
+    if "without end" in looks.answers and len(tail) >= len(looks.rows("all") or []) > 1:
+        return  # it is no more than a page
     gap = (newest - tail.last_day).days
     is_cut = gap > 4 + _step_days(recent)
     yield Finding(
@@ -277,22 +323,9 @@ def _step_days(series: Observations | None) -> int:
     return int(np.median(np.diff(series.times.astype("datetime64[D]")).astype(int)))
 
 
-def _newest(looks: Looks) -> date | None:
-    recent = looks.series("detail")
-    if recent is None:
-        return None
-    if len(recent):
-        return recent.last_day
-    latest = looks.detail().get("latest")
-    try:
-        return Observations.from_columns(*columns_of([latest])).last_day if isinstance(latest, Mapping) else None
-    except (DataServiceError, ValueError):
-        return None
-
-
 def _agreement(looks: Looks) -> Iterator[Finding]:
     """Whether the detail and a window tell the same observations in the same way."""
-    recent, window = looks.series("detail"), looks.series("without end")
+    recent, window = looks.series("detail"), looks.tail()
     if recent is None or window is None or not len(recent) or not len(window):
         return
     first, last = max(recent.first_day, window.first_day), min(recent.last_day, window.last_day)
@@ -359,11 +392,13 @@ def _indices(looks: Looks) -> Iterator[Finding]:
         return
     yield from _envelope(looks, "indices")
     said = following(_beside(looks, "indices"), looks.answers["indices"], len(rows))
-    is_paged = bool(said.more) or (said.total or 0) > len(rows) or bool(said.limit)
+    is_paged = bool(said.more) or (said.total or 0) > len(rows) or bool(said.limit) or bool(looks.lists_go_on())
     yield Finding("indices: pages", "all at once", "paged" if is_paged else "all at once", "asks on", differs=is_paged)
     records, _ = records_in(rows, Index)
     names = sorted({name for record in records for name in READING_FIELDS if name in record.extra})
     latest = [record.extra.get("latest") for record in records]
+    only = reading_field(looks)
+    names = names or ([f"{only}, the only number"] if only else [])
     is_usual = names == ["latest"] and all(
         isinstance(each, Mapping) and isinstance(each.get("value"), int | float) for each in latest if each
     )
@@ -371,6 +406,48 @@ def _indices(looks: Looks) -> Iterator[Finding]:
     told = f"{told}: {str(next(filter(None, latest), ''))[:SHOWN]}" if names == ["latest"] and not is_usual else told
     does = "as documented" if is_usual else "shows it where only one number may be it"
     yield Finding("an index: reading", "not shown; latest", told, does, differs=not is_usual)
+
+
+def reading_field(looks: Looks) -> str:
+    """The one field of all indices that holds a number and is not of the contract; empty where the usual ones do."""
+    rows = [row for row in looks.rows("indices") or [] if isinstance(row, Mapping)]
+    known = {*Index.field_names(), *READING_FIELDS, *TIMES, "id"}
+    numbers = [
+        {n for n in row if n not in known and isinstance(row[n], int | float) and row[n] is not True} for row in rows
+    ]
+    if not rows or any(name in row for row in rows for name in READING_FIELDS):
+        return ""
+    shared = set.union(*numbers)
+    return shared.pop() if len(shared) == 1 and all(numbers) else ""
+
+
+def _description(looks: Looks) -> Iterator[Finding]:
+    body = looks.answers.get("description")
+    if body is None:
+        return
+    content = looks.content("description")
+    if body.status != 200 or not isinstance(content, Mapping):
+        yield Finding("openapi.json", "published", f"none: {body.status}")
+        return
+    version = content.get("info", {}).get("version") if isinstance(content.get("info"), Mapping) else None
+    told = str(version)[:SHOWN]
+    yield Finding("openapi.json: version", PUBLISHED, told, "goes by what was seen", differs=told != PUBLISHED)
+    paging = sorted(PAGING & set(parameters_of(content, "/observations")))
+    yield Finding("openapi.json: paging", "not shown", ", ".join(paging) or "none", "goes by what was seen")
+
+
+def parameters_of(description: Mapping[str, Any], path_end: str) -> list[str]:
+    """The names of the parameters that a description tells of the path that ends so."""
+    paths = description.get("paths")
+    for path, told in paths.items() if isinstance(paths, Mapping) else ():
+        if (
+            str(path).rstrip("/").endswith(path_end)
+            and isinstance(told, Mapping)
+            and isinstance(told.get("get"), Mapping)
+        ):
+            given = told["get"].get("parameters")
+            return [str(each.get("name")) for each in given or () if isinstance(each, Mapping)]
+    return []
 
 
 def _is_json(body: bytes) -> bool:

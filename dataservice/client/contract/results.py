@@ -186,6 +186,12 @@ class Indices(tuple[Index, ...]):
     odd: str = ""
     """How many records could not be read whole, and why; empty where all were."""
 
+    def read_from(self, name: str) -> Indices:
+        """The same, where those without another reading have it in the field `name`."""
+        found = Indices(index.read_from(name) for index in self)
+        found.odd = self.odd
+        return found
+
     def __repr__(self) -> str:
         return f"Indices({_counted(self, 'indices')})"
 

@@ -113,6 +113,8 @@ class Transport:
         self._doubtful_address = base_url if httpx.URL(base_url).path.strip("/") else ""
         self._has_answered = False
         self._max_answer_bytes = max_answer_bytes
+        self.path_end = ""
+        """What the service's paths end with, where a probe found that they are moved."""
 
     async def send(self, request: Request, now: float, watch: SendWatch, *, within_s: float) -> Exchange:
         """The outcome of one request; never raises, except `asyncio.CancelledError`."""
@@ -126,7 +128,7 @@ class Transport:
 
     async def _exchange(self, request: Request, now: float, watch: SendWatch, within_s: float) -> Exchange:
         # The whole exchange is timed by its caller; only a connection that is not accepted is given up sooner.
-        response = await self._response(request.target, watch, connect_s=min(CONNECT_S, within_s))
+        response = await self._response(request.target_with(self.path_end), watch, connect_s=min(CONNECT_S, within_s))
         try:
             status, headers = response.status_code, _plain(response.headers)
             quota = quota_in(headers, now)

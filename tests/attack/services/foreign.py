@@ -379,7 +379,7 @@ FOREIGN: dict[str, Way] = {
     "each page newest first": _paged(397, _each_page_descending, "cursor"),
     "each twice": _twice(),
     "each twice, otherwise": _twice(lambda row: {**row, "value": round(row["value"] * 1.01, 6)}),
-    "lists of 10 unsaid": _lists_paged(10, lambda begin, size, count: {}),
+    "lists of 20 unsaid": _lists_paged(20, lambda begin, size, count: {}),
     "lists of 3, has_more": _lists_paged(3, lambda begin, size, count: {"has_more": begin + size < count}),
     "lists of 7, next": _lists_paged(
         7, lambda begin, size, count: {"next": f"?offset={begin + size}" if begin + size < count else None}

@@ -48,6 +48,12 @@ class Evidence:
     most_listed: int = 0
     claims_are_idle: bool = False
     """Whether the service was seen to say that others follow where nothing did."""
+    day_first: bool | None = None
+    """How days such as 03/04/2026 are written, once a day beyond the 12th has shown it."""
+    path_end: str = ""
+    """What its paths end with: a probe found that they are moved to others with a slash."""
+    reading: str = ""
+    """The field of an index that a probe found to be the only number beside those of the contract."""
 
     def after_list(self, most_rows: int, *, went_on: bool | None) -> Evidence:
         """With what the pages of one more list have shown."""
@@ -80,6 +86,7 @@ class Evidence:
             most_rows=max(self.most_rows, page.rows),
             totals_are_whole=whole,
             start_included=included,
+            day_first=self.day_first if page.day_first is None else page.day_first,
         )
 
     def asked_window(self, start: date, end: date, *, is_first: bool) -> AskedDays:

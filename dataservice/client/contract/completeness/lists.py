@@ -10,6 +10,9 @@ from dataservice.client.contract.body import Params
 from dataservice.client.contract.completeness.evidence import Evidence
 from dataservice.client.contract.decode import ListPage
 
+PAGES = 4
+"""Of a list that was asked with a limit: as many as its usual pages of 50 need."""
+
 
 @dataclass(frozen=True, slots=True)
 class ListKind:
@@ -42,6 +45,8 @@ class PulledList:
     """Whether the next page is asked for though nothing said that there is one."""
     went_on: bool | None = None
     most_rows: int = 0
+    rows: int = 0
+    pages: int = 0
 
     @property
     def records(self) -> tuple[Any, ...]:
@@ -52,15 +57,23 @@ class PulledList:
         """The state after one more page."""
         found = {**self.found, **{self.key(record): record for record in page.records}}
         is_new = len(found) > len(self.found)
-        result = replace(self, found=found, odd=page.odd or self.odd, most_rows=max(page.rows, self.most_rows))
+        result = replace(
+            self,
+            found=found,
+            odd=page.odd or self.odd,
+            rows=self.rows + page.rows,
+            pages=self.pages + 1,
+            most_rows=max(page.rows, self.most_rows),
+        )
         if self.is_guess:
             result = replace(result, went_on=is_new)
         if self.further and not is_new:
             return replace(result, further=(), is_complete=not page.rows or not self.most)
-        if self.most and len(found) >= self.most:
+        if self.most and (len(found) >= self.most or (result.pages >= PAGES and page.more is not False)):
             return replace(result, further=())
         if page.more is False or not page.rows:
             return replace(result, further=(), is_complete=True)
         if page.more or result.went_on or evidence.goes_on(page.rows, has_limit=bool(self.most)):
-            return replace(result, further=page.further, is_guess=not page.more)
+            further = page.further or (("offset", str(result.rows)),)
+            return replace(result, further=further, is_guess=not page.more)
         return replace(result, further=(), is_complete=not evidence.may_be_cut(page.rows))
