@@ -37,6 +37,10 @@ class ErrorCode(StrEnum):
     NA = "#N/A"
 
 
+PROBE_ADVICE = "`addin doctor --contract`, or Account in the task pane, finds out how it answers"
+"""What helps where a service answers in a form of its own."""
+
+
 class ErrorKind(StrEnum):
     """What kind of error a message tells of, for programs; hosts choose their own words and actions by it."""
 
@@ -50,6 +54,7 @@ class ErrorKind(StrEnum):
     UNCONFIRMED = "unconfirmed"
     NOT_FOUND = "not_found"
     OFFLINE = "offline"
+    FORM = "form"
     REQUEST = "request"
     INTERNAL = "internal"
 
@@ -140,6 +145,8 @@ _KINDS: dict[type[Exception], ErrorKind] = {
     UnconfirmedError: ErrorKind.UNCONFIRMED,
     BudgetError: ErrorKind.BUDGET,
     NotFoundError: ErrorKind.NOT_FOUND,
+    InterceptedError: ErrorKind.OFFLINE,
+    MalformedAnswerError: ErrorKind.FORM,
     UnavailableError: ErrorKind.OFFLINE,
     DataServiceError: ErrorKind.REQUEST,
 }
@@ -164,7 +171,7 @@ def reason(error: DataServiceError, function: str) -> str:
         case BudgetError():
             return f"not asked: {error.message}"
         case MalformedAnswerError() if not isinstance(error, InterceptedError):
-            return f"the service's answer cannot be used ({error.message}); see `addin doctor --contract`"
+            return f"the service's answer cannot be used ({error.message}); {PROBE_ADVICE}"
         case UnavailableError():
             return f"the service did not answer ({error.message}); try Refresh in a minute"
         case _:

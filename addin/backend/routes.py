@@ -223,6 +223,33 @@ async def test_key(request: Request) -> Response:
     return JsonResponse({"ok": True, "tier": quota.tier, "message": f"The key works ({quota.tier} tier): {left}."})
 
 
+async def probe_contract(request: Request) -> Response:
+    """POST /contract: find out in at most 11 requests how the service answers what its contract leaves open."""
+    backend = BackendState.of(request)
+    async with admitted_tenant(request, backend) as tenant:
+        before = tenant.client.requests_sent
+        try:
+            profile = await tenant.client.probe()
+        except DataServiceError as error:
+            return JsonResponse({"ok": False, "message": reason(error, "This"), "kind": error_kind(error)})
+        finally:
+            spent = tenant.client.requests_sent - before
+            backend.requests_total += spent
+            backend.metrics.requests.inc(spent)
+            await note_spent(request, backend, spent)
+        await backend.refresh(tenant, force=False)
+        findings = [{"question": each.question, "found": each.found, "does": each.does} for each in profile.deviations]
+        return JsonResponse(
+            {
+                "ok": True,
+                "requests": spent,
+                "findings": findings,
+                "generation": tenant.generation,
+                "quota": tenant.quota_members(),
+            }
+        )
+
+
 async def registry(_: Request) -> Response:
     """GET /registry.json: every function with its help, arguments and options."""
     return JsonResponse(_registry())
@@ -255,6 +282,7 @@ ROUTES = (
     Route("/key", set_key, methods=["POST"]),
     Route("/key", forget_key, methods=["DELETE"]),
     Route("/key/test", test_key, methods=["POST"]),
+    Route("/contract", probe_contract, methods=["POST"]),
     Route("/registry.json", registry),
     Route("/health", health),
     Route("/ready", ready),

@@ -66,6 +66,14 @@ interface KeyVerdict {
   message: string;
 }
 
+/** What a probe of the service found: what it answers otherwise than documented, and what the add-in does about it. */
+interface ProbeVerdict {
+  ok: boolean;
+  message?: string;
+  requests?: number;
+  findings?: { question: string; found: string; does: string }[];
+}
+
 interface ChoiceHelp {
   value: string;
   help: string;
