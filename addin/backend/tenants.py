@@ -90,7 +90,7 @@ class Tenant:
         quota = self.client.quota_now
         if quota is None:
             return None
-        return {name: value for name, value in asdict(quota).items() if name != "seen_at"}
+        return {name: value for name, value in asdict(quota).items() if name not in ("seen_at", "restarts_on")}
 
     @asynccontextmanager
     async def turn(self) -> AsyncIterator[None]:

@@ -328,6 +328,7 @@ class AsyncClient(Endpoints):
         day = None if seen is None else seen.restarts_on
         profile = await probed(ask, self._clock(), slug, end_paths=self._end_paths, restarts_on=day)
         self._go_by(profile)
+        self._reader.forget_forms()
         if self._cache.scope is not None:
             entry = Entry(profile_format.encode(profile), profile.made_at)
             await self._store.put(self._cache.scope + profile_format.profile_name(), entry)

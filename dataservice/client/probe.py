@@ -11,8 +11,9 @@ from urllib.parse import urlsplit
 from dataservice.client.contract.body import Body
 from dataservice.client.contract.completeness.evidence import OPEN_BOUNDS, Evidence
 from dataservice.client.contract.decode import observations_page
+from dataservice.client.contract.probing.looks import Looks, reading_field
+from dataservice.client.contract.probing.questions import findings
 from dataservice.client.contract.profile import Profile
-from dataservice.client.contract.questions import Looks, findings, reading_field
 from dataservice.client.contract.requests import (
     Endpoint,
     Request,

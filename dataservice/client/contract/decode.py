@@ -17,11 +17,11 @@ from dataservice.client.contract.forms import (
     VALUES,
     columns_of,
     decoded,
-    field_of,
     list_in,
     number_of,
     order_of_days,
     signal_in,
+    times_in,
 )
 from dataservice.client.contract.records import record_in, records_in
 from dataservice.client.contract.results import SignalDetail
@@ -167,7 +167,7 @@ def signal_detail(body: bytes, day_first: bool | None = None) -> SignalDetail:
         fields = signal_in(decoded(body))
         rows = _history_in(fields.pop("history", None))
         history = _dated(*columns_of(rows, day_first))
-        day_first = order_of_days(_times_in(rows)) if day_first is None else day_first
+        day_first = order_of_days(times_in(rows)) if day_first is None else day_first
     found = fields.pop("latest", None)
     signal = record_in(fields, Signal)
     if found is None:
@@ -177,12 +177,6 @@ def signal_detail(body: bytes, day_first: bool | None = None) -> SignalDetail:
 
 def _history_in(told: Any) -> list[Any]:
     return [] if told is None else list_in({"data": told})[0]
-
-
-def _times_in(rows: Sequence[Any]) -> list[Any]:
-    """The times of rows as they are told."""
-    name = field_of(rows[0], TIMES, "the time") if rows and isinstance(rows[0], dict) else 0
-    return [row[name] for row in rows]
 
 
 def _latest(told: Any, history: Observations, day_first: bool | None) -> Observation | None:
@@ -219,7 +213,7 @@ def observations_page(body: bytes, day_first: bool | None = None) -> Observation
 def _page_of_other_form(body: bytes, day_first: bool | None) -> ObservationsPage:
     rows, beside = list_in(decoded(body))
     times, values = columns_of(rows, day_first)
-    day_first = order_of_days(_times_in(rows)) if day_first is None else day_first
+    day_first = order_of_days(times_in(rows)) if day_first is None else day_first
     said = following(beside, body, len(rows))
     left = _left(said.total, said.offset, len(rows))
     newest_first = len(times) > 1 and times[0] > times[-1]

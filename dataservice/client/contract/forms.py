@@ -291,6 +291,12 @@ def _in_either_order(times: Sequence[str], day_first: bool | None) -> list[str]:
     ]
 
 
+def times_in(rows: Sequence[Any]) -> list[Any]:
+    """The times of rows as they are told."""
+    name = field_of(rows[0], TIMES, "the time") if rows and isinstance(rows[0], Mapping) else 0
+    return [row[name] for row in rows]
+
+
 def order_of_days(times: Sequence[Any]) -> bool | None:
     """Whether days such as 25/12/2026 begin with the day; None where they are not such days, or none shows it."""
     parts = [found for each in times if isinstance(each, str) and (found := _EITHER.fullmatch(each))]

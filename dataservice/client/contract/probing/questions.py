@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import date, timedelta
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import timedelta
 from typing import Any
 
 import msgspec
 import numpy as np
 
-from dataservice.client.contract.body import Body, next_in_link
+from dataservice.client.contract.body import next_in_link
 from dataservice.client.contract.completeness.following import following
-from dataservice.client.contract.forms import TIMES, VALUES, columns_of, decoded, field_of, list_in, signal_in
+from dataservice.client.contract.forms import (
+    TIMES,
+    VALUES,
+    columns_of,
+    field_of,
+)
+from dataservice.client.contract.probing.looks import Looks, reading_field
 from dataservice.client.contract.profile import Finding
 from dataservice.client.contract.quota import quota_in
 from dataservice.client.contract.records import records_in
@@ -33,84 +38,17 @@ UNJUDGED = frozenset({"unknown", "far dates", "rest", "description", "more indic
 READ = "reads it all the same"
 
 
-@dataclass
-class Looks:
-    """The answers of a probe by what they were asked for, and the bounds of the windows."""
-
-    slug: str = ""
-    answers: dict[str, Body] = field(default_factory=dict)
-    bounds: dict[str, tuple[date | None, date | None]] = field(default_factory=dict)
-    restarts_on: int | None = None
-    """The day of the month on which the period of the quota was seen to begin."""
-
-    def content(self, name: str) -> Any:
-        """What an answer says; None where it says nothing that can be read, or was not asked for."""
-        body = self.answers.get(name)
-        if body is None or body.status != 200:
-            return None
-        try:
-            return decoded(body)
-        except DataServiceError:
-            return None
-
-    def rows(self, name: str) -> list[Any] | None:
-        """The rows of a list."""
-        content = self.content(name)
-        try:
-            return None if content is None else list_in(content)[0]
-        except DataServiceError:
-            return None
-
-    def tail(self) -> Observations | None:
-        """The last observations as a window told them: up to its end, and several; None where none did."""
-        whole, newest = self.rows("all") or [], self.newest()
-        for name in ("without end", "rest"):
-            found, rows = self.series(name), self.rows(name) or []
-            if found is not None and len(rows) > 1 and (name == "without end" or len(rows) < len(whole)):
-                return found
-        found = self.series("all")
-        reaches = found is not None and len(found) > 1 and newest is not None and found.last_day >= newest
-        return found if reaches else None
-
-    def newest(self) -> date | None:
-        """The day of the newest observation by the detail."""
-        recent = self.series("detail")
-        if recent is not None and len(recent):
-            return recent.last_day
-        latest = self.detail().get("latest")
-        try:
-            return Observations.from_columns(*columns_of([latest])).last_day if isinstance(latest, Mapping) else None
-        except (DataServiceError, ValueError):
-            return None
-
-    def lists_go_on(self) -> bool | None:
-        """Whether a list that says nothing went on behind its page; None where that was not seen."""
-        more = self.rows("more indices")
-        if more is not None:
-            return bool(more)
-        return False if self.rows("indices") else None
-
-    def detail(self) -> dict[str, Any]:
-        """The fields of the signal; none where they cannot be read."""
-        try:
-            return signal_in(self.content("detail"))
-        except DataServiceError:
-            return {}
-
-    def series(self, name: str) -> Observations | None:
-        """The observations of a window, or of the detail's history."""
-        rows = self.detail().get("history") if name == "detail" else self.rows(name)
-        try:
-            return Observations.from_columns(*columns_of(rows or []))
-        except (DataServiceError, ValueError):
-            return None
-
-
 def findings(looks: Looks) -> list[Finding]:
     """A line for each question that the answers settle."""
-    judged = (_refused, _headers, _catalogue, _detail, _form, _paging, _bounds, _defaults, _agreement, _history)
-    found = [finding for judge in judged for finding in judge(looks)]
-    return [*found, *_unknown(looks), *_indices(looks), *_lists(looks), *_description(looks)]
+    return [finding for judge in JUDGES for finding in _found(judge, looks)]
+
+
+def _found(judge: Callable[[Looks], Iterator[Finding]], looks: Looks) -> Iterator[Finding]:
+    """What one judge finds; what it cannot read is a finding, too."""
+    try:
+        yield from judge(looks)
+    except DataServiceError as error:
+        yield Finding("an answer", "as documented", error.message[:SHOWN], "shows the error", differs=True)
 
 
 def _refused(looks: Looks) -> Iterator[Finding]:
@@ -211,7 +149,8 @@ def _detail(looks: Looks) -> Iterator[Finding]:
     yield Finding("latest", "an observation", told, "takes the newest of the history", differs=is_other)
     series, rows = looks.series("detail"), fields.get("history")
     if series is not None and isinstance(rows, list) and len(rows) > 1:
-        is_newest_first = columns_of(rows[:1])[0] > columns_of(rows[-1:])[0]
+        times = columns_of(rows, looks.day_first)[0]
+        is_newest_first = times[0] > times[-1]
         order = "newest first" if is_newest_first else "oldest first"
         yield Finding("recent history: order", "not shown; oldest first", order, "sorts it", differs=is_newest_first)
 
@@ -408,19 +347,6 @@ def _indices(looks: Looks) -> Iterator[Finding]:
     yield Finding("an index: reading", "not shown; latest", told, does, differs=not is_usual)
 
 
-def reading_field(looks: Looks) -> str:
-    """The one field of all indices that holds a number and is not of the contract; empty where the usual ones do."""
-    rows = [row for row in looks.rows("indices") or [] if isinstance(row, Mapping)]
-    known = {*Index.field_names(), *READING_FIELDS, *TIMES, "id"}
-    numbers = [
-        {n for n in row if n not in known and isinstance(row[n], int | float) and row[n] is not True} for row in rows
-    ]
-    if not rows or any(name in row for row in rows for name in READING_FIELDS):
-        return ""
-    shared = set.union(*numbers)
-    return shared.pop() if len(shared) == 1 and all(numbers) else ""
-
-
 def _description(looks: Looks) -> Iterator[Finding]:
     body = looks.answers.get("description")
     if body is None:
@@ -474,3 +400,10 @@ def _lists(looks: Looks) -> Iterator[Finding]:
             yield Finding("wire: most items", f"{LIST_LIMIT}", told, "takes it for a part", differs=is_cut)
         if name == "almanac":
             yield Finding("almanac", "posts", f"{len(rows)} posts", "asks it for itself", differs=not rows)
+
+
+JUDGES: tuple[Callable[[Looks], Iterator[Finding]], ...] = (
+    *(_refused, _headers, _catalogue, _detail, _form, _paging, _bounds, _defaults, _agreement, _history),
+    *(_unknown, _indices, _lists, _description),
+)
+"""In the order in which the findings are shown."""
