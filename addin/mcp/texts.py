@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from udfs.records.resolve import SEE_SIGNALS
+
 WORDS_OF_OTHERS = "words_of_others"
 """The member of a result that names those members whose texts others wrote."""
 
@@ -32,3 +34,25 @@ def seen(value: Any) -> Any:
     if isinstance(value, dict):
         return {seen(name): seen(each) for name, each in value.items()}
     return [seen(each) for each in value] if isinstance(value, list | tuple) else value
+
+
+_WORDS = {
+    SEE_SIGNALS: "list_signals lists and searches those there are",
+    "set one with `addin key set` or in the task pane": "the user must set one with `addin key set`",
+    "set a valid one with `addin key set` or in the task pane": "the user must set a valid one with `addin key set`",
+    "try Refresh in a minute": "try again in a minute",
+    "not a range": "not a list",
+    "TRUE or FALSE": "true or false",
+}
+"""What messages advise to do in a sheet, and the same for a model."""
+
+
+def in_words_of_tools(message: str) -> str:
+    """The message of a cell with the advice that fits a tool.
+
+    >>> in_words_of_tools("no signal 'x'; SIGNALS lists and searches those there are")
+    "no signal 'x'; list_signals lists and searches those there are"
+    """
+    for cells, tools in _WORDS.items():
+        message = message.replace(cells, tools)
+    return message

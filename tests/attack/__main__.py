@@ -94,8 +94,13 @@ PLAN = [
     Planned(
         "Tables of random series, against the conventions", "series.conventions --seed 1", "--cases", 100_000, 2400
     ),
+    Planned("Agents: malformed calls", "agents.malformed --seed 1", "--calls", 1_000, 60),
+    Planned("Agents: hostile texts in every field", "agents.hostile --seed 1", "--answers", 20_000, 120),
+    Planned("Agents: what is told is what was counted", "agents.counting --seed 1", "--calls", 4_000, 400),
+    Planned("Agents: every row and character reached", "agents.paging", "--rows", 20_000, 300),
     Planned("Hostile texts in the task pane", "pages.pane_texts --seed 1", "--steps", 100_000, 200),
     Planned("Edits in the browser's sheet", "pages.sheet_edits --seed 1", "--steps", 400, 200),
+    Planned("Real books, edited there and read by others", "pages.sheet_books --seed 1", "--books", 300, 900),
     Planned("Hostile pages: hosts, origins, methods, types", "pages.hostile_pages --seed 1", "--requests", 50_000, 300),
     Planned("Pages that load, stop, close and answer questions", "loads --seed 1", "--worlds", 2_000, 250),
     Planned("Users of one backend, interleaved", "hosted.foreign --seed 1", "--calls", 1_000_000, 900),

@@ -20,7 +20,7 @@ from dataservice.observations import Observations
 from udfs.arguments.dates import as_day
 from udfs.timeseries.frequency import Freq, Unit, period_start
 from udfs.timeseries.resample import Agg, known_only, resampled
-from udfs.timeseries.rhythm import BY_DAYS, SAMPLE, STALE_DAYS, Pace, Rhythm, rhythm_of, rhythm_of_rows
+from udfs.timeseries.rhythm import BY_DAYS, SAMPLE, STALE_DAYS, UNCOUNTED, Pace, Rhythm, rhythm_of, rhythm_of_rows
 from udfs.timeseries.spans import Lead
 
 DETAIL_DAYS = 430
@@ -40,6 +40,27 @@ PERIOD_DAYS = {
 
 UNKNOWN_PERIOD_DAYS = 92
 """How much further than a day a change over months may reach where the rhythm is not known: into its quarter."""
+
+SURE = 16
+"""Observations that tell a rhythm for certain: a few with a gap among them may look irregular."""
+
+LONGEST_PAUSE_DAYS = 92
+"""The longest pause within a series, beside two of its periods; what has none for longer begins there."""
+
+COUNTED_DAYS = 1.2
+"""Days for a row that is counted before a window which a detail may hold: its 365 rows of trading days are 17 months,
+and `DETAIL_DAYS` are 14."""
+
+FEW = 20
+"""Rows counted before a window that may be months as well as days; who counts more (`ma(200)`) counts trading days."""
+
+TRADING_DAYS = 1.4
+"""Days from one trading day to the next, on average."""
+
+SLACK = 1.4
+"""How much further is asked for than rows take up on average, for holidays and gaps, beside `SLACK_DAYS`."""
+
+SLACK_DAYS = 15
 
 NO_LEAD = Lead()
 
@@ -114,6 +135,8 @@ class Window:
     """Rows more than asked for, where the last one may be left out as a part of its period."""
     by_rows: bool = False
     """Whether transforms count rows, and not periods."""
+    sees_parts: bool = False
+    """Whether it counts that the first period of a series is only a part of one."""
 
     def up_to_end(self, observations: Observations) -> Observations:
         """The observations up to the window's end."""
@@ -156,7 +179,7 @@ class Window:
             return False
         rhythm = self.of_rows(self.rhythm(known))
         needed = self.first_needed(starts, rhythm)
-        if known.since > needed:
+        if known.since > needed or (self.sees_parts and not self._tells_parts(known, needed)):
             return False
         wanted = self._rows_before(rhythm)
         if not wanted:
@@ -164,6 +187,12 @@ class Window:
         rows = resampled(known_only(known.observations.between(None, days_before(needed, 1))), self.freq, Agg.LAST)
         first_is_cut = bool(len(rows)) and known.since > period_start(rows.first_day, self.freq)
         return len(rows) - first_is_cut + self._pause(known, rows, needed, rhythm) >= wanted
+
+    def is_served_by(self, known: Known) -> bool:
+        """Whether `known` is enough, and tells the rhythm as the whole series does."""
+        if self._needs_rhythm and known.since != date.min and len(self.up_to_end(known.observations)) < SURE:
+            return False
+        return self.is_known(known)
 
     def with_lead(self, rows: Observations, starts: date | None, rhythm: Rhythm) -> Observations:
         """The rows from `starts` on, and those before that transforms need: the same ones wherever they came from."""
@@ -178,19 +207,32 @@ class Window:
     def resource(self, slug: str, step_days: float, today: date, rhythm: Rhythm | None = None) -> HistoryResource:
         """The history to ask for, observations being about `step_days` apart; an end of today or later is left open."""
         last = None if self.last is None or self.last >= today else self.last
-        row_days = max(step_days, PERIOD_DAYS[self.freq.unit])
-        start = self.first
-        if self.count is not None:
-            start = days_before(last or today, int(self.count * row_days * 1.3) + 15)
-        if start is None:
+        if self.first is None and self.count is None:
             return HistoryResource(slug, None, last)
+        start = self.first_day(today, step_days * SLACK, rhythm, SLACK_DAYS)
+        if rhythm is None and self._needs_rhythm and self.freq.is_raw:
+            start = days_before(start, UNKNOWN_PERIOD_DAYS)  # the period in which that day lies may begin before it
+        if self._needs_rhythm:
+            start = min(start, days_before(last or today, int(SURE * step_days * SLACK)))
+        return HistoryResource(slug, None if start == date.min else start, last)
+
+    @property
+    def likely_step_days(self) -> float:
+        """How far apart observations are taken to be where nothing is known of them: so that too few are unlikely."""
+        counted = self.lead.periods + self.lead.rows + (self.count or 0)
+        return UNKNOWN_STEP_DAYS if counted <= FEW else TRADING_DAYS
+
+    def first_day(self, today: date, row_days: float, rhythm: Rhythm | None = None, slack_days: int = 0) -> date:
+        """About the first day that is needed, observations being `row_days` apart, or a period."""
+        last = today if self.last is None else min(self.last, today)
+        row_days = max(row_days, PERIOD_DAYS[self.freq.unit])
+        start = last if self.first is None else self.first
+        if self.count is not None:
+            start = days_before(last, int(self.count * row_days) + slack_days)
         of_rows = self.of_rows(rhythm or Rhythm.NONE)
         start = self.first_needed(period_start(start, self.freq), of_rows)
-        if rhythm is None and self.lead.months and self.freq.is_raw:
-            start = days_before(start, UNKNOWN_PERIOD_DAYS)  # the period in which that day lies may begin before it
-        if wanted := self._rows_before(of_rows):
-            start = days_before(start, int(wanted * row_days * 1.5) + 15)
-        return HistoryResource(slug, None if start == date.min else start, last)
+        wanted = self._rows_before(of_rows)
+        return days_before(start, int(wanted * row_days) + slack_days) if wanted else start
 
     def first_needed(self, starts: date, rhythm: Rhythm) -> date:
         """The first day that spans of the calendar reach back to; of weeks and months with all periods that count."""
@@ -207,9 +249,21 @@ class Window:
             day = min(day, days_before(lead.since, ceil(max(rhythm.days, STALE_DAYS))))
         return period_start(day, self.freq)
 
+    @property
+    def _needs_rhythm(self) -> bool:
+        """Whether rows or transforms count periods, and not only what is shown before."""
+        return bool(self.lead.periods or self.lead.months or self.lead.days or self.lead.since)
+
     def _rows_before(self, rhythm: Rhythm) -> int:
         """How many rows are needed before the first day needed: those to fill from, and periods that are counted."""
-        return self.lead.rows + (0 if rhythm.is_calendar else self.lead.periods)
+        if rhythm.is_calendar:
+            return self.lead.rows
+        return self.lead.rows + self.lead.periods + (self.lead.has_age and rhythm.pace in UNCOUNTED)
+
+    def _tells_parts(self, known: Known, needed: date) -> bool:
+        """Whether it is known if the series begins where it does in `known`, or has an earlier period."""
+        first = known.observations.first_day
+        return begins_there(known, self.rhythm(known)) or period_start(first, self.freq) <= needed
 
     def _pause(self, known: Known, rows: Observations, needed: date, rhythm: Rhythm) -> int:
         """Periods known to have no observation, before the first row that is known: a long pause of a daily series."""
@@ -219,25 +273,24 @@ class Window:
         return rhythm.pause(*np.array([known.since, until], "datetime64[D]").astype(np.int64).tolist())
 
 
+def begins_there(known: Known, rhythm: Rhythm) -> bool:
+    """Whether a series has no observation before those at hand: that is known, or there was none for so long."""
+    longest = timedelta(days=LONGEST_PAUSE_DAYS + 2 * rhythm.days)
+    return known.since == date.min or known.observations.first_day - known.since > longest
+
+
 def which_resource(window: Window, today: date) -> Literal["detail", "history"]:
     """What to ask first where nothing at hand is enough: the signal's detail, or its observations.
 
     The detail is one request, which SIGNAL cells share, and holds 365 observations: a year of a daily series, thirty
-    of a monthly one. Observations cost one request for each 1,000.
-
-    - A window of about a year: the detail, it likely holds it.
-    - A number of rows (`N60`), or transforms that count observations before the window: the detail too. Either it holds
-      them, or it tells how far apart observations are; without that they would have to be asked for as if the series
-      were monthly: many pages of a daily one.
-    - Any other window: the observations. Asked of the detail first, a daily series would cost one request more, and a
-      monthly one would save none.
+    of a monthly one. Observations cost one request for each 1,000. So a window that the detail of a series of trading
+    days likely holds is looked up there, with the rows that transforms count before it; and any other one in the
+    observations, as asking the detail first would cost a daily series one request more.
     """
-    of_rows = window.of_rows(Rhythm.NONE)
-    counts = bool(window.lead.rows) or (bool(window.lead.periods) and not of_rows.is_calendar)
-    if window.count is not None or (counts and window.first is not None):
-        return "detail"
-    reach = None if window.first is None else window.first_needed(window.first, of_rows)
-    return "detail" if reach is not None and reach >= days_before(today, DETAIL_DAYS) else "history"
+    if window.first is None and window.count is None:
+        return "history"
+    reach = window.first_day(today, COUNTED_DAYS)
+    return "detail" if reach >= days_before(today, DETAIL_DAYS) else "history"
 
 
 def days_before(day: date, days: int) -> date:

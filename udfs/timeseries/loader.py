@@ -14,7 +14,6 @@ from functools import lru_cache
 import msgspec
 
 from dataservice.client import Answer, HistoryResource, KnownDaysResource, SignalDetail, SignalResource
-from dataservice.client.cache.spans import UNKNOWN_STEP_DAYS
 from dataservice.client.contract.requests import OBSERVATIONS_LIMIT
 from dataservice.client.contract.windows import Window as Days
 from dataservice.errors import DataServiceError
@@ -57,23 +56,23 @@ async def known_series(name: str, window: Window, today: date) -> Series:
     signal's recent history, then a stored one. Else `which_resource` decides. Raises `NoDataError` where there is no
     such signal, `DataServiceError` where the service does not answer.
     """
-    resource = window.resource(name, UNKNOWN_STEP_DAYS, today)
+    resource = window.resource(name, window.likely_step_days, today)
     held = _known(resource, await in_memory(resource))
-    if held and window.is_known(held):
+    if held and window.is_served_by(held):
         return Series(name, held)
     slug = await slug_of(name)
     detail = SignalResource(slug)
     at_hand = await have(detail, max_age_s=FRESH)
     near = recent(at_hand.value) if at_hand else None
-    if near and window.is_known(near):
+    if near and window.is_served_by(near):
         return Series(slug, near)
     resource = _resource(slug, window, near, today)
     far = await _stored(resource)
-    if far and window.is_known(far):
+    if far and window.is_served_by(far):
         return Series(slug, far)
     if near is None and which_resource(window, today) == "detail":
         near = recent((await need_of(name, detail)).value)
-        if window.is_known(near):
+        if window.is_served_by(near):
             return Series(slug, near)
         resource = _resource(slug, window, near, today)
     try:
@@ -85,12 +84,16 @@ async def known_series(name: str, window: Window, today: date) -> Series:
     return Series(slug, recent((await need_of(name, detail)).value))  # what was shown before is not lost
 
 
-def no_observations(series: Series, first: date | None, last: date | None) -> NoDataError:
+class NoObservationsError(NoDataError):
+    """The signal is there, and has no observation in the window."""
+
+
+def no_observations(series: Series, first: date | None, last: date | None) -> NoObservationsError:
     """Why a window is empty: what was asked for, and the last observation before or in it that is at hand."""
     observations = series.known.observations
     span = " and ".join(f"{word} {day}" for word, day in (("from", first), ("to", last)) if day)
     newest = f"; its last one is of {observations.last_day}" if len(observations) else ""
-    return NoDataError(f"{series.slug} has no observations {span}".rstrip() + newest)
+    return NoObservationsError(f"{series.slug} has no observations {span}".rstrip() + newest)
 
 
 def latest(detail: SignalDetail, values: Values | None = None) -> Observed:
@@ -147,14 +150,14 @@ def block_around(day: date, step_days: float) -> tuple[date, date]:
 def _resource(slug: str, window: Window, near: Known | None, today: date) -> HistoryResource:
     """The history to ask for, with what the recent one tells of the series' rhythm."""
     if near is None:
-        return window.resource(slug, UNKNOWN_STEP_DAYS, today)
+        return window.resource(slug, window.likely_step_days, today)
     return window.resource(slug, near.step_days, today, window.rhythm(near))
 
 
 async def _fetched(name: str, window: Window, resource: HistoryResource) -> Known:
     """The history from the service; all of it where the part that should be enough is not."""
     far = await _needed(name, resource)
-    if window.is_known(far):
+    if window.is_served_by(far):
         return far
     return await _needed(name, replace(resource, start=None))
 

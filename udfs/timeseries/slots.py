@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dataservice.observations import Observations
+from udfs.cells import DAY_US
 from udfs.errors import ArgumentError
 from udfs.timeseries.frequency import Numbers, Times
-from udfs.timeseries.rhythm import STALE_DAYS, Rhythm
-from udfs.timeseries.spans import DAY_US, base_positions
+from udfs.timeseries.rhythm import BY_DAYS, STALE_DAYS, Rhythm
+from udfs.timeseries.spans import base_positions
 from udfs.timeseries.transforms import Floats, Step
 
 MAX_LOOKED_AT = 2**25
@@ -42,13 +43,17 @@ class Slots:
     def of(cls, times: Times, rhythm: Rhythm, first: date | None = None, base_day: date | None = None) -> Slots:
         """The places of sorted times; `first` is the first day shown."""
         numbers = rhythm.numbers(times)
-        is_last = np.append(numbers[1:] != numbers[:-1], True) if len(numbers) else np.empty(0, bool)
-        numbers = numbers - numbers[0] if len(numbers) else numbers
-        used = numbers[is_last]
-        begins = 0 if first is None else int(np.searchsorted(times[is_last], np.datetime64(first, "us")))
+        if len(numbers) and numbers[0]:
+            numbers = numbers - numbers[0]
+        used, last_times, rows = numbers, times, numbers
+        is_last = numbers[1:] != numbers[:-1]
+        if not is_last.all():
+            is_last = np.append(is_last, True)
+            used, last_times, rows = numbers[is_last], times[is_last], np.where(is_last, numbers, -1)
+        begins = 0 if first is None else int(np.searchsorted(last_times, np.datetime64(first, "us")))
         size = int(used[-1]) + 1 if len(used) else 0
         place = int(used[begins]) if begins < len(used) else size
-        return cls(rhythm, used, times[is_last], np.where(is_last, numbers, -1), size, place, base_day)
+        return cls(rhythm, used, last_times, rows, size, place, base_day)
 
     def spread(self, values: Floats) -> Floats:
         """One value for each period, blank where there is none."""
@@ -74,9 +79,11 @@ class Slots:
             ends = np.arange(periods - 1, self.size)
             return ends, np.full(len(ends), periods)
         anchors = span.anchors(self.times, self.rhythm)
-        begins = np.searchsorted(self.times, anchors, side="right")
-        starts = self.used[np.minimum(begins, max(0, len(self.used) - 1))]
-        reaches = anchors.astype("datetime64[D]") + STALE >= self.times[:1].astype("datetime64[D]")
+        begins = np.minimum(np.searchsorted(self.times, anchors, side="right"), max(0, len(self.used) - 1))
+        starts = self.used[begins]
+        # A pause is a gap of a series of days; of others, the first observation ever tells how old they are.
+        first = self.times[begins] if self.rhythm.pace in BY_DAYS else self.times[:1]
+        reaches = anchors.astype("datetime64[D]") + STALE >= first.astype("datetime64[D]")
         fits = reaches & (starts <= self.used)
         return self.used[fits], (self.used - starts + 1)[fits]
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
 from addin.formulas import Area
+from addin.workbook.audit.evidence.exchanges import Behind, Exchange
 from addin.workbook.audit.results import CellResult, Rows
 from addin.workbook.ooxml.positions import Spot, address, area_of, spot_of
 from addin.workbook.ooxml.stored import same_value
@@ -17,10 +19,11 @@ from dataservice.client import Answer, Resource, VintagesResource
 from dataservice.client.cache.codec import digest
 from dataservice.client.cache.stored_answers import entry_name
 from dataservice.client.contract.requests import first_request
+from udfs import Call
 from udfs.cells import Scalar
 from udfs.errors import CellError, ErrorCode
 
-FORMAT = 1
+FORMAT = 2
 """The version of these lines."""
 
 
@@ -33,7 +36,13 @@ class Describing:
     namespace: str
     version: str
     at: float
+    behind: Callable[[Resource[Any], float], Behind] | None = None
+    """What finds the requests that an answer rests on."""
+    asked: list[Exchange] = field(default_factory=list)
+    """The requests that the lines name, by their places in it."""
     _hashes: dict[tuple[Resource[Any], float], str] = field(default_factory=dict)
+    _requests: dict[tuple[Resource[Any], float], dict[str, Any]] = field(default_factory=dict)
+    _places: dict[Exchange, int] = field(default_factory=dict)
 
     def number(self, sheet: str, spot: Spot, result: CellResult) -> dict[str, Any]:
         """The line of one formula."""
@@ -49,9 +58,11 @@ class Describing:
             "cell": address(spot),
             **({"area": str(result.area)} if is_table else {}),
             "formula": typed_form(result.formula, self.namespace),
-            "value": written(result.rows) if is_table else _written(result.rows[0][0]),
+            "value": written(result.rows) if is_table else written_cell(result.rows[0][0]),
             "standing": result.standing,
             **({"why": result.why} if result.why else {}),
+            **({"calls": [call_written(each) for each in result.calls]} if result.calls else {}),
+            **({"rests_on": list(result.rests_on)} if result.rests_on else {}),
             "sources": sources,
             "at": moment(self.at),
             "version": self.version,
@@ -64,14 +75,45 @@ class Describing:
         if isinstance(resource, VintagesResource):  # no request answers it, only what earlier answers showed
             name, entry = f"archive of {resource.slug}", f"archive/{resource.slug}"
         else:
-            name, entry = first_request(resource).target, entry_name(resource)
+            name, entry = first_request(resource).path, entry_name(resource)
+        if key not in self._requests:
+            self._requests[key] = self._named_requests(resource, answer.fetched_at)
         return {
             "resource": name,
             "cache_entry": entry,
             "fetched_at": moment(answer.fetched_at),
             "age_s": round(answer.age_s(self.at), 3),
             "sha256": self._hashes[key],
+            **self._requests[key],
         }
+
+    def _named_requests(self, resource: Resource[Any], fetched_at: float) -> dict[str, Any]:
+        """The requests that were really sent, by their places in the list; and whether some were not recorded."""
+        if self.behind is None or isinstance(resource, VintagesResource):
+            return {}
+        found = self.behind(resource, fetched_at)
+        return {
+            "requests": [self.place_of(each) for each in found.exchanges],
+            **({} if found.is_whole else {"unrecorded": True}),
+        }
+
+    def place_of(self, exchange: Exchange) -> int:
+        """The place of a request among those that the lines name."""
+        if exchange not in self._places:
+            self._places[exchange] = len(self.asked)
+            self.asked.append(exchange)
+        return self._places[exchange]
+
+
+def call_written(call: Call) -> list[Any]:
+    """A call as JSON can express it: the function, and what each argument was."""
+    return [call.function_id, *map(_argument, call.args)]
+
+
+def _argument(value: Any) -> Any:
+    if isinstance(value, list | tuple):
+        return [_argument(each) for each in value]
+    return written_cell(value) if isinstance(value, str | float | int | None | date | CellError) else repr(value)
 
 
 def _is_source(resource: Resource[Any]) -> bool:
@@ -86,6 +128,8 @@ def typed_form(formula: str, namespace: str) -> str:
     '=DS.SIGNAL("us-cpi")'
     """
     text = formula.replace(f"_xldudf_{namespace}_", f"{namespace}.").replace("_xlfn.", "")
+    if "_xldudf_" in text:  # Calc writes the names of functions that it does not know in small letters
+        text = re.sub(rf"_xldudf_{re.escape(namespace)}_", f"{namespace}.", text, flags=re.IGNORECASE)
     return text if text.startswith("=") else f"={text}"
 
 
@@ -109,7 +153,7 @@ def name_of_book(path: Path, audit: Path) -> str:
 
 def written(rows: Rows) -> list[list[Any]]:
     """Rows of cells as JSON can express them."""
-    return [[_written(cell) for cell in row] for row in rows]
+    return [[written_cell(cell) for cell in row] for row in rows]
 
 
 def rows_of(number: Mapping[str, Any]) -> list[list[Any]]:
@@ -166,7 +210,8 @@ def left_cells(notes: Iterable[tuple[str, str]]) -> list[dict[str, str]]:
     return [{"cell": where, "why": why} for where, why in notes]
 
 
-def _written(cell: Scalar) -> Any:
+def written_cell(cell: Scalar) -> Any:
+    """A cell as JSON can express it."""
     match cell:
         case datetime():
             return {"datetime": cell.isoformat()}

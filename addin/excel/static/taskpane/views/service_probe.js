@@ -27,7 +27,7 @@ async function run(pane, start, outcome) {
   fill(outcome, progress("Asking the service…"));
   try {
     const verdict = await pane.backend.probe();
-    fill(outcome, ...(verdict.ok ? found(pane, verdict) : [notice("error", "Not found out", verdict.message ?? "")]));
+    fill(outcome, ...(verdict.ok ? found(pane, verdict) : [notice("error", "Not found out", verdict.message)]));
     if (verdict.ok && typeof DataServiceAddin !== "undefined") DataServiceAddin.forget();
   } catch (error) {
     void showFailure(pane, outcome, error, () => start.click(), "Not found out");
@@ -37,7 +37,7 @@ async function run(pane, start, outcome) {
 }
 
 /** @param {Pane} pane @param {ProbeVerdict} verdict */
-function found(pane, { requests = 0, findings = [] }) {
+function found(pane, { requests, findings }) {
   const spent = `${pane.format.counted(requests, "request")} spent.`;
   if (findings.length === 0) return [notice("good", "It answers as documented", spent)];
   const title = `${pane.format.counted(findings.length, "answer")} not as documented`;
