@@ -52,7 +52,7 @@ def _page(kind: type[Post | WireItem]) -> Callable[[PulledList], Page[Any]]:
 
 
 FEWEST_ON_A_PAGE = 50
-"""No service pages observations by fewer: what it says to follow so few is asked for before it is believed."""
+"""Few services page observations by fewer: what is said to follow so few, without a limit, is not believed at once."""
 
 LISTS: dict[type[Resource[Any]], ListKind] = {
     IndicesResource: ListKind(decode.indices_page, _collection(Indices), lambda index: index.slug),
@@ -239,7 +239,8 @@ async def pages_of_window(
                 raise
             sender.pardon(request, context)
         else:
-            left = 0 if pulled.complete or page.rows < FEWEST_ON_A_PAGE else page.pages_left
+            is_page = page.rows >= min(page.limit or FEWEST_ON_A_PAGE, FEWEST_ON_A_PAGE)
+            left = page.pages_left if is_page and not pulled.complete else 0
             yield pulled
 
 

@@ -203,6 +203,9 @@ def _unkept_promise(
     """Where to look once nothing came but what is known: at what is said to follow, or before all that has arrived."""
     if pulled.promised and page.further:
         return Position(position.start, page.further)
+    if page.more:
+        last_day = pulled.observations.last_day
+        raise MalformedAnswerError(f"more is said to follow {last_day}, and what came was known already")
     return _look_back(pulled) if pulled.promised or was_promised else None
 
 

@@ -11,7 +11,7 @@ import msgspec
 
 from dataservice.client.contract.forms import number_of, snake_case
 from dataservice.errors import MalformedAnswerError
-from dataservice.models import Record
+from dataservice.models import READING_FIELDS, Index, Record
 
 R = TypeVar("R", bound=Record)
 
@@ -84,7 +84,10 @@ def _told(records: tuple[R, ...], raw: Sequence[Any]) -> tuple[R, ...]:
 
 @cache
 def _beside_name(kind: type[Record]) -> frozenset[str]:
-    return frozenset(kind.field_names()) - {"slug", "id"}
+    return (frozenset(kind.field_names()) | (frozenset(READING_FIELDS) if kind is Index else frozenset())) - {
+        "slug",
+        "id",
+    }
 
 
 def record_in(raw: Any, kind: type[R]) -> R:
