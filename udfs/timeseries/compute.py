@@ -25,7 +25,7 @@ from udfs.timeseries.pipeline import Steps, lead_of
 from udfs.timeseries.resample import Ends, Partial, known_only, next_due, partial_ends, resampled
 from udfs.timeseries.rhythm import STALE_DAYS, Pace, Rhythm, rhythm_of, rhythm_of_rows
 from udfs.timeseries.slots import Slots, transformed
-from udfs.timeseries.transforms import WINDOW_VALUES, Step, correlation
+from udfs.timeseries.transforms import WINDOW_VALUES, Floats, Step, correlation
 
 NONE = np.datetime64("NaT", "us")
 
@@ -119,14 +119,21 @@ class Columns:
     def times(self) -> Times:
         """The dates of the rows shown, oldest first."""
         times = self._window_times
+        if self._repeats_last:
+            times = self._to_end(times)
         return times if self.options.limit is None else times[-self.options.limit :]
+
+    @property
+    def _repeats_last(self) -> bool:
+        """Whether a last row repeats the one before it: only where rows are no periods, which a fill completes."""
+        return self.options.fillto is FillTo.END and self.options.freq.is_raw
 
     @cached_property
     def _window_times(self) -> Times:
         """The dates of all rows of the window."""
         shown = [rows.between(each.starts) for rows, each in zip(self.rows, self.series, strict=True)]
         times = row_times(shown, self.options.align, self.options.fill, self.options.freq)
-        return self._to_end(times) if self.options.fillto is FillTo.END else times
+        return self._to_end(times) if self.options.fillto is FillTo.END and not self._repeats_last else times
 
     @cached_property
     def values(self) -> list[NDArray[np.float64]]:
@@ -134,7 +141,10 @@ class Columns:
         found = []
         for place, each in enumerate(self.series):
             if each.is_computed and self.options.sees_filled:
-                found.append(_on_rows(self._transformed(place, each.steps), self.times))
+                made = self._transformed(place, each.steps)
+                if self._repeats_last and len(made) and len(self.times) and made.times[-1] < self.times[-1]:
+                    made = Observations(np.append(made.times, self.times[-1]), np.append(made.values, made.values[-1]))
+                found.append(_on_rows(made, self.times))
                 continue
             rows = self._transformed(place, each.steps) if each.is_computed else self.rows[place]
             source = self._with_one_before(rows) if self.options.fill in LOOKS_BACK else rows.between(each.starts)
@@ -144,9 +154,23 @@ class Columns:
     @property
     def has_enough_before(self) -> bool:
         """Whether transforms of common rows see as many of them as they need, or all there are."""
-        if not self.options.sees_filled or not len(self._window_times) or all(each.is_whole for each in self.series):
+        if not len(self._window_times) or all(each.is_whole for each in self.series):
             return True
-        return all(self._reaches(place, each) for place, each in enumerate(self.series) if each.is_computed)
+        places = [place for place, each in enumerate(self.series) if each.is_computed]
+        if not all(self._correlates(place, self.series[place].steps) for place in places):
+            return False
+        if self.options.align is Align.UNION or not self.options.sees_filled:
+            return True
+        return all(self._reaches(place, self.series[place]) for place in places)
+
+    def _correlates(self, place: int, steps: Steps) -> bool:
+        """Whether the first row shown has as many rows before it that two series share as their correlation needs."""
+        for number, step in enumerate(steps):
+            if step.transform.name == "corr" and step.span is not None:
+                times, _, _ = self._paired(place, steps[:number], step)
+                first = int(np.searchsorted(times, self._window_times[0]))
+                return first == len(times) or first >= step.span.count - 1
+        return True
 
     def _reaches(self, place: int, each: Series) -> bool:
         rows, rhythm = self._source(place)
@@ -229,12 +253,15 @@ class Columns:
 
     def _correlated(self, place: int, before: Steps, step: Step, after: Steps) -> Observations:
         """The rolling correlation with another column after the same steps, over rows on which both have a value."""
-        other = self._partner(step)
-        one, two = known_only(self._transformed(place, before)), known_only(self._transformed(other, before))
-        times, at, there = np.intersect1d(one.times, two.times, assume_unique=True, return_indices=True)
-        values = _correlations(one.values[at], two.values[there], step)
-        rows = Observations(times, values)
+        times, one, two = self._paired(place, before, step)
+        rows = Observations(times, _correlations(one, two, step))
         return transformed(rows, after, Slots.of(times, self._source(place)[1], self._first_shown(place)))
+
+    def _paired(self, place: int, before: Steps, step: Step) -> tuple[Times, Floats, Floats]:
+        """The times at which a column and its partner both have a value, and these values."""
+        one, two = (known_only(self._transformed(each, before)) for each in (place, self._partner(step)))
+        times, at, there = np.intersect1d(one.times, two.times, assume_unique=True, return_indices=True)
+        return times, one.values[at], two.values[there]
 
     def _partner(self, step: Step) -> int:
         if len({each.slug for each in self.series}) < 2:

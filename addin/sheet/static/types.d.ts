@@ -56,22 +56,6 @@ interface SheetEdits {
   values: Record<string, SavedValue[][]>;
 }
 
-/** A function as /registry.json describes it. */
-interface DescribedFunction {
-  id: string;
-  summary: string;
-  parameters: DescribedParameter[];
-}
-
-interface DescribedParameter {
-  name: string;
-  required: boolean;
-  default: Scalar;
-  help: string;
-  choices: { value: string; help: string }[];
-  options: { name: string }[];
-}
-
 declare var sheetFunctions: Map<string, SheetFunction>;
 declare var sheet: any;
 declare const o_spreadsheet: any;

@@ -4,6 +4,7 @@
 import { span } from "../data/format.js";
 import { askFirst, asksFirst } from "../data/host.js";
 import { selfTestSection as diagnostics } from "./self_test.js";
+import { serviceProbe } from "./service_probe.js";
 import { badge, button, factRows, notice, progress, quotaMeter, section } from "../ui/components.js";
 import { confirmed } from "../ui/dialogs.js";
 import { fill, h, icon } from "../ui/elements.js";
@@ -49,6 +50,7 @@ export class Account {
       section("API key", this.state, this.#form(), this.outcome),
       section("Allowance", this.quota),
       this.#preferences(),
+      serviceProbe(pane),
       diagnostics(pane),
       section("About", this.about),
       this.#help(),
@@ -101,7 +103,7 @@ export class Account {
     const own = status.latest?.person?.key ?? null;
     if (own !== null) return { set: true, source: "person", id: own };
     if (backend.userKey) return { set: true, source: "page", id: backend.userKey.slice(-4) };
-    return status.latest?.key ?? { set: false, source: null, id: null };
+    return status.latest?.key ?? { set: false, source: "none", id: null };
   }
 
   /** @param {string} name */
