@@ -80,7 +80,7 @@ class NoArchive(Archive):
 
 
 async def mornings(folder, calls: list[Call], archive: type[Archive]) -> list[str]:
-    """Return the requests of a quarter in which these formulas are calculated every morning, in a new process each week."""
+    """Return the requests of a quarter: these formulas every morning, in a new process each week."""
     world, client, store = Revisions(seed=5), None, None
     for day in range(QUARTER):
         if day % 7 == 0:
