@@ -134,12 +134,11 @@ class Visit:
         """Cold in one batch; warm; cold one by one in another order; days later in the first client's cache."""
         self._on_day(0)
         async with self._client(self.store) as client:
-            if self.probes:
-                profile = await client.probe()
-                self.found.deviations = tuple(f"{each.question}: {each.found}" for each in profile.deviations)
+            await self._probe(client)
             await self._together(client, "cold")
             await self._together(client, "warm")
         async with self._client(MemoryStore()) as client:
+            await self._probe(client)
             await self._one_by_one(client, "one by one")
         self._on_day(1)
         async with self._client(self.store) as client:
@@ -147,6 +146,11 @@ class Visit:
             self.clock.now += 1_000.0
             await self._one_by_one(client, "later still")
             self.found.invented = await invented(client, self.world.truths)
+
+    async def _probe(self, client: AsyncClient) -> None:
+        if self.probes:
+            profile = await client.probe()
+            self.found.deviations = tuple(f"{each.question}: {each.found}" for each in profile.deviations)
 
     def _on_day(self, day: int) -> None:
         self.world.day, today = day, (FIRST_DAY, LATER_DAY)[day]
