@@ -7,8 +7,10 @@ import json
 import math
 import shutil
 import subprocess
+import warnings
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime, time, timedelta
+from io import BytesIO
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeAlias
@@ -79,7 +81,9 @@ def by_openpyxl(path: Path) -> Shown | None:
     import openpyxl
 
     try:
-        book = openpyxl.load_workbook(path, data_only=True)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of what it leaves out; only what it shows counts
+            book = openpyxl.load_workbook(BytesIO(path.read_bytes()), data_only=True)
         return {
             sheet.title: {
                 (cell.row, cell.column): _plain(cell.value)
