@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 import zipfile
+from collections.abc import Callable
 from random import Random
 
 from tests.attack.forgeries.numerals import (
