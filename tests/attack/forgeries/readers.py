@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from datetime import date, datetime, time, timedelta
 from io import BytesIO
 from pathlib import Path
+from select import select
 from types import TracebackType
 from typing import Any, Self, TypeAlias
 
@@ -20,6 +21,9 @@ Shown: TypeAlias = Mapping[str, Mapping[tuple[int, int], Any]]
 """Of each sheet the cells that show something: numbers as numbers, everything else as text."""
 
 SCRIPT = "read_books.mjs"
+ENDS_WITHIN_S = 60.0
+"""A small book is read in milliseconds, also on a busy machine."""
+
 CSV = "csv:Text - txt - csv (StarCalc):44,34,76,1,,0,false,false,false,false,false,-1"
 """Every sheet to a file of its own, in UTF-8, values as they are and not as they are formatted."""
 
@@ -31,6 +35,9 @@ class Readers:
 
     def __init__(self) -> None:
         self._node: subprocess.Popen[str] | None = None
+        self._start()
+
+    def _start(self) -> None:
         if shutil.which("node") and (NODE / "node_modules/xlsx").is_dir() and (NODE / "node_modules/exceljs").is_dir():
             self._node = subprocess.Popen(
                 ["node", NODE / SCRIPT],
@@ -49,6 +56,11 @@ class Readers:
             return {}
         self._node.stdin.write(f"{path}\n")
         self._node.stdin.flush()
+        if not select([self._node.stdout], [], [], ENDS_WITHIN_S)[0]:
+            self._node.kill()  # a file on which one of them never ends shows nothing
+            self._node.communicate()
+            self._start()
+            return {"sheetjs": None, "exceljs": None}
         answer = json.loads(self._node.stdout.readline() or "{}")
         found: dict[str, Shown | None] = {}
         for name, reading in answer.items():
