@@ -1,23 +1,29 @@
-"""The conventions written down a second time, slowly, over pandas' periods: what a table must show.
+"""The conventions written down a second time, over pandas' periods: what a table must show.
 
 Nothing here knows the code that it checks. Numbers in comments are those of the page of conventions.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import date, timedelta
-from functools import lru_cache
+from functools import reduce
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.lib.stride_tricks import sliding_window_view
 
 from tests.attack.series.worlds import DAYS, MONTHS, WEEKS, World
 
 DAY = timedelta(days=1)
+ONE_DAY = np.timedelta64(1, "D")
+LONGEST = np.timedelta64(10, "D")
+"""The longest pause of a daily series that is no gap: 3 and 9."""
+
+Array = np.ndarray[Any, Any]
 
 PER_YEAR = {"daily": 365, "business daily": 260, "weekly": 52, "biweekly": 26}  # 10
 PER_YEAR |= {"monthly": 12, "quarterly": 4, "half-yearly": 2, "yearly": 1}
@@ -83,84 +89,107 @@ class Asked:
         return "; ".join(f"{name}={value}" for name, value in given.items() if value)
 
 
-@dataclass
+@dataclass(frozen=True)
 class Rows:
-    """One series on its way: values by label, and the kind of its periods with their numbers where they are known."""
+    """One series on its way: sorted times and values, the kind of its periods, and their numbers where known."""
 
-    values: pd.Series
+    times: Array
+    values: Array
     kind: str
-    numbers: list[int] = field(default_factory=list)
+    numbers: Array | None = None
+
+    def cut(self, kept: Any) -> Rows:
+        """The rows of a mask or slice."""
+        return Rows(
+            self.times[kept], self.values[kept], self.kind, None if self.numbers is None else self.numbers[kept]
+        )
 
 
-def table(asked: Asked) -> pd.DataFrame:
-    """The table that must be shown, a column for each series."""
+def table(asked: Asked) -> tuple[Array, list[Array]]:
+    """The table that must be shown: the dates of its rows, and the values of each series."""
     rows = [_rows(asked, each) for each in asked.worlds]
-    shown = [_shown(asked, each, rows_) for each, rows_ in zip(asked.worlds, rows, strict=True)]
-    times = _times(asked, [each.values for each in shown])
+    shown = [_shown(asked, each) for each in rows]
+    times = window = _times(asked, shown)
     if asked.limit:
         times = times[-asked.limit :]
     sees_filled = asked.calc == "filled" and (asked.fill != "none" or asked.align == "intersect")
     columns = []
     for whole, part in zip(rows, shown, strict=True):
         if asked.transform and sees_filled:
-            grid = _times(asked, [each.values for each in rows]).union(times)  # 17
-            numbers = whole.numbers if len(grid) == len(whole.numbers) else []
-            filled = Rows(_filled(whole.values, grid, asked.fill), _grid_kind(asked, whole, grid), numbers)
-            columns.append(_transformed(asked, filled).reindex(times))
+            grid = np.union1d(_times(asked, rows), times)  # 17
+            kind, numbers = _grid_kind(asked, whole, grid), whole.numbers
+            numbers = numbers if numbers is not None and len(grid) == len(numbers) else None
+            seen = Rows(grid, _filled(whole, grid, asked.fill), kind, numbers)
+            columns.append(_filled(Rows(grid, _transformed(asked, seen), kind), times, "none"))
             continue
-        values = _transformed(asked, whole) if asked.transform else whole.values
-        if asked.transform and asked.fill in ("prev", "linear"):  # 25
-            values = values.iloc[_one_before(values, _times(asked, [each.values for each in shown])) :]
+        made = Rows(whole.times, _transformed(asked, whole), whole.kind) if asked.transform else whole
         if asked.fill not in ("prev", "linear"):  # 25
-            values = values[values.index.isin(part.values.index)]
-        columns.append(_filled(values, times, asked.fill))
-    return pd.concat(columns, axis=1, keys=range(len(columns)))
-
-
-def _one_before(values: pd.Series, times: pd.DatetimeIndex) -> int:
-    """The place of the row before the first one of the window."""
-    return max(0, int(values.index.searchsorted(times[0])) - 1) if len(times) else 0
+            made = made.cut(np.isin(made.times, part.times))
+        elif asked.transform:  # 25
+            made = made.cut(slice(max(0, int(np.searchsorted(made.times, window[0])) - 1) if len(window) else 0, None))
+        columns.append(_filled(made, times, asked.fill))
+    return times, columns
 
 
 def _rows(asked: Asked, world: World) -> Rows:
     """Cut, without nulls, aggregated, parts left out."""
-    cut = world.up_to(asked.end)
-    values = cut.series
-    computed = bool(asked.transform) or asked.freq != "raw"
-    known = values.notna().to_numpy() if computed else np.ones(len(values), bool)  # 18
-    numbers = [number for number, is_known in zip(cut.numbers, known, strict=True) if is_known]
-    values = values[known]
-    if asked.freq == "raw":
-        return Rows(values, world.kind, numbers)
-    periods = pd.PeriodIndex(values.index, freq=PANDAS.get(asked.freq, asked.freq))
-    grouped = values.groupby(periods.asi8).agg(asked.agg)
-    labels = _plain(periods.unique().end_time.normalize())  # 20
-    aggregated = pd.Series(grouped.to_numpy(), index=labels)
+    rows = Rows(world.labels, world.values, world.kind, world.numbers)
+    if asked.end is not None:
+        rows = rows.cut(rows.times < np.datetime64(asked.end + DAY))
+    if asked.transform or asked.freq != "raw":  # 18
+        rows = rows.cut(~np.isnan(rows.values))
+    if asked.freq == "raw" or not len(rows.times):
+        return rows
+    periods = _periods(asked, rows.times)
+    begins = np.append(True, periods.asi8[1:] != periods.asi8[:-1])
+    cuts, values = [*np.flatnonzero(begins).tolist(), len(begins)], rows.values.tolist()
+    aggregated = [AGGREGATES[asked.agg](values[begin:end]) for begin, end in pairwise(cuts)]
+    found = Rows(_labels(periods[begins]), np.array(aggregated), KIND_OF.get(asked.unit, world.kind))
     partial = asked.partial or ("drop" if asked.transform else "mark")  # 24
-    if partial == "drop":
-        first, last = _parts(asked, world.kind, values, periods)
-        aggregated = aggregated.iloc[int(first) : max(int(first), len(aggregated) - last)]
-    return Rows(aggregated, KIND_OF.get(asked.unit, world.kind))
+    if partial != "drop":
+        return found
+    first, last = _parts(asked, world.kind, rows.times, periods)
+    return found.cut(slice(int(first), max(int(first), len(aggregated) - last)))
 
 
-def _parts(asked: Asked, kind: str, values: pd.Series, periods: pd.PeriodIndex) -> tuple[bool, bool]:
+AGGREGATES: dict[str, Callable[[list[float]], float]] = {
+    "last": lambda values: values[-1],
+    "first": lambda values: values[0],
+    "mean": lambda values: sum(values) / len(values),
+    "sum": sum,
+    "min": min,
+    "max": max,
+}
+
+
+def _periods(asked: Asked, times: Array) -> pd.PeriodIndex:
+    return pd.PeriodIndex(pd.DatetimeIndex(times), freq=PANDAS.get(asked.freq, asked.freq))
+
+
+def _labels(periods: pd.PeriodIndex) -> Array:
+    """A period is labelled by its last day: 20."""
+    days = periods.asfreq("D", how="end").asi8
+    found: Array = days.astype("datetime64[D]").astype("datetime64[us]")
+    return found
+
+
+def _parts(asked: Asked, kind: str, times: Array, periods: pd.PeriodIndex) -> tuple[bool, bool]:
     """Whether the first and the last period are only parts: 22 and 23."""
-    if not len(values):
-        return False, False
-    fewest = FEWEST.get((asked.unit, kind), 1)
-    first, last = (int((periods == period).sum()) for period in (periods[0], periods[-1]))
-    due, ends = _due(kind, values.index), periods[-1].end_time.date()
+    fewest, numbers = FEWEST.get((asked.unit, kind), 1), periods.asi8
+    first, last = (int((numbers == numbers[place]).sum()) for place in (0, -1))
+    due, ends = _due(kind, times[-1]), periods[-1].end_time.date()
     is_newest = asked.end is None or asked.end >= asked.today
     goes_on = due <= ends and (ends > asked.latest or (kind == "several a day" and is_newest and ends >= asked.latest))
     return first < fewest, goes_on or ((is_newest or due <= asked.latest) and last < fewest)
 
 
-def _due(kind: str, days: pd.DatetimeIndex) -> date:
-    last: date = days[-1].date()
+def _due(kind: str, time: np.datetime64) -> date:
+    last: date = time.astype("datetime64[D]").item()
     if kind in WEEKS:
         return last + DAY * 7 * WEEKS[kind]
     if kind in MONTHS:
-        return ((pd.Period(days[-1], "M")) + MONTHS[kind]).start_time.date()
+        month = last.year * 12 + last.month - 1 + MONTHS[kind]
+        return date(month // 12, month % 12 + 1, 1)
     if kind == "several a day":
         return last
     following = last + DAY
@@ -169,116 +198,121 @@ def _due(kind: str, days: pd.DatetimeIndex) -> date:
     return following
 
 
-def _shown(asked: Asked, world: World, rows: Rows) -> Rows:
-    values = rows.values
-    if isinstance(asked.start, int):
-        counted = values[values.notna()]
-        return Rows(
-            values[values.index >= counted.index[-asked.start]] if len(counted) >= asked.start else values, rows.kind
-        )
+def _shown(asked: Asked, rows: Rows) -> Rows:
+    """The rows from the start on."""
     if asked.start is None:
         return rows
-    first = pd.Timestamp(asked.start)
+    if isinstance(asked.start, int):
+        counted = rows.times[~np.isnan(rows.values)]
+        return rows.cut(rows.times >= counted[-asked.start]) if len(counted) >= asked.start else rows
+    first = np.datetime64(asked.start, "us")
     if asked.freq != "raw":
-        first = pd.Period(first, PANDAS.get(asked.freq, asked.freq)).start_time.normalize()
-    return Rows(values[values.index >= first], rows.kind)
+        period = pd.Period(pd.Timestamp(asked.start), PANDAS.get(asked.freq, asked.freq))
+        first = np.datetime64(period.start_time.date(), "us")
+    return rows.cut(rows.times >= first)
 
 
-def _times(asked: Asked, series: Sequence[pd.Series]) -> pd.DatetimeIndex:
-    times = series[0].index
+def _times(asked: Asked, series: Sequence[Rows]) -> Array:
     if asked.align == "intersect":
-        times = series[0].dropna().index
-        for each in series[1:]:
-            times = times.intersection(each.dropna().index)
+        times = reduce(np.intersect1d, [each.times[~np.isnan(each.values)] for each in series])
     else:
-        for each in series[1:]:
-            times = times.union(each.index)
+        times = reduce(np.union1d, [each.times for each in series])
     if asked.fill == "none" or asked.freq == "raw" or not len(times):
         return times
-    return _plain(pd.period_range(times[0], times[-1], freq=PANDAS.get(asked.freq, asked.freq)).end_time.normalize())
+    ends = _periods(asked, times[[0, -1]])
+    return _labels(pd.period_range(ends[0], ends[-1]))
 
 
-def _plain(labels: pd.DatetimeIndex) -> pd.DatetimeIndex:
-    """The same labels without a frequency of their own, with which pandas joins them wrongly where one is missing."""
-    return pd.DatetimeIndex(labels.to_numpy())
-
-
-def _filled(values: pd.Series, rows: pd.DatetimeIndex, fill: str) -> pd.Series:
-    known = values.dropna()
+def _filled(rows: Rows, times: Array, fill: str) -> Array:
+    is_known = ~np.isnan(rows.values)
+    known, values = rows.times[is_known], rows.values[is_known]
+    if not len(known):
+        return np.full(len(times), 0.0 if fill == "zero" else np.nan)
+    if fill == "linear":
+        return np.interp(times.astype(np.int64), known.astype(np.int64), values, left=np.nan, right=np.nan)
+    before, after = np.searchsorted(known, times, "right") - 1, np.searchsorted(known, times)
+    found = np.where(before >= 0, values[before], np.nan)
+    is_there = (before >= 0) & (known[before] == times)
     match fill:
         case "prev":
-            return known.reindex(rows, method="ffill")
+            return found
         case "next":
-            return known.reindex(rows, method="bfill")
-        case "linear":
-            joined = known.reindex(known.index.union(rows))
-            return (joined.interpolate("time", limit_area="inside") if len(known) else joined).reindex(rows)
-        case "zero":
-            return known.reindex(rows).fillna(0.0)
-    return known.reindex(rows)
+            return np.append(values, np.nan)[after]
+    return np.where(is_there, found, 0.0 if fill == "zero" else np.nan)
 
 
-def _grid_kind(asked: Asked, own: Rows, grid: pd.DatetimeIndex) -> str:
+def _grid_kind(asked: Asked, own: Rows, grid: Array) -> str:
     if asked.unit in KIND_OF:
         return KIND_OF[asked.unit]
     if asked.unit in ("D", "B") or own.kind in DAYS:
-        return "daily" if asked.unit != "B" and (grid[-64:].day_of_week > 4).any() else "business daily"
+        return "daily" if asked.unit != "B" and (_weekdays(grid[-64:]) > 4).any() else "business daily"
     return own.kind
 
 
-def _transformed(asked: Asked, rows: Rows) -> pd.Series:
-    """The chain applied to one value for each period: 5, 6, 7."""
-    values = rows.values
-    if not len(values):
-        return values
+def _weekdays(times: Array) -> Array:
+    return (times.astype("datetime64[D]").astype(np.int64) + 3) % 7
+
+
+@dataclass(frozen=True)
+class Periods:
+    """One value for each period, blank where there is none: their values, and time and place of those with one."""
+
+    kind: str
+    values: Array
+    times: Array
+    places: Array
+
+    def with_values(self, values: Array) -> Periods:
+        """Others for the same periods."""
+        return Periods(self.kind, values, self.times, self.places)
+
+
+def _transformed(asked: Asked, rows: Rows) -> Array:
+    """The chain applied to one value for each period, for each row: 5, 6, 7."""
+    if not len(rows.times):
+        return rows.values
     kind = rows.kind
     if asked.unit == "D" and kind not in DAYS:
         kind = "daily"
     if asked.unit == "B":
         kind = "business daily"
     numbers = _numbers(asked, kind, rows)
-    by_period = pd.Series(values.to_numpy(), index=numbers)
-    is_last = ~by_period.index.duplicated(keep="last")
-    dense = by_period[is_last].reindex(range(numbers[0], numbers[-1] + 1))
-    days = pd.Series(values.index, index=numbers)[is_last]
-    for step in asked.transform:
-        dense = STEPS[step.partition("(")[0]](dense, step, kind, days)
-        dense = dense.where(dense.abs() < np.inf)
-    found = dense.reindex(numbers).to_numpy()
-    return pd.Series(np.where(is_last, found, np.nan), index=values.index)
+    is_last = np.append(numbers[1:] != numbers[:-1], True)
+    places = numbers[is_last] - numbers[0]
+    dense = np.full(places[-1] + 1, np.nan)
+    dense[places] = rows.values[is_last]
+    periods = Periods(kind, dense, rows.times[is_last], places)
+    with np.errstate(all="ignore"):
+        for step in asked.transform:
+            found = STEPS[step.partition("(")[0]](periods, step)
+            periods = periods.with_values(np.where(np.abs(found) < np.inf, found, np.nan))
+    return np.where(is_last, periods.values[numbers - numbers[0]], np.nan)
 
 
-def _numbers(asked: Asked, kind: str, rows: Rows) -> list[int]:
+def _numbers(asked: Asked, kind: str, rows: Rows) -> Array:
     if kind in ("several a day", "irregular"):  # 4
-        return list(range(len(rows.values)))
+        return np.arange(len(rows.times))
     if kind in DAYS:  # 3
-        return _observed_days(rows.values.index, kind)
+        return _observed_days(rows.times, kind)
     if asked.freq != "raw":
-        return list(pd.PeriodIndex(rows.values.index, freq=PANDAS.get(asked.freq, asked.freq)).asi8)
-    if rows.numbers:
+        return np.asarray(_periods(asked, rows.times).asi8)
+    if rows.numbers is not None:
         return rows.numbers
-    days = rows.values.index
     if kind in MONTHS:
-        return list(pd.PeriodIndex(days, freq="M").asi8)
-    return [round((day - days[0]).days / (7 * WEEKS[kind])) for day in days]
+        return np.asarray(pd.PeriodIndex(pd.DatetimeIndex(rows.times), freq="M").asi8)
+    days = rows.times.astype("datetime64[D]")
+    return np.rint((days - days[0]) / ONE_DAY / (7 * WEEKS[kind])).astype(int)
 
 
-def _observed_days(index: pd.DatetimeIndex, kind: str) -> list[int]:
-    days = [each.date() for each in index]
-    found = [0]
-    for before, day in pairwise(days):
-        pause = (day - before).days
-        if pause > 10:
-            pause = int(np.busday_count(_weekday(before), _weekday(day))) if kind == "business daily" else pause
-            found.append(found[-1] + max(1, pause))
-        else:
-            found.append(found[-1] + 1)
-    return found
-
-
-def _weekday(day: date) -> date:
-    """The day itself, or the Monday after a weekend."""
-    return day + DAY * (7 - day.weekday()) if day.weekday() > 4 else day
+def _observed_days(times: Array, kind: str) -> Array:
+    """Days as they are observed; a longer pause counts its weekdays or days."""
+    days = times.astype("datetime64[D]")
+    steps = np.ones(len(days), np.int64)
+    for place in np.flatnonzero(np.diff(days) > LONGEST).tolist():
+        before, after = days[place], days[place + 1]
+        weekdays = np.busday_count(*np.busday_offset([before, after], 0, roll="forward"))
+        steps[place + 1] = max(1, int(weekdays if kind == "business daily" else (after - before) / ONE_DAY))
+    return np.cumsum(steps) - 1
 
 
 def _span(step: str, kind: str) -> int | str:
@@ -294,94 +328,119 @@ def _span(step: str, kind: str) -> int | str:
     return f"{months}"
 
 
-def _base(dense: pd.Series, step: str, kind: str, days: pd.Series) -> pd.Series:
-    span = _span(step, kind)
+def _base(periods: Periods, step: str) -> Array:
+    """The value a span before, for each period."""
+    span, values = _span(step, periods.kind), periods.values
     if isinstance(span, int):
-        return dense.shift(span)
-    anchors = [_anchor(day, int(span), kind) for day in days]
-    known = dense[days.index].dropna()
-    moments = list(days[known.index])
-    found = []
-    for anchor in anchors:
-        place = bisect_right(moments, anchor) - 1
-        is_near = place >= 0 and (anchor.normalize() - moments[place].normalize()).days <= 10
-        found.append(known.iloc[place] if is_near else np.nan)
-    return pd.Series(found, index=days.index, dtype=float).reindex(dense.index)
+        return np.concatenate([np.full(min(span, len(values)), np.nan), values[: max(0, len(values) - span)]])
+    anchors = _anchors(periods, int(span))
+    is_known = ~np.isnan(values[periods.places])
+    moments, known = periods.times[is_known], values[periods.places][is_known]
+    found = np.full(len(values), np.nan)
+    if len(known):
+        before = np.searchsorted(moments, anchors, "right") - 1
+        pause = anchors.astype("datetime64[D]") - moments[before].astype("datetime64[D]")
+        found[periods.places] = np.where((before >= 0) & (pause <= LONGEST), known[before], np.nan)
+    return found
 
 
-@lru_cache(maxsize=200_000)
-def _anchor(day: pd.Timestamp, months: int, kind: str) -> pd.Timestamp:
-    """The same day of the month earlier, or that month's last; a last day goes to a last day."""
-    month = pd.Period(day, "M") - months
-    is_last = (day + DAY).month != day.month
-    earlier = month.start_time + DAY * ((month.days_in_month if is_last else min(day.day, month.days_in_month)) - 1)
-    if kind == "several a day":
-        return earlier + (day - day.normalize())
-    return earlier + pd.Timedelta(days=1, microseconds=-1)
+def _anchors(periods: Periods, months: int) -> Array:
+    """The end of the same day of the month earlier, or of that month's last; a last day goes to a last day: 9."""
+    days = pd.DatetimeIndex(periods.times)
+    month = pd.PeriodIndex(days, freq="M") - months
+    is_last = days.day == days.days_in_month
+    day = np.where(is_last, month.days_in_month, np.minimum(days.day, month.days_in_month))
+    earlier = month.asfreq("D", how="start").asi8 + day - 1
+    start: Array = earlier.astype("datetime64[D]").astype("datetime64[us]")
+    if periods.kind == "several a day":
+        return start + (periods.times - periods.times.astype("datetime64[D]"))
+    return start + np.timedelta64(86_400_000_000 - 1, "us")
 
 
-def _positive(values: pd.Series) -> pd.Series:
-    return values.where(values > 0)
+def _positive(values: Array) -> Array:
+    return np.where(values > 0, values, np.nan)
 
 
-def _annual(dense: pd.Series, step: str, kind: str, days: pd.Series) -> pd.Series:
+def _change(periods: Periods, step: str) -> Array:
+    return periods.values / _positive(_base(periods, step)) - 1
+
+
+def _difference(periods: Periods, step: str) -> Array:
+    return periods.values - _base(periods, step)
+
+
+def _annual(periods: Periods, step: str) -> Array:
     inside = step.partition("(")[2].rstrip(")") or "1"
-    times = 12 / int(inside[:-1]) if inside.endswith("M") else PER_YEAR[kind] / int(inside)
-    return (_positive(dense) / _positive(_base(dense, step, kind, days))) ** times - 1
+    times = 12 / int(inside[:-1]) if inside.endswith("M") else PER_YEAR[periods.kind] / int(inside)
+    rate: Array = (_positive(periods.values) / _positive(_base(periods, step))) ** times - 1
+    return rate
 
 
-def _rolling(
-    dense: pd.Series, step: str, kind: str, days: pd.Series, figure: Callable[[pd.Series], float]
-) -> pd.Series:
-    span = _span(step, kind)
-    if isinstance(span, int):
-        places = [(end - span + 1, end) for end in range(len(dense))]
-    else:  # 9: what lies after the anchor
-        offset, moments, slots = dense.index[0], list(days), list(days.index)
-        places = [(1, 0)] * len(dense)
-        for slot, day in zip(slots, moments, strict=True):
-            anchor = _anchor(day, int(span), kind)
-            if anchor.normalize() + pd.Timedelta(days=10) >= moments[0].normalize():
-                places[slot - offset] = (slots[bisect_right(moments, anchor)] - offset, slot - offset)
-    values, found = dense.to_numpy(), np.full(len(dense), np.nan)
-    for place, (start, end) in enumerate(places):
-        window = values[start : end + 1]
-        if 0 <= start <= end and not np.isnan(window).any():
-            found[place] = figure(window)
-    return pd.Series(found, index=dense.index)
+Figure = Callable[[Array], Array]
+"""Of each row of a matrix, which is one window."""
 
 
-def _score(window: np.ndarray) -> float:
-    away = window - window[0]
-    deviation = away.std(ddof=1)
-    return float((away[-1] - away.mean()) / deviation) if deviation > 0 else np.nan
+def _rolling(figure: Figure) -> Step:
+    def rolling(periods: Periods, step: str) -> Array:
+        span, values = _span(step, periods.kind), periods.values
+        if not isinstance(span, int):
+            return _between_anchors(periods, int(span), figure)
+        if len(values) < span:
+            return np.full(len(values), np.nan)
+        windows = sliding_window_view(values, span)
+        return np.append(np.full(span - 1, np.nan), np.where(np.isnan(windows).any(axis=1), np.nan, figure(windows)))
+
+    return rolling
 
 
-def _rank(window: np.ndarray) -> float:
-    return float(((window < window[-1]).sum() + ((window == window[-1]).sum() + 1) / 2) / len(window))
+def _between_anchors(periods: Periods, months: int, figure: Figure) -> Array:
+    """A figure of what lies after the anchor: 9."""
+    anchors, values, found = _anchors(periods, months), periods.values, np.full(len(periods.values), np.nan)
+    reaches = anchors.astype("datetime64[D]") + LONGEST >= periods.times[0].astype("datetime64[D]")
+    begins = periods.places[np.searchsorted(periods.times, anchors, "right")]
+    for place, begin, is_whole in zip(periods.places.tolist(), begins.tolist(), reaches.tolist(), strict=True):
+        window = values[begin : place + 1]
+        if is_whole and not np.isnan(window).any():
+            found[place] = figure(window[None, :])[0]
+    return found
 
 
-def _ewm(dense: pd.Series, step: str) -> pd.Series:
-    span = int(step[4:-1])
-    return dense.ewm(span=span, adjust=False).mean().where(dense.notna())  # 13
+def _std(windows: Array) -> Array:
+    return np.asarray(windows.std(axis=1, ddof=1))
 
 
-Step = Callable[[pd.Series, str, str, pd.Series], pd.Series]
+def _score(windows: Array) -> Array:
+    away = windows - windows[:, :1]
+    deviation = away.std(axis=1, ddof=1)
+    return (away[:, -1] - away.mean(axis=1)) / np.where(deviation > 0, deviation, np.nan)
+
+
+def _rank(windows: Array) -> Array:
+    below, equal = (windows < windows[:, -1:]).sum(axis=1), (windows == windows[:, -1:]).sum(axis=1)
+    return np.asarray((below + (equal + 1) / 2) / windows.shape[1])
+
+
+def _ewm(periods: Periods, step: str) -> Array:
+    means = pd.Series(periods.values).ewm(span=int(step[4:-1]), adjust=False).mean()  # 13
+    return np.where(np.isnan(periods.values), np.nan, means)
+
+
+Step = Callable[[Periods, str], Array]
 
 STEPS: dict[str, Step] = {
-    "pct": lambda v, s, k, d: v / _positive(_base(v, s, k, d)) - 1,
-    "yoy": lambda v, s, k, d: v / _positive(_base(v, s, k, d)) - 1,
-    "mom": lambda v, s, k, d: v / _positive(_base(v, s, k, d)) - 1,
-    "diff": lambda v, s, k, d: v - _base(v, s, k, d),
-    "yoydiff": lambda v, s, k, d: v - _base(v, s, k, d),
+    "pct": _change,
+    "yoy": _change,
+    "mom": _change,
+    "diff": _difference,
+    "yoydiff": _difference,
     "lag": _base,
     "ann": _annual,
-    "log": lambda v, _s, _k, _d: np.log(_positive(v)),
-    "ma": lambda v, s, k, d: _rolling(v, s, k, d, np.mean),
-    "sum": lambda v, s, k, d: _rolling(v, s, k, d, np.sum),
-    "median": lambda v, s, k, d: _rolling(v, s, k, d, np.median),
-    "std": lambda v, s, k, d: _rolling(v, s, k, d, lambda w: float(w.std(ddof=1))),
-    "zscore": lambda v, s, k, d: _rolling(v, s, k, d, _score),
-    "rank": lambda v, s, k, d: _rolling(v, s, k, d, _rank),
-    "ewm": lambda v, s, _k, _d: _ewm(v, s),
+    "log": lambda periods, _: np.log(_positive(periods.values)),
+    "ma": _rolling(lambda windows: np.asarray(windows.mean(axis=1))),
+    "sum": _rolling(lambda windows: np.asarray(windows.sum(axis=1))),
+    "median": _rolling(lambda windows: np.asarray(np.median(windows, axis=1))),
+    "std": _rolling(_std),
+    "zscore": _rolling(_score),
+    "rank": _rolling(_rank),
+    "ewm": _ewm,
 }

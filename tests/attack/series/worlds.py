@@ -6,13 +6,16 @@ import random
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
+from functools import cached_property
+from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from dataservice.observations import Observations
 
 DAY = timedelta(days=1)
+
+Array = np.ndarray[Any, Any]
 
 MONTHS = {"monthly": 1, "quarterly": 3, "half-yearly": 6, "yearly": 12}
 WEEKS = {"weekly": 1, "biweekly": 2}
@@ -28,25 +31,27 @@ class World:
     """One series: its rhythm, its observations, and the number of the period that each of them was made for."""
 
     kind: str
-    times: list[datetime]
-    values: list[float]
-    numbers: list[int]
+    times: Array
+    values: Array
+    numbers: Array
 
-    @property
+    @cached_property
     def observations(self) -> Observations:
         """The series as the client has it."""
-        return Observations(np.array(self.times, "datetime64[us]"), np.array(self.values, np.float64))
+        return Observations(self.times, self.values)
+
+    @cached_property
+    def labels(self) -> Array:
+        """When its observations are: their days, and their times where there are several a day."""
+        return (
+            self.times if self.kind == "several a day" else self.times.astype("datetime64[D]").astype(self.times.dtype)
+        )
 
     @property
-    def series(self) -> pd.Series:
-        """The series as pandas has it, by day; several a day by time."""
-        index = pd.DatetimeIndex(self.times)
-        return pd.Series(self.values, index=index if self.kind == "several a day" else index.normalize())
-
-    def up_to(self, end: date | None) -> World:
-        """The part up to the end of a day."""
-        kept = len(self.times) if end is None else sum(when.date() <= end for when in self.times)
-        return World(self.kind, self.times[:kept], self.values[:kept], self.numbers[:kept])
+    def days(self) -> list[date]:
+        """The day of each observation."""
+        days: list[date] = self.times.astype("datetime64[D]").tolist()
+        return days
 
 
 def world(dice: random.Random, kind: str, first: date | None = None) -> World:
@@ -61,8 +66,8 @@ def world(dice: random.Random, kind: str, first: date | None = None) -> World:
     kept = [each for place, each in enumerate(days) if place not in gaps]
     clock = time(16) if kind != "several a day" and dice.random() < 0.3 else time()
     times = [when if isinstance(when, datetime) else datetime.combine(when, clock) for _, when in kept]
-    values = _values(dice, len(kept))
-    return World(kind, times, values, [number for number, _ in kept])
+    values, numbers = _values(dice, len(kept)), [number for number, _ in kept]
+    return World(kind, np.array(times, "datetime64[us]"), np.array(values), np.array(numbers))
 
 
 def _values(dice: random.Random, count: int) -> list[float]:
