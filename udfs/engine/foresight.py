@@ -38,6 +38,7 @@ from dataservice.client import (
     SignalResource,
     Source,
 )
+from dataservice.client.cache.recent import is_whole
 from dataservice.client.contract.requests import HISTORY_LIMIT
 from dataservice.client.contract.resources import narrowed
 from dataservice.client.cost import NOTHING, UNKNOWN
@@ -56,6 +57,10 @@ DAY_S = 86_400.0
 SHORTER = 0.05
 SHORTER_BY = np.timedelta64(7, "D")
 """By how much less a detail may reach back than the one before it: holidays and holes lie elsewhere by then."""
+
+
+ROUND = 10
+"""Rows of a round number may be all that a service sends."""
 
 
 class Guess(Enum):
@@ -230,12 +235,13 @@ def _together(reads: Sequence[tuple[Resource[Any], Cost]]) -> Cost:
 
 
 def _shorter(history: Observations) -> Observations:
-    """The newer part of a detail's history: as little as the next one may hold."""
+    """The newer part of a detail's history: as little as the next one may hold, and no proof that it is the whole."""
     if not len(history):
         return history
     first, last = history.times[0], history.times[-1]
     since = first + (last - first) * SHORTER + SHORTER_BY
-    return history[min(len(history) - 1, int(np.searchsorted(history.times, since))) :]
+    shorter = history[min(len(history) - 1, int(np.searchsorted(history.times, since))) :]
+    return shorter[len(shorter) % ROUND :] if is_whole(shorter) else shorter
 
 
 def _blocked(known: Answer[T] | None) -> Answer[T]:

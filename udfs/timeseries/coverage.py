@@ -6,7 +6,7 @@ their transforms need can lie before that day. A part of the past never silently
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from math import ceil
 from typing import Literal
@@ -38,8 +38,20 @@ PERIOD_DAYS = {
     Unit.Y: 366.0,
 }
 
+TOLD_DAYS = 500
+"""So many days of a stored history tell the rhythm of any series from weekly on: more than `SAMPLE` observations."""
+
 UNKNOWN_PERIOD_DAYS = 92
 """How much further than a day a change over months may reach where the rhythm is not known: into its quarter."""
+
+SPARE_ROWS = 1.3
+"""How much further back than so many rows lie on average a count of them is looked for: there are holidays."""
+
+SPARE_WEEKS = 0.02
+"""Weeks without an observation of a series that has several in most."""
+
+DENSE = 4.0
+"""Observations a period from which hardly any period is without."""
 
 NO_LEAD = Lead()
 
@@ -53,6 +65,8 @@ class Known:
 
     observations: Observations
     since: date = date.min
+    told_from: date = date.min
+    """The day from which observations tell the rhythm: those before it are at hand only by chance."""
 
     @property
     def step_days(self) -> float:
@@ -121,10 +135,21 @@ class Window:
 
     def rhythm(self, known: Known) -> Rhythm:
         """The rhythm of the series up to the window's end: the same wherever it is looked up."""
-        observations = self.up_to_end(known.observations)
+        observations = self.up_to_end(known.observations.between(known.told_from))
         newest = known_only(observations[-4 * SAMPLE :])
         enough = len(newest) >= SAMPLE or len(observations) <= 4 * SAMPLE
         return rhythm_of((newest if enough else known_only(observations)).times)
+
+    @property
+    def rests_on_rhythm(self) -> bool:
+        """Whether the rhythm decides what is shown."""
+        return self.count is not None or self.first_moment is not None or not self.freq.is_raw or self.lead != NO_LEAD
+
+    def tells_rhythm(self, known: Known) -> bool:
+        """Whether `known` tells the rhythm as any longer part of the series does, where that matters."""
+        if not self.rests_on_rhythm or known.since == date.min:
+            return True
+        return len(known_only(self.up_to_end(known.observations)[-4 * SAMPLE :])) >= SAMPLE
 
     def of_rows(self, rhythm: Rhythm) -> Rhythm:
         """The rhythm in which transforms count, of a series whose own is `rhythm`."""
@@ -181,7 +206,7 @@ class Window:
         row_days = max(step_days, PERIOD_DAYS[self.freq.unit])
         start = self.first
         if self.count is not None:
-            start = days_before(last or today, int(self.count * row_days * 1.3) + 15)
+            start = self._start_of_count(self.count, last or today, row_days, step_days)
         if start is None:
             return HistoryResource(slug, None, last)
         of_rows = self.of_rows(rhythm or Rhythm.NONE)
@@ -191,6 +216,22 @@ class Window:
         if wanted := self._rows_before(of_rows):
             start = days_before(start, int(wanted * row_days * 1.5) + 15)
         return HistoryResource(slug, None if start == date.min else start, last)
+
+    def _start_of_count(self, count: int, last: date, row_days: float, step_days: float) -> date:
+        """A day from which on there are so many rows up to the `last` day."""
+        if row_days < max(PERIOD_DAYS[Unit.W], DENSE * step_days) or self.freq.is_raw:
+            return days_before(last, int(count * row_days * SPARE_ROWS) + 15)
+        back = count + self.spare + (ceil(count * SPARE_WEEKS) if self.freq.unit is Unit.W else 0)
+        number = self.freq.numbers(np.array([last], "datetime64[us]")) - back
+        first: date = max(self.freq.first_days(number)[0], np.datetime64(date.min, "D")).item()
+        return first
+
+    def enough(self, slug: str, today: date) -> HistoryResource:
+        """The stored history that is enough, however far apart observations are, with those that tell the rhythm."""
+        asked = self.resource(slug, UNKNOWN_STEP_DAYS, today)
+        if asked.start is None or not self.rests_on_rhythm or which_resource(self, today) == "history":
+            return asked
+        return replace(asked, start=min(asked.start, days_before(self.last or today, TOLD_DAYS)))
 
     def first_needed(self, starts: date, rhythm: Rhythm) -> date:
         """The first day that spans of the calendar reach back to; of weeks and months with all periods that count."""

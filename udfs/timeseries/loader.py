@@ -10,17 +10,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import lru_cache
+from typing import TypeGuard
 
 import msgspec
 
 from dataservice.client import Answer, HistoryResource, KnownDaysResource, SignalDetail, SignalResource
-from dataservice.client.cache.spans import UNKNOWN_STEP_DAYS
 from dataservice.client.contract.requests import OBSERVATIONS_LIMIT
 from dataservice.client.contract.windows import Window as Days
 from dataservice.errors import DataServiceError
 from dataservice.observations import Observations
 from udfs.arguments.dates import as_day
-from udfs.engine.effects import EVER, FRESH, INTERNED, Question, Reply, ask, asked_at_hand, have, in_memory
+from udfs.engine.effects import EVER, FRESH, INTERNED, Question, Reply, ask, asked_at_hand, have, in_memory, need_unless
 from udfs.errors import NoDataError
 from udfs.records.resolve import need_of, slug_of
 from udfs.timeseries.by_day import ByDay, Observed, Values, by_day
@@ -28,6 +28,9 @@ from udfs.timeseries.coverage import Known, Window, days_before, recent, which_r
 
 BLOCK_YEARS = (50, 20, 10, 5, 2, 1)
 """Sizes of the blocks in which old observations are requested: cells on near days then request the same."""
+
+JUST_NOW_S = 1.0
+"""Asked with an age of its own, because the batch remembers that there was nothing before others fetched it."""
 
 NEAR_STEPS = 12
 """Distances of two observations that a stored history is searched before a day: gaps are seldom longer."""
@@ -57,27 +60,32 @@ async def known_series(name: str, window: Window, today: date) -> Series:
     signal's recent history, then a stored one. Else `which_resource` decides. Raises `NoDataError` where there is no
     such signal, `DataServiceError` where the service does not answer.
     """
-    resource = window.resource(name, UNKNOWN_STEP_DAYS, today)
-    held = _known(resource, await in_memory(resource))
-    if held and window.is_known(held):
+    is_near = which_resource(window, today) == "detail"
+    stored = window.enough(name, today)
+    told_from = date.min if is_near else stored.start or date.min  # the same wherever it is looked up
+    held = _known(stored, await in_memory(stored), told_from)
+    if _serves(held, window, is_near=is_near):
         return Series(name, held)
     slug = await slug_of(name)
-    detail = SignalResource(slug)
+    detail, stored = SignalResource(slug), replace(stored, slug=slug)
     at_hand = await have(detail, max_age_s=FRESH)
-    near = recent(at_hand.value) if at_hand else None
+    near = replace(recent(at_hand.value), told_from=told_from) if at_hand else None
     if near and window.is_known(near):
         return Series(slug, near)
-    resource = _resource(slug, window, near, today)
-    far = await _stored(resource)
-    if far and window.is_known(far):
+    far = _known(stored, await have(stored, max_age_s=FRESH), told_from)
+    if _serves(far, window, is_near=is_near):
         return Series(slug, far)
-    if near is None and which_resource(window, today) == "detail":
+    if near is None and is_near:
+        if not await need_unless(detail, brought=stored):
+            far = _known(stored, await have(stored, max_age_s=JUST_NOW_S), told_from)
+            if _serves(far, window, is_near=is_near):
+                return Series(slug, far)
         near = recent((await need_of(name, detail)).value)
         if window.is_known(near):
             return Series(slug, near)
-        resource = _resource(slug, window, near, today)
     try:
-        return Series(slug, await _fetched(name, window, resource))
+        resource = window.resource(slug, near.step_days, today, window.rhythm(near)) if near and is_near else stored
+        return Series(slug, replace(await _fetched(name, window, resource), told_from=told_from))
     except DataServiceError:
         last = await have(detail, max_age_s=EVER)
         if last is None or not window.is_known(recent(last.value)):
@@ -144,13 +152,6 @@ def block_around(day: date, step_days: float) -> tuple[date, date]:
     return date(max(1, first - lead_years), 1, 1), date(min(first + years - 1, date.max.year), 12, 31)
 
 
-def _resource(slug: str, window: Window, near: Known | None, today: date) -> HistoryResource:
-    """The history to ask for, with what the recent one tells of the series' rhythm."""
-    if near is None:
-        return window.resource(slug, UNKNOWN_STEP_DAYS, today)
-    return window.resource(slug, near.step_days, today, window.rhythm(near))
-
-
 async def _fetched(name: str, window: Window, resource: HistoryResource) -> Known:
     """The history from the service; all of it where the part that should be enough is not."""
     far = await _needed(name, resource)
@@ -205,8 +206,13 @@ def _block(slug: str, year: int, step_days: float, today: date) -> _Block:
     return _Block(years, past, asked_at_hand(years, max_age_s=FRESH), asked_at_hand(past, max_age_s=FRESH))
 
 
-def _known(resource: HistoryResource, reply: Reply) -> Known | None:
-    return Known(reply.value, resource.start or date.min) if isinstance(reply, Answer) else None
+def _known(resource: HistoryResource, reply: Reply, told_from: date = date.min) -> Known | None:
+    return Known(reply.value, resource.start or date.min, told_from) if isinstance(reply, Answer) else None
+
+
+def _serves(known: Known | None, window: Window, *, is_near: bool) -> TypeGuard[Known]:
+    """Whether a stored history shows a window as the recent one would, or as it is asked for."""
+    return known is not None and window.is_known(known) and (not is_near or window.tells_rhythm(known))
 
 
 def _step_days(detail: SignalDetail) -> float:
