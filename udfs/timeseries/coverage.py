@@ -207,7 +207,7 @@ class Window:
         start = self.first
         if self.count is not None:
             start = self._start_of_count(self.count, last or today, row_days, step_days)
-        if start is None:
+        if start is None or start == date.min:
             return HistoryResource(slug, None, last)
         of_rows = self.of_rows(rhythm or Rhythm.NONE)
         start = self.first_needed(period_start(start, self.freq), of_rows)
