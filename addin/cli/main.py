@@ -48,6 +48,10 @@ COMMANDS = {
     "replay": CommandEntry(
         "addin.cli.books.audit:replay", "Build refreshed workbooks again from their signed lines, without a request."
     ),
+    "signer": CommandEntry(
+        "addin.cli.books.signer:app",
+        "Show, replace and back up the key that signs your numbers, and say whose signatures count.",
+    ),
     "mcp": CommandEntry(
         "addin.cli.commands.mcp:mcp",
         "Serve agents over MCP: seven read tools, with the same key, cache and quota as the cells.",

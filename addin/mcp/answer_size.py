@@ -8,6 +8,9 @@ from typing import Any
 
 import orjson
 
+from addin.mcp.schemas import COMMON
+from addin.mcp.tool import GoesOn
+
 MAX_TOKENS = 20_000
 """Counted on the safe side (`tokens_at_most`), so an answer stays below the 25,000 that clients accept."""
 
@@ -18,6 +21,12 @@ _PIECES = re.compile(r"[a-zA-Z]{1,3}|[0-9]{1,3}| |[^\sa-zA-Z0-9]|\s")
 
 MIN_TEXT_CHARS = 200
 """A text that does not fit is not cut shorter than this; then a field is left out."""
+
+MOST_CUT = 20
+"""Fields that are named as cut: nobody needs the names of thousands."""
+
+ROWS = "rows"
+"""The member of which the newest items stay, which are its last; of every other one the first stay."""
 
 
 def tokens_at_most(text: str) -> int:
@@ -35,60 +44,67 @@ def fits(result: Mapping[str, Any]) -> bool:
     return len(text) <= MAX_BYTES and tokens_at_most(text.decode()) <= MAX_TOKENS
 
 
-def shortened(result: dict[str, Any], *, offset: int = 0) -> dict[str, Any]:
-    """The result as one answer: where it is too long, with fewer items and a `more` that says how to go on.
+def shortened(result: dict[str, Any], name: str | None = None, goes_on: GoesOn = lambda _: {}) -> dict[str, Any]:
+    """The result as one answer: where it is too long, with fewer items of the member `name`, and how to go on.
 
-    Of rows the newest stay, of records the first; `offset` is the number of the first record. A single record that is
-    too long loses the ends of its longest texts.
+    Of rows the newest stay, of other items the first. A single item that is too long loses the ends of its longest
+    texts, and so does a result without items.
     """
     if fits(result):
         return result
-    name = next((name for name, value in result.items() if isinstance(value, list) and name != "columns"), None)
-    if name is None:
-        return _clipped(result, result)
+    if name is None or not result[name]:
+        return _clipped(result)
     fewest, most = 0, len(result[name])
     while fewest < most:
         middle = (fewest + most + 1) // 2
-        if fits(_first(result, name, middle, offset)):
+        if fits(_first(result, name, middle, goes_on)):
             fewest = middle
         else:
             most = middle - 1
-    if fewest or name == "rows":
-        cut = _first(result, name, fewest, offset)
-        return cut if fits(cut) else _clipped(cut, cut["signal"])
-    alone = _first(result, name, 1, offset)
-    return _clipped(alone, alone[name][0])
+    shorter = _first(result, name, max(1, fewest), goes_on)
+    return shorter if fewest else _clipped(shorter)
 
 
-def _first(result: Mapping[str, Any], name: str, count: int, offset: int) -> dict[str, Any]:
+def _first(result: Mapping[str, Any], name: str, count: int, goes_on: GoesOn) -> dict[str, Any]:
     """The result with so many of its items, and how to get the others."""
     items = result[name]
     if count == len(items):
         return dict(result)
-    if name == "rows":
-        kept = items[len(items) - count :]
-        until = items[len(items) - count - 1][0]  # with its time of day, where it has one: a day may not fit
-        more = f"only the newest {count} of {len(items)} rows fit into one answer: for older ones ask with end={until}"
-    else:
-        kept = items[:count]
-        more = f"only {count} of {len(items)} {name} fit into one answer: go on with offset={offset + count}, "
-        more += "or ask for fewer fields"
-    return {**result, name: kept, "more": more}
+    kept = items[len(items) - count :] if name == ROWS else items[:count]
+    which = "newest" if name == ROWS else "first"
+    more = f"only the {which} {count} of {len(items)} {name} fit into one answer: go on with the arguments in next"
+    return {**result, name: kept, "more": more, "next": dict(goes_on(count))}
 
 
-def _clipped(result: dict[str, Any], record: dict[str, Any]) -> dict[str, Any]:
-    """The result after the longest fields of one record in it, which is changed, were cut or left out."""
+def _clipped(result: dict[str, Any]) -> dict[str, Any]:
+    """The result, which is changed, after its longest texts were cut, and what is none was left out."""
     cut: dict[str, str] = {}
     rest = result.get("more")
-    while not fits(result) and record:
-        name = max(record, key=lambda name: len(orjson.dumps(record[name])))
-        value = record[name]
+    while not fits(result):
+        holder, name = _largest(result)
+        value = holder[name]
         if isinstance(value, str) and len(value) > MIN_TEXT_CHARS:
-            record[name] = value[: len(value) // 2]
+            holder[name] = value[: len(value) // 2]
             cut[name] = f"{name} is cut after {len(value) // 2} characters"
         else:
-            del record[name]
+            del holder[name]
             cut[name] = f"{name} is left out"
-        told = f"too long for one answer: {', '.join(cut.values())}; the whole is at the service"
+        told = f"too long for one answer: {', '.join(list(cut.values())[:MOST_CUT])}"
         result["more"] = f"{told}; {rest}" if rest else told
     return result
+
+
+def _largest(result: dict[str, Any]) -> tuple[dict[str, Any], str]:
+    """The largest member that is no list of records, and the object that holds it: it may lie deeper."""
+    holder, name = result, _widest({name: value for name, value in result.items() if name not in COMMON})
+    while True:
+        inside = holder[name]
+        if isinstance(inside, list) and len(inside) == 1:
+            inside = inside[0]
+        if not isinstance(inside, dict) or not inside:
+            return holder, name
+        holder, name = inside, _widest(inside)
+
+
+def _widest(members: Mapping[str, Any]) -> str:
+    return max(members, key=lambda name: len(orjson.dumps(members[name])))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from typing import Any
 
 import msgspec
@@ -12,40 +12,23 @@ import msgspec
 from addin.config.consent import consent_for, how_to_allow
 from addin.config.settings import Settings
 from addin.mcp.answer_size import shortened
-from addin.mcp.texts import WORDS_OF_OTHERS, seen
-from addin.mcp.tool import MAX_REQUESTS, Found, Tool
+from addin.mcp.schemas import MAX_REQUESTS
+from addin.mcp.texts import WORDS_OF_OTHERS, in_words_of_tools, seen
+from addin.mcp.tool import Found, Tool
+from addin.mcp.tools.status import quota_members
 from addin.protocol.deadline import WithinDeadline
 from addin.protocol.load import GuardedReader, Load
-from dataservice.client import AsyncClient, Meter
-from dataservice.client.contract.windows import utc_day
+from dataservice.client import Answer, AsyncClient, Catalogue, CatalogueResource, Meter, Resource
+from dataservice.client.contract.resources import CATALOGUE_AGE_S
+from udfs.arguments.kinds import shown
 from udfs.engine import batch
 from udfs.engine.effects import EVER
 from udfs.engine.run import Run
 from udfs.engine.session import Stale
 from udfs.errors import UdfError, error_cell
-from udfs.records.resolve import SEE_SIGNALS
 
-MAX_MESSAGE_CHARS = 2_000
+MAX_MESSAGE_CHARS = 1_000
 """Enough for every sentence of ours; a list of a thousand names in it helps no model."""
-
-_WORDS = {
-    SEE_SIGNALS: "list_signals lists and searches those there are",
-    "set one with `addin key set` or in the task pane": "the user must set one with `addin key set`",
-    "set a valid one with `addin key set` or in the task pane": "the user must set a valid one with `addin key set`",
-    "try Refresh in a minute": "try again in a minute",
-}
-"""What messages advise to do in a sheet, and the same for a model."""
-
-
-def in_words_of_tools(message: str) -> str:
-    """The message of a cell with the advice that fits a tool.
-
-    >>> in_words_of_tools("no signal 'x'; SIGNALS lists and searches those there are")
-    "no signal 'x'; list_signals lists and searches those there are"
-    """
-    for cells, tools in _WORDS.items():
-        message = message.replace(cells, tools)
-    return message
 
 
 class ToolFailure(Exception):  # noqa: N818 - what the protocol calls it: the tool's own failure, for the model to read
@@ -77,29 +60,45 @@ class ToolRunner:
         if tool.may_spend_many and (most := arguments.pop(MAX_REQUESTS, None)) is not None:
             settings, how = self._bounded(most), f"ask for less, or raise {MAX_REQUESTS}"
         try:
-            run = Run(tool.bind(arguments, utc_day(now)))
+            asking = tool.bind(arguments, now, self._client)
+            run = await _looked_at(asking) if tool.sends_nothing else Run(asking, used={})
         except UdfError as error:
-            raise ToolFailure(seen(in_words_of_tools(str(error)))[:MAX_MESSAGE_CHARS]) from None
+            raise ToolFailure(_in_one_line(str(error))) from None
+        if not tool.sends_nothing:
+            await self._read(run, Load(consent_for(self._client, settings), how), now)
+        if run.error is not None:
+            raise ToolFailure(self._failure(run, run.error, tool)) from None
+        return self._result(run, tool)
+
+    async def catalogue(self) -> Catalogue:
+        """The catalogue, without a request where one of the last day is at hand; what it spends is told later.
+
+        Raises `DataServiceError` where there is none.
+        """
+        found = await self._client.have(CatalogueResource(), max_age_s=CATALOGUE_AGE_S)
+        if found is None:
+            within = WithinDeadline(self._client, deadline_s=self._deadline_s, late=self._untold)
+            found = await within.read(CatalogueResource(), meter=self._untold)
+        return found.value
+
+    async def _read(self, run: Run, load: Load, now: float) -> None:
+        """Bring the call to its end within the deadline."""
         within = WithinDeadline(self._client, deadline_s=self._deadline_s, late=self._untold)
-        load = Load(consent_for(self._client, settings), how)
         try:
             await batch.answer([run], GuardedReader(within, load), now, load.gate)
         except asyncio.CancelledError:
             self._untold.add(run.requests)
             raise
-        if run.error is not None:
-            raise ToolFailure(self._failure(run, run.error, tool)) from None
-        return self._result(run, tool)
 
     def _bounded(self, most: Any) -> Settings:
         """The settings with no more requests for one call than its caller allows."""
         if not isinstance(most, int) or isinstance(most, bool) or most < 0:
-            raise ToolFailure(f"{MAX_REQUESTS} takes a whole number of 0 or more, not {str(most)[:60]!r}")
+            raise ToolFailure(f"{MAX_REQUESTS} takes a whole number of 0 or more, not {shown(most)}")
         return msgspec.structs.replace(self._settings, ask_above=min(most, self._settings.ask_above))
 
     def _failure(self, run: Run, error: BaseException, tool: Tool) -> str:
         """Why a call failed, what it spent, and what is left."""
-        text: str = seen(in_words_of_tools(error_cell(error, tool.name).message))[:MAX_MESSAGE_CHARS]
+        text = _in_one_line(error_cell(error, tool.name).message)
         quota, spent = self._client.quota_now, run.requests + self._untold.take()
         told = f"; {spent:,} {'request' if spent == 1 else 'requests'} spent" if spent else ""
         tells_left = quota is not None and (spent or not isinstance(error, UdfError))
@@ -108,17 +107,53 @@ class ToolRunner:
     def _result(self, run: Run, tool: Tool) -> dict[str, Any]:
         found: Found = run.result
         now = self._clock()
+        members = {name: seen(value) for name, value in found.members.items()}
+        result = {**members, **self._account(run, tool, now)}
+        if found.suggestions:
+            result["suggestions"] = seen(list(found.suggestions))
+        others = [name for name in (*tool.others, "suggestions") if name in result]
+        if others:
+            result[WORDS_OF_OTHERS] = others
+        near = "suggestions has near names" if found.suggestions else ""
+        if told := "; ".join(filter(None, [found.more, near])):
+            result["more"] = seen(told)
+        if found.next:
+            result["next"] = dict(found.next)
+        return shortened(result, found.listed, found.goes_on)
+
+    def _account(self, run: Run, tool: Tool, now: float) -> dict[str, Any]:
+        """What the call spent, how old its answers are, and what is left."""
         stale = Stale.of(run, tool.name, now)
         ages = stale is None and run.fresh_until != EVER
         fresh_for_s = max(0.0, run.fresh_until - now) if ages else 0.0
-        members = {name: seen(value) for name, value in found.members.items()}
-        result = {**members, "fresh_for_s": round(fresh_for_s, 1), "requests": run.requests + self._untold.take()}
-        if any(name in members for name in tool.others):
-            result[WORDS_OF_OTHERS] = [name for name in tool.others if name in members]
-        if found.more:
-            result["more"] = seen(found.more)
+        told: dict[str, Any] = {
+            "fresh_for_s": round(fresh_for_s, 1),
+            "requests": run.requests + self._untold.take(),
+        }
+        if (age_s := _oldest(run.used or {}, now)) is not None:
+            told["age_s"] = age_s
         if stale is not None:
-            result["stale"] = {"age_s": round(stale.age_s, 1), "reason": in_words_of_tools(stale.reason)}
+            told["stale"] = {"age_s": round(stale.age_s, 1), "reason": seen(in_words_of_tools(stale.reason))}
         if (quota := self._client.quota_now) is not None:
-            result["quota"] = {"tier": quota.tier, "cap": quota.cap, "remaining": quota.remaining}
-        return shortened(result, offset=found.offset)
+            told["quota"] = quota_members(quota, now)
+        return told
+
+
+def _in_one_line(message: str) -> str:
+    """The message as one sentence of ours: the names in it may be by others, and no line of theirs stands by itself."""
+    return " ".join(str(seen(in_words_of_tools(message))).split())[:MAX_MESSAGE_CHARS]
+
+
+async def _looked_at(asking: Coroutine[Any, Any, Found]) -> Run:
+    """A call that reads nothing, as a run that has ended."""
+    return Run(None, await asking)
+
+
+def _oldest(used: Mapping[Resource[Any], Answer[Any]], now: float) -> float | None:
+    """The age of the oldest answer that holds data, in seconds: the catalogue only tells what they are."""
+    ages = [
+        answer.age_s(now)
+        for resource, answer in used.items()
+        if resource.is_requested and (len(used) == 1 or not isinstance(resource, CatalogueResource))
+    ]
+    return round(max(ages), 1) if ages else None

@@ -14,6 +14,7 @@ LOADED_BY_THE_FUNCTIONS = {"httpx", "keyring", "numpy", "orjson", "pydantic", "r
 EXTRAS = {"authlib", "httpx2", "mcp", "psycopg", "redis"}
 # The modules of each extra.
 NEEDS_MORE = {
+    "addin.mcp.over_http": "mcp",
     "addin.mcp.server": "mcp",
     "dataservice.cache.redis": "redis",
     "dataservice.ledger.redis": "redis",

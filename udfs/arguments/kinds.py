@@ -132,7 +132,7 @@ class OneOf(Text):
 
 @dataclass(frozen=True, kw_only=True)
 class Names(Kind):
-    """One or several names: a text, a comma-separated text or a range; at most `most`."""
+    """One or several names: a text, a comma-separated text or a range; at most `most`, with `choices` only those."""
 
     most: int = MAX_NAMES
     python_type: ClassVar[Any] = str | Iterable[str]
@@ -141,7 +141,7 @@ class Names(Kind):
         """The names in reading order, blanks left out."""
         rows = matrix_of(raw)
         items = [raw] if rows is None else [item for row in rows for item in row if not is_blank(item)]
-        one = Text(help=self.help)
+        one = Text(help=self.help, choices=self.choices, open_choices=self.open_choices)
         parts = [part for item in items for part in (item.split(",") if isinstance(item, str) else [item])]
         texts = [part for part in parts if not is_blank(part)]  # TEXTJOIN leaves blanks between commas
         if len(texts) > self.most:

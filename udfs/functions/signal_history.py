@@ -14,12 +14,12 @@ from udfs.arguments.options import Option, Options
 from udfs.cells import Table
 from udfs.engine.decorator import udf
 from udfs.engine.effects import EVER, PAUSE, ask, gather, have
-from udfs.errors import ArgumentError, CellError, NoDataError, error_cell
+from udfs.errors import ArgumentError, CellError, error_cell
 from udfs.records.resolve import CATALOGUE, need_of
 from udfs.timeseries.compute import Ending, Series, series_of_table
 from udfs.timeseries.coverage import Window
 from udfs.timeseries.frequency import Frequency
-from udfs.timeseries.loader import no_observations
+from udfs.timeseries.loader import NoObservationsError, no_observations
 from udfs.timeseries.options import (
     Align,
     Calc,
@@ -34,7 +34,7 @@ from udfs.timeseries.options import (
 )
 from udfs.timeseries.pipeline import Chains, Steps
 from udfs.timeseries.resample import Agg, Partial
-from udfs.timeseries.table import Labelled, history_table, window_for, window_to_fill, windows_to_share
+from udfs.timeseries.table import Labelled, history_table, joined_windows, window_for, window_to_fill, windows_to_share
 from udfs.timeseries.vintages import VINTAGE_OPTIONS, Vintage, series_of
 
 SLUGS = Names(
@@ -133,6 +133,31 @@ async def SIGNAL_HISTORY(  # noqa: N802 - the id that workbooks store
     window; else one for the recent history, or one for every 1,000 observations. A signal that fails shows its error
     in its column's first row, and the others still show; where all fail, so does the cell.
     """
+    history = await history_columns(slug, start, end, options, today=today, now=now)
+    return history_table(history.columns, history.options, history.ending, history.first)
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """The columns of a table, each with its series or why there is none, and what they have in common."""
+
+    columns: Sequence[Labelled]
+    options: TableOptions
+    ending: Ending
+    first: date | None
+    """The window's first day, where it has one."""
+
+
+async def history_columns(
+    slug: Sequence[str],
+    start: StartOf,
+    end: date | None,
+    options: Mapping[str, Any] | None,
+    *,
+    today: date,
+    now: float,
+) -> History:
+    """What `SIGNAL_HISTORY` lays out as a table; raises the first error where every column has one."""
     own = {name: value for name, value in (options or {}).items() if name in TableOptions.__slots__}
     shown, vintage = TableOptions(**own), Vintage.given(options, today)
     if not slug:
@@ -143,14 +168,15 @@ async def SIGNAL_HISTORY(  # noqa: N802 - the id that workbooks store
     asked = _Asked(today, vintage, shown, Ending.of(None if end is None else as_day(end), today))
     columns = shown.columns(slug)
     windows = [window_for(start, end, today, shown, steps, now=now) for _, steps in columns]
+    windows = joined_windows(windows, columns, shown)
     results = await _results(columns, windows, asked)
     failed = [result for result in results if isinstance(result, Exception)]
     if len(failed) == len(results):
         raise failed[0]
     labelled = [_labelled(name, result) for (name, _), result in zip(columns, results, strict=True)]
     if not any(column.shows_rows for column in labelled) and shown.fillto is not FillTo.END:
-        raise NoDataError(f"no observations of {', '.join(slug)} from {windows[0].first} on")
-    return history_table(labelled, shown, asked.ending, windows[0].first)
+        raise NoObservationsError(f"no observations of {', '.join(slug)} from {windows[0].first} on")
+    return History(labelled, shown, asked.ending, windows[0].first)
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,14 +205,16 @@ async def _results(
     """Each column, or why there is none; looked up further back where rows that others show are computed or filled."""
     shown = asked.options
     results = await gather([_column(*each, asked) for each in zip(columns, windows, strict=True)])
-    wider = window_to_fill(windows[0], [each for each in results if isinstance(each, Labelled)], shown)
-    if wider is not None:
-        leads = [replace(wider, lead=window.lead) for window in windows]
-        results = await gather([_looking_back(*each, asked) for each in zip(columns, results, leads, strict=True)])
-    shared = windows_to_share(windows, [each for each in results if isinstance(each, Labelled)], shown)
-    if shared is not None and wider is None:
-        results = await gather([_column(*each, asked) for each in zip(columns, shared, strict=True)])
+    wider = window_to_fill(windows[0], _found(results), shown)
+    further = None if wider is None else [replace(wider, lead=window.lead) for window in windows]
+    while further or (further := windows_to_share(windows, _found(results), shown, asked.ending)):
+        windows, further = further, None
+        results = await gather([_looking_back(*each, asked) for each in zip(columns, results, windows, strict=True)])
     return list(results)
+
+
+def _found(results: Sequence[Labelled | Exception]) -> list[Labelled]:
+    return [each for each in results if isinstance(each, Labelled)]
 
 
 async def _column(column: tuple[str, Steps], window: Window, asked: _Asked) -> Labelled:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated, Any
 
-from dataservice.client import AsyncClient, WireResource
+from dataservice.client import AsyncClient, Page, WireResource
 from dataservice.client.contract.requests import LIST_LIMIT
 from dataservice.client.contract.results import published_since
 from dataservice.models import WireItem
@@ -110,7 +110,7 @@ async def WIRE(  # noqa: N802 - the id that workbooks store
     first = None if since is None else since_moment(since, now)
     day = None if first is None else as_day(first)
     asked = WireResource(kind=kind, min_importance=min_importance, since=day, beat=beat, source=source)
-    items = await _items(asked, [_spelled(name) for name in ticker or ()])
+    items: Sequence[WireItem] = (await items_of(asked, [spelled(name) for name in ticker or ()])).items
     if first != day:
         items = [item for item in items if published_since(item, first)]
     wanted = options or {}
@@ -118,22 +118,30 @@ async def WIRE(  # noqa: N802 - the id that workbooks store
     return WIRE_FIELDS.table(WIRE_FIELDS.select(fields, items), kept[:limit])
 
 
-async def _items(asked: WireResource, tickers: Sequence[str]) -> list[WireItem]:
-    """The items for any of `tickers`, or all where none is given, newest first."""
-    resources = [replace(asked, ticker=name) for name in dict.fromkeys(tickers)] or [asked]
+async def items_of(asked: WireResource, tickers: Sequence[str] = (), kinds: Sequence[str] = ()) -> Page[WireItem]:
+    """The items for any of `tickers` that are of any of `kinds`, newest first; complete where each of them is.
+
+    Without these, the page of `asked` as it is.
+    """
+    named = [replace(asked, ticker=name) for name in dict.fromkeys(tickers)] or [asked]
+    resources = [replace(each, kind=kind) for each in named for kind in dict.fromkeys(kinds)] or named
     if len(resources) == 1:
-        return list((await need(resources[0])).value)
-    if await _may_be_complete(asked):
-        await need(asked)
+        return (await need(resources[0])).value
+    wide = replace(asked, ticker=None if tickers else asked.ticker, kind=None if kinds else asked.kind)
+    if await may_be_complete(wide):
+        await need(wide)
     answers = await need_all(resources)
+    pages: list[Page[WireItem]] = []
     for answer in answers:
         if isinstance(answer, Exception):
             raise answer
-    return newest_first(item for answer in answers if not isinstance(answer, Exception) for item in answer.value)
+        pages.append(answer.value)
+    items = newest_first(item for page in pages for item in page)
+    return Page(tuple(items), complete=all(page.complete for page in pages))
 
 
-async def _may_be_complete(wide: WireResource) -> bool:
-    """Whether one request for all tickers may do: a window of days can be small, the whole wire is not.
+async def may_be_complete(wide: WireResource) -> bool:
+    """Whether one request for all tickers and kinds may do: a window of days can be small, the whole wire is not.
 
     A page once found too small is remembered by the cache, so that a wrong guess costs one request and no more.
     """
@@ -175,6 +183,6 @@ def _folded(slugs: Iterable[str]) -> set[str]:
     return {slug.casefold() for slug in slugs}
 
 
-def _spelled(ticker: str) -> str:
+def spelled(ticker: str) -> str:
     """A ticker typed in small letters is meant in capitals; one of mixed letters is spelled like that."""
     return ticker.upper() if ticker == ticker.lower() else ticker

@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 from dataservice.observations import Observations
 from udfs.errors import ArgumentError
 from udfs.timeseries.alignment import LOOKS_BACK, by_day, filled, row_times
-from udfs.timeseries.coverage import TIMED, Known, Window
+from udfs.timeseries.coverage import TIMED, Known, Window, begins_there
 from udfs.timeseries.frequency import Freq, Times, Unit, all_periods, period_start
 from udfs.timeseries.options import Align, Counted, Fill, FillTo, TableOptions
-from udfs.timeseries.pipeline import Steps
+from udfs.timeseries.pipeline import Steps, lead_of
 from udfs.timeseries.resample import Ends, Partial, known_only, next_due, partial_ends, resampled
 from udfs.timeseries.rhythm import STALE_DAYS, Pace, Rhythm, rhythm_of, rhythm_of_rows
 from udfs.timeseries.slots import Slots, transformed
@@ -44,6 +44,8 @@ class Series:
     steps: Steps = ()
     parts: tuple[np.datetime64, ...] = ()
     asked: str = ""
+    is_whole: bool = False
+    """Whether the series has no row before these."""
 
     @property
     def shown(self) -> Observations:
@@ -83,7 +85,7 @@ def series_of_table(
     what = options.partial_of(steps)
     if what is not Partial.KEEP:
         ends = partial_ends(observations, options.freq, rhythm, ending.latest, is_newest=ending.is_newest)
-    ends = Ends(ends.first and _begins(known, observations, options.freq), ends.last)
+    ends = Ends(ends.first and begins_there(known, rhythm), ends.last)
     if what is Partial.DROP:
         rows = rows[int(ends.first) : max(int(ends.first), len(rows) - ends.last)]
         if window.spare and window.count is not None and starts is not None and len(rows) >= window.count:
@@ -92,7 +94,9 @@ def series_of_table(
     if starts is not None and not computed:  # a null before the window is no value to fill from
         place = int(np.searchsorted(rows.times, np.datetime64(starts, "us")))
         rows = known_only(rows[:place]).merged(rows[place:])
-    return Series(slug, window.with_lead(rows, starts, rhythm), starts, rhythm, steps, parts)
+    needed = window.with_lead(rows, starts, rhythm)
+    is_whole = known.since == date.min and len(needed) == len(rows)
+    return Series(slug, needed, starts, rhythm, steps, parts, is_whole=is_whole)
 
 
 @dataclass(frozen=True)
@@ -137,6 +141,22 @@ class Columns:
             found.append(filled(source, self.times, self.options.fill))
         return found
 
+    @property
+    def has_enough_before(self) -> bool:
+        """Whether transforms of common rows see as many of them as they need, or all there are."""
+        if not self.options.sees_filled or not len(self._window_times) or all(each.is_whole for each in self.series):
+            return True
+        return all(self._reaches(place, each) for place, each in enumerate(self.series) if each.is_computed)
+
+    def _reaches(self, place: int, each: Series) -> bool:
+        rows, rhythm = self._source(place)
+        lead, numbers = lead_of(each.steps), rhythm.numbers(rows.times)
+        needed = Window(lead=lead).first_needed(self._window_times[0].item(), rhythm)
+        if rows.first_day > needed:
+            return False
+        at = int(np.searchsorted(rows.times, min(np.datetime64(needed, "us"), self._window_times[0])))
+        return rhythm.is_calendar or int(numbers[at] - numbers[0]) >= lead.periods
+
     @cached_property
     def marks(self) -> list[tuple[str, ...]]:
         """What is odd with each column, as its header says it."""
@@ -157,7 +177,7 @@ class Columns:
                 return self._correlated(place, steps[:number], step, steps[number + 1 :])
         rows, rhythm = self._source(place)
         first = self._first_shown(place)
-        return transformed(rows, steps, Slots.of(rows.times, rhythm, first, self._base_day))
+        return transformed(rows, steps, Slots.of(rows.times, rhythm, first, self.base_day))
 
     def _source(self, place: int) -> tuple[Observations, Rhythm]:
         options, each = self.options, self.series[place]
@@ -195,7 +215,7 @@ class Columns:
         return self.series[place].starts
 
     @cached_property
-    def _base_day(self) -> date | None:
+    def base_day(self) -> date | None:
         """The first day by which every column that is an index has a value: their common base."""
         if not len(self.times):
             return None
@@ -241,10 +261,15 @@ class Columns:
             first = min(first, earliest)
         return all_periods(first, max(end, times[-1]) if len(times) else end, self.options.freq)
 
-    def _part_marks(self, each: Series) -> list[str]:
+    def part_days(self, each: Series) -> list[date]:
+        """The rows shown of a column that stand for a part of their period, as they are dated."""
         shown = [label for label in each.parts if label in self.times]
         days = dated(np.array(shown, "datetime64[us]"), self.ending.latest, self.options.freq)
-        return [f"partial {', '.join(str(day) for day in days.astype('datetime64[D]'))}"] if shown else []
+        return list(days.astype("datetime64[D]").tolist())
+
+    def _part_marks(self, each: Series) -> list[str]:
+        days = self.part_days(each)
+        return [f"partial {', '.join(map(str, days))}"] if days else []
 
     def _carried_mark(self, each: Series, rows: Observations) -> list[str]:
         """That a series ended before the table, where its last value is carried further than its rhythm explains."""
@@ -263,14 +288,6 @@ def dated(times: Times, latest: date, freq: Freq) -> Times:
         return times
     day = np.datetime64(latest, "us")
     return np.where(times == all_periods(day, day, freq)[0], day, times)
-
-
-def _begins(known: Known, observations: Observations, freq: Freq) -> bool:
-    """Whether nothing that was left out belongs to the first period at hand."""
-    if not len(observations):
-        return False
-    start = freq.first_days(freq.numbers(observations.times[:1]))[0] if not freq.is_raw else observations.times[0]
-    return bool(known.since <= start.astype("datetime64[D]").item())
 
 
 def _on_rows(found: Observations, times: Times) -> NDArray[np.float64]:

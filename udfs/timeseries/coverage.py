@@ -20,7 +20,7 @@ from dataservice.observations import Observations
 from udfs.arguments.dates import as_day
 from udfs.timeseries.frequency import Freq, Unit, period_start
 from udfs.timeseries.resample import Agg, known_only, resampled
-from udfs.timeseries.rhythm import BY_DAYS, SAMPLE, STALE_DAYS, Pace, Rhythm, rhythm_of, rhythm_of_rows
+from udfs.timeseries.rhythm import BY_DAYS, SAMPLE, STALE_DAYS, UNCOUNTED, Pace, Rhythm, rhythm_of, rhythm_of_rows
 from udfs.timeseries.spans import Lead
 
 DETAIL_DAYS = 430
@@ -38,20 +38,38 @@ PERIOD_DAYS = {
     Unit.Y: 366.0,
 }
 
-TOLD_DAYS = 500
-"""So many days of a stored history tell the rhythm of any series from weekly on: more than `SAMPLE` observations."""
-
 UNKNOWN_PERIOD_DAYS = 92
 """How much further than a day a change over months may reach where the rhythm is not known: into its quarter."""
 
-SPARE_ROWS = 1.3
-"""How much further back than so many rows lie on average a count of them is looked for: there are holidays."""
+SURE = 16
+"""Observations that tell a rhythm for certain: a few with a gap among them may look irregular."""
+
+LONGEST_PAUSE_DAYS = 92
+"""The longest pause within a series, beside two of its periods; what has none for longer begins there."""
+
+COUNTED_DAYS = 1.2
+"""Days for a row that is counted before a window which a detail may hold: its 365 rows of trading days are 17 months,
+and `DETAIL_DAYS` are 14."""
+
+FEW = 20
+"""Rows counted before a window that may be months as well as days; who counts more (`ma(200)`) counts trading days."""
+
+TRADING_DAYS = 1.4
+"""Days from one trading day to the next, on average."""
+
+SLACK = 1.4
+"""How much further is asked for than rows take up on average, for holidays and gaps, beside `SLACK_DAYS`."""
+
+SLACK_DAYS = 15
+
+DENSE = 2.5
+"""Observations a period from which hardly any period is without."""
 
 SPARE_WEEKS = 0.02
 """Weeks without an observation of a series that has several in most."""
 
-DENSE = 4.0
-"""Observations a period from which hardly any period is without."""
+TOLD_DAYS = 500
+"""So many days of a stored history tell the rhythm of any series from weekly on: more than `SAMPLE` observations."""
 
 NO_LEAD = Lead()
 
@@ -65,8 +83,12 @@ class Known:
 
     observations: Observations
     since: date = date.min
-    told_from: date = date.min
-    """The day from which observations tell the rhythm: those before it are at hand only by chance."""
+
+    def cut(self, start: date | None) -> Known:
+        """What of it lies from `start` on: others have it by chance, and nothing may depend on that."""
+        if start is None or start <= self.since:
+            return self
+        return Known(self.observations.between(start), start)
 
     @property
     def step_days(self) -> float:
@@ -128,6 +150,8 @@ class Window:
     """Rows more than asked for, where the last one may be left out as a part of its period."""
     by_rows: bool = False
     """Whether transforms count rows, and not periods."""
+    sees_parts: bool = False
+    """Whether it counts that the first period of a series is only a part of one."""
 
     def up_to_end(self, observations: Observations) -> Observations:
         """The observations up to the window's end."""
@@ -135,21 +159,10 @@ class Window:
 
     def rhythm(self, known: Known) -> Rhythm:
         """The rhythm of the series up to the window's end: the same wherever it is looked up."""
-        observations = self.up_to_end(known.observations.between(known.told_from))
+        observations = self.up_to_end(known.observations)
         newest = known_only(observations[-4 * SAMPLE :])
         enough = len(newest) >= SAMPLE or len(observations) <= 4 * SAMPLE
         return rhythm_of((newest if enough else known_only(observations)).times)
-
-    @property
-    def rests_on_rhythm(self) -> bool:
-        """Whether the rhythm decides what is shown."""
-        return self.count is not None or self.first_moment is not None or not self.freq.is_raw or self.lead != NO_LEAD
-
-    def tells_rhythm(self, known: Known) -> bool:
-        """Whether `known` tells the rhythm as any longer part of the series does, where that matters."""
-        if not self.rests_on_rhythm or known.since == date.min:
-            return True
-        return len(known_only(self.up_to_end(known.observations)[-4 * SAMPLE :])) >= SAMPLE
 
     def of_rows(self, rhythm: Rhythm) -> Rhythm:
         """The rhythm in which transforms count, of a series whose own is `rhythm`."""
@@ -181,7 +194,7 @@ class Window:
             return False
         rhythm = self.of_rows(self.rhythm(known))
         needed = self.first_needed(starts, rhythm)
-        if known.since > needed:
+        if known.since > needed or (self.sees_parts and not self._tells_parts(known, needed)):
             return False
         wanted = self._rows_before(rhythm)
         if not wanted:
@@ -189,6 +202,18 @@ class Window:
         rows = resampled(known_only(known.observations.between(None, days_before(needed, 1))), self.freq, Agg.LAST)
         first_is_cut = bool(len(rows)) and known.since > period_start(rows.first_day, self.freq)
         return len(rows) - first_is_cut + self._pause(known, rows, needed, rhythm) >= wanted
+
+    def is_served_by(self, known: Known) -> bool:
+        """Whether `known` is enough, and tells the rhythm as the whole series does."""
+        if self._needs_rhythm and known.since != date.min and len(self.up_to_end(known.observations)) < SURE:
+            return False
+        return self.is_known(known)
+
+    def tells_as_much(self, known: Known) -> bool:
+        """Whether `known` tells the rhythm by as many observations as a longer part of the series would."""
+        if known.since == date.min or (self.count is None and self.first_moment is None and self._is_plain):
+            return True
+        return len(known_only(self.up_to_end(known.observations)[-4 * SAMPLE :])) >= SAMPLE
 
     def with_lead(self, rows: Observations, starts: date | None, rhythm: Rhythm) -> Observations:
         """The rows from `starts` on, and those before that transforms need: the same ones wherever they came from."""
@@ -203,35 +228,53 @@ class Window:
     def resource(self, slug: str, step_days: float, today: date, rhythm: Rhythm | None = None) -> HistoryResource:
         """The history to ask for, observations being about `step_days` apart; an end of today or later is left open."""
         last = None if self.last is None or self.last >= today else self.last
-        row_days = max(step_days, PERIOD_DAYS[self.freq.unit])
-        start = self.first
-        if self.count is not None:
-            start = self._start_of_count(self.count, last or today, row_days, step_days)
-        if start is None or start == date.min:
+        if self.first is None and self.count is None:
             return HistoryResource(slug, None, last)
-        of_rows = self.of_rows(rhythm or Rhythm.NONE)
-        start = self.first_needed(period_start(start, self.freq), of_rows)
-        if rhythm is None and self.lead.months and self.freq.is_raw:
+        start = self.first_day(today, step_days * SLACK, rhythm, SLACK_DAYS)
+        if start == date.min:
+            return HistoryResource(slug, None, last)
+        if rhythm is None and self._needs_rhythm and self.freq.is_raw:
             start = days_before(start, UNKNOWN_PERIOD_DAYS)  # the period in which that day lies may begin before it
-        if wanted := self._rows_before(of_rows):
-            start = days_before(start, int(wanted * row_days * 1.5) + 15)
+        if self._needs_rhythm:
+            start = min(start, days_before(last or today, int(SURE * step_days * SLACK)))
         return HistoryResource(slug, None if start == date.min else start, last)
 
-    def _start_of_count(self, count: int, last: date, row_days: float, step_days: float) -> date:
-        """A day from which on there are so many rows up to the `last` day."""
-        if row_days < max(PERIOD_DAYS[Unit.W], DENSE * step_days) or self.freq.is_raw:
-            return days_before(last, int(count * row_days * SPARE_ROWS) + 15)
+    def enough(self, slug: str, today: date) -> HistoryResource:
+        """The stored history that is likely enough, with as many observations as tell the rhythm of a recent one."""
+        asked = self.resource(slug, self.likely_step_days, today)
+        if asked.start is None or which_resource(self, today) == "history":
+            return asked
+        return replace(asked, start=min(asked.start, days_before(self.last or today, TOLD_DAYS)))
+
+    @property
+    def likely_step_days(self) -> float:
+        """How far apart observations are taken to be where nothing is known of them: so that too few are unlikely."""
+        counted = self.lead.periods + self.lead.rows + (self.count or 0)
+        return UNKNOWN_STEP_DAYS if counted <= FEW else TRADING_DAYS
+
+    def first_day(self, today: date, row_days: float, rhythm: Rhythm | None = None, slack_days: int = 0) -> date:
+        """About the first day that is needed, observations being `row_days` apart, or a period."""
+        last = today if self.last is None else min(self.last, today)
+        start = last if self.first is None else self.first
+        if self.count is not None:
+            start = self._start_of_count(self.count, last, row_days, slack_days)
+        row_days = max(row_days, PERIOD_DAYS[self.freq.unit])
+        of_rows = self.of_rows(rhythm or Rhythm.NONE)
+        if start == date.min:
+            return start
+        start = self.first_needed(period_start(start, self.freq), of_rows)
+        wanted = self._rows_before(of_rows)
+        return days_before(start, int(wanted * row_days) + slack_days) if wanted else start
+
+    def _start_of_count(self, count: int, last: date, row_days: float, slack_days: int) -> date:
+        """A day from which on there likely are so many rows up to the `last` day."""
+        period_days = PERIOD_DAYS[self.freq.unit]
+        if period_days < max(PERIOD_DAYS[Unit.W], DENSE * row_days):
+            return days_before(last, int(count * max(row_days, period_days)) + slack_days)
         back = count + self.spare + (ceil(count * SPARE_WEEKS) if self.freq.unit is Unit.W else 0)
         number = self.freq.numbers(np.array([last], "datetime64[us]")) - back
         first: date = max(self.freq.first_days(number)[0], np.datetime64(date.min, "D")).item()
         return first
-
-    def enough(self, slug: str, today: date) -> HistoryResource:
-        """The stored history that is enough, however far apart observations are, with those that tell the rhythm."""
-        asked = self.resource(slug, UNKNOWN_STEP_DAYS, today)
-        if asked.start is None or not self.rests_on_rhythm or which_resource(self, today) == "history":
-            return asked
-        return replace(asked, start=min(asked.start, days_before(self.last or today, TOLD_DAYS)))
 
     def first_needed(self, starts: date, rhythm: Rhythm) -> date:
         """The first day that spans of the calendar reach back to; of weeks and months with all periods that count."""
@@ -248,9 +291,26 @@ class Window:
             day = min(day, days_before(lead.since, ceil(max(rhythm.days, STALE_DAYS))))
         return period_start(day, self.freq)
 
+    @property
+    def _needs_rhythm(self) -> bool:
+        """Whether rows or transforms count periods, and not only what is shown before."""
+        return bool(self.lead.periods or self.lead.months or self.lead.days or self.lead.since)
+
+    @property
+    def _is_plain(self) -> bool:
+        """Whether rows are shown as they are."""
+        return self.freq.is_raw and self.lead == NO_LEAD
+
     def _rows_before(self, rhythm: Rhythm) -> int:
         """How many rows are needed before the first day needed: those to fill from, and periods that are counted."""
-        return self.lead.rows + (0 if rhythm.is_calendar else self.lead.periods)
+        if rhythm.is_calendar:
+            return self.lead.rows
+        return self.lead.rows + self.lead.periods + (self.lead.has_age and rhythm.pace in UNCOUNTED)
+
+    def _tells_parts(self, known: Known, needed: date) -> bool:
+        """Whether it is known if the series begins where it does in `known`, or has an earlier period."""
+        first = known.observations.first_day
+        return begins_there(known, self.rhythm(known)) or period_start(first, self.freq) <= needed
 
     def _pause(self, known: Known, rows: Observations, needed: date, rhythm: Rhythm) -> int:
         """Periods known to have no observation, before the first row that is known: a long pause of a daily series."""
@@ -260,25 +320,24 @@ class Window:
         return rhythm.pause(*np.array([known.since, until], "datetime64[D]").astype(np.int64).tolist())
 
 
+def begins_there(known: Known, rhythm: Rhythm) -> bool:
+    """Whether a series has no observation before those at hand: that is known, or there was none for so long."""
+    longest = timedelta(days=LONGEST_PAUSE_DAYS + 2 * rhythm.days)
+    return known.since == date.min or known.observations.first_day - known.since > longest
+
+
 def which_resource(window: Window, today: date) -> Literal["detail", "history"]:
     """What to ask first where nothing at hand is enough: the signal's detail, or its observations.
 
     The detail is one request, which SIGNAL cells share, and holds 365 observations: a year of a daily series, thirty
-    of a monthly one. Observations cost one request for each 1,000.
-
-    - A window of about a year: the detail, it likely holds it.
-    - A number of rows (`N60`), or transforms that count observations before the window: the detail too. Either it holds
-      them, or it tells how far apart observations are; without that they would have to be asked for as if the series
-      were monthly: many pages of a daily one.
-    - Any other window: the observations. Asked of the detail first, a daily series would cost one request more, and a
-      monthly one would save none.
+    of a monthly one. Observations cost one request for each 1,000. So a window that the detail of a series of trading
+    days likely holds is looked up there, with the rows that transforms count before it; and any other one in the
+    observations, as asking the detail first would cost a daily series one request more.
     """
-    of_rows = window.of_rows(Rhythm.NONE)
-    counts = bool(window.lead.rows) or (bool(window.lead.periods) and not of_rows.is_calendar)
-    if window.count is not None or (counts and window.first is not None):
-        return "detail"
-    reach = None if window.first is None else window.first_needed(window.first, of_rows)
-    return "detail" if reach is not None and reach >= days_before(today, DETAIL_DAYS) else "history"
+    if window.first is None and window.count is None:
+        return "history"
+    reach = window.first_day(today, COUNTED_DAYS)
+    return "detail" if reach >= days_before(today, DETAIL_DAYS) else "history"
 
 
 def days_before(day: date, days: int) -> date:

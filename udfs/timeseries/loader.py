@@ -62,30 +62,30 @@ async def known_series(name: str, window: Window, today: date) -> Series:
     """
     is_near = which_resource(window, today) == "detail"
     stored = window.enough(name, today)
-    told_from = date.min if is_near else stored.start or date.min  # the same wherever it is looked up
-    held = _known(stored, await in_memory(stored), told_from)
+    held = _known(stored, await in_memory(stored))
     if _serves(held, window, is_near=is_near):
         return Series(name, held)
     slug = await slug_of(name)
     detail, stored = SignalResource(slug), replace(stored, slug=slug)
     at_hand = await have(detail, max_age_s=FRESH)
-    near = replace(recent(at_hand.value), told_from=told_from) if at_hand else None
-    if near and window.is_known(near):
-        return Series(slug, near)
-    far = _known(stored, await have(stored, max_age_s=FRESH), told_from)
+    near = recent(at_hand.value) if at_hand else None
+    known = near if near is None or is_near else near.cut(stored.start)
+    if known and window.is_served_by(known):
+        return Series(slug, known)
+    far = _known(stored, await have(stored, max_age_s=FRESH))
     if _serves(far, window, is_near=is_near):
         return Series(slug, far)
     if near is None and is_near:
         if not await need_unless(detail, brought=stored):
-            far = _known(stored, await have(stored, max_age_s=JUST_NOW_S), told_from)
+            far = _known(stored, await have(stored, max_age_s=JUST_NOW_S))
             if _serves(far, window, is_near=is_near):
                 return Series(slug, far)
         near = recent((await need_of(name, detail)).value)
-        if window.is_known(near):
+        if window.is_served_by(near):
             return Series(slug, near)
     try:
         resource = window.resource(slug, near.step_days, today, window.rhythm(near)) if near and is_near else stored
-        return Series(slug, replace(await _fetched(name, window, resource), told_from=told_from))
+        return Series(slug, await _fetched(name, window, resource))
     except DataServiceError:
         last = await have(detail, max_age_s=EVER)
         if last is None or not window.is_known(recent(last.value)):
@@ -93,12 +93,16 @@ async def known_series(name: str, window: Window, today: date) -> Series:
     return Series(slug, recent((await need_of(name, detail)).value))  # what was shown before is not lost
 
 
-def no_observations(series: Series, first: date | None, last: date | None) -> NoDataError:
+class NoObservationsError(NoDataError):
+    """The signal is there, and has no observation in the window."""
+
+
+def no_observations(series: Series, first: date | None, last: date | None) -> NoObservationsError:
     """Why a window is empty: what was asked for, and the last observation before or in it that is at hand."""
     observations = series.known.observations
     span = " and ".join(f"{word} {day}" for word, day in (("from", first), ("to", last)) if day)
     newest = f"; its last one is of {observations.last_day}" if len(observations) else ""
-    return NoDataError(f"{series.slug} has no observations {span}".rstrip() + newest)
+    return NoObservationsError(f"{series.slug} has no observations {span}".rstrip() + newest)
 
 
 def latest(detail: SignalDetail, values: Values | None = None) -> Observed:
@@ -155,7 +159,7 @@ def block_around(day: date, step_days: float) -> tuple[date, date]:
 async def _fetched(name: str, window: Window, resource: HistoryResource) -> Known:
     """The history from the service; all of it where the part that should be enough is not."""
     far = await _needed(name, resource)
-    if window.is_known(far):
+    if window.is_served_by(far):
         return far
     return await _needed(name, replace(resource, start=None))
 
@@ -206,13 +210,13 @@ def _block(slug: str, year: int, step_days: float, today: date) -> _Block:
     return _Block(years, past, asked_at_hand(years, max_age_s=FRESH), asked_at_hand(past, max_age_s=FRESH))
 
 
-def _known(resource: HistoryResource, reply: Reply, told_from: date = date.min) -> Known | None:
-    return Known(reply.value, resource.start or date.min, told_from) if isinstance(reply, Answer) else None
+def _known(resource: HistoryResource, reply: Reply) -> Known | None:
+    return Known(reply.value, resource.start or date.min) if isinstance(reply, Answer) else None
 
 
 def _serves(known: Known | None, window: Window, *, is_near: bool) -> TypeGuard[Known]:
     """Whether a stored history shows a window as the recent one would, or as it is asked for."""
-    return known is not None and window.is_known(known) and (not is_near or window.tells_rhythm(known))
+    return known is not None and window.is_served_by(known) and (not is_near or window.tells_as_much(known))
 
 
 def _step_days(detail: SignalDetail) -> float:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from dataservice.observations import Observations
 from udfs.errors import ArgumentError
 from udfs.timeseries.frequency import Numbers, Times
-from udfs.timeseries.rhythm import STALE_DAYS, Rhythm
+from udfs.timeseries.rhythm import BY_DAYS, STALE_DAYS, Rhythm
 from udfs.timeseries.spans import DAY_US, base_positions
 from udfs.timeseries.transforms import Floats, Step
 
@@ -74,9 +74,11 @@ class Slots:
             ends = np.arange(periods - 1, self.size)
             return ends, np.full(len(ends), periods)
         anchors = span.anchors(self.times, self.rhythm)
-        begins = np.searchsorted(self.times, anchors, side="right")
-        starts = self.used[np.minimum(begins, max(0, len(self.used) - 1))]
-        reaches = anchors.astype("datetime64[D]") + STALE >= self.times[:1].astype("datetime64[D]")
+        begins = np.minimum(np.searchsorted(self.times, anchors, side="right"), max(0, len(self.used) - 1))
+        starts = self.used[begins]
+        # A pause is a gap of a series of days; of others, the first observation ever tells how old they are.
+        first = self.times[begins] if self.rhythm.pace in BY_DAYS else self.times[:1]
+        reaches = anchors.astype("datetime64[D]") + STALE >= first.astype("datetime64[D]")
         fits = reaches & (starts <= self.used)
         return self.used[fits], (self.used - starts + 1)[fits]
 

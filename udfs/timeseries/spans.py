@@ -86,7 +86,7 @@ class Span:
 class Lead:
     """What is needed before the first row shown: periods, months and days, and so many observations before those.
 
-    `since` is a day that must be known.
+    `since` is a day that must be known. `has_age` asks how old a series without periods is: for one observation more.
     """
 
     periods: int = 0
@@ -94,6 +94,7 @@ class Lead:
     days: int = 0
     since: date | None = None
     rows: int = 0
+    has_age: bool = False
 
     def __add__(self, other: Lead) -> Lead:
         days = [day for day in (self.since, other.since) if day is not None]
@@ -103,6 +104,19 @@ class Lead:
             self.days + other.days,
             min(days) if days else None,
             self.rows + other.rows,
+            self.has_age or other.has_age,
+        )
+
+    def joined(self, other: Lead) -> Lead:
+        """What is needed for both of two columns."""
+        days = [day for day in (self.since, other.since) if day is not None]
+        return Lead(
+            max(self.periods, other.periods),
+            max(self.months, other.months),
+            max(self.days, other.days),
+            min(days) if days else None,
+            max(self.rows, other.rows),
+            self.has_age or other.has_age,
         )
 
     @classmethod
@@ -110,7 +124,7 @@ class Lead:
         """What a span needs; `inclusive` where it holds the row itself."""
         if not span.unit:
             return cls(periods=span.count - inclusive)
-        return cls(months=span.months, days=span.days + STALE_DAYS)
+        return cls(months=span.months, days=span.days + STALE_DAYS, has_age=inclusive)
 
 
 def anchor_days(times: Times, months: int) -> Times:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
+from functools import reduce
 from math import ceil
 from typing import Any, TypeAlias
 
@@ -30,8 +31,8 @@ NamedColumns: TypeAlias = list[tuple[str, NDArray[Any]]]
 DATE = "date"
 """The column that the rows are dated by."""
 
-SLOW_PERIODS = 3
-"""Periods of the slowest series, one of which begins with a row that all have in common."""
+FURTHER = 3
+"""How much further is looked back for common rows where there were too few: four times as far."""
 
 COMMON_ROWS = 1.25
 """Rows of one series for a row that several have in common: two calendars' holidays are never a quarter of the days."""
@@ -84,7 +85,8 @@ def window_for(
     elif options.fill in LOOKS_BACK or (steps and options.sees_filled and options.fill is not Fill.NONE):
         lead += Lead(rows=1)
     partial = options.partial_of(steps)
-    if options.freq.unit in FEWEST and partial is not Partial.KEEP:
+    sees_parts = options.freq.unit in FEWEST and partial is not Partial.KEEP
+    if sees_parts:
         lead += Lead(periods=1)  # whether a series begins with a part of a period is told by the period before it
     return Window(
         None if first is None else as_day(first),
@@ -96,7 +98,25 @@ def window_for(
         end if isinstance(end, datetime) else None,
         spare=int(partial is Partial.DROP and not options.freq.is_raw),
         by_rows=options.count is Counted.ROWS,
+        sees_parts=sees_parts,
     )
+
+
+def joined_windows(
+    windows: Sequence[Window], columns: Sequence[tuple[str, Steps]], options: TableOptions
+) -> list[Window]:
+    """What must be known for all columns together: those of one signal share its history, and all of them common rows.
+
+    So does a correlation with the signal that it looks at.
+    """
+    everything = reduce(Lead.joined, [window.lead for window in windows])
+    correlated = any(step.transform.name == "corr" for _, steps in columns for step in steps)
+    if correlated or (options.align is Align.INTERSECT and options.sees_filled):
+        return [replace(window, lead=everything) for window in windows]
+    leads: dict[str, Lead] = {}
+    for (name, _), window in zip(columns, windows, strict=True):
+        leads[name] = window.lead.joined(leads.get(name, window.lead))
+    return [replace(window, lead=leads[name]) for (name, _), window in zip(columns, windows, strict=True)]
 
 
 def window_to_fill(window: Window, columns: Sequence[Labelled], options: TableOptions) -> Window | None:
@@ -116,17 +136,16 @@ def window_to_fill(window: Window, columns: Sequence[Labelled], options: TableOp
 
 
 def windows_to_share(
-    windows: Sequence[Window], columns: Sequence[Labelled], options: TableOptions
+    windows: Sequence[Window], columns: Sequence[Labelled], options: TableOptions, ending: Ending
 ) -> list[Window] | None:
-    """What must be known for transforms of common rows, of series whose rhythms differ: some rows of the slowest.
+    """What must be known so that transforms see enough rows that all series have in common, which may be rare.
 
-    None where all rhythms are alike, or nothing is compared on common rows.
+    None where they see enough, or all there are.
     """
-    days = [each.found.rhythm.days for each in columns if isinstance(each.found, Series) and each.found.is_computed]
-    if options.align is not Align.INTERSECT or not options.sees_filled or not days or max(days) < 2 * min(days):
+    found = [each.found for each in columns if isinstance(each.found, Series)]
+    if options.align is not Align.INTERSECT or Columns(found, options, ending).has_enough_before:
         return None
-    reach = Lead(days=ceil(SLOW_PERIODS * max(days)))
-    return [replace(window, lead=window.lead + reach) for window in windows]
+    return [replace(window, lead=window.lead + Lead(rows=FURTHER * window.lead.rows)) for window in windows]
 
 
 def history_table(

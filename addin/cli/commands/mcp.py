@@ -21,7 +21,7 @@ def mcp(
     ] = False,
     port: Annotated[int, typer.Option(min=0, max=65_535, help="The port for --http; 0 takes a free one.")] = PORT,
 ) -> None:
-    """Serve agents over MCP: seven read tools, with the same key, cache and quota as the cells.
+    """Serve agents over MCP: seven tools that read, one that tells costs, with the key, cache and quota of the cells.
 
     An MCP client starts it by itself: give it the command `addin` with the argument `mcp`.
 
@@ -46,10 +46,19 @@ def mcp(
 
 def _serve_http(settings: Settings, port: int) -> None:
     from addin.backend.serving import listen, serve
-    from addin.mcp.server import http_app
+    from addin.mcp.over_http import http_app, own_token, token_file
 
-    listener = listen("127.0.0.1", port)
-    bound = listener.socket.getsockname()[1]
-    echo(f"Answering MCP at {listener.url}/mcp from {settings.base_url}\nCtrl-C ends it.")
-    serve(http_app(settings, port=bound), listener)
+    app = http_app(settings, own_token())
+    listener = listen(
+        "127.0.0.1",
+        port,
+        max_connections=settings.max_connections,
+        receive_timeout_s=settings.receive_timeout_s,
+    )
+    proof = "its user's key of the service" if settings.per_user_keys else f"the token in {token_file()}"
+    echo(
+        f"Answering MCP at {listener.url}/mcp from {settings.base_url}\n"
+        f"A client sends the header Authorization: Bearer with {proof}.\nCtrl-C ends it."
+    )
+    serve(app, listener, grace_s=settings.stop_timeout_s)
     echo("Stopped.")

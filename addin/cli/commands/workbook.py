@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from addin.workbook.refresh.dependencies import CellNote
     from udfs.engine.session import Outcome
 
+UNTRUSTED = 4
+"""The exit code where a book is signed with a key that is not trusted."""
+
 SHOWN_CELLS = 3
 """How many cells without a source are named."""
 
@@ -40,7 +43,8 @@ def freeze(
     """Write a copy of a workbook with values in place of our formulas, for readers without the add-in.
 
     The calls keep the values that the book shows; every formula that rests on them is worked out from these first. The
-    exit code is 3, and nothing is written, when a value cannot be shown to be up to date.
+    exit code is 3, and nothing is written, when a value cannot be shown to be up to date; it is 4 when --audit would
+    sign numbers of a book that is signed with a key that you do not trust.
 
     \b
     Examples:
@@ -78,9 +82,14 @@ def _signed(book: Path, frozen: Path, output: Path, audit: Path, namespace: str)
     from addin.config.settings import load_settings
     from addin.workbook.audit.frozen import sign_copy
     from addin.workbook.audit.signing import BookSigner
+    from addin.workbook.audit.trusted import UntrustedKeyError
 
     signer = BookSigner(audit, namespace=namespace, service=load_settings().url)
-    return sign_copy(book, frozen, output, signer, namespace=namespace).unknown
+    try:
+        return sign_copy(book, frozen, output, signer, namespace=namespace).unknown
+    except UntrustedKeyError as error:
+        echo(f"{error}", err=True)
+        raise typer.Exit(UNTRUSTED) from None
 
 
 def _print_remaining(frozen: Frozen) -> None:

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, TypeVar
 
+from addin.mcp.schemas import NUMBER, TEXT, record_of
 from addin.mcp.tool import Found, tool
-from addin.mcp.tools.records import OFFSET, field_names, limit, listed, listing_schema
+from addin.mcp.tools.filters import Values, respelled
+from addin.mcp.tools.records import OFFSET, field_names, limit, listed, listing_schema, nothing
 from dataservice.client import CurrentsResource, IndicesResource
+from dataservice.models import Current, Index, Record
 from udfs.arguments.kinds import Flag, Text
 from udfs.engine.effects import need
 from udfs.functions.currents import CURRENT_FIELDS, DEFAULT_SORT, select_currents
 from udfs.functions.indices import INDEX_FIELDS
-from udfs.records.lookup import by_slug, find_record
+from udfs.records.lookup import by_slug
+
+R = TypeVar("R", bound=Record)
 
 INDEX_SUMMARY = "slug, name, summary, category, value, observed_at, scale"
 
@@ -25,8 +30,10 @@ SORT = Text(
     example="belief_score",
 )
 
+INDEX = record_of(Index, {"value": NUMBER, "observed_at": TEXT})
 
-@tool(title="List the composite indices", result=listing_schema("indices"))
+
+@tool(title="List the composite indices", result=listing_schema("indices", INDEX))
 async def list_indices(
     slug: Annotated[str | None, Text(help="only this index", example="pressure-gauge")] = None,
     limit: Annotated[int, limit(1_000)] = 20,
@@ -39,11 +46,15 @@ async def list_indices(
     this for all indices.
     """
     indices = by_slug((await need(IndicesResource())).value)
-    found = [find_record(indices, slug, "index")] if slug else indices
+    named: dict[str, Values[Index]] = {"index": lambda index: [index.slug]}
+    met = respelled({"index": slug or None}, indices, named)
+    if met.unmet:
+        return nothing("indices", met.unmet[0], met.suggestions)
+    found = [index for index in indices if met.filters["index"] in (None, index.slug)]
     return listed("indices", found, INDEX_FIELDS, fields, most=limit, offset=offset)
 
 
-@tool(title="List the macro currents", result=listing_schema("currents"))
+@tool(title="List the macro currents", result=listing_schema("currents", record_of(Current)))
 async def list_currents(
     slug: Annotated[str | None, Text(help="only this current", example="energy-repricing")] = None,
     family: Annotated[str | None, Text(help="only currents of this family", example="commodities")] = None,
@@ -59,9 +70,14 @@ async def list_currents(
     One request answers this for all currents.
     """
     currents = by_slug((await need(CurrentsResource())).value)
+    named: dict[str, Values[Current]] = {"current": lambda each: [each.slug], "family": lambda each: [each.family]}
+    met = respelled({"current": slug or None, "family": family or None}, currents, named)
+    if met.unmet:
+        return nothing("currents", "; ".join(met.unmet), met.suggestions)
     if order_by:
-        field = CURRENT_FIELDS.find(order_by, currents)
+        field = CURRENT_FIELDS.find(order_by, currents, "order_by")
         is_text = any(isinstance(CURRENT_FIELDS.value(each, field), str) for each in currents)
         sort = field if descending is not is_text else f"-{field}"  # texts begin with A unless told otherwise
-    found = select_currents(currents, slug=slug, family=family, sort=sort)
+    found = select_currents(currents, slug=None, family=met.filters["family"], sort=sort)
+    found = [each for each in found if met.filters["current"] in (None, each.slug)]
     return listed("currents", found, CURRENT_FIELDS, fields, most=limit, offset=offset)

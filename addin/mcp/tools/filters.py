@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TypeVar
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time
+from typing import Generic, TypeVar
 
-from udfs.records.lookup import unknown
+from dataservice.models import Record
+from udfs.arguments.dates import Day
+from udfs.arguments.kinds import shown
+from udfs.records.fields import moment
+from udfs.records.lookup import LISTED, nearest
 
 T = TypeVar("T")
+R = TypeVar("R", bound=Record)
 
 Values = Callable[[T], Iterable[str | None]]
 """What a record has of the kind that a filter chooses by."""
@@ -18,9 +25,43 @@ def plain(name: str | None) -> str | None:
     return name.strip().lstrip("$@#") if name else None
 
 
+@dataclass(frozen=True, slots=True)
+class Spelling(Generic[T]):
+    """Filters in the spelling of the service, where it knows their values; and what it does not know."""
+
+    filters: Mapping[str, str | None]
+    unmet: Sequence[str] = ()
+    """Of each filter whose value no record has, what it is."""
+    suggestions: Sequence[str] = ()
+    """Near values of these, or the most frequent ones where none is near."""
+
+
+def respelled(given: Mapping[str, str | None], records: Sequence[T], values: Mapping[str, Values[T]]) -> Spelling[T]:
+    """The filters in the spelling that the records have."""
+    spelled, unmet, suggestions = dict(given), list[str](), list[str]()
+    for name, value in given.items():
+        if value is None:
+            continue
+        known = known_values(records, values[name])
+        found = in_its_spelling(value, known)
+        if found is None:
+            unmet.append(f"no {name} {shown(value)}")
+            suggestions += near(value, known)
+        else:
+            spelled[name] = found
+    return Spelling(spelled, unmet, list(dict.fromkeys(suggestions)))
+
+
+def near(name: str, known: Sequence[str]) -> list[str]:
+    """The known name that may be meant, else those that come first."""
+    guess = nearest(name, known)
+    return [guess] if guess else list(known[:LISTED])
+
+
 def in_its_spelling(given: str, known: Iterable[str]) -> str | None:
     """The value that is meant, in the spelling of the service; None where there is none in any case."""
-    return next((each for each in known if each.casefold() == given.casefold()), None)
+    meant = (plain(given) or given).casefold()
+    return next((each for each in known if each.casefold().lstrip("$@#") == meant), None)
 
 
 def known_values(records: Iterable[T], values: Values[T]) -> list[str]:
@@ -28,23 +69,18 @@ def known_values(records: Iterable[T], values: Values[T]) -> list[str]:
     counted: dict[str, int] = {}
     for record in records:
         for value in values(record):
-            if value:
+            if isinstance(value, str) and value:
                 counted[value] = counted.get(value, 0) + 1
     return sorted(counted, key=lambda value: (-counted[value], value))
 
 
-def respelled(
-    given: Mapping[str, str | None], records: Sequence[T], values: Mapping[str, Values[T]]
-) -> tuple[dict[str, str | None], list[str]]:
-    """The filters in the spelling that the records have, and of each whose value none of them has, what there is."""
-    spelled, unmet = dict(given), list[str]()
-    for name, value in given.items():
-        if value is None:
-            continue
-        known = known_values(records, values[name])
-        found = in_its_spelling(value, known)
-        if found is None:
-            unmet.append(unknown(name, value, known))
-        else:
-            spelled[name] = found
-    return spelled, unmet
+UNTIL = Day(help="only what was published by then: a day or a moment", example="2026-06-30", timed=True)
+
+
+def published_until(records: Iterable[R], until: date | None) -> list[R]:
+    """The records that were published by then; all of a day counts."""
+    if until is None:
+        return list(records)
+    end = until if isinstance(until, datetime) else datetime.combine(until, time.max, UTC)
+    end = end if end.tzinfo else end.replace(tzinfo=UTC)
+    return [record for record in records if (at := moment(record.field("published_at"))) is not None and at <= end]

@@ -2,39 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date
 from typing import Annotated, Any
 
-from addin.mcp.tool import Found, Schema, tool
-from addin.mcp.tools.many import (
-    CORRELATION,
-    SERIES,
-    SLUGS,
-    STATISTICS,
-    about_signal,
-    described,
-    one_or_many,
-    rows_of,
-    statistics_of,
-)
-from addin.mcp.tools.rows import ROWS, rows_of_observations
+from addin.mcp.schemas import TEXT, Schema, object_of
+from addin.mcp.tool import Found, tool
+from addin.mcp.tools.many import SLUGS, one_or_many
+from addin.mcp.tools.rows import ROWS, label
+from addin.mcp.tools.shown import SERIES, Shown, starts_at, window_of
 from addin.mcp.tools.signals import SLUG
+from addin.mcp.tools.statistics import CORRELATION, STATISTICS, statistics_of
 from dataservice.client.contract.dates import DAYS, MONTHS, Back
-from dataservice.observations import Observations
 from udfs.arguments.dates import Day, Last, Max, Start, StartOf, as_day
 from udfs.arguments.kinds import Count, Flag, OneOf
-from udfs.cells import Table
-from udfs.functions.signal_history import SIGNAL_HISTORY
+from udfs.functions.signal_history import History, history_columns
 from udfs.records.resolve import need_detail
-from udfs.timeseries.compute import Columns, Ending, dated, series_of_table
+from udfs.timeseries.compute import Ending, series_of_table
 from udfs.timeseries.coverage import recent
 from udfs.timeseries.frequency import Freq, Frequency
-from udfs.timeseries.loader import Series, no_observations
+from udfs.timeseries.loader import NoObservationsError, no_observations
 from udfs.timeseries.options import Align, TableOptions
-from udfs.timeseries.pipeline import Chain, Steps
+from udfs.timeseries.pipeline import Chain, Steps, text_of
 from udfs.timeseries.resample import Agg
-from udfs.timeseries.table import window_for
+from udfs.timeseries.table import Labelled, window_for
 from udfs.timeseries.transforms import TRANSFORMS
 from udfs.timeseries.vintages import Vintage, observed_as_of, series_of
 
@@ -63,8 +55,18 @@ TRANSFORM = Chain(
 
 STATISTICS_TOO = Flag(help="add statistics of each column and their correlations; costs nothing")
 
-TOTALS: dict[str, Schema] = {
-    "slug": {"type": "string"},
+MOST_PERIODS = 1_000
+"""Periods that lie behind any signal's first observation."""
+
+FACTS: dict[str, Schema] = {
+    "slug": TEXT,
+    "window": object_of({"start": TEXT, "end": TEXT}, "the first and the last of all rows"),
+    "freq": TEXT,
+    "agg": TEXT,
+    "transform": TEXT,
+    "meaning": {"type": "string", "description": "what the transform gives"},
+    "align": TEXT,
+    "as_of": TEXT,
     "total": {"type": "integer", "description": "how many rows the window has, as far as it is known"},
     "total_is_all": {
         "type": "boolean",
@@ -73,11 +75,54 @@ TOTALS: dict[str, Schema] = {
 }
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What a call asks for, and when."""
+
+    start: StartOf | None
+    end: date | None
+    limit: int
+    freq: Freq
+    agg: Agg
+    steps: Steps
+    as_of: date | None
+    align: Align
+    today: date
+    now: float
+
+    @property
+    def has_start(self) -> bool:
+        """Whether the window is told apart from how many rows are shown."""
+        return self.start is not None
+
+    def facts(self) -> dict[str, str]:
+        """How the rows were made, where they are not the observations as they are."""
+        raw, told = self.freq.is_raw, dict[str, str]()
+        if not raw:
+            told |= {"freq": str(self.freq), "agg": str(self.agg)}
+        if self.steps:
+            told |= {
+                "transform": text_of(self.steps),
+                "meaning": "; then ".join(_meaning(each.transform.name) for each in self.steps),
+            }
+        if self.align is not Align.UNION:
+            told["align"] = str(self.align)
+        if self.as_of is not None:
+            told["as_of"] = str(self.as_of)
+        return told
+
+    def options(self) -> Mapping[str, Any]:
+        """The same as options of the library."""
+        given = {"freq": self.freq, "agg": self.agg, "align": self.align, "asof": self.as_of}
+        chains = {"transform": (self.steps,)} if self.steps else {}
+        return {name: value for name, value in given.items() if value is not None} | chains
+
+
 @tool(
     title="Read the observations of one or several signals",
-    result={**TOTALS, **ROWS, "series": SERIES, "statistics": STATISTICS, "correlation": CORRELATION},
-    optional=frozenset({"slug", "series", "statistics", "correlation"}),
-    others=("series",),
+    result={**FACTS, **ROWS, "series": SERIES, "statistics": STATISTICS, "correlation": CORRELATION},
+    optional=frozenset({*FACTS, "statistics", "correlation"}) - {"total", "total_is_all"},
+    others=("slug", "columns", "series", "statistics", "correlation"),
     may_spend_many=True,
 )
 async def get_observations(
@@ -98,31 +143,52 @@ async def get_observations(
 ) -> Found:
     """A signal's observations in a window of days, oldest first; the newest 100 unless told otherwise.
 
-    With slugs in place of slug, several signals as columns on one time axis, and on request their statistics and
-    correlations; series says of each its unit, source and dates. The recent 365 observations cost one request a
-    signal, longer windows one for every 1,000 observations, and only what is not at hand already.
-    Let freq and transform do the arithmetic: they cost nothing and keep answers small.
+    With slugs in place of slug, several signals as columns on one time axis; statistics adds change, mean, z-score and
+    correlations. series says of each its name, unit, source, frequency, dates, partial periods. The recent 365
+    observations cost one request a signal, longer windows one for every 1,000 observations, and only what is not at
+    hand already. Let freq, transform and statistics do the arithmetic: they cost nothing and keep answers small.
     """
     names = one_or_many(slug, slugs)
-    if names is not None or statistics:
-        given = {"freq": freq, "agg": agg, "align": align, "transform": transform and (transform,), "asof": as_of}
-        options_given = {name: value for name, value in given.items() if value is not None}
-        asked = names or [slug or ""]
-        table = await SIGNAL_HISTORY.udf.body(
-            asked, start or _as_many(limit, freq), end, options_given, today=today, now=now
-        )
-        return await _together(asked, table, limit, statistics=statistics)
-    return await _of_one(slug or "", start, end, limit, (freq, agg, transform or ()), as_of, (today, now))
-
-
-async def _together(names: Sequence[str], table: Table, limit: int, *, statistics: bool) -> Found:
-    """The columns of several signals, with what they are and, if wished, what they say of each other."""
-    total = len(table.columns[0])
-    members = {"total": total, "total_is_all": True, "series": await described(names, table), **rows_of(table, limit)}
+    asked = Asked(
+        start=start, end=end, limit=limit, freq=freq, agg=agg, steps=transform or (), as_of=as_of, align=align,
+        today=today, now=now,
+    )  # fmt: skip
+    try:
+        history, is_whole, at_hand = await (_of_several(names, asked) if names else _of_one(slug or "", asked))
+    except NoObservationsError as error:
+        members = {"total": 0, "total_is_all": asked.has_start, "series": [], "columns": ["date"], "rows": []}
+        return Found({**asked.facts(), **members}, str(error))
+    shown = Shown(history)
+    named = {} if names or not shown.named else {"slug": next(iter(shown.named))}
+    told: dict[str, Any] = {**named, **asked.facts(), "window": window_of(shown), "series": await shown.series()}
+    told |= {"total": max(at_hand, len(shown.times)), "total_is_all": is_whole, **shown.rows(limit)}
     if statistics:
-        members.update(statistics_of(names, table))
-    more = f"{total} rows in all: raise limit, choose a coarser freq, or give start and end"
-    return Found(members, more if total > limit else None)
+        told |= statistics_of(shown.named)
+    return _paged(told, shown, asked, is_whole=is_whole)
+
+
+def _paged(told: Mapping[str, Any], shown: Shown, asked: Asked, *, is_whole: bool) -> Found:
+    """The answer, with how to get the rows before those that it holds."""
+    start = {"start": label(starts_at(shown), timed=shown.timed)} if asked.has_start else {}
+    count, total = len(told["rows"]), told["total"]
+
+    def goes_on(kept: int) -> Mapping[str, Any]:
+        return {**start, "end": shown.before(kept)}
+
+    if is_whole and count == total:
+        return Found(told, listed="rows", goes_on=goes_on)
+    counted = f"{total} rows in all" if is_whole else f"{total} rows at hand, and there may be older ones"
+    advice = "go on with the arguments in next, raise limit, or choose a coarser freq"
+    if not is_whole and count == total:
+        advice = "go on with the arguments in next, or give a start such as -10Y or MAX"
+    return Found(told, f"{counted}: {advice}", goes_on(count), "rows", goes_on)
+
+
+async def _of_several(names: Sequence[str], asked: Asked) -> tuple[History, bool, int]:
+    """The columns of several signals, whether they are all there is to show, and how many rows are at hand."""
+    start = asked.start or _as_many(asked.limit, asked.freq)
+    history = await history_columns(names, start, asked.end, asked.options(), today=asked.today, now=asked.now)
+    return history, asked.has_start, 0
 
 
 def _as_many(limit: int, freq: Freq) -> StartOf:
@@ -130,72 +196,42 @@ def _as_many(limit: int, freq: Freq) -> StartOf:
     return Back(limit, freq.unit) if freq.unit in MONTHS.keys() | DAYS.keys() and limit < MOST_PERIODS else Last(limit)
 
 
-MOST_PERIODS = 1_000
-"""Periods that lie behind any signal's first observation."""
-
-
-async def _of_one(
-    slug: str,
-    start: StartOf | None,
-    end: date | None,
-    limit: int,
-    made: tuple[Freq, Agg, Steps],
-    as_of: date | None,
-    at: tuple[date, float],
-) -> Found:
-    """The observations of one signal."""
-    (freq, agg, steps), (today, now) = made, at
-    options = TableOptions(freq=freq, agg=agg)
-    vintage = Vintage(as_of if as_of is not None and as_of < today else None)
-    today = vintage.day(today)
-    since = start or await _start(slug, end, limit, options, vintage)
-    window = window_for(since, end, today, options, steps, now=now)
+async def _of_one(slug: str, asked: Asked) -> tuple[History, bool, int]:
+    """The same of one signal, which costs nothing more than what is shown: its periods count from its newest one."""
+    options = TableOptions(freq=asked.freq, agg=asked.agg)
+    vintage = Vintage(asked.as_of if asked.as_of is not None and asked.as_of < asked.today else None)
+    today, end = vintage.day(asked.today), asked.end
+    since = asked.start or await _start(slug, asked, options, vintage)
+    window = window_for(since, end, today, options, asked.steps, now=asked.now)
     ending = Ending.of(None if end is None else as_day(end), today)
     series = await series_of(slug, window, today, vintage)
-    table = Columns([series_of_table(series.slug, series.known, window, steps, options, ending)], options, ending)
-    if not len(table.times):
+    made = series_of_table(series.slug, series.known, window, asked.steps, options, ending)
+    if not len(made.shown):
         raise no_observations(series, window.starts(series.known), window.last)
-    whole = start is not None and not isinstance(start, Last)
-    total = len(table.times) if whole else _rows_at_hand(series, end, today, options, steps)
-    total_is_all = whole or series.known.since == date.min
-    shown = Observations(dated(table.times, ending.latest, freq), table.values[0])[-limit:]
-    members: dict[str, Any] = {"slug": series.slug, "total": total, "total_is_all": total_is_all}
-    members["series"] = [await about_signal(series.slug)]
-    computed = bool(steps) or (not freq.is_raw and agg in (Agg.MEAN, Agg.SUM))
-    heading = options.heading(series.slug, steps, table.marks[0])
-    members.update(rows_of_observations(shown, heading, computed=computed))
-    return Found(members, _more(total, len(shown), total_is_all=total_is_all))
+    history = History([Labelled(series.slug, made)], options, ending, window.first)
+    if asked.has_start:
+        return history, True, 0
+    every = window_for(Max(), end, today, options, asked.steps)
+    at_hand = len(series_of_table(series.slug, series.known, every, asked.steps, options, ending).shown)
+    return history, series.known.since == date.min, at_hand
 
 
-async def _start(slug: str, end: date | None, limit: int, options: TableOptions, vintage: Vintage) -> StartOf:
+async def _start(slug: str, asked: Asked, options: TableOptions, vintage: Vintage) -> StartOf:
     """Where a window of `limit` rows starts: of periods, counted back from the newest observation."""
     if options.freq.unit not in MONTHS.keys() | DAYS.keys():
-        return Last(limit)
+        return Last(asked.limit)
     if vintage.as_of is None:
         newest = recent((await need_detail(slug)).value).observations
         if not len(newest):
             return Max()
-        last = newest.last_day if end is None else min(as_day(end), newest.last_day)
+        last = newest.last_day if asked.end is None else min(as_day(asked.end), newest.last_day)
     else:
-        last = as_day((await observed_as_of(slug, end, vintage, with_previous=False)).moment)
+        last = as_day((await observed_as_of(slug, asked.end, vintage, with_previous=False)).moment)
     try:
-        return Back(limit, options.freq.unit).from_day(last)
+        return Back(asked.limit, options.freq.unit).from_day(last)
     except (OverflowError, ValueError):  # before the year 1
         return Max()
 
 
-def _rows_at_hand(series: Series, end: date | None, today: date, options: TableOptions, steps: Steps) -> int:
-    """How many rows of all that is known of the series lie before the end of the window."""
-    window, ending = (
-        window_for(Max(), end, today, options, steps),
-        Ending.of(None if end is None else as_day(end), today),
-    )
-    made = series_of_table(series.slug, series.known, window, steps, options, ending)
-    return len(made.shown)
-
-
-def _more(total: int, shown: int, *, total_is_all: bool) -> str | None:
-    if total > shown:
-        counted = f"{total} rows in all" if total_is_all else f"{total} rows at hand, and there may be older ones"
-        return f"{counted}: raise limit, choose a coarser freq, or give start and end"
-    return None if total_is_all else "there may be older ones: give a start such as -10Y or MAX"
+def _meaning(name: str) -> str:
+    return TRANSFORMS[name].help

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
-from addin.mcp.tool import RECORD, Found, Schema
+from addin.mcp.schemas import Schema, list_of
+from addin.mcp.tool import Found
 from dataservice.models import Record
 from udfs.arguments.kinds import Count, Names
 from udfs.errors import ArgumentError
@@ -20,9 +21,9 @@ MAX_FIELDS = 200
 OFFSET = Count(help="leave out so many at the beginning", least=0, most=1_000_000)
 
 
-def listing_schema(member: str) -> dict[str, Schema]:
+def listing_schema(member: str, record: Schema) -> dict[str, Schema]:
     """The schema of what `listed` gives; the service may send fields that the contract does not name."""
-    return {member: {"type": "array", "items": RECORD}, "total": {"type": "integer"}}
+    return {member: list_of(record), "total": {"type": "integer", "description": "how many were found"}}
 
 
 def limit(most: int) -> Count:
@@ -41,14 +42,25 @@ def listed(
     member: str, found: Sequence[R], fields: Fields[R], names: Sequence[str], *, most: int, offset: int, more: str = ""
 ) -> Found:
     """So many of the records found, with the requested fields; `more` says where others may be."""
-    if len(names) > MAX_FIELDS:
-        raise ArgumentError(f"fields has {len(names):,} names; at most {MAX_FIELDS} are allowed")
-    chosen = list(dict.fromkeys(fields.select(list(dict.fromkeys(names)), found)))
+    chosen = chosen_fields(fields, names, found)
     end = offset + most
-    hints = [f"{len(found)} in all: go on with offset={end}, raise limit, or ask more narrowly"]
+    hints = [f"{len(found)} in all: go on with the arguments in next, raise limit, or ask more narrowly"]
     members = {member: [shown(record, fields, chosen) for record in found[offset:end]], "total": len(found)}
     told = [*(hints if len(found) > end else []), *([more] if more else [])]
-    return Found(members, "; ".join(told) or None, offset)
+    following = {"offset": end} if len(found) > end else None
+    return Found(members, "; ".join(told) or None, following, member, lambda count: {"offset": offset + count})
+
+
+def nothing(member: str, why: str, suggestions: Sequence[str] = ()) -> Found:
+    """An empty list that says why, with names that may be meant."""
+    return Found({member: [], "total": 0}, why, suggestions=suggestions)
+
+
+def chosen_fields(fields: Fields[R], names: Sequence[str], found: Sequence[R]) -> list[str]:
+    """The fields that are meant, each once; raises `ArgumentError` for more than any record has."""
+    if len(names) > MAX_FIELDS:
+        raise ArgumentError(f"fields has {len(names):,} names; at most {MAX_FIELDS} are allowed")
+    return list(dict.fromkeys(fields.select(list(dict.fromkeys(names)), found)))
 
 
 def shown(record: R, fields: Fields[R], names: Sequence[str]) -> dict[str, Any]:

@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from decimal import Decimal
 from typing import Annotated, Any
 
-from addin.mcp.tool import RECORD, Found, Schema, tool
-from addin.mcp.tools.many import (
-    SLUGS,
-    latest_of,
-    one_or_many,
-)
-from addin.mcp.tools.records import OFFSET, field_names, limit, listed, listing_schema, shown
-from addin.mcp.tools.rows import ROWS, meaningful, rows_of_observations, text_of
-from dataservice.client import SignalDetail
+from addin.mcp.schemas import NUMBER, TEXT, Schema, list_of, object_of, record_of
+from addin.mcp.tool import Found, tool
+from addin.mcp.tools.described import ABOUT_SCHEMA, frequency_of
+from addin.mcp.tools.filters import respelled
+from addin.mcp.tools.many import SLUGS, latest_of, observed, one_or_many
+from addin.mcp.tools.records import OFFSET, field_names, limit, listed, listing_schema, nothing, shown
+from addin.mcp.tools.rows import ROWS, has_times, rows_of_observations
 from dataservice.client.contract.requests import HISTORY_LIMIT
+from dataservice.models import Signal
 from udfs.arguments.kinds import Count, Text
 from udfs.functions.signals import CATEGORY, DEFAULT_COLUMNS, SIGNAL_COLUMNS
-from udfs.records.lookup import by_slug, corrected, in_group, ranked
+from udfs.records.lookup import by_slug, corrected, ranked
 from udfs.records.resolve import need_catalogue, need_detail
 from udfs.records.revisions import last_revision
-from udfs.timeseries.loader import latest
 from udfs.timeseries.vintages import vintages_of
 
 SLUG = Text(help="slug or shortcode of a signal, in any case; list_signals finds it", example="us-cpi")
@@ -30,23 +27,26 @@ SEARCH = Text(
     help="what to look for, in your own words: a name, a subject, a source or a category", example="oil price"
 )
 
-MOST_GROUPS = 12
-"""Categories that are named where a search finds nothing."""
-
 OBSERVED: dict[str, Schema] = {
-    "value": {"type": "number"},
-    "observed_at": {"type": "string"},
-    "previous": {"type": "number"},
-    "change": {"type": "number"},
+    "value": NUMBER,
+    "observed_at": TEXT,
+    "previous": NUMBER,
+    "change": NUMBER,
     "pct_change": {"type": "number", "description": "a fraction: 0.02 is 2 %"},
 }
+
+FREQUENCY: dict[str, Schema] = {"frequency": ABOUT_SCHEMA["frequency"]}
 
 REVISED: dict[str, Schema] = {
     "revised": {"type": "string", "description": "the last change of an earlier value that was seen here"}
 }
 
+SIGNAL = record_of(Signal)
 
-@tool(title="Search the catalogue of signals", result=listing_schema("signals"), may_spend_many=True)
+LATEST = object_of({**ABOUT_SCHEMA, **OBSERVED, "error": TEXT})
+
+
+@tool(title="Search the catalogue of signals", result=listing_schema("signals", SIGNAL), may_spend_many=True)
 async def list_signals(
     search: Annotated[str | None, SEARCH] = None,
     category: Annotated[str | None, CATEGORY] = None,
@@ -60,22 +60,30 @@ async def list_signals(
     Use it before the other tools when you do not know a signal's slug.
     """
     signals = by_slug(await need_catalogue())
-    found = in_group(signals, category, lambda signal: signal.category, "category")
-    if search:
-        found = ranked(search, found)
-        if not found:
-            guess = corrected(search, signals)
-            advice = f"did you mean '{guess}'?" if guess else "try fewer or other words, or none to list all"
-            groups = ", ".join(sorted({signal.category for signal in signals if signal.category})[:MOST_GROUPS])
-            nothing = f"no signal matches '{search[:60]}'; {advice}; the categories are {groups}"
-            return Found({"signals": [], "total": 0}, nothing)
+    met = respelled({"category": category or None}, signals, {"category": lambda signal: [signal.category]})
+    if met.unmet:
+        return nothing("signals", met.unmet[0], met.suggestions)
+    wanted = met.filters["category"]
+    inside = [signal for signal in signals if wanted is None or signal.category.casefold() == wanted.casefold()]
+    found = ranked(search, inside) if search else inside
+    if search and not found:
+        return _not_found(search, signals, wanted)
     return listed("signals", found, SIGNAL_COLUMNS, fields, most=limit, offset=offset)
 
 
+def _not_found(search: str, signals: Sequence[Signal], category: str | None) -> Found:
+    """An empty list, with other words or the categories there are."""
+    guess = corrected(search, signals)
+    groups = sorted({signal.category for signal in signals if signal.category})
+    inside = " in this category" if category else ""
+    advice = "try fewer or other words, another category, or none to list all"
+    return nothing("signals", f"no signal matches '{search[:60]}'{inside}; {advice}", [guess] if guess else groups[:12])
+
+
 @tool(
-    title="Read one signal",
-    result={"signal": RECORD, "signals": {"type": "array", "items": RECORD}, **OBSERVED, **REVISED, **ROWS},
-    optional=frozenset({"signal", "signals"}) | OBSERVED.keys() | REVISED.keys() | ROWS.keys(),
+    title="Read one signal, or the latest values of several",
+    result={"signal": SIGNAL, "signals": list_of(LATEST), **OBSERVED, **FREQUENCY, **REVISED, **ROWS},
+    optional=frozenset({"signal", "signals"}) | OBSERVED.keys() | FREQUENCY.keys() | REVISED.keys() | ROWS.keys(),
     others=("signal", "signals"),
     may_spend_many=True,
 )
@@ -86,32 +94,21 @@ async def get_signal(
 ) -> Found:
     """What a signal measures, its latest value, the change from the value before, and its latest observations.
 
-    With slugs in place of slug, a table of several: each with its unit, date, latest value and change. Costs one
-    request a signal, which also answers get_observations where 365 observations reach back far enough.
-    For a window of dates, for other frequencies or for more, use get_observations.
+    With slugs in place of slug, a table of several: each with its name, unit, source, frequency, date, latest value
+    and change. Costs one request a signal, which also answers get_observations where 365 observations reach back far
+    enough. For a window of dates, for other frequencies or for more, use get_observations.
     """
     if (names := one_or_many(slug, slugs)) is not None:
-        return Found({"signals": await latest_of(names)})
+        return Found({"signals": await latest_of(names)}, listed="signals", goes_on=lambda n: {"slugs": names[n:]})
     detail = (await need_detail(slug or "")).value
     members: dict[str, Any] = {"signal": shown(detail.signal, SIGNAL_COLUMNS, SIGNAL_COLUMNS.names([detail.signal]))}
     known = detail.history
-    if len(known) or detail.latest is not None:
-        members.update(_observed(detail))
+    members |= {**observed(detail), "frequency": frequency_of(detail)}
     if (revision := last_revision((await vintages_of(detail.signal.slug))[1])) is not None:
         members["revised"] = f"{revision.text}, seen {revision.first_seen:%Y-%m-%d}, {revision.since}"
     if history:
-        members.update(rows_of_observations(known[-history:]))
+        members |= rows_of_observations(known[-history:], "value", timed=has_times(known.times))
     more = f"{len(known)} recent observations: raise history; get_observations reaches further back"
-    return Found(members, more if len(known) > history else None)
-
-
-def _observed(detail: SignalDetail) -> dict[str, Any]:
-    """The fields of the latest observation that have a value."""
-    found = latest(detail)
-    values = {name: found.field(name) for name in OBSERVED}
-    values["observed_at"] = text_of(found.moment)
-    if found.value is not None and found.before is not None:
-        values["change"] = float(Decimal(repr(found.value)) - Decimal(repr(found.before)))
-    if values["pct_change"] is not None:
-        values["pct_change"] = meaningful(values["pct_change"])
-    return {name: value for name, value in values.items() if value is not None}
+    goes_on = {"history": min(len(known), HISTORY_LIMIT)}
+    is_cut = len(known) > history
+    return Found(members, more if is_cut else None, goes_on if is_cut else None, "rows" if history else None)

@@ -7,12 +7,15 @@ signature. A line ends in its own hash, which covers every byte before it, so it
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
 import orjson
+
+REFRESH, FREEZE = "refresh", "freeze"
+"""What wrote a block: one about formulas and their values, or about a copy with values in place of formulas."""
 
 START = "0" * 64
 """What stands for the line before the first one."""
@@ -31,6 +34,10 @@ class Kind(StrEnum):
 
     BEGIN = "begin"
     NUMBER = "number"
+    BOOK = "book"
+    """What the book says beside its cells."""
+    CELLS = "cells"
+    """Cells of the book that no line about a number covers."""
     END = "end"
 
 
@@ -43,6 +50,18 @@ class Block:
     public_key: str
     seal: str
     """The hash of its last line, which stands for this block and all before it."""
+    cells: list[dict[str, Any]] = field(default_factory=list)
+    book: Mapping[str, Any] | None = None
+    """None in a block of the version before, which says nothing but its numbers."""
+    envelope: Mapping[str, Any] | None = None
+    """The statement about the file, in its envelope."""
+    lines_hash: str = ""
+    """The hash of the last line before the end: the statement names it."""
+
+    @property
+    def is_frozen(self) -> bool:
+        """Whether it is about a copy with values in place of formulas."""
+        return self.begin.get("by") == FREEZE
 
 
 @dataclass(slots=True)
@@ -51,6 +70,8 @@ class Chain:
 
     blocks: list[Block] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    """What readers of all these lines should know, though nothing is wrong with them."""
     seals: set[str] = field(default_factory=set)
     unfinished: int = 0
     """Lines at the end that no signature follows: a command that was broken off, or lines that were removed."""
@@ -63,13 +84,22 @@ def block_lines(
     previous: str,
     public_key: str,
     sign: Callable[[bytes], str],
+    content: Iterable[Mapping[str, Any]] = (),
+    state: Callable[[str], Mapping[str, Any]] | None = None,
 ) -> list[bytes]:
-    """The lines of a block after the line whose hash is `previous`."""
+    """The lines of a block after the line whose hash is `previous`.
+
+    `content` are the lines about the rest of the book; `state` makes the statement about the file from the hash of all
+    lines before the end.
+    """
     lines = []
-    for record in ({"type": Kind.BEGIN, **begin}, *({"type": Kind.NUMBER, **number} for number in numbers)):
+    told = ({"type": Kind.NUMBER, **number} for number in numbers)
+    for record in ({"type": Kind.BEGIN, **begin}, *told, *content):
         lines.append(_line(record, previous))
         previous = hash_in(lines[-1])
-    end = {"type": Kind.END, "public_key": public_key, "signature": sign(_SIGNED + previous.encode())}
+    statement = {} if state is None else {"statement": state(previous)}
+    signature = sign(_SIGNED + previous.encode())
+    end = {"type": Kind.END, "public_key": public_key, "signature": signature, **statement}
     return [*lines, _line(end, previous)]
 
 
@@ -101,7 +131,7 @@ def read_chain(
     """
     reader = _Reader(is_signed, wanted, previous)
     for number, line in enumerate(lines, 1):
-        reader.read(number, line.rstrip(b"\n"))
+        reader.read(number, line.rstrip(b"\r\n"))
     return reader.end()
 
 
@@ -120,6 +150,8 @@ class _Reader:
         self._chain = Chain()
         self._begin: Mapping[str, Any] | None = None
         self._numbers: list[dict[str, Any]] = []
+        self._cells: list[dict[str, Any]] = []
+        self._book: Mapping[str, Any] | None = None
 
     def read(self, number: int, line: bytes) -> None:
         """Read one line."""
@@ -133,14 +165,24 @@ class _Reader:
             self._chain.problems.append(f"before line {number}, lines were removed, added or moved")
         before, self._previous = self._previous, str(record.get("hash"))
         self._chain.unfinished += 1
+        if record.get("type") == Kind.BEGIN:
+            self._begin, self._numbers, self._cells, self._book = record, [], [], None
+        elif self._begin is None:
+            self._chain.problems.append(f"line {number} belongs to no block")
+        else:
+            self._read_in_block(number, record, before or str(record.get("previous")))
+
+    def _read_in_block(self, number: int, record: dict[str, Any], before: str) -> None:
+        is_wanted = self._begin is not None and self._wanted(self._begin)
         match record.get("type"):
-            case Kind.BEGIN:
-                self._begin, self._numbers = record, []
-            case Kind.NUMBER if self._begin is not None:
-                if self._wanted(self._begin):
-                    self._numbers.append(record)
-            case Kind.END if self._begin is not None:
-                self._close(number, record, before or str(record.get("previous")))
+            case Kind.NUMBER:
+                self._numbers += [record] if is_wanted else []
+            case Kind.CELLS:
+                self._cells += [record] if is_wanted else []
+            case Kind.BOOK if self._book is None:
+                self._book = record
+            case Kind.END:
+                self._close(number, record, before)
             case _:
                 self._chain.problems.append(f"line {number} belongs to no block")
 
@@ -151,7 +193,10 @@ class _Reader:
         if not self._is_signed(key, signature, _SIGNED + before.encode()):
             self._chain.problems.append(f"the signature in line {number} is not that of its lines")
         if self._begin is not None and self._wanted(self._begin):
-            self._chain.blocks.append(Block(self._begin, self._numbers, key, seal))
+            block = Block(
+                self._begin, self._numbers, key, seal, self._cells, self._book, record.get("statement"), before
+            )
+            self._chain.blocks.append(block)
         self._begin, self._numbers = None, []
 
     def end(self) -> Chain:
@@ -182,8 +227,3 @@ def _record(line: bytes) -> dict[str, Any] | None:
 def _about(record: Mapping[str, Any]) -> str:
     """The cell that a line is about, in brackets."""
     return f" ({record.get('sheet')}!{record['cell']})" if "cell" in record else ""
-
-
-def whole_lines(content: bytes) -> Iterator[bytes]:
-    """The lines of a text, without their line feeds."""
-    yield from (line for line in content.split(b"\n") if line)

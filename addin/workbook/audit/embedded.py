@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from lxml import etree
 
+from addin.workbook.ooxml.errors import damaged
 from addin.workbook.ooxml.package import Package
 from addin.workbook.ooxml.relations import relations_part, with_relation, with_types
 from addin.workbook.ooxml.xmlpart import xml_bytes
@@ -19,29 +20,44 @@ _ITEM_ID = "{6A0E6C1B-54C8-4C7B-9C3F-0D51A6D15B0E}"
 _RELATIONSHIPS = "http://schemas.openxmlformats.org/package/2006/relationships"
 
 
-def embedded_parts(package: Package, lines: Sequence[bytes]) -> dict[str, bytes]:
-    """The parts to write so that the book holds these lines, in place of any before."""
+def embedded_content(lines: Sequence[bytes]) -> bytes:
+    """The part that holds these lines."""
     root = etree.Element(f"{{{NAMESPACE}}}signed", nsmap={None: NAMESPACE})  # type: ignore[dict-item]  # lxml's own way
     for line in lines:
         etree.SubElement(root, f"{{{NAMESPACE}}}line").text = line.decode()
-    part = _part_in(package)
-    return {part: xml_bytes(root)} if part else _new_part(package, xml_bytes(root))
+    return xml_bytes(root)
+
+
+def embedded_frame(package: Package) -> tuple[str, dict[str, bytes]]:
+    """Where the lines stand in the book, and the parts that have to be written so that the book leads there."""
+    part = lines_part(package)
+    return (part, {}) if part else _new_part(package)
 
 
 def embedded_lines(package: Package) -> list[bytes]:
-    """The lines in a book; none where it holds none."""
-    part = _part_in(package)
-    return [(line.text or "").encode() for line in package.xml(part)] if part else []
+    """The lines in a book; none where it holds none. Raises `WorkbookError` where anything else stands among them."""
+    part = lines_part(package)
+    if not part:
+        return []
+    root = package.xml(part)
+    if root.attrib or any(line.tag != f"{{{NAMESPACE}}}line" or line.attrib or len(line) for line in root):
+        raise damaged(part, "something else stands among the signed lines")
+    return [(line.text or "").encode() for line in root]
 
 
-def _part_in(package: Package) -> str | None:
-    for _, kind, part in package.related(package.workbook):
-        if kind == _CUSTOM_XML and part in package and NAMESPACE.encode() in package.text(part)[:400]:
-            return part
-    return None
+def lines_part(package: Package) -> str | None:
+    """The part that holds signed lines; None where there is none. Raises `WorkbookError` where there are two."""
+    found = [
+        part
+        for _, kind, part in package.related(package.workbook)
+        if kind == _CUSTOM_XML and part in package and NAMESPACE.encode() in package.text(part)[:400]
+    ]
+    if len(found) > 1:
+        raise damaged(found[1], "a second part holds signed lines")
+    return found[0] if found else None
 
 
-def _new_part(package: Package, content: bytes) -> dict[str, bytes]:
+def _new_part(package: Package) -> tuple[str, dict[str, bytes]]:
     number = next(n for n in range(1, 10_000) if f"customXml/item{n}.xml" not in package)
     item, properties = f"customXml/item{number}.xml", f"customXml/itemProps{number}.xml"
     relations = f"""\
@@ -52,8 +68,7 @@ Target="itemProps{number}.xml"/></Relationships>"""
 <?xml version="1.0" encoding="UTF-8" standalone="no"?>
 <ds:datastoreItem ds:itemID="{_ITEM_ID}" xmlns:ds="{_OFFICE}/customXml"><ds:schemaRefs>\
 <ds:schemaRef ds:uri="{NAMESPACE}"/></ds:schemaRefs></ds:datastoreItem>"""
-    return {
-        item: content,
+    return item, {
         properties: described.encode(),
         relations_part(item): relations.encode(),
         **with_relation(package, package.workbook, _CUSTOM_XML, f"/{item}"),

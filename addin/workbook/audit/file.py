@@ -99,7 +99,7 @@ class AuditFile:
             audit_id = audit_id or _id_in(line)
             at += len(line)
             if is_end(line) and line.endswith(b"\n"):
-                end, previous = at, hash_in(line[:-1])
+                end, previous = at, hash_in(line.rstrip())
         return end, previous, audit_id if end else secrets.token_hex(8)
 
     def _remember(self, audit_id: str, seal: str) -> None:

@@ -2,28 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 from addin.formulas import Area
-from addin.workbook.audit.chain import Block
+from addin.workbook.audit.chain import FREEZE, Block
+from addin.workbook.audit.contents.sameness import is_same_formula
 from addin.workbook.audit.file import AuditError
+from addin.workbook.audit.keys import fingerprint
 from addin.workbook.audit.numbers import Describing, holds, rows_of
 from addin.workbook.audit.results import CellResult, Rows, Standing, shown_rows
 from addin.workbook.audit.signing import BookSigner
 from addin.workbook.audit.sources import sources_xml
-from addin.workbook.audit.verify import FREEZE, signed_block
+from addin.workbook.audit.trusted import UntrustedKeyError
+from addin.workbook.audit.verify import Verified, verify_book
+from addin.workbook.calculation.book_formulas import FormulaReader, resting_on
+from addin.workbook.calculation.influence import by_sheet
 from addin.workbook.ooxml.book import Book
 from addin.workbook.ooxml.errors import any_failure_explained
 from addin.workbook.ooxml.newsheet import with_sheet
 from addin.workbook.ooxml.package import Package
-from addin.workbook.ooxml.positions import address
+from addin.workbook.ooxml.positions import Spot, address
 from addin.workbook.ooxml.target import Target
 
 UNKNOWN = "not signed before: refresh the book with --audit first"
+CHANGED = "what it rests on is not as it was signed: refresh the book with --audit first"
+OLD = "an older version signed it without its inputs: refresh the book with --audit first"
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What was signed about the formulas of a book, by sheet and cell, and which of them rest on something changed."""
+
+    numbers: Mapping[tuple[str, str], Mapping[str, Any]] = field(default_factory=dict)
+    doubtful: Collection[tuple[str, str]] = ()
+    why: str = UNKNOWN
+    """Why a number has no source that could be told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +54,12 @@ class SignedCopy:
 def sign_copy(book: Path, frozen: Path, target: Path, signer: BookSigner, *, namespace: str = "DS") -> SignedCopy:
     """Write the `frozen` copy of `book` to `target`, with the sheet of sources, and sign it.
 
-    Sources come from the last lines about the book: in the signer's file, else in the book. Raises `WorkbookError`.
+    Sources come from the last lines about the book: in the signer's file, else in the book. Raises `WorkbookError`, and
+    `UntrustedKeyError` where these are signed with a key that is not trusted.
     """
     place = Target(target, like=book)
     describing = signer.describing(target)
-    numbers = _numbers(book, frozen, describing, _known(book, signer), namespace)
+    numbers = _numbers(book, frozen, describing, _known(book, signer, namespace), namespace)
     with TemporaryDirectory() as folder, any_failure_explained(frozen):
         with_sources = Path(folder) / f"sources{frozen.suffix}"
         with Package(frozen) as package:
@@ -50,29 +68,58 @@ def sign_copy(book: Path, frozen: Path, target: Path, signer: BookSigner, *, nam
             name, content = sources_xml(Block(begin, numbers, signer.public_key, ""), copy)
             package.write(Target(with_sources), {**with_sheet(package, name, content), **copy.changed_parts()})
         with Package(with_sources) as package:
-            parts, around = signer.block(package, describing, numbers, by=FREEZE, source=book)
+            parts, around = signer.block(Book(package), describing, numbers, by=FREEZE, source=book)
             package.write(place, parts, around=around)
-    unknown = [f"{number['sheet']}!{number['cell']}" for number in numbers if number.get("why") == UNKNOWN]
+    without_source = (UNKNOWN, CHANGED, OLD)
+    unknown = [f"{number['sheet']}!{number['cell']}" for number in numbers if number.get("why") in without_source]
     return SignedCopy(len(numbers), unknown)
 
 
-def _known(book: Path, signer: BookSigner) -> Mapping[tuple[str, str], Mapping[str, Any]]:
-    """The last lines about the book by sheet and cell; none where nothing was signed, or the lines were altered."""
+def _known(book: Path, signer: BookSigner, namespace: str) -> Known:
+    """What the last lines about the book say; nothing where none were signed, or the lines were altered."""
     for audit in (signer.audit.path, None):
         try:
-            block, problems = signed_block(book, audit)
+            verified = verify_book(book, audit, namespace=namespace)
         except AuditError:
             continue
-        if not problems:
-            return {(number["sheet"], number["cell"]): number for number in block.numbers}
-    return {}
+        if verified.problems:
+            continue
+        if not verified.trust.is_accepted:
+            key = verified.block.public_key
+            raise UntrustedKeyError(
+                f"{book} is signed with {fingerprint(key)}, {verified.trust}; your key would vouch for it. If you "
+                f"know whose it is: addin signer trust {key} --name NAME"
+            )
+        if verified.is_old:
+            return Known(why=OLD)
+        numbers = {(number["sheet"], number["cell"]): number for number in verified.block.numbers}
+        return Known(numbers, _doubtful(book, verified, namespace), CHANGED)
+    return Known()
+
+
+def _doubtful(book: Path, verified: Verified, namespace: str) -> Collection[tuple[str, str]]:
+    """The formulas that rest on a cell, a name or a setting that is not as it was signed."""
+    if not verified.differences:
+        return ()
+    with any_failure_explained(book), Package(book) as package:
+        live = Book(package)
+        formulas = FormulaReader(live, namespace).all()
+        if all(difference.place is not None for difference in verified.differences):
+            changed = {difference.place for difference in verified.differences if difference.place is not None}
+            resting = resting_on(formulas, by_sheet(changed))
+            return {*_named(changed), *_named(formula.place for formula in resting)}
+        return set(_named(formula.place for formula in formulas))  # a name or a setting may matter to any of them
+
+
+def _named(places: Iterable[tuple[str, Spot]]) -> Iterator[tuple[str, str]]:
+    yield from ((sheet, address(spot)) for sheet, spot in places)
 
 
 def _numbers(
     book: Path,
     frozen: Path,
     describing: Describing,
-    known: Mapping[tuple[str, str], Mapping[str, Any]],
+    known: Known,
     namespace: str,
 ) -> list[dict[str, Any]]:
     """The lines about the formulas that have become values, and were not emptied."""
@@ -85,10 +132,12 @@ def _numbers(
                 continue
             area = live.sheet(name).array_at(spot) or Area(*spot, *spot)
             rows = shown_rows(values.sheet(name), area)
-            unsigned = CellResult(formula.text, area, rows, Standing.KEPT, UNKNOWN)
+            key = (name, address(spot))
+            before = known.numbers.get(key)
+            why = UNKNOWN if known.numbers and before is None else known.why
+            unsigned = CellResult(formula.text, area, rows, Standing.KEPT, why)
             now = describing.line(name, spot, unsigned, [])
-            before = known.get((name, address(spot)))
-            is_known = before is not None and _still_holds(before, now, rows)
+            is_known = before is not None and key not in known.doubtful and _still_holds(before, now, rows)
             numbers.append(_as_before(now, before) if before is not None and is_known else now)
     return numbers
 
@@ -100,7 +149,7 @@ def _as_before(now: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, A
 
 
 def _still_holds(line: Mapping[str, Any], now: Mapping[str, Any], rows: Rows) -> bool:
-    if line.get("formula") != now["formula"]:
+    if not is_same_formula(str(line.get("formula")), now["formula"]):
         return False
     signed = rows_of(line)
     return len(signed) == len(rows) and all(

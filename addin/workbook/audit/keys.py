@@ -17,8 +17,14 @@ from addin.config.settings import config_dir, write_private
 from addin.errors import AddinError
 
 KEY_FILE = "signing.key"
-_FINGERPRINT = 16
-"""Hexadecimal digits of a key's hash that people compare: nobody finds a second key with the same."""
+_FINGERPRINT = 32
+"""Hexadecimal digits of a key's hash that people compare, 128 bits: nobody finds a second key with the same."""
+
+_FIELD = 2**255 - 19
+_SMALL_Y = 2707385501144840649318225287225658788936804267575313519463743609750303402022
+"""The second coordinate of the points of order 8 on the curve of Ed25519."""
+_WEAK = frozenset((0, 1, _FIELD - 1, _SMALL_Y, _FIELD - _SMALL_Y))
+"""Those of all points of small order: as public keys, they verify signatures that nobody with a private key made."""
 
 
 class SigningKey:
@@ -31,6 +37,11 @@ class SigningKey:
     def public(self) -> str:
         """The public half, 64 hexadecimal digits."""
         return self._private.public_key().public_bytes_raw().hex()
+
+    @property
+    def private(self) -> Ed25519PrivateKey:
+        """The private half, for libraries that make signatures of another form."""
+        return self._private
 
     def sign(self, data: bytes) -> str:
         """The signature of `data`, 128 hexadecimal digits."""
@@ -69,19 +80,31 @@ def known_public_key(file: Path | None = None) -> str | None:
 def is_signed(public_key: str, signature: str, data: bytes) -> bool:
     """Whether `signature` is that of `data` by the key whose public half this is."""
     try:
-        Ed25519PublicKey.from_public_bytes(bytes.fromhex(public_key)).verify(bytes.fromhex(signature), data)
+        raw = bytes.fromhex(public_key)
+        if is_weak(raw):
+            return False
+        Ed25519PublicKey.from_public_bytes(raw).verify(bytes.fromhex(signature), data)
     except (InvalidSignature, ValueError):
         return False
     return True
 
 
-def fingerprint(public_key: str) -> str:
-    """A short name of a key for people to compare, in groups of four.
+def is_weak(raw: bytes) -> bool:
+    """Whether a public key is none that a private key belongs to: a point of small order, or not 32 bytes."""
+    return len(raw) != 32 or (int.from_bytes(raw, "little") & (2**255 - 1)) % _FIELD in _WEAK
 
-    >>> fingerprint("00" * 32)
-    '60e0-5bd1-b195-af2f'
+
+def fingerprint(public_key: str) -> str:
+    """A short name of a key for people to compare, in groups of four: half of the SHA-256 of its 32 bytes.
+
+    >>> fingerprint("d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a")
+    '21fe-31df-a154-a261-626b-f854-046f-d227'
     """
-    digits = hashlib.sha256(public_key.encode()).hexdigest()[:_FINGERPRINT]
+    try:
+        raw = bytes.fromhex(public_key)
+    except ValueError:
+        raw = public_key.encode()  # lines that were altered may hold anything
+    digits = hashlib.sha256(raw).hexdigest()[:_FINGERPRINT]
     return "-".join(digits[at : at + 4] for at in range(0, _FINGERPRINT, 4))
 
 

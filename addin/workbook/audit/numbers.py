@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
@@ -20,7 +21,7 @@ from dataservice.client.contract.requests import first_request
 from udfs.cells import Scalar
 from udfs.errors import CellError, ErrorCode
 
-FORMAT = 1
+FORMAT = 2
 """The version of these lines."""
 
 
@@ -49,7 +50,7 @@ class Describing:
             "cell": address(spot),
             **({"area": str(result.area)} if is_table else {}),
             "formula": typed_form(result.formula, self.namespace),
-            "value": written(result.rows) if is_table else _written(result.rows[0][0]),
+            "value": written(result.rows) if is_table else written_cell(result.rows[0][0]),
             "standing": result.standing,
             **({"why": result.why} if result.why else {}),
             "sources": sources,
@@ -86,6 +87,8 @@ def typed_form(formula: str, namespace: str) -> str:
     '=DS.SIGNAL("us-cpi")'
     """
     text = formula.replace(f"_xldudf_{namespace}_", f"{namespace}.").replace("_xlfn.", "")
+    if "_xldudf_" in text:  # Calc writes the names of functions that it does not know in small letters
+        text = re.sub(rf"_xldudf_{re.escape(namespace)}_", f"{namespace}.", text, flags=re.IGNORECASE)
     return text if text.startswith("=") else f"={text}"
 
 
@@ -109,7 +112,7 @@ def name_of_book(path: Path, audit: Path) -> str:
 
 def written(rows: Rows) -> list[list[Any]]:
     """Rows of cells as JSON can express them."""
-    return [[_written(cell) for cell in row] for row in rows]
+    return [[written_cell(cell) for cell in row] for row in rows]
 
 
 def rows_of(number: Mapping[str, Any]) -> list[list[Any]]:
@@ -166,7 +169,8 @@ def left_cells(notes: Iterable[tuple[str, str]]) -> list[dict[str, str]]:
     return [{"cell": where, "why": why} for where, why in notes]
 
 
-def _written(cell: Scalar) -> Any:
+def written_cell(cell: Scalar) -> Any:
+    """A cell as JSON can express it."""
     match cell:
         case datetime():
             return {"datetime": cell.isoformat()}

@@ -9,10 +9,11 @@ from typing import Any
 
 from addin.errors import as_argument
 from addin.formulas import ParsedCall, Unworkable, stored_form
-from addin.workbook.audit.chain import Block
+from addin.workbook.audit.chain import FREEZE, REFRESH, Block
+from addin.workbook.audit.contents.comparing import Difference
+from addin.workbook.audit.contents.sameness import is_same_formula
 from addin.workbook.audit.file import AuditError, read_audit
 from addin.workbook.audit.numbers import holds, place_of, read_back, rows_of, typed_form
-from addin.workbook.audit.verify import FREEZE, REFRESH, Difference, is_same_formula
 from addin.workbook.ooxml.book import Book
 from addin.workbook.ooxml.cellformulas import Formula
 from addin.workbook.ooxml.errors import any_failure_explained

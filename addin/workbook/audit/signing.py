@@ -11,15 +11,15 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from addin.workbook.audit.chain import START, block_lines
-from addin.workbook.audit.embedded import embedded_parts
+from addin.workbook.audit.chain import REFRESH, START, block_lines
+from addin.workbook.audit.contents.content_lines import content_lines
+from addin.workbook.audit.embedded import embedded_content, embedded_frame
 from addin.workbook.audit.file import AuditFile
 from addin.workbook.audit.keys import SigningKey, own_key
 from addin.workbook.audit.numbers import Describing, begin_line, left_cells, name_of_book
 from addin.workbook.audit.results import results
-from addin.workbook.audit.verify import REFRESH
+from addin.workbook.audit.statement import part_digests, stating
 from addin.workbook.ooxml.book import Book
-from addin.workbook.ooxml.package import Package
 from addin.workbook.refresh.report import Refreshed
 
 PRODUCT = "dataservice-addin"
@@ -48,9 +48,12 @@ class BookSigner:
         self._clock = clock
 
     def signed(
-        self, book: Book, report: Refreshed, target: Path
+        self, book: Book, report: Refreshed, target: Path, changed: Mapping[str, bytes]
     ) -> tuple[dict[str, bytes], AbstractContextManager[object]]:
-        """The parts with the lines about a refreshed book, and a block inside of which it is put in its place."""
+        """The parts with the lines about a refreshed book, and a block inside of which it is put in its place.
+
+        `changed` are the other parts of the book that will be written anew.
+        """
         describing = self.describing(target)
         found = results(book, report)
         numbers = [describing.number(sheet, spot, result) for (sheet, spot), result in found]
@@ -59,7 +62,7 @@ class BookSigner:
             "recalculates": report.recalculates,
             "left": left_cells((note.where, note.why) for note in report.skipped),
         }
-        return self.block(book.package, describing, numbers, by=REFRESH, source=book.package.path, **more)
+        return self.block(book, describing, numbers, changed, by=REFRESH, source=book.package.path, **more)
 
     @property
     def public_key(self) -> str:
@@ -76,19 +79,34 @@ class BookSigner:
 
     def block(
         self,
-        package: Package,
+        book: Book,
         describing: Describing,
         numbers: Iterable[Mapping[str, Any]],
+        changed: Mapping[str, bytes] | None = None,
         *,
         by: str,
         source: Path,
         **more: Any,
     ) -> tuple[dict[str, bytes], AbstractContextManager[object]]:
-        """The parts with these lines for the book in `package`, and a block inside of which they are in the file."""
-        numbers = list(numbers)
+        """The parts with these lines and those about the rest of the book, and a block inside of which they are filed.
+
+        Raises `WorkbookError` for a book that programs would read in two ways.
+        """
+        package, numbers = book.package, list(numbers)
         named = self.named(source)
         begin = begin_line(describing, by=by, source=named, service=self._service, numbers=len(numbers)) | more
-        lines = partial(block_lines, numbers=numbers, public_key=self._key.public, sign=self._key.sign)
-        parts = embedded_parts(package, lines({"audit": "", **begin}, previous=START))
+        content = list(content_lines(book, numbers, self._namespace))
+        lines_part, around_lines = embedded_frame(package)
+        digests = part_digests(package, {**(changed or {}), **around_lines}, without=lines_part)
+        about = {name: begin[name] for name in ("by", "at", "service", "version")}
+        lines = partial(
+            block_lines,
+            numbers=numbers,
+            content=content,
+            state=stating(self._key, describing.book, digests, lines_part, about),
+            public_key=self._key.public,
+            sign=self._key.sign,
+        )
+        own = lines({"audit": "", **begin}, previous=START)
         around = self.audit.appended(lambda audit_id, previous: lines({"audit": audit_id, **begin}, previous=previous))
-        return parts, around
+        return {**around_lines, lines_part: embedded_content(own)}, around

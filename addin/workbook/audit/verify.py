@@ -1,39 +1,31 @@
-"""Comparing a book with the lines that were signed about it: which cells no longer hold what was signed."""
+"""Comparing a book with what was signed about it: the file, each of its cells, and whose signature it is."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from addin.errors import as_argument
-from addin.formulas import Area, Unworkable
+from addin.formulas import Area, Unworkable, mentions
 from addin.workbook.audit.chain import Block, Chain, read_chain
-from addin.workbook.audit.embedded import embedded_lines
+from addin.workbook.audit.contents.book_content import cells_of, content_of
+from addin.workbook.audit.contents.comparing import Coverage, Difference, compare, shown
+from addin.workbook.audit.contents.content_lines import read_content
+from addin.workbook.audit.contents.sameness import is_same_formula
+from addin.workbook.audit.embedded import embedded_lines, lines_part
 from addin.workbook.audit.file import AuditError, read_audit
 from addin.workbook.audit.keys import is_signed
 from addin.workbook.audit.numbers import holds, place_of, rows_of, typed_form
+from addin.workbook.audit.results import Standing
 from addin.workbook.audit.sources import sources_rows, sources_sheet
+from addin.workbook.audit.statement import FileCheck, check_file
+from addin.workbook.audit.trusted import Trust, trust_of
 from addin.workbook.ooxml.book import Book
 from addin.workbook.ooxml.errors import any_failure_explained
 from addin.workbook.ooxml.package import Package
 from addin.workbook.ooxml.sheet import Sheet
-from udfs.cells import Scalar
-from udfs.errors import CellError
-
-REFRESH, FREEZE = "refresh", "freeze"
-"""What wrote a block: one about formulas and their values, or about a copy with values in place of formulas."""
-
-
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """A cell that does not hold what was signed."""
-
-    where: str
-    signed: str
-    found: str
 
 
 @dataclass(slots=True)
@@ -41,12 +33,24 @@ class Verified:
     """What became of a check."""
 
     block: Block
-    cells: int = 0
-    """The cells that were compared."""
+    trust: Trust
+    coverage: Coverage = field(default_factory=Coverage)
     differences: list[Difference] = field(default_factory=list)
-    problems: Sequence[str] = ()
+    without_value: list[str] = field(default_factory=list)
+    """Formulas as they were signed, for which the program that saved the book wrote no value."""
+    problems: list[str] = field(default_factory=list)
     """What is wrong with the lines themselves."""
+    notes: list[str] = field(default_factory=list)
+    """What a reader should know though nothing is wrong."""
+    file: FileCheck = field(default_factory=FileCheck)
     unfinished: int = 0
+    is_old: bool = False
+    """Whether the version before signed it, which signed numbers only."""
+
+    @property
+    def cells(self) -> int:
+        """The cells that were compared."""
+        return self.coverage.cells
 
     @property
     def holds(self) -> bool:
@@ -54,24 +58,28 @@ class Verified:
         return not self.differences and not self.problems
 
 
-def verify_book(path: Path, audit: Path | None = None, *, named: str | None = None, namespace: str = "DS") -> Verified:
-    """Compare every signed cell of a book with the last lines about it: in the file `audit`, else in the book itself.
+def verify_book(
+    path: Path,
+    audit: Path | None = None,
+    *,
+    named: str | None = None,
+    namespace: str = "DS",
+    key: str | None = None,
+) -> Verified:
+    """Compare a book with the last lines about it: in the file `audit`, else in the book itself.
 
-    `named` is what the lines call the book, where that is not its name. Raises `AuditError` if nothing about the book
-    was signed, and `WorkbookError` if it cannot be read.
+    `named` is what the lines call the book, where that is not its name; `key` names a key to accept beside the trusted
+    ones. Raises `AuditError` if nothing about the book was signed, and `WorkbookError` for a book that cannot be read,
+    or that programs would read in two ways.
     """
     with any_failure_explained(path), Package(path) as package:
         chain = _chain_about(package, audit, named)
-        verified = Verified(chain.blocks[-1], problems=chain.problems, unfinished=chain.unfinished)
+        block = chain.blocks[-1]
+        trust = trust_of(block.public_key, str(block.begin.get("at")), key)
+        verified = Verified(block, trust, problems=[*chain.problems], unfinished=chain.unfinished)
+        verified.notes += [*chain.notes, *_standing_notes(block)]
         _compare(Book(package), verified, namespace)
         return verified
-
-
-def signed_block(path: Path, audit: Path | None) -> tuple[Block, Sequence[str]]:
-    """The last lines about a book, and what is wrong with the lines; raises as `verify_book`."""
-    with any_failure_explained(path), Package(path) as package:
-        chain = _chain_about(package, audit, None)
-        return chain.blocks[-1], chain.problems
 
 
 def _chain_about(package: Package, audit: Path | None, named: str | None) -> Chain:
@@ -107,8 +115,8 @@ def _by_name(path: Path, audit: Path) -> Chain:
     same = {name for name in names if name.rpartition("/")[2] == path.name}
     chosen = same if len(same) == 1 else names if len(names) == 1 else set()
     if not chosen:
-        shown = ", ".join(sorted(names)[:5])
-        raise AuditError(f"{audit} tells nothing about {path.name}; say which book it was: --book, one of {shown}")
+        named = ", ".join(sorted(names)[:5])
+        raise AuditError(f"{audit} tells nothing about {path.name}; say which book it was: --book, one of {named}")
     return read_audit(audit, lambda begin: begin.get("book") in chosen)
 
 
@@ -117,16 +125,52 @@ def _only_begins(_: Mapping[str, Any]) -> bool:
 
 
 def _compare(book: Book, verified: Verified, namespace: str) -> None:
-    is_frozen = verified.block.begin.get("by") == FREEZE
+    block = verified.block
+    signed = read_content(block, lambda formula: mentions(formula, namespace))
+    if signed is None:
+        verified.is_old = True
+        _compare_old(book, verified, namespace)
+        return
+    if len(block.numbers) != block.begin.get("numbers"):
+        verified.problems.append("it does not hold as many numbers as it says")
+    compared = compare(book, signed, namespace)
+    verified.coverage, verified.differences = compared.coverage, compared.differences
+    verified.without_value = compared.without_value
+    verified.file = check_file(book.package, block, lines_part(book.package))
+    if verified.file.problem:
+        verified.problems.append(verified.file.problem)
+
+
+def _standing_notes(block: Block) -> Iterator[str]:
+    """How many of the signed values were not fresh when they were signed."""
+    standings = [number.get("standing") for number in block.numbers]
+    for standing, what in (
+        (Standing.KEPT, "kept an old value, which nothing proved to be right"),
+        (Standing.LAST_KNOWN, "showed the last known value"),
+        (Standing.ERROR, "showed an error"),
+    ):
+        if count := standings.count(standing):
+            yield f"when this was signed, {count:,} of {len(standings):,} formulas {what}"
+    if left := len(block.begin.get("left") or ()):
+        yield f"when this was signed, {left:,} formulas could not be worked out"
+
+
+def _compare_old(book: Book, verified: Verified, namespace: str) -> None:
+    """Compare the numbers alone, which is all that the version before signed."""
+    is_frozen = verified.block.is_frozen
     formulas = {name: dict(book.formulas(name)) for name in book.sheet_names}
     for number in verified.block.numbers:
         name, spot, area = place_of(number)
         try:
             sheet = book.sheet(name)
         except Unworkable as error:
-            verified.differences.append(Difference(str(Area(*spot, *spot, sheet=name)), _text(number), str(error)))
+            where = str(Area(*spot, *spot, sheet=name))
+            verified.differences.append(Difference(where, shown(_first(number)), str(error)))
             continue
-        verified.cells += len(rows_of(number)) * len(rows_of(number)[0])
+        is_ours = mentions(str(number.get("formula")), namespace)
+        count = len(rows_of(number)) * len(rows_of(number)[0])
+        verified.coverage.from_service += count * is_ours
+        verified.coverage.calculated += count * (not is_ours)
         found = formulas[sheet.name].get(spot)
         where = str(Area(*spot, *spot, sheet=sheet.name))
         text = None if found is None else typed_form(found.text, namespace)
@@ -136,6 +180,11 @@ def _compare(book: Book, verified: Verified, namespace: str) -> None:
     if sources is not None:
         verified.differences += _sources_differences(sources, verified.block)
     verified.differences = list({each.where: each for each in reversed(verified.differences)}.values())[::-1]
+    content_of(book)  # refuses what programs would read in two ways
+    everything = sum(1 for name in book.sheet_names for _ in cells_of(book, name, namespace))
+    verified.coverage.uncovered = max(0, everything - verified.coverage.cells)
+    if not verified.coverage.cells:
+        verified.problems.append("they cover no cell of the book")
 
 
 def _formula_differences(
@@ -157,7 +206,7 @@ def _value_differences(sheet: Sheet, area: Area, number: Mapping[str, Any]) -> I
         for column, value in enumerate(values, area.first_column):
             found = sheet.value((row, column))
             if not holds(found, value):
-                yield Difference(str(Area(row, column, row, column, sheet=sheet.name)), _shown(value), _stored(found))
+                yield Difference(str(Area(row, column, row, column, sheet=sheet.name)), shown(value), shown(found))
 
 
 def _sources_differences(sheet: Sheet, block: Block) -> Iterator[Difference]:
@@ -166,26 +215,8 @@ def _sources_differences(sheet: Sheet, block: Block) -> Iterator[Difference]:
         for column, value in enumerate(values, 1):
             found = sheet.value((row, column))
             if not holds(found, value):
-                yield Difference(str(Area(row, column, row, column, sheet=sheet.name)), _shown(value), _stored(found))
+                yield Difference(str(Area(row, column, row, column, sheet=sheet.name)), shown(value), shown(found))
 
 
-def is_same_formula(found: str, signed: str) -> bool:
-    """Whether two formulas are the same but for what programs change when they save them: spaces and capitals."""
-    return "".join(found.split()).casefold() == "".join(signed.split()).casefold()
-
-
-def _text(number: Mapping[str, Any]) -> str:
-    value = number.get("value")
-    return "a table" if isinstance(value, list) else _shown(value)
-
-
-def _shown(value: Any) -> str:
-    if isinstance(value, dict):
-        return str(next(iter(value.values()), ""))
-    return "" if value is None else str(value)
-
-
-def _stored(found: Scalar) -> str:
-    with suppress(AttributeError):
-        return found.message if isinstance(found, CellError) else _shown(found)
-    return str(found)
+def _first(number: Mapping[str, Any]) -> Any:
+    return rows_of(number)[0][0]

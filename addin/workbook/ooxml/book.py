@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 
 from lxml import etree
@@ -16,16 +16,22 @@ from addin.workbook.ooxml.package import Package
 from addin.workbook.ooxml.positions import Spot
 from addin.workbook.ooxml.sheet import Sheet
 from addin.workbook.ooxml.stored import MAIN, text_of
+from addin.workbook.ooxml.strict.book import check_strings, check_workbook
+from addin.workbook.ooxml.strict.lexical import check_text
 from addin.workbook.ooxml.styles import Styles
 from addin.workbook.ooxml.tables import Table, table_in
 from addin.workbook.ooxml.xmlpart import xml_bytes
 
+WORKSHEET = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/worksheet"
 _RELATIONSHIP_ID = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
 
 _FIXED = r"(?:\$[A-Z]{1,3}\$\d{1,7}|\$[A-Z]{1,3}(?=:)|(?<=:)\$[A-Z]{1,3}|\$\d{1,7}(?=:)|(?<=:)\$\d{1,7})"
 _HIDDEN_ROW = re.compile(rb"""<(?:\w+:)?row [^>]*\bhidden=["'](?:1|true)""")
 _FIXED_AREA = re.compile(rf"=\s*(?:'(?:[^']|'')+'|[^\W\d][\w.]*)!{_FIXED}(?::{_FIXED})?\s*", re.IGNORECASE)
 """A definition that means the same cells wherever its name stands: nothing is relative, and nothing is computed."""
+
+NOT_CALCULATED = frozenset(("", "0", "124519"))
+"""Versions of a calculation engine that libraries give, which calculate nothing: none, or the one of Excel 2007."""
 
 LIVE_ONLY = "DS_Live_Only"
 """How the names of areas begin that mean something only with live formulas, such as a refresh button and its help."""
@@ -37,13 +43,14 @@ class Book:
     def __init__(self, package: Package) -> None:
         self.package = package
         self._part = package.workbook
-        self._workbook = package.xml(self._part)
+        self._workbook = package.strict_xml(self._part)
         if etree.QName(self._workbook).localname != "workbook":
             raise WorkbookError(f"{package.path} is a file of another Office program, and no workbook")
         if self._workbook.tag != f"{{{MAIN}}}workbook":
             raise WorkbookError(f"{package.path} is saved as Strict Open XML; save it as an ordinary workbook first")
+        check_workbook(self._workbook, self._part)
         self._related = list(package.related(self._part))
-        worksheets = {key: part for key, kind, part in self._related if kind.endswith("/worksheet")}
+        worksheets = {key: part for key, kind, part in self._related if kind == WORKSHEET}
         sheets = self._workbook.iter(f"{{{MAIN}}}sheet")
         keys = {sheet.get("name", ""): sheet.get(_RELATIONSHIP_ID, "") for sheet in sheets}
         self._parts = {name: worksheets[key] for name, key in keys.items() if key in worksheets}
@@ -57,6 +64,17 @@ class Book:
         """The worksheets in the order of their tabs."""
         return list(self._parts)
 
+    @property
+    def tabs(self) -> list[tuple[str, str]]:
+        """All sheets in the order of their tabs, charts too, and whether each is visible, hidden or veryHidden."""
+        sheets = self._workbook.iter(f"{{{MAIN}}}sheet")
+        return [(sheet.get("name", ""), sheet.get("state", "visible")) for sheet in sheets]
+
+    @property
+    def names(self) -> Mapping[tuple[str, str | None], str]:
+        """The defined names in lower case, each with its sheet or None for all sheets, and their definitions."""
+        return self._names
+
     def sheet(self, name: str) -> Sheet:
         """The sheet with this name, in any case; raises `Unworkable` where there is none."""
         if (sheet := self._sheets.get(name)) is not None:
@@ -64,7 +82,8 @@ class Book:
         name = self.known_name(name)
         if name not in self._sheets:
             part = self._parts[name]
-            self._sheets[name] = Sheet(name, part, self.package.xml(part), self._strings)
+            root = self.package.strict_xml(part)
+            self._sheets[name] = Sheet(name, part, root, self._strings, has_placeholders=self._has_placeholders)
         return self._sheets[name]
 
     def known_name(self, name: str) -> str:
@@ -79,7 +98,9 @@ class Book:
         if name in self._sheets:
             return self._sheets[name].formulas()
         part = self._parts[name]
-        return scanned_formulas(self.package.text(part), part)
+        content = self.package.text(part)
+        check_text(content, part)
+        return scanned_formulas(content, part, has_placeholders=self._has_placeholders)
 
     def has_rules(self, name: str) -> bool:
         """Whether the sheet with this name may have conditional formats or validations."""
@@ -209,6 +230,16 @@ class Book:
         calculation = self._workbook.find(f"{{{MAIN}}}calcPr")
         return calculation is not None and calculation.get("fullCalcOnLoad") in ("1", "true")
 
+    @cached_property
+    def _has_placeholders(self) -> bool:
+        """Whether a `0` of a formula may stand there because nobody has calculated it.
+
+        So it is in a book that wants to be calculated, unless a program was the last to calculate it.
+        """
+        calculation = self._workbook.find(f"{{{MAIN}}}calcPr")
+        by = "" if calculation is None else calculation.get("calcId", "")
+        return self.recalculates_on_load and by in NOT_CALCULATED
+
     def mark(self, sheet: Sheet, spot: Spot) -> None:
         """Give a cell a background that stands out, unless the book has no styles."""
         if self.styles is not None:
@@ -249,7 +280,9 @@ class Book:
         part = self._related_part("/sharedStrings")
         if part not in self.package:
             return []
-        return [text_of(item) for item in self.package.xml(part).iterchildren(f"{{{MAIN}}}si")]
+        root = self.package.strict_xml(part)
+        check_strings(root, part)
+        return [text_of(item) for item in root.iterchildren(f"{{{MAIN}}}si")]
 
     def _related_part(self, kind: str) -> str:
         return next((part for _, found, part in self._related if found.endswith(kind)), "")

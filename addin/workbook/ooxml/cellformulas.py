@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 
 from addin.formulas import Area, Unworkable, tokens
 from addin.openpyxl_parts import Token
+from addin.workbook.ooxml.errors import damaged
 from addin.workbook.ooxml.positions import Spot, area_of, spot_of, whole_number
-from addin.workbook.ooxml.stored import MAIN
+from addin.workbook.ooxml.stored import MAIN, is_result
 from addin.workbook.ooxml.xmlpart import parse_xml
 
 _C, _F, _V, _ROW, _DATA = (f"{{{MAIN}}}{tag}" for tag in ("c", "f", "v", "row", "sheetData"))
@@ -100,17 +101,18 @@ def rules_in(root: Any) -> Iterator[Any]:
             yield from (element for element in part.iter(*_RULES) if element.text)
 
 
-def scanned_formulas(content: bytes, part: str) -> Iterator[tuple[Spot, Formula]]:
+def scanned_formulas(content: bytes, part: str, *, has_placeholders: bool = False) -> Iterator[tuple[Spot, Formula]]:
     """Every formula in a sheet's XML, without building the sheet."""
     if _ANY_FORMULA.search(content):
-        yield from parse_xml(content, part, _Scan(part))
+        yield from parse_xml(content, part, _Scan(part, has_placeholders=has_placeholders))
 
 
 class _Scan:
     """Collects formulas from the events of a parser."""
 
-    def __init__(self, part: str) -> None:
+    def __init__(self, part: str, *, has_placeholders: bool) -> None:
         self._part = part
+        self._has_placeholders = has_placeholders
         self._reader = FormulaReader()
         self._found: list[tuple[Spot, Formula]] = []
         self._row = self._column = 0
@@ -120,10 +122,13 @@ class _Scan:
         self._formula: Mapping[str, str] | None = None
         self._text: list[str] | None = None
         self._formula_text = self._value = ""
-        self._has_value = False
+        self._has_value = self._has_data = False
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         counts = tag == _DATA or self._parents[-1] == _PARENTS.get(tag)
+        if (tag in _PARENTS and not counts) or (tag == _DATA and self._has_data):
+            raise damaged(self._part, f"<{tag.rpartition('}')[2]}> stands where not every program looks for it")
+        self._has_data |= tag == _DATA
         self._parents.append(tag if counts else "")
         if not counts:
             return
@@ -152,7 +157,8 @@ class _Scan:
             self._value, self._text = "".join(self._text or ()), None
         elif tag == _C and self._formula is not None:
             spot = (self._row, self._column)
-            is_calculated = self._has_value and bool(self._value or self._cell.get("t") == "str")
+            kind = self._cell.get("t", "n")
+            is_calculated = self._has_value and is_result(kind, self._value, has_placeholders=self._has_placeholders)
             formula = self._reader.read(
                 spot, self._formula, self._formula_text, is_dynamic="cm" in self._cell, is_calculated=is_calculated
             )

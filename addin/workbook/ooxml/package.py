@@ -6,6 +6,7 @@ of itself. A package is written to a new file beside the target, which then repl
 
 from __future__ import annotations
 
+import hashlib
 import lzma
 import os
 import posixpath
@@ -23,6 +24,15 @@ from urllib.parse import unquote
 from lxml import etree
 
 from addin.workbook.ooxml.errors import WorkbookError
+from addin.workbook.ooxml.strict.archive import check_archive
+from addin.workbook.ooxml.strict.lexical import check_text
+from addin.workbook.ooxml.strict.parts import (
+    Relation,
+    check_book_relations,
+    check_parts,
+    relations_in,
+    the_book,
+)
 from addin.workbook.ooxml.target import Target, stamp
 from addin.workbook.ooxml.xmlpart import MAX_TREE_BYTES, parse_xml, tree_bytes, utf8
 
@@ -40,6 +50,7 @@ MAX_RATIO = 400
 RATIO_FREE_BYTES = 16 * 1024**2
 """Parts up to this size may have any ratio."""
 
+_TYPES = "[Content_Types].xml"
 _OLE_MAGIC = b"\xd0\xcf\x11\xe0"
 _BROKEN_ZIP = (
     zipfile.BadZipFile,
@@ -74,6 +85,7 @@ class Package:
                 )
                 raise WorkbookError(f"{path} is {what}")
             self.workbook = self._workbook_part()
+            self._check_parts()
         except WorkbookError:
             self._stream.close()
             raise
@@ -95,6 +107,14 @@ class Package:
         with self._reading(part):
             return self._zip.read(name)
 
+    def digest(self, part: str) -> str:
+        """The SHA-256 of a part's bytes, read piece by piece."""
+        found = hashlib.sha256()
+        with self._reading(part), self._zip.open(self._names[part.casefold()]) as content:
+            while piece := content.read(shutil.COPY_BUFSIZE):  # type: ignore[attr-defined]  # there since 3.8
+                found.update(piece)
+        return found.hexdigest()
+
     def text(self, part: str) -> bytes:
         """The XML of a part in UTF-8."""
         return utf8(self.read(part), part)
@@ -111,17 +131,22 @@ class Package:
         root: etree._Element = parse_xml(content, part)
         return root
 
+    def strict_xml(self, part: str) -> etree._Element:
+        """As `xml`, of a part that programs must not read in two ways."""
+        check_text(self.read(part), part)
+        return self.xml(part)
+
     def related(self, part: str) -> Iterator[tuple[str, str, str]]:
         """The relationships of a part: id, type, and the part they lead to (links to the outside are skipped)."""
+        for relation in self._relations(part):
+            if not relation.is_outside:
+                target = relation.part if relation.part in self else unquote(relation.part)
+                yield relation.key, relation.kind, target
+
+    def _relations(self, part: str) -> list[Relation]:
         folder, name = posixpath.split(part)
         rels = posixpath.join(folder, "_rels", f"{name}.rels")
-        if rels not in self:
-            return
-        for relation in self.xml(rels):
-            if relation.get("TargetMode") != "External":
-                target = posixpath.normpath(posixpath.join("/", folder, relation.get("Target", ""))).lstrip("/")
-                target = target if target in self else unquote(target)
-                yield relation.get("Id", ""), relation.get("Type", ""), target
+        return relations_in(self.strict_xml(rels), part, rels) if rels in self else []
 
     def write(
         self,
@@ -187,14 +212,18 @@ class Package:
 
     def _workbook_part(self) -> str:
         """The part that names the sheets: where the package says it is, else where it usually is."""
-        for _, kind, part in self.related(""):
-            if kind.endswith("/officeDocument") and part in self:
-                if part.casefold().endswith(".bin"):
-                    raise WorkbookError(f"{self.path} is a binary workbook (.xlsb): save it as .xlsx or .xlsm first")
-                return part
-        if "xl/workbook.xml" not in self:
+        part = the_book(self._relations("")) or "xl/workbook.xml"
+        if part.casefold().endswith(".bin"):
+            raise WorkbookError(f"{self.path} is a binary workbook (.xlsb): save it as .xlsx or .xlsm first")
+        if part not in self:
             raise WorkbookError(f"{self.path} is a zip file, but no workbook")
-        return "xl/workbook.xml"
+        return part
+
+    def _check_parts(self) -> None:
+        """Refuse what only some programs take for the workbook, or for a part of it."""
+        relations = self._relations(self.workbook)
+        check_book_relations(relations, self.workbook)
+        check_parts(self.parts(), self.workbook, relations, self.strict_xml(_TYPES), _TYPES)
 
     def close(self) -> None:
         """Close the file."""
@@ -233,6 +262,7 @@ def _zip_of(stream: BinaryIO, path: Path) -> zipfile.ZipFile:
         hint = "; it is an .xls file or has a password: save it as .xlsx without one" if is_old else ""
         raise WorkbookError(f"{path} is not an .xlsx or .xlsm workbook, or it is damaged{hint}") from None
     _check(opened.infolist(), path)
+    check_archive(opened, stream, path)
     return opened
 
 

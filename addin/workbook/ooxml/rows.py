@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 
 from lxml import etree
@@ -9,9 +10,9 @@ from lxml import etree
 from addin.formulas import MAX_COLUMN, MAX_ROW
 from addin.workbook.ooxml.errors import damaged
 from addin.workbook.ooxml.positions import address, spot_of, whole_number
-from addin.workbook.ooxml.stored import MAIN
+from addin.workbook.ooxml.strict.sheet import check_blank, check_cell, check_row
 
-_C, _ROW = f"{{{MAIN}}}c", f"{{{MAIN}}}row"
+_PLAIN = re.compile("[A-Z]{1,3}")
 
 
 @dataclass(slots=True)
@@ -39,25 +40,29 @@ def indexed(data: etree._Element, part: str) -> dict[int, Row]:
     Raises `WorkbookError` for rows and cells that are not where a sheet has any.
     """
     rows: dict[int, Row] = {}
-    number = 0
+    number = last = 0
     columns: dict[str, int] = {}
-    for element in data.iterchildren(_ROW):
+    check_blank(data, part)
+    for element in data:
+        check_row(element, part)
         number = whole_number(element.get("r"), part, "row number", number + 1)
-        if not 1 <= number <= MAX_ROW or number in rows:
-            raise damaged(part, f"there is a second row {number}, or none can have that number")
+        if not last < number <= MAX_ROW:
+            raise damaged(part, f"there is a second row {number}, it is not in its place, or none has that number")
+        last = number
         row = rows[number] = Row(element)
         if element.get("r") is None:
             element.set("r", str(number))
         column = 0
-        for cell in element.iterchildren(_C):
+        for cell in element:
+            check_cell(cell, part)
             reference = cell.get("r")
             column = _column(reference, number, part, columns) if reference else column + 1
-            if column > MAX_COLUMN or column in row.cells:
-                raise damaged(part, f"row {number} has two cells in one column, or more than fit")
+            if not row.last < column <= MAX_COLUMN:
+                raise damaged(part, f"row {number} has two cells in one column, or not in their order, or too many")
             if not reference:
                 cell.set("r", address((number, column)))
             row.cells[column] = cell
-            row.last = max(row.last, column)
+            row.last = column
     return rows
 
 
@@ -66,7 +71,7 @@ def _column(reference: str, number: int, part: str, columns: dict[str, int]) -> 
     letters = reference.removesuffix(str(number))
     column = columns.get(letters)
     if column is None:
-        row, column = spot_of(reference, part)
-        if row == number and letters.isalpha():
-            columns[letters] = column
+        if not _PLAIN.fullmatch(letters):
+            raise damaged(part, f"a cell in row {number} is called {reference[:40]!r}")
+        columns[letters] = column = spot_of(reference, part)[1]
     return column

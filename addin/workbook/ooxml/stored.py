@@ -50,6 +50,20 @@ def loaded(kind: str, text: str, strings: Any, part: str, spot: Spot) -> Scalar:
             return unescaped(text)
 
 
+def is_result(kind: str, text: str, *, has_placeholders: bool) -> bool:
+    """Whether what the file keeps for a formula is a result of it, a blank one included.
+
+    A blank result is an empty text; some tools write an empty value without a type, which is none. Others, which do not
+    calculate, write a `0` for every formula and have it worked out when the book is opened. A zero of ours is `0.0`.
+
+    >>> is_result("n", "0", has_placeholders=False), is_result("n", "0", has_placeholders=True)
+    (True, False)
+    """
+    if has_placeholders and kind == "n" and text == "0":
+        return False
+    return bool(text) or kind == "str"
+
+
 def stored(value: Scalar) -> tuple[str | None, str | None]:
     """The type mark and text under which the file keeps a value."""
     if type(value) is float:  # most are

@@ -11,6 +11,7 @@ from lxml import etree
 from addin.workbook.ooxml.package import Package
 from addin.workbook.ooxml.positions import whole_number
 from addin.workbook.ooxml.stored import MAIN
+from addin.workbook.ooxml.strict.book import check_styles
 from addin.workbook.ooxml.xmlpart import xml_bytes
 
 DATE_FORMAT, TIME_FORMAT = "yyyy-mm-dd", "yyyy-mm-dd hh:mm"
@@ -26,6 +27,38 @@ _DATES_OF_PROGRAMS = frozenset((*range(14, 23), *range(27, 37), *range(45, 48), 
 """The numbers of the formats for days and times that every spreadsheet program has."""
 _NOT_IN_DATES = re.compile(r'"[^"]*"|\\.|\[(?![hms]+\])[^\]]*\]|_.|\*.|General|E[+-]', re.IGNORECASE)
 _OF_DATES = re.compile("[dmyhs]", re.IGNORECASE)
+
+FORMATS_OF_PROGRAMS = {
+    0: "General",
+    1: "0",
+    2: "0.00",
+    3: "#,##0",
+    4: "#,##0.00",
+    9: "0%",
+    10: "0.00%",
+    11: "0.00E+00",
+    12: "# ?/?",
+    13: "# ??/??",
+    14: "mm-dd-yy",
+    15: "d-mmm-yy",
+    16: "d-mmm",
+    17: "mmm-yy",
+    18: "h:mm AM/PM",
+    19: "h:mm:ss AM/PM",
+    20: "h:mm",
+    21: "h:mm:ss",
+    22: "m/d/yy h:mm",
+    37: "#,##0 ;(#,##0)",
+    38: "#,##0 ;[Red](#,##0)",
+    39: "#,##0.00;(#,##0.00)",
+    40: "#,##0.00;[Red](#,##0.00)",
+    45: "mm:ss",
+    46: "[h]:mm:ss",
+    47: "mmss.0",
+    48: "##0.0E+0",
+    49: "@",
+}
+"""The formats that every spreadsheet program has, by their numbers."""
 
 _GENERAL = 0
 _FIRST_OWN_FORMAT = 164
@@ -49,7 +82,8 @@ class Styles:
 
     def __init__(self, package: Package, part: str) -> None:
         self.part = part
-        self._root = package.xml(part)
+        self._root = package.strict_xml(part)
+        check_styles(self._root, part)
         self._cells = self._root.find(f"{{{MAIN}}}cellXfs")
         self._dated: dict[tuple[int, str], int] = {}
         self._looks: dict[Look | tuple[str, int], int] = {}
@@ -82,6 +116,21 @@ class Styles:
         if code is None:
             return number in _DATES_OF_PROGRAMS
         return _OF_DATES.search(_NOT_IN_DATES.sub("", code)) is not None
+
+    def format_code(self, style: int) -> str:
+        """The number format of cells of this style, as it is typed."""
+        if self._cells is None or not 0 <= style < len(self._cells):
+            return "General"
+        number = whole_number(self._cells[style].get("numFmtId"), self.part, "number format")
+        own = self._root.iterfind(f"{{{MAIN}}}numFmts/{{{MAIN}}}numFmt")
+        code = next((each.get("formatCode", "") for each in own if each.get("numFmtId") == str(number)), None)
+        return code if code is not None else FORMATS_OF_PROGRAMS.get(number, f"format {number}")
+
+    def format_of_condition(self, style: int) -> str:
+        """The number format that a conditional format lays over cells; empty where it leaves theirs."""
+        styles = self._root.findall(f"{{{MAIN}}}dxfs/{{{MAIN}}}dxf")
+        found = styles[style].find(f"{{{MAIN}}}numFmt") if style < len(styles) else None
+        return "" if found is None else found.get("formatCode", "")
 
     def marked(self, style: int) -> int:
         """The number of the style that is like `style`, on a background that stands out."""

@@ -100,7 +100,7 @@ def _save(package: Package, book: Book, place: Target, report: Refreshed, signin
     """Write the book to its place, unless it is there already and nothing in it changed."""
     parts, around = book.changed_parts(), None
     if signing is not None:
-        own, around = signing.signed(book, report, place.path)
+        own, around = signing.signed(book, report, place.path, parts)
         parts |= own
     if parts or not place.is_same_file(package.path):
         package.write(place, parts, around=around)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -138,5 +138,10 @@ Around: TypeAlias = AbstractContextManager[object]
 class Signing(Protocol):
     """Signs what a refresh writes."""
 
-    def signed(self, book: Book, report: Refreshed, target: Path) -> tuple[dict[str, bytes], Around]:
-        """The parts that travel with the book at `target`, and a block inside of which the file is put in place."""
+    def signed(
+        self, book: Book, report: Refreshed, target: Path, changed: Mapping[str, bytes]
+    ) -> tuple[dict[str, bytes], Around]:
+        """The parts that travel with the book at `target`, and a block inside of which the file is put in place.
+
+        `changed` are the parts that will be written beside these.
+        """

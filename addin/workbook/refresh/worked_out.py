@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import cached_property, partial
+from itertools import product
 from typing import Any, Self, TypeAlias
 
 from addin.workbook.calculation.book_formulas import BookFormula, FormulaReader, is_root, may_rest_on_ours, resting_on
@@ -20,13 +21,17 @@ from addin.workbook.calculation.engines import Engines
 from addin.workbook.calculation.influence import Place, by_sheet
 from addin.workbook.calculation.results import to_engine
 from addin.workbook.ooxml.book import Book
-from addin.workbook.ooxml.positions import CellIndex
+from addin.workbook.ooxml.positions import CellIndex, Spot
 from addin.workbook.refresh.book_dates import cells_shown, given
+from addin.workbook.refresh.dependencies import OurCell
 from addin.workbook.refresh.plan import Plan
 from udfs import Call, Session
 from udfs.cells import Grid, Scalar, cells_of
 from udfs.engine.session import Outcome
 from udfs.errors import CellError, ErrorCode
+
+MAX_FILLED_CELLS = 1_000_000
+"""Cells of an array that are looked at one by one; what fills more was not made by a call of ours."""
 
 Asking: TypeAlias = Callable[[Sequence[Call]], Awaitable[Sequence[Outcome | None]]]
 """What answers calls of ours, with None for those that it has no answer to."""
@@ -162,11 +167,7 @@ def working(book: Book, plan: Plan, namespace: str, now: float) -> Working | Non
         return None
     planned = {cell.place: cell for cell in plan.cells}
     formulas = [formula for formula in FormulaReader(book, namespace).all() if formula.place not in planned]
-    ours = by_sheet(
-        (cell.sheet, spot)
-        for cell in planned.values()
-        for spot in {cell.spot, *book.sheet(cell.sheet).spots_in(cell.formula.area)}
-    )
+    ours = by_sheet((cell.sheet, spot) for cell in planned.values() for spot in _spots(book, cell))
     needed = resting_on(formulas, ours, roots=is_root)
     return Working(book, needed, ours, now) if needed else None
 
@@ -182,6 +183,14 @@ def free_answers(session: Session) -> Asking:
         return found
 
     return ask
+
+
+def _spots(book: Book, cell: OurCell) -> Iterable[Spot]:
+    """The cells that a call of ours fills in the file; of an array, libraries write only the first one."""
+    area = cell.formula.area
+    if (area.last_row - area.first_row + 1) * (area.last_column - area.first_column + 1) > MAX_FILLED_CELLS:
+        return {cell.spot, *book.sheet(cell.sheet).spots_in(area)}
+    return product(range(area.first_row, area.last_row + 1), range(area.first_column, area.last_column + 1))
 
 
 def _evaluated(calculation: BookCalculation, *, answers: Mapping[str, Any]) -> Mapping[str, list[Any]]:

@@ -11,7 +11,7 @@ from typing import Any
 from mcp import Client, StdioServerParameters
 
 from addin.config.settings import Settings
-from addin.mcp.server import make_server
+from addin.mcp.server import server_of
 from tests.addin.commands import command, environment
 from tests.embedded import EmbeddedService
 
@@ -27,7 +27,7 @@ async def agent(service: EmbeddedService, folder: Path, **settings: str) -> Asyn
 
 def client_of(service: EmbeddedService, folder: Path, **settings: Any) -> Client:
     """A client of the server in this process, which takes its key from this process's environment."""
-    return Client(make_server(Settings(url=service.url, cache_dir=folder / "cache", **settings)))
+    return Client(server_of(Settings(url=service.url, cache_dir=folder / "cache", **settings)))
 
 
 async def result_of(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:

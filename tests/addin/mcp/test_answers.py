@@ -22,7 +22,7 @@ def key(request, monkeypatch):
         ("get_signal", {}, "give slug for one signal, or slugs for several"),
         ("get_observations", {"slug": "us-cpi", "start": "yesterday"}, "start 'yesterday' is not a date; it takes"),
         ("get_observations", {"slug": "us-cpi", "transform": "yoyo"}, "yoyo"),
-        ("list_indices", {"slug": "pressure-gage"}, "did you mean pressure-gauge?"),
+        ("list_wire", {"kind": ["news", "gossip"]}, "kind 'gossip' is not one of news, filing"),
         ("list_signals", {"fields": ["nam"]}, "did you mean name?"),
     ],
 )

@@ -32,7 +32,7 @@ def inspect(real_service, project, tmp_path):
 
 def test_the_inspector_lists_and_calls_the_tools_and_reads_the_catalogue(inspect):
     tools = inspect("--method", "tools/list")["tools"]
-    assert len(tools) == 7
+    assert len(tools) == 8
     call = ("--method", "tools/call", "--tool-name")
     called = inspect(*call, "get_signal", "--tool-arg", "slug=us-cpi", "--tool-arg", "history=1")
     assert called["structuredContent"]["rows"] == [["2026-05-01", 335.123]]

@@ -91,8 +91,8 @@ async def test_what_failed_and_cancelled_calls_spent_is_told(service):
 @pytest.mark.parametrize(
     ("tool", "filters", "same"),
     [
-        ("list_wire", {"ticker": "cpi"}, {"ticker": "CPI"}),
-        ("list_wire", {"ticker": "$WTI"}, {"ticker": "WTI"}),
+        ("list_wire", {"ticker": ["cpi"]}, {"ticker": ["CPI"]}),
+        ("list_wire", {"ticker": ["$WTI"]}, {"ticker": ["WTI"]}),
         ("list_wire", {"beat": "MACRO"}, {"beat": "macro"}),
         ("list_posts", {"handle": "@MERIDIAN"}, {"handle": "meridian"}),
     ],
@@ -105,19 +105,26 @@ async def test_filters_are_met_in_any_spelling(tool, filters, same, shared_servi
 
 
 @pytest.mark.parametrize(
-    ("tool", "filters", "said"),
+    ("tool", "filters", "said", "near"),
     [
-        ("list_wire", {"ticker": "CPII"}, "no ticker 'CPII'; did you mean CPI?"),
-        ("list_wire", {"current": "rates"}, "no current 'rates'"),
-        ("list_posts", {"handle": "meridiann"}, "did you mean meridian?"),
-        ("list_signals", {"search": "xyzzy plugh"}, "no signal matches"),
+        ("list_wire", {"ticker": ["CPII"]}, "no ticker 'CPII'", "CPI"),
+        ("list_wire", {"current": "rates"}, "no current 'rates'", "energy-repricing"),
+        ("list_posts", {"handle": "meridiann"}, "no handle 'meridiann'", "meridian"),
+        ("list_posts", {"slug": "what-moved-01"}, "no post 'what-moved-01'", "what-moved-051"),
+        ("list_signals", {"search": "xyzzy plugh"}, "no signal matches", "macro"),
+        ("list_signals", {"category": "fxx"}, "no category 'fxx'", "fx"),
+        ("list_indices", {"slug": "pressure-gage"}, "no index 'pressure-gage'", "pressure-gauge"),
+        ("list_currents", {"slug": "calm-storm"}, "no current 'calm-storm'", "calm-or-storm"),
+        ("list_currents", {"family": "RISKY"}, "no family 'RISKY'", "risk"),
     ],
 )
-async def test_nothing_found_is_an_empty_list_with_what_there_is(tool, filters, said, shared_service):
+async def test_nothing_found_is_an_empty_list_with_near_names(tool, filters, said, near, shared_service):
     async with runner(shared_service) as agent:
         found = await agent.ask(tool, **filters)
         assert found["total"] == 0
         assert said in found["more"]
+        assert near in found["suggestions"]
+        assert "suggestions" in found["words_of_others"]
 
 
 async def test_items_are_chosen_by_id_and_by_the_time_until_which_they_appeared(shared_service):

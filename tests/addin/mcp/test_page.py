@@ -4,7 +4,7 @@ import json
 import re
 import tomllib
 
-from addin.mcp.tool import COMMON
+from addin.mcp.schemas import COMMON
 from addin.mcp.tools import TOOLS
 
 
@@ -21,4 +21,8 @@ def test_the_configurations_are_whole_and_name_the_command(project):
     found = [json.loads(code) for code in re.findall(r"```json.*?\n(.*?)```", text, re.DOTALL)]
     found += [tomllib.loads(code) for code in re.findall(r"```toml.*?\n(.*?)```", text, re.DOTALL)]
     servers = [server for each in found for named in each.values() for server in named.values()]
-    assert [(server["command"], server["args"]) for server in servers] == [("addin", ["mcp"])] * 3
+    started = [(server["command"], server["args"]) for server in servers if "command" in server]
+    assert started == [("addin", ["mcp"])] * 3
+    (reached,) = [server for server in servers if "url" in server]
+    assert reached["url"].endswith("/mcp")
+    assert reached["headers"]["Authorization"].startswith("Bearer ")

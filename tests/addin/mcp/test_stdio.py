@@ -13,10 +13,11 @@ NAMES = [
     "list_currents",
     "list_posts",
     "list_wire",
+    "get_status",
 ]
 
 
-async def test_it_lists_seven_read_only_tools_with_what_they_take_and_give(real_service, tmp_path):
+async def test_it_lists_eight_read_only_tools_with_what_they_take_and_give(real_service, tmp_path):
     async with agent(real_service, tmp_path) as client:
         tools = (await client.list_tools()).tools
         assert [tool.name for tool in tools] == NAMES
@@ -46,7 +47,7 @@ async def test_every_tool_answers(real_service, tmp_path):
         assert (currents["currents"][0]["slug"], currents["total"]) == ("energy-repricing", 4)
         posts = await result_of(client, "list_posts", slug="what-moved-001")
         assert posts["posts"][0]["body_md"].startswith("# What moved")
-        wire = await result_of(client, "list_wire", ticker="CPI", limit=1, fields=["headline", "payload.value"])
+        wire = await result_of(client, "list_wire", ticker=["CPI"], limit=1, fields=["headline", "payload.value"])
         assert wire["items"] == [
             {"headline": "US consumer price index: 335.123 index 1982-84=100 (+2.103)", "payload.value": 335.123}
         ]

@@ -130,8 +130,9 @@ def computed(asked: Asked, *, fetched: bool) -> Shown:
         return [series_of_table(str(place), each, window, steps, shown, ending) for place, each in enumerate(known)]
 
     series = found(window)
-    shared = windows_to_share([window], [Labelled("", each) for each in series], shown)
-    series = series if shared is None else found(shared[0])
+    while wider := windows_to_share([window], [Labelled("", each) for each in series], shown, ending):
+        window = wider[0]
+        series = found(window)
     columns = Columns(series, shown, ending, window.first)
     return columns.times, columns.values
 
@@ -140,7 +141,7 @@ def part_of(known: Known, window: Window, today: date) -> Known:
     """What would be fetched: the days that the window asks for, and all where these are not enough."""
     asked: HistoryResource = window.resource("x", known.step_days, today, window.rhythm(known))
     part = Known(known.observations.between(asked.start, asked.end), asked.start or date.min)
-    return part if window.is_known(part) else known
+    return part if window.is_served_by(part) else known
 
 
 def case(dice: random.Random) -> Asked:

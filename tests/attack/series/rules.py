@@ -244,8 +244,12 @@ def _filled(rows: Rows, times: Array, fill: str) -> Array:
 def _grid_kind(asked: Asked, own: Rows, grid: Array) -> str:
     if asked.unit in KIND_OF:
         return KIND_OF[asked.unit]
-    if asked.unit in ("D", "B") or own.kind in DAYS:
-        return "daily" if asked.unit != "B" and (_weekdays(grid[-64:]) > 4).any() else "business daily"
+    if asked.unit == "B":
+        return "business daily"
+    if asked.unit == "D" and (asked.fill != "none" or any(each.kind not in DAYS for each in asked.worlds)):  # 19, 28
+        return "daily"
+    if asked.unit == "D" or own.kind in DAYS:
+        return "daily" if (_weekdays(grid[-64:]) > 4).any() else "business daily"
     return own.kind
 
 
@@ -396,8 +400,10 @@ def _rolling(figure: Figure) -> Step:
 def _between_anchors(periods: Periods, months: int, figure: Figure) -> Array:
     """A figure of what lies after the anchor: 9."""
     anchors, values, found = _anchors(periods, months), periods.values, np.full(len(periods.values), np.nan)
-    reaches = anchors.astype("datetime64[D]") + LONGEST >= periods.times[0].astype("datetime64[D]")
-    begins = periods.places[np.searchsorted(periods.times, anchors, "right")]
+    after = np.searchsorted(periods.times, anchors, "right")
+    first = periods.times[after if periods.kind in DAYS else np.zeros_like(after)]
+    reaches = anchors.astype("datetime64[D]") + LONGEST >= first.astype("datetime64[D]")
+    begins = periods.places[after]
     for place, begin, is_whole in zip(periods.places.tolist(), begins.tolist(), reaches.tolist(), strict=True):
         window = values[begin : place + 1]
         if is_whole and not np.isnan(window).any():

@@ -155,9 +155,13 @@ def test_everything_is_asked_from_the_beginning():
         (Window(), "history"),
         (Window(lead=Lead(periods=20)), "history"),
         (Window(count=60), "detail"),
-        (Window(count=5_000), "detail"),
-        (Window(date(2010, 1, 1), lead=Lead(periods=20)), "detail"),
+        (Window(count=5_000), "history"),
+        (Window(count=12, freq=Freq.M), "detail"),
+        (Window(count=60, freq=Freq.M), "history"),
+        (Window(date(2026, 3, 1), lead=Lead(periods=200)), "detail"),
+        (Window(date(2026, 3, 1), lead=Lead(periods=360)), "history"),
+        (Window(date(2010, 1, 1), lead=Lead(periods=20)), "history"),
     ],
 )
-def test_the_detail_is_asked_first_where_it_likely_holds_the_window_or_tells_how_far_to_reach(window, resource):
+def test_the_detail_is_asked_first_where_it_likely_holds_the_window(window, resource):
     assert which_resource(window, TODAY) == resource

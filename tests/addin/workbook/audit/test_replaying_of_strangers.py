@@ -32,7 +32,7 @@ def test_a_book_outside_of_the_lines_folder_is_written_only_on_demand(service: E
     assert replay_book(task, received / "again.xlsx").numbers == 1
 
 
-def test_lines_of_another_key_replace_a_book_only_after_a_yes(service: EmbeddedService, tmp_path: Path):
+def test_lines_of_a_key_that_is_not_trusted_are_replayed_only_after_a_yes(service: EmbeddedService, tmp_path: Path):
     stranger, me = tmp_path / "stranger", tmp_path / "me"
     stranger.mkdir()
     me.mkdir()
@@ -41,8 +41,10 @@ def test_lines_of_another_key_replace_a_book_only_after_a_yes(service: EmbeddedS
     before = make_book(book, CELLS).read_bytes()
     mine = environment(me, service)
     refused = addin("replay", str(audit), environ=mine)
-    assert refused.returncode == 1
-    assert "not with your own key" in refused.stderr
+    assert refused.returncode == 4
+    assert "not a key that you trust" in refused.stderr
+    elsewhere = addin("replay", str(audit), "-o", str(me / "again.xlsx"), environ=mine)
+    assert (elsewhere.returncode, (me / "again.xlsx").exists()) == (4, False)
     assert book.read_bytes() == before
     assert addin("replay", str(audit), "--yes", environ=mine).returncode == 0
     assert values(book, "Sheet1", "A1") != [None]

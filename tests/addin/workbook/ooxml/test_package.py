@@ -11,6 +11,8 @@ from addin.workbook.ooxml import package as package_module
 from addin.workbook.ooxml.book import Book
 from addin.workbook.ooxml.errors import WorkbookError
 from addin.workbook.ooxml.package import Package
+from addin.workbook.ooxml.relations import RELATIONSHIPS
+from addin.workbook.ooxml.strict.parts import OFFICE_DOCUMENT
 from addin.workbook.ooxml.target import Target
 
 
@@ -138,7 +140,8 @@ def test_a_file_of_another_kind_is_named(target, content, told, tmp_path):
             file.writestr("mimetype", "application/vnd.oasis.opendocument.spreadsheet")
         else:
             file.writestr("[Content_Types].xml", "<Types/>")
-            file.writestr("_rels/.rels", f'<R><R Id="r" Type="http://x.example/officeDocument" Target="{target}"/></R>')
+            leads = f'<Relationship Id="r" Type="{OFFICE_DOCUMENT}" Target="{target}"/>'
+            file.writestr("_rels/.rels", f'<Relationships xmlns="{RELATIONSHIPS}">{leads}</Relationships>')
             file.writestr(target, content)
     with pytest.raises(WorkbookError, match=re.escape(told)), Package(tmp_path / "given.xlsx") as package:
         Book(package)

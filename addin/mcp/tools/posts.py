@@ -1,0 +1,173 @@
+"""The tool for research posts: listed newest first, or one read part by part, with what it cites."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import date
+from typing import Annotated, NamedTuple
+
+from addin.mcp.long_texts import part_of
+from addin.mcp.schemas import TEXT, WHOLE, list_of, object_of, record_of
+from addin.mcp.tool import Found, tool
+from addin.mcp.tools.citations import cited
+from addin.mcp.tools.filters import UNTIL, Spelling, Values, near, plain, published_until, respelled
+from addin.mcp.tools.records import OFFSET, chosen_fields, field_names, limit, listed, listing_schema, nothing, shown
+from dataservice.client import AsyncClient, Page, PostsResource
+from dataservice.client.contract.requests import LIST_LIMIT
+from dataservice.models import Post
+from udfs.arguments.dates import Since, SinceDay, since_moment
+from udfs.arguments.kinds import Count, Names, Text
+from udfs.arguments.kinds import shown as quoted
+from udfs.engine.effects import EVER, gather, have, need
+from udfs.functions.codex import CITATIONS, POST_FIELDS, STORY_TYPES, find_post, posts_of
+from udfs.records.fields import moment
+from udfs.records.lookup import in_order, matches, searched_words
+
+SUMMARY = ("published_at", "story_type", "title", "subtitle", "slug", "handle")
+
+WHOLE_POST = (*SUMMARY, "url", "body_md", CITATIONS)
+
+SINCE = SinceDay(help="only posts from then on: 2026-01-31, or text such as -3M, -6H or YTD", example="-3M")
+
+TEXT_OFFSET = Count(
+    help="with slug: begin so many characters into the text (the longest one, where fields names several)",
+    least=0,
+    most=100_000_000,
+)
+
+SLUG = Text(help="only this post (slug or address), with its text and citations", example="what-moved-12")
+
+TYPES = Names(help="only posts of these types", choices=STORY_TYPES, example="brief, report")
+
+CITATION = object_of(
+    {
+        "citation_number": WHOLE,
+        "quoted_text": TEXT,
+        "wire_item_id": TEXT,
+        "headline": TEXT,
+        "primary_url": TEXT,
+        "published_at": TEXT,
+        "source": TEXT,
+    }
+)
+
+POST = record_of(
+    Post, {**dict.fromkeys(("handle", "display_name", "agent_role", "topic_beat"), TEXT), CITATIONS: list_of(CITATION)}
+)
+
+
+@tool(title="List or read research posts", result=listing_schema("posts", POST), may_spend_many=True)
+async def list_posts(
+    slug: Annotated[str | None, SLUG] = None,
+    story_type: Annotated[Sequence[str] | None, TYPES] = None,
+    handle: Annotated[str | None, Text(help="only posts by this author (handle)", example="meridian")] = None,
+    since: Annotated[Since | None, SINCE] = None,
+    until: Annotated[date | None, UNTIL] = None,
+    beat: Annotated[str | None, Text(help="only posts of authors with this topic", example="macro")] = None,
+    text: Annotated[str | None, Text(help="only posts with all these words in title, subtitle or text")] = None,
+    text_offset: Annotated[int, TEXT_OFFSET] = 0,
+    limit: Annotated[int, limit(LIST_LIMIT)] = 10,
+    offset: Annotated[int, OFFSET] = 0,
+    fields: Annotated[Sequence[str] | None, field_names(POST_FIELDS, example="body_md")] = None,
+    *,
+    now: float,
+    client: AsyncClient,
+) -> Found:
+    """Published research posts, newest first: titles and summaries, or one post with its text and citations.
+
+    Lists leave the text out; a slug gives it, a long one part by part, and of each citation the headline and address of
+    its wire item (its `id` in list_wire), where the key's tier has the wire. The service gives the newest 200 posts, or
+    of a type, author, day and beat: one request for each new set of these, none where all posts are at hand.
+    """
+    asked = _Asked(story_type or (), plain(handle), beat or None, None if since is None else since_moment(since, now))
+    if slug:
+        return await _read(slug, asked, fields or WHOLE_POST, text_offset, offset, client)
+    page, met = await _met(asked)
+    words = searched_words(text or "")
+    found = [
+        post for post in published_until(page.items, until) if matches(words, (post.title, post.subtitle, post.body_md))
+    ]
+    cut = "" if page.complete else "the service gives the newest 200 only: filter by story_type, handle or beat"
+    told = "; ".join(filter(None, [*met.unmet, cut]))
+    made = listed("posts", found, POST_FIELDS, fields or SUMMARY, most=limit, offset=offset, more=told)
+    return replace(made, suggestions=() if found else met.suggestions)
+
+
+class _Asked(NamedTuple):
+    """The service's own filters."""
+
+    types: Sequence[str]
+    handle: str | None
+    beat: str | None
+    since: date | None
+
+
+_VALUES: Mapping[str, Values[Post]] = {
+    "handle": lambda post: [post.byline.get("handle")],
+    "beat": lambda post: [post.byline.get("topic_beat"), post.byline.get("beat")],
+}
+
+
+async def _met(asked: _Asked) -> tuple[Page[Post], Spelling[Post]]:
+    """The posts that the filters let pass, in whichever spelling they are met; without a post, near values."""
+    page = await _page(asked)
+    if page.items or not (asked.handle or asked.beat):
+        return page, Spelling({})
+    every = await _page(asked._replace(handle=None, beat=None))
+    met = respelled({"handle": asked.handle, "beat": asked.beat}, every.items, _VALUES)
+    if met.unmet:
+        return page, met
+    return await _page(asked._replace(handle=met.filters["handle"], beat=met.filters["beat"])), met
+
+
+async def _page(asked: _Asked) -> Page[Post]:
+    """The posts of any of the types; from the page of all posts where that is complete, or nobody knows yet."""
+    wide = PostsResource()
+    known = await have(wide, max_age_s=EVER)
+    if known is None or known.value.complete:
+        await need(wide)
+    types: Sequence[str | None] = asked.types or (None,)
+    pages = await gather([posts_of(each, asked.handle, asked.since, asked.beat) for each in dict.fromkeys(types)])
+    found: list[Page[Post]] = []
+    for page in pages:
+        if isinstance(page, Exception):
+            raise page
+        found.append(page)
+    once = {post.slug: post for page in found for post in page}
+    items = (
+        found[0].items if len(found) == 1 else tuple(in_order(once.values(), lambda post: moment(post.published_at)))
+    )
+    return Page(items, complete=all(page.complete for page in found))
+
+
+async def _read(
+    name: str, asked: _Asked, fields: Sequence[str], text_offset: int, offset: int, client: AsyncClient
+) -> Found:
+    """One post with as much of its text as one answer holds, from `text_offset` on, and where the rest begins."""
+    page = await _page(asked)
+    post = find_post(page, name) or await _at_hand(name)
+    if post is None:
+        older = "" if page.complete else "; an older one is found with its story_type, handle, beat or since"
+        return nothing(
+            "posts", f"no post {quoted(name)} among these {len(page)}{older}", near(name, [each.slug for each in page])
+        )
+    names = chosen_fields(POST_FIELDS, fields, [post])
+    record, why = shown(post, POST_FIELDS, names), ""
+    if CITATIONS in record:
+        record[CITATIONS], why = await cited(post, client)
+    part, following = part_of(record, CITATIONS, text_offset, offset)
+    told = [why] if CITATIONS in part else []
+    if following:
+        told.append("this post goes on: ask with the arguments in next")
+    return Found({"posts": [part], "total": 1}, "; ".join(filter(None, told)) or None, following or None, "posts")
+
+
+async def _at_hand(name: str) -> Post | None:
+    """The post among those of one type that were asked for before, however long ago."""
+    for story_type in STORY_TYPES:
+        answer = await have(PostsResource(story_type=story_type.value), max_age_s=EVER)
+        post = find_post(answer.value, name) if answer else None
+        if post is not None:
+            return post
+    return None

@@ -1,0 +1,119 @@
+"""The tool for the wire: items from primary sources, newest first, filtered by the service and then on the spot."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import date, timedelta
+from typing import Annotated
+
+from addin.mcp.schemas import record_of
+from addin.mcp.tool import Found, tool
+from addin.mcp.tools.filters import UNTIL, Spelling, Values, plain, published_until, respelled
+from addin.mcp.tools.records import OFFSET, field_names, limit, listed, listing_schema
+from dataservice.client import Page, WireResource
+from dataservice.client.contract.requests import LIST_LIMIT
+from dataservice.client.contract.results import published_since
+from dataservice.models import WireItem
+from udfs.arguments.dates import Since, SinceDay, as_day, since_moment
+from udfs.arguments.kinds import Names, Text
+from udfs.engine.effects import need
+from udfs.functions.wire import IMPORTANCE, KINDS, WIRE_FIELDS, about, items_of, may_be_complete, spelled
+
+SUMMARY = "id, published_at, importance_score, kind, headline, source, primary_url, signal_slugs"
+
+SINCE = SinceDay(help="only items from then on: 2026-01-31, or text such as -7D, -6H or MTD", example="-7D")
+
+IDS = Names(help="only these items, as posts cite them", example="w-12, w-15")
+
+TICKER = Names(help="only items that name one of these tickers, with or without $", example="CPI, WTI")
+
+SIGNAL = Text(help="only items about this signal: slug or shortcode", example="us-cpi")
+
+KIND = Names(help="only items of these kinds", choices=KINDS, example="news, filing")
+
+WIDE_DAYS = 7
+"""A window of so many days is fetched as a whole: narrower questions about it, asked beside or after, then cost nothing
+unless more than 200 items fall into it."""
+
+
+@tool(title="List items of the wire", result=listing_schema("items", record_of(WireItem)), may_spend_many=True)
+async def list_wire(
+    ticker: Annotated[Sequence[str] | None, TICKER] = None,
+    kind: Annotated[Sequence[str] | None, KIND] = None,
+    min_importance: Annotated[int, IMPORTANCE] = 0,
+    since: Annotated[Since | None, SINCE] = None,
+    beat: Annotated[str | None, Text(help="only items of this topic", example="macro")] = None,
+    source: Annotated[str | None, Text(help="only items of this feed", example="Cboe")] = None,
+    signal: Annotated[str | None, SIGNAL] = None,
+    current: Annotated[str | None, Text(help="only items that belong to this current (slug)")] = None,
+    until: Annotated[date | None, UNTIL] = None,
+    ids: Annotated[Sequence[str] | None, IDS] = None,
+    text: Annotated[str | None, Text(help="only items with all these words in headline or summary")] = None,
+    limit: Annotated[int, limit(LIST_LIMIT)] = 20,
+    offset: Annotated[int, OFFSET] = 0,
+    fields: Annotated[Sequence[str], field_names(WIRE_FIELDS)] = SUMMARY,
+    *,
+    now: float,
+    today: date,
+) -> Found:
+    """News, filings, press releases, data releases and more from primary sources, newest first. Needs the Pro tier.
+
+    The service gives the newest 200 items for a ticker, kind, importance, day, beat and source: one request for each
+    new set of these. signal, current, until, ids and text choose among those at no cost. Of the last 7 days, narrower
+    questions cost nothing once one was asked, while they hold at most 200 items. Read the original at `primary_url`.
+    """
+    first = None if since is None else since_moment(since, now)
+    asked = WireResource(None, None, min_importance, None if first is None else as_day(first), beat, source)
+    tickers = [spelled(name) for each in ticker or () if (name := plain(each))]
+    page, met = await _met(asked, tickers, kind or (), today)
+    recent = [item for item in page if first == asked.since or published_since(item, first)]
+    found = await about(published_until(recent, until), signal, current, text)
+    told, suggestions = list(met.unmet), list(met.suggestions)
+    if current and not found:
+        unmet = respelled({"current": current}, recent, {"current": lambda item: item.current_slugs})
+        told, suggestions = [*told, *unmet.unmet], [*suggestions, *unmet.suggestions]
+    if ids:
+        found, missing = _of_ids(found, ids)
+        told += [f"{len(missing)} of these ids are not among the {len(recent)} items looked at"] if missing else []
+    if not page.complete:
+        told.append(
+            "the service gives the newest 200 only: older ones are reached by ticker, kind, importance, beat or source"
+        )
+    made = listed("items", found, WIRE_FIELDS, fields, most=limit, offset=offset, more="; ".join(told))
+    return replace(made, suggestions=() if found else suggestions)
+
+
+_VALUES: Mapping[str, Values[WireItem]] = {
+    "ticker": lambda item: item.tickers,
+    "beat": lambda item: [item.beat],
+    "source": lambda item: [item.source],
+}
+
+
+async def _met(
+    asked: WireResource, tickers: Sequence[str], kinds: Sequence[str], today: date
+) -> tuple[Page[WireItem], Spelling[WireItem]]:
+    """The items that the filters let pass, in whichever spelling they are met; without an item, near values."""
+    wide = WireResource(since=asked.since)
+    is_short = asked.since is not None and asked.since >= today - timedelta(days=WIDE_DAYS)
+    if is_short and await may_be_complete(wide):
+        await need(wide)
+    page = await items_of(asked, tickers, kinds)
+    if page.items or not (tickers or asked.beat or asked.source):
+        return page, Spelling({})
+    every = await items_of(replace(asked, beat=None, source=None), (), kinds)
+    given = {"beat": asked.beat, "source": asked.source, "ticker": tickers[0] if tickers else None}
+    met = respelled(given, every.items, _VALUES)
+    if met.unmet:
+        return page, met
+    same = replace(asked, beat=met.filters["beat"], source=met.filters["source"])
+    return await items_of(same, [name for name in [met.filters.get("ticker"), *tickers[1:]] if name], kinds), met
+
+
+def _of_ids(items: Sequence[WireItem], ids: Sequence[str]) -> tuple[list[WireItem], list[str]]:
+    """The items with these ids, and the ids without an item."""
+    wanted = {each.casefold() for each in ids}
+    found = [item for item in items if item.id.casefold() in wanted]
+    met = {item.id.casefold() for item in found}
+    return found, [each for each in ids if each.casefold() not in met]

@@ -1,0 +1,1 @@
+"""All that a book says: every cell, its formula and number format, the names and the sheets; and what differs."""

@@ -1,0 +1,1 @@
+"""What is refused because two programs would read it in two ways."""
