@@ -1,6 +1,8 @@
 """Fixtures that every room's tests may use."""
 
+import os
 import signal
+import sys
 from pathlib import Path
 
 import pytest
@@ -22,6 +24,10 @@ from tests.temporary_files import pytest_configure, pytest_sessionfinish, pytest
 settings.register_profile("project", deadline=None, derandomize=True)
 settings.register_profile("random", deadline=None, derandomize=False, database=None)
 settings.load_profile("project")
+
+# Whoever keeps no byte code would compile the project and its tests at each start of each program that a test starts.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 # Started in the background, the tests would hand an ignored SIGINT down to the programs that they interrupt.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

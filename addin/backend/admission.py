@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import Any
 
+from msgspec import UNSET, UnsetType
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
@@ -15,6 +15,7 @@ from addin.backend.sign_in.person import person_in
 from addin.backend.state import BackendState
 from addin.backend.tenants import Tenant, limits_of
 from addin.protocol.batch import calls_in_turns
+from addin.protocol.messages import PersonReport
 from dataservice.errors import AuthenticationError, DataServiceError, MissingKeyError
 from udfs.errors import reason
 
@@ -44,10 +45,10 @@ async def _key(request: Request, backend: BackendState) -> str | None:
     return key
 
 
-async def who_is_there(request: Request, backend: BackendState) -> dict[str, Any]:
-    """Who signed in, as a member of the status; nothing where nobody has to."""
+async def who_is_there(request: Request, backend: BackendState) -> PersonReport | UnsetType:
+    """Return who signed in, UNSET where nobody has to."""
     person = person_in(request)
-    return {} if person is None or backend.people is None else {"person": await backend.people.members(person)}
+    return UNSET if person is None or backend.people is None else await backend.people.report(person)
 
 
 async def note_spent(request: Request, backend: BackendState, requests: int) -> None:

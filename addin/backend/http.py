@@ -6,8 +6,9 @@ import asyncio
 import ipaddress
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
+import msgspec
 import orjson
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
@@ -17,7 +18,10 @@ from addin.config.api_key import checked_key
 from addin.config.settings import Settings
 from addin.errors import SettingsError
 from addin.protocol.limits import BadBatchError, BatchTooLargeError
+from addin.protocol.messages import encode
 from dataservice.ledger import LedgerAwayError
+
+M = TypeVar("M", bound=msgspec.Struct)
 
 RETRY_AFTER_S = 5
 """When a refused caller may try again: most batches are done by then."""
@@ -37,8 +41,12 @@ class JsonResponse(Response):
     media_type = "application/json"
 
     def __init__(self, content: object, status_code: int = 200) -> None:
-        body = content if isinstance(content, bytes) else orjson.dumps(content)
+        body = content if isinstance(content, bytes) else _encoded(content)
         super().__init__(body, status_code, {"cache-control": "no-store"})
+
+
+def _encoded(content: object) -> bytes:
+    return encode(content) if isinstance(content, msgspec.Struct) else orjson.dumps(content)
 
 
 async def error_response(request: Request, error: Exception) -> Response:
@@ -121,6 +129,14 @@ async def read_members(request: Request, settings: Settings) -> dict[str, Any]:
     if not isinstance(content, dict):
         raise HTTPException(400, "the body is not a JSON object")
     return content
+
+
+async def read_message(request: Request, settings: Settings, kind: type[M], form: str) -> M:
+    """Return the message in the body; raises `HTTPException` 400, which shows its `form`, for anything else."""
+    try:
+        return msgspec.convert(await read_members(request, settings), kind)
+    except msgspec.ValidationError:
+        raise HTTPException(400, form) from None
 
 
 def user_key(request: Request, settings: Settings) -> str | None:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from functools import cache
 from importlib.metadata import version
 
-import orjson
+from msgspec import UNSET, UnsetType
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
@@ -18,7 +18,7 @@ from starlette.routing import Route
 from addin.backend.accounts import account_of, busy
 from addin.backend.admission import admitted_batch, admitted_tenant, note_spent, owned_backend, who_is_there
 from addin.backend.answers import BatchAnswer
-from addin.backend.http import JsonResponse, read_members
+from addin.backend.http import JsonResponse, read_members, read_message
 from addin.backend.operation.metrics import MEDIA_TYPE
 from addin.backend.state import BackendState, quota_shortfall
 from addin.backend.tenants import Tenant, limits_of
@@ -29,6 +29,22 @@ from addin.config.connect import open_client
 from addin.protocol.batch import valid_calls
 from addin.protocol.describe import describe
 from addin.protocol.loading import WANTED_BYTES, Loaded
+from addin.protocol.messages import (
+    Budget,
+    ConsentAnswer,
+    ConsentTaken,
+    Cost,
+    KeySaved,
+    KeyVerdict,
+    Progress,
+    Question,
+    Refreshed,
+    RefreshRequest,
+    Reply,
+    Status,
+    encode,
+    encode_around,
+)
 from dataservice.client import Refresh
 from dataservice.errors import DataServiceError
 from udfs import REGISTRY
@@ -78,12 +94,9 @@ async def answer_calls(request: Request) -> Response:
             raise
         post, lost = request.query_params.get("post", ""), request.query_params.get("lost", "")
         spent = tenant.told.tell(post, lost.split(",")[:MOST_LOST], answers.requests)
-        return BatchAnswer(
-            b'{"answers":[',
-            answers.parts,
-            b'],"requests":%d,"quota":%b,"generation":%d%b}'
-            % (spent, orjson.dumps(tenant.quota_members()), tenant.generation, _more(tenant, loaded)),
-        )
+        progress, question = _loading(tenant, loaded)
+        head, tail = encode_around(Reply([], spent, tenant.quota, tenant.generation, progress, question))
+        return BatchAnswer(head, answers.parts, tail)
 
 
 async def _loaded(request: Request, tenant: Tenant, calls: Sequence[bytes], where: str) -> Loaded:
@@ -117,12 +130,10 @@ async def drop_calls(request: Request) -> Response:
 async def answer_question(request: Request) -> Response:
     """POST /functions/consent: whether to load what was asked for; `{"taken": false}` if nothing is asked any more."""
     backend = BackendState.of(request)
-    members = await read_members(request, backend.settings)
-    number, yes = members.get("question"), members.get("load")
-    if not isinstance(number, int) or not isinstance(yes, bool):
-        raise HTTPException(400, 'send {"question": 1, "load": true}')
+    given = await read_message(request, backend.settings, ConsentAnswer, 'send {"question": 1, "load": true}')
     async with admitted_tenant(request, backend) as tenant:
-        return JsonResponse({"taken": await answer_of_all(backend, tenant, number, yes=yes)})
+        taken = await answer_of_all(backend, tenant, given.question, yes=given.load)
+        return JsonResponse(ConsentTaken(taken))
 
 
 async def preview_cost(request: Request) -> Response:
@@ -137,29 +148,27 @@ async def preview_cost(request: Request) -> Response:
         preview = await tenant.session.cost(calls, after=after)
         shortfall = quota_shortfall(preview.cost, tenant.client.quota_now, backend.settings)
         return JsonResponse(
-            {
-                "requests": preview.requests,
-                "at_least": preview.cost.at_least,
-                "at_most": preview.cost.at_most,
-                "text": str(preview.cost),
-                "calls": len(texts),
-                "fresh_calls": preview.fresh_calls + len(texts) - len(calls),
-                "quota": tenant.quota_members(),
-                "allowed": shortfall is None,
-                "reason": shortfall,
-            }
+            Cost(
+                requests=preview.requests,
+                at_least=preview.cost.at_least,
+                at_most=preview.cost.at_most,
+                text=str(preview.cost),
+                calls=len(texts),
+                fresh_calls=preview.fresh_calls + len(texts) - len(calls),
+                quota=tenant.quota,
+                allowed=shortfall is None,
+                reason=shortfall,
+            )
         )
 
 
 async def refresh(request: Request) -> Response:
     """POST /refresh: ask again for what is stale, or with mode "force" for everything."""
     backend = BackendState.of(request)
-    mode = (await read_members(request, backend.settings)).get("mode", "stale")
-    if mode not in ("stale", "force"):
-        raise HTTPException(400, BAD_MODE)
+    given = await read_message(request, backend.settings, RefreshRequest, BAD_MODE)
     async with admitted_tenant(request, backend) as tenant:
-        await backend.refresh(tenant, force=mode == "force")
-        return JsonResponse({"generation": tenant.generation, "quota": tenant.quota_members()})
+        await backend.refresh(tenant, force=given.mode == "force")
+        return JsonResponse(Refreshed(tenant.generation, tenant.quota))
 
 
 async def status(request: Request) -> Response:
@@ -170,22 +179,22 @@ async def status(request: Request) -> Response:
         await tenant.client.look_up_quota()
         told = await told_by_all(backend, tenant)
         return JsonResponse(
-            {
-                "version": VERSION,
-                "service": settings.url,
-                "namespace": settings.namespace,
-                "ttl_s": settings.ttl_s,
-                "shared": settings.per_user_keys,
-                "key": backend.key_members(),
-                "quota": tenant.quota_members(),
-                "budget": {"reserve": settings.reserve, "monthly": settings.monthly_budget},
-                "question": told.question,
-                "resources": told.resources,
-                "generation": tenant.generation,
-                "requests_total": told.requests_total,
-                "started_at": backend.started_at,
-                **await who_is_there(request, backend),
-            }
+            Status(
+                version=VERSION,
+                service=settings.url,
+                namespace=settings.namespace,
+                ttl_s=settings.ttl_s,
+                shared=settings.per_user_keys,
+                key=backend.key_state,
+                quota=tenant.quota,
+                budget=Budget(settings.reserve, settings.monthly_budget),
+                question=told.question,
+                resources=told.resources,
+                generation=tenant.generation,
+                requests_total=told.requests_total,
+                started_at=backend.started_at,
+                person=await who_is_there(request, backend),
+            )
         )
 
 
@@ -217,10 +226,14 @@ async def test_key(request: Request) -> Response:
         try:
             quota = await client.quota()
         except DataServiceError as error:
-            refusal = {"message": reason(error, "This"), "kind": error_kind(error)}
-            return JsonResponse({"ok": False, "tier": None, **refusal})
+            kind = error_kind(error)
+            return JsonResponse(
+                KeyVerdict(
+                    ok=False, tier=None, message=reason(error, "This"), kind=UNSET if kind is None else str(kind)
+                )
+            )
     left = f"{quota.remaining:,} of {quota.cap:,} requests are left this month"
-    return JsonResponse({"ok": True, "tier": quota.tier, "message": f"The key works ({quota.tier} tier): {left}."})
+    return JsonResponse(KeyVerdict(ok=True, tier=quota.tier, message=f"The key works ({quota.tier} tier): {left}."))
 
 
 async def registry(_: Request) -> Response:
@@ -269,18 +282,16 @@ def _elsewhere(request: Request, backend: BackendState) -> str:
     return f"{limit}: say yes at {base}/taskpane.html and refresh, or raise that setting"
 
 
-def _more(tenant: Tenant, loaded: Loaded | None) -> bytes:
-    """What only callers are told that know of pending calls: how far loading is, and the question."""
+def _loading(tenant: Tenant, loaded: Loaded | None) -> tuple[Progress | UnsetType, Question | UnsetType]:
+    """Return what only callers are told that know of pending calls: how far loading is, and the question."""
+    progress: Progress | UnsetType = UNSET
     if loaded is None:
-        return b""
-    more: dict[str, object] = {}
+        return progress, UNSET
     if loaded.pending:
         left_s = None if loaded.left_s is None else round(loaded.left_s, 1)
-        pace = {"pace": tenant.client.pace} if tenant.client.pace else {}
-        more["progress"] = {"done": loaded.done, "of": loaded.of, "left_s": left_s, **pace}
-    if tenant.consent.question is not None:
-        more["question"] = tenant.consent.question.members()
-    return b"," + orjson.dumps(more)[1:-1] if more else b""
+        progress = Progress(loaded.done, loaded.of, left_s, tenant.client.pace or UNSET)
+    question = tenant.consent.question
+    return progress, UNSET if question is None else question.message
 
 
 def _key_text(given: object) -> str:
@@ -291,9 +302,9 @@ def _key_text(given: object) -> str:
 
 async def _key_response(backend: BackendState) -> Response:
     async with backend.tenant() as tenant:
-        return JsonResponse({"key": backend.key_members(), "generation": tenant.generation})
+        return JsonResponse(KeySaved(backend.key_state, tenant.generation))
 
 
 @cache
 def _registry() -> bytes:
-    return orjson.dumps([describe(function) for function in REGISTRY.values()])
+    return encode([describe(function) for function in REGISTRY.values()])

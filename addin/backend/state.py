@@ -11,7 +11,7 @@ import time
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from itertools import count
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from starlette.requests import Request
 
@@ -27,6 +27,7 @@ from addin.config.api_key import ConfiguredKey, KeyStore
 from addin.config.authorities import trusted
 from addin.config.connect import open_client, open_store
 from addin.config.settings import Settings
+from addin.protocol.messages import KeyState
 from dataservice.client import Cost, Quota
 from dataservice.stores import ResilientStore
 
@@ -220,11 +221,12 @@ class BackendState:
         before, self.own = self.own, self._open_own()
         await before.retire()
 
-    def key_members(self) -> dict[str, Any]:
-        """What may be shown of the key: whether there is one, where it comes from, and its last four characters."""
+    @property
+    def key_state(self) -> KeyState:
+        """What may be shown of the key."""
         if self.key is None:
-            return {"set": False, "source": "none", "id": None}
-        return {"set": True, "source": str(self.key.source), "id": self.key.id}
+            return KeyState(set=False, source="none", id=None)
+        return KeyState(set=True, source=str(self.key.source), id=self.key.id)
 
     def metrics_text(self) -> bytes:
         """What is counted and measured, as Prometheus reads it."""

@@ -11,9 +11,7 @@ import time
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
-from dataclasses import asdict
 from math import ceil
-from typing import Any
 
 from starlette.exceptions import HTTPException
 
@@ -25,6 +23,7 @@ from addin.config.settings import Settings
 from addin.protocol.batch import Batches
 from addin.protocol.limits import BatchLimits
 from addin.protocol.loading import Loads
+from addin.protocol.messages import Quota
 from addin.protocol.response_cache import ResponseCache
 from addin.protocol.told import ToldPosts
 from dataservice.client import AsyncClient
@@ -85,12 +84,11 @@ class Tenant:
         """The memory of the answers."""
         return self.cache.held_bytes + self.client.held_bytes
 
-    def quota_members(self) -> dict[str, Any] | None:
+    @property
+    def quota(self) -> Quota | None:
         """The quota as hosts show it, None until the service has reported one."""
-        quota = self.client.quota_now
-        if quota is None:
-            return None
-        return {name: value for name, value in asdict(quota).items() if name != "seen_at"}
+        seen = self.client.quota_now
+        return None if seen is None else Quota(seen.tier, seen.cap, seen.remaining, seen.used_here)
 
     @asynccontextmanager
     async def turn(self) -> AsyncIterator[None]:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
 
+from addin.protocol import messages
 from dataservice.client import Resource
 from dataservice.errors import UnconfirmedError
 
@@ -64,9 +65,10 @@ class Question:
         left = "" if self.left is None else f" of the {self.left:,} left this month"
         return f"This {self.needs}{left}; more than {self.limit:,} are sent only after a yes."
 
-    def members(self) -> dict[str, Any]:
+    @property
+    def message(self) -> messages.Question:
         """The question as hosts get it."""
-        return {"id": self.number, "requests": self.requests, "left": self.left, "text": self.text}
+        return messages.Question(self.number, self.requests, self.left, self.text)
 
 
 class Consent:

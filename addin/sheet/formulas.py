@@ -17,6 +17,9 @@ _ANCHOR = re.compile(r"(?:_xlfn\.)?ANCHORARRAY\(([^()]*)\)", re.IGNORECASE)
 _SINGLE = re.compile(r"(?:_xlfn\.)?SINGLE\(", re.IGNORECASE)
 _SPILL = re.compile(r"((?:\x00\d+\x00!|[\w.]+!)?\$?[A-Z]{1,3}\$?[0-9]{1,7})#(?!\w)", re.IGNORECASE)
 
+_NO_CELL = re.compile(r"#REF(?!!)", re.IGNORECASE)
+"""What the component shows in place of a cell that is gone."""
+
 _YOUNG = (
     "ARRAYTOTEXT|BYCOL|BYROW|CHOOSECOLS|CHOOSEROWS|CONCAT|DROP|EXPAND|FILTER|HSTACK|IFNA|IFS|LAMBDA|LET|MAKEARRAY|MAP|"
     "MAXIFS|MINIFS|RANDARRAY|REDUCE|SCAN|SEQUENCE|SORT|SORTBY|SWITCH|TAKE|TEXTAFTER|TEXTBEFORE|TEXTJOIN|TEXTSPLIT|"
@@ -53,7 +56,7 @@ def file_form(formula: str, namespace: str = "DS") -> str:
     """
 
     def stored(text: str) -> str:
-        text = _SPILL.sub(r"_xlfn.ANCHORARRAY(\1)", text)
+        text = _SPILL.sub(r"_xlfn.ANCHORARRAY(\1)", _NO_CELL.sub("#REF!", text))
         return _YOUNG_CALL.sub(_prefixed, text)
 
     return stored_form(_outside_quotes(formula, stored), namespace)

@@ -39,15 +39,18 @@ def opened_book(path: Path, *, name: str, namespace: str = "DS") -> dict[str, An
     """What the page needs to open the workbook at `path`, as JSON; raises `WorkbookError` for a file that is none.
 
     `parts`: the XML parts by name. `values`: by sheet and cell, the rows that each formula of ours has in the file; the
-    page shows them until it has its own. `button`: the cell that refreshes when it is selected, if the book has one.
+    page shows them until it has its own. `stored`: the same of all other formulas, each with its first value only, by
+    which the page's own results are checked. `button`: the cell that refreshes when it is selected, if there is one.
     """
     with any_failure_explained(path), Package(path) as package:
         book = Book(package)
+        stored = {sheet: _stored(book.sheet(sheet), namespace) for sheet in book.sheet_names}
         values = {sheet: _prepared(book, sheet, namespace) for sheet in book.sheet_names}
         return {
             "name": name,
             "parts": laid_out(package, book.changed_parts(), [book.sheet(sheet).part for sheet in book.sheet_names]),
             "values": {sheet: cells for sheet, cells in values.items() if cells},
+            "stored": {sheet: cells for sheet, cells in stored.items() if cells},
             "button": _button(book),
         }
 
@@ -69,15 +72,34 @@ def _prepared(book: Book, name: str, namespace: str) -> dict[str, list[list[Scal
     return values
 
 
+def _stored(sheet: Sheet, namespace: str) -> dict[str, Any]:
+    """What the file has for each formula, None where it has no value; what has its rows in `values` is left out."""
+    return {
+        address(spot): _as_shown(sheet.value(spot)) if formula.is_calculated else None
+        for spot, formula in sheet.formulas()
+        if not (_is_ours_alone(formula, namespace) and _rows(sheet, formula.area))
+    }
+
+
+def _as_shown(value: Scalar) -> Any:
+    """The value, an error as what a cell shows."""
+    return {"error": value.message} if isinstance(value, CellError) else "" if value is None else value
+
+
 def _count_from_1900(book: Book, sheet: Sheet) -> None:
     """Give the cells that show a day the number by which the component counts it."""
     if (styles := book.styles) is None:
         return
-    is_date = cache(styles.is_date)
+    is_day = cache(styles.is_day)
     for spot in list(sheet.spots_in(_EVERYTHING)):
         value = sheet.value(spot)
-        if isinstance(value, float) and value >= 0 and is_date(sheet.style(spot)):
+        if isinstance(value, float) and value >= 0 and is_day(sheet.style(spot)):
             sheet.write(spot, value + LATER.days)
+
+
+def shows_day(book: Book, style: int) -> bool:
+    """Whether cells of this style show a day, and not only a time."""
+    return book.styles is not None and book.styles.is_day(style)
 
 
 def _clear_spilled(sheet: Sheet, anchor: Spot, area: Area) -> None:

@@ -7,7 +7,6 @@ import binascii
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 
 import msgspec
@@ -27,8 +26,11 @@ from addin.excel.assets import STATIC as EXCEL
 from addin.excel.assets import Assets, files_in, static_answer
 from addin.excel.pages import Endpoint
 from addin.sheet.component import FOLDER, is_here
+from addin.sheet.edits import SheetEdits
+from addin.sheet.files import BLANK_NAME, XLSM, XLSX, blank_book, book_file, has_macros
 from addin.sheet.opened import opened_book
-from addin.sheet.saved import Exported, saved_book
+from addin.sheet.saved import saved_book
+from addin.workbook.ooxml.errors import WorkbookError
 
 T = TypeVar("T")
 
@@ -39,8 +41,6 @@ MAX_BOOK_BYTES = 64 * 2**20
 
 BOOK_WEIGHT = 4
 """How much memory a book takes while it is worked on, by the size of what was sent."""
-
-XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 
 CONTENT_SECURITY_POLICY = "; ".join(
     (
@@ -67,8 +67,16 @@ class BookToOpen:
 
 
 class _Upload(msgspec.Struct):
+    """A workbook file, its bytes in Base64."""
+
     name: str
     content: str
+
+
+class _Edited(_Upload):
+    """A workbook file as it was opened, and what was changed since."""
+
+    sheets: list[SheetEdits] = []
 
 
 def routes(settings: Settings, book: BookToOpen | None = None) -> list[BaseRoute]:
@@ -84,18 +92,17 @@ def routes(settings: Settings, book: BookToOpen | None = None) -> list[BaseRoute
     """A book in memory may have several times the size of its file."""
 
     async def first_book(_: Request) -> Response:
-        if book is None:
-            return JsonResponse({})
-        return await _opened(lambda: opened_book(book.file(), name=book.name, namespace=namespace), one_at_a_time)
+        return await _opened(lambda: _opened_first(book, namespace), one_at_a_time)
 
     async def open_book(request: Request) -> Response:
         upload = msgspec.json.decode(await _body(request, settings), type=_Upload)
         return await _opened(lambda: _opened_upload(upload, namespace), one_at_a_time)
 
     async def save_book(request: Request) -> Response:
-        exported = msgspec.json.decode(await _body(request, settings), type=Exported)
-        content = await _in_thread(lambda: saved_book(exported, namespace=namespace), one_at_a_time)
-        return Response(content, media_type=XLSX, headers={"cache-control": "no-store"})
+        edited = msgspec.json.decode(await _body(request, settings), type=_Edited)
+        content = await _in_thread(lambda: _saved(edited, namespace), one_at_a_time)
+        kind = XLSM if has_macros(edited.name) else XLSX
+        return Response(content, media_type=kind, headers={"cache-control": "no-store"})
 
     return [
         Route("/sheet", _page(assets)),
@@ -163,13 +170,35 @@ async def _in_thread(work: Callable[[], T], limiter: CapacityLimiter) -> T:
         raise HTTPException(400, str(error)) from None
 
 
-def _opened_upload(upload: _Upload, namespace: str) -> dict[str, Any]:
+def _opened_first(book: BookToOpen | None, namespace: str) -> dict[str, Any]:
+    """The book that the page begins with, and its bytes, which the page holds to save a copy with its changes."""
+    content, name = (blank_book(), BLANK_NAME) if book is None else (_content_of(book), book.name)
+    opened = _opened_bytes(content, name, namespace)
+    return opened | {"content": base64.b64encode(content).decode(), "is_blank": book is None}
+
+
+def _content_of(book: BookToOpen) -> bytes:
     try:
-        content = base64.b64decode(upload.content, validate=True)
+        return book.file().read_bytes()
+    except OSError as error:
+        raise WorkbookError(f"{book.name} cannot be read ({error.strerror})") from None
+
+
+def _opened_upload(upload: _Upload, namespace: str) -> dict[str, Any]:
+    return _opened_bytes(_bytes_of(upload), upload.name[:200], namespace)
+
+
+def _saved(edited: _Edited, namespace: str) -> bytes:
+    return saved_book(_bytes_of(edited), edited.name, edited.sheets, namespace=namespace)
+
+
+def _bytes_of(upload: _Upload) -> bytes:
+    try:
+        return base64.b64decode(upload.content, validate=True)
     except binascii.Error:
         raise HTTPException(400, "the workbook did not arrive as it was sent") from None
-    with TemporaryDirectory(prefix="addin-sheet-") as folder:
-        # The name of the file is the user's; only its ending may matter to whoever reads an error about it.
-        file = Path(folder) / f"book{'.xlsm' if upload.name.lower().endswith('.xlsm') else '.xlsx'}"
-        file.write_bytes(content)
-        return opened_book(file, name=upload.name[:200], namespace=namespace)
+
+
+def _opened_bytes(content: bytes, name: str, namespace: str) -> dict[str, Any]:
+    with book_file(content, name) as file:
+        return opened_book(file, name=name, namespace=namespace)

@@ -20,6 +20,7 @@ from addin.errors import as_argument
 from addin.formulas import MAX_ROW, Area, Unworkable, parse
 from addin.workbook.calculation.book_formulas import BookFormula
 from addin.workbook.calculation.engine.process import is_installed
+from addin.workbook.live_parts import live_parts
 from addin.workbook.ooxml.book import Book
 from addin.workbook.ooxml.errors import WorkbookError, any_failure_explained
 from addin.workbook.ooxml.package import Package
@@ -65,6 +66,8 @@ class Frozen:
     """Formulas that calculate with ours and were frozen as the book shows them, without the calculation engine."""
     rules: int = 0
     """Conditional formats and validations that call our functions: nothing can take their place."""
+    left_alone: list[str] = field(default_factory=list)
+    """Areas that a name calls of no use in a copy, but that hold what the template never wrote there."""
 
 
 def freeze_book(path: Path, target: Path, *, namespace: str = "DS", allow_stale: bool = False) -> int:
@@ -94,13 +97,13 @@ async def freeze(
         _refuse_without_values(ours, path)
         unchecked = [] if is_installed() else list(_calculating(ours, namespace))
         name_spills(book, {(sheet.name, spot) for sheet, spot, _ in ours})
+        left_alone = _clear_live_parts(book, namespace)
         for sheet, spot, _ in ours:
             sheet.freeze(spot)
-        _clear_live_parts(book)
         rules = _rules_with_calls(book, namespace)
         removed = webextension_parts_in(package) + (calculation_chain(package) if ours else [])
         package.write(place, {**book.changed_parts(), **without_parts(package, removed)}, removed)
-        return Frozen(len(ours), stale, unchecked, rules)
+        return Frozen(len(ours), stale, unchecked, rules, left_alone)
 
 
 def _calculating(ours: Sequence[tuple[Sheet, Spot, str]], namespace: str) -> Iterator[CellNote]:
@@ -138,14 +141,19 @@ async def _worked_out(book: Book, namespace: str, ask: Asking | None) -> list[Ce
     return [CellNote(str(each.formula), each.formula.formula.text, each.unproven) for each in stale]
 
 
-def _clear_live_parts(book: Book) -> None:
-    """Empty what a copy without formulas has no use for; those cells then look like the rest of their columns."""
-    for name, area in book.live_only():
+def _clear_live_parts(book: Book, namespace: str) -> list[str]:
+    """Empty what a copy without formulas has no use for; those cells then look like the rest of their columns.
+
+    The areas that are called so, but that the template never made.
+    """
+    ours, others = live_parts(book, namespace)
+    for name, area in ours:
         sheet = book.sheet(name)
         for spot in list(sheet.spots_in(area)):
             sheet.freeze(spot)
             sheet.write(spot, None)
             sheet.restyle(spot, sheet.style((MAX_ROW, spot[1])))
+    return [str(area) for _, area in others]
 
 
 def _rules_with_calls(book: Book, namespace: str) -> int:

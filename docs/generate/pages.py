@@ -9,6 +9,7 @@ from pathlib import Path
 
 from docs.generate.commands import command_parts
 from docs.generate.functions import function_parts, page_of
+from docs.generate.protocol import messages_part
 from docs.generate.settings import settings_part
 from docs.generate.spreadsheet_functions import spreadsheet_functions_part
 from docs.generate.variants import variants_part
@@ -51,6 +52,7 @@ def all_parts() -> dict[str, str]:
     return {
         **asyncio.run(function_parts()),
         **command_parts(),
+        "protocol messages": messages_part(),
         "settings": settings_part(),
         "spreadsheet functions": spreadsheet_functions_part(),
         "variants": variants_part(),

@@ -9,12 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import msgspec
 import pytest
 
 from addin.backend import create_app
 from addin.backend.serving import listen, running
 from addin.config.api_key import ConfiguredKey, KeySource, KeyStore, no_keychain
 from addin.config.settings import Settings
+from addin.protocol.messages import Reply
 from tests.embedded import EmbeddedService
 
 
@@ -34,6 +36,7 @@ class RunningBackend:
         """Send calls as one batch; the whole response."""
         response = self.http.post("/functions/call", json={"calls": list(calls)}, headers=headers)
         assert response.status_code == 200, response.text
+        msgspec.json.decode(response.content, type=Reply)  # it follows the protocol
         return response.json()
 
     def values(self, *calls: list[Any]) -> list[Any]:

@@ -96,6 +96,7 @@ PLAN = [
     ),
     Planned("Hostile texts in the task pane", "pages.pane_texts --seed 1", "--steps", 100_000, 200),
     Planned("Edits in the browser's sheet", "pages.sheet_edits --seed 1", "--steps", 400, 200),
+    Planned("Real books, edited there and read by others", "pages.sheet_books --seed 1", "--books", 300, 900),
     Planned("Hostile pages: hosts, origins, methods, types", "pages.hostile_pages --seed 1", "--requests", 50_000, 300),
     Planned("Pages that load, stop, close and answer questions", "loads --seed 1", "--worlds", 2_000, 250),
     Planned("Users of one backend, interleaved", "hosted.foreign --seed 1", "--calls", 1_000_000, 900),

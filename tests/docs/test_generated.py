@@ -9,6 +9,7 @@ import pytest
 
 from docs.generate.examples import EXAMPLES, Examples, worked_out
 from docs.generate.pages import DOCS, NAVIGATION, PART, all_parts, renewed, renewed_navigation
+from docs.generate.protocol import protocol_files
 from docs.generate.stub import stubs
 from udfs import REGISTRY
 from udfs.errors import CellError
@@ -29,10 +30,11 @@ def test_every_page_says_what_the_code_says(parts):
     assert outdated == [], "regenerate them with: make reference"
 
 
-def test_the_navigation_and_the_type_stubs_say_what_the_code_says():
+def test_the_navigation_the_type_stubs_and_the_protocols_readers_say_what_the_code_says():
     navigation = NAVIGATION.read_text(encoding="utf-8")
     assert navigation == renewed_navigation(navigation), "regenerate it with: make reference"
-    outdated = [path for path, text in stubs().items() if path.read_text(encoding="utf-8") != text]
+    files = {**stubs(), **protocol_files()}
+    outdated = [path for path, text in files.items() if path.read_text(encoding="utf-8") != text]
     assert outdated == [], "regenerate them with: make reference"
 
 

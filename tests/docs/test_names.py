@@ -125,7 +125,7 @@ def test_every_route_of_the_backends_protocol_is_listed(tmp_path):
         f"`{method} {path}`" for method, path in routes if "." not in path and not path.startswith(("/help", "/icons"))
     }
     pane = {each for each in own if "/taskpane/" in each or "/assets/" in each}
-    assert [route for route in own - pane if route not in pages()["docs/architecture.md"]] == []
+    assert [route for route in own - pane if route not in pages()["docs/protocol.md"]] == []
 
 
 @pytest.mark.parametrize("path", ["/v1/signals", "/v1/signals/{slug}", "/v1/signals/{slug}/observations", "/v1/indices",

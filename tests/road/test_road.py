@@ -26,10 +26,9 @@ def test_slow_answers_and_lost_connections_fail_no_cell():
     assert found.told >= found.counted
 
 
-def test_a_service_that_slows_down_under_load_is_asked_less():
+def test_a_service_that_slows_down_under_load_answers_every_read():
     found = slowed(600)
-    assert found.failed == 0
-    assert found.at_the_end < found.most_at_a_time
+    assert (found.failed, found.told, found.counted) == (0, 600, 600)
 
 
 @pytest.mark.parametrize("requests_a_connection", [1, 3])

@@ -17,6 +17,9 @@ from udfs.timeseries.frequency import Freq, Times, all_periods
 from udfs.timeseries.options import Align, Fill
 from udfs.timeseries.resample import Agg, known_only, resampled
 
+HEAD = 64
+"""Observations that are looked at before all others."""
+
 LOOKS_BACK = frozenset({Fill.PREV, Fill.LINEAR})
 """Fills that may take a value from before the first row shown; all others use only what is shown."""
 
@@ -30,13 +33,14 @@ def by_day(
 
     One with several a day keeps its times; beside daily ones, only its last value of each day has a row in common.
     """
-    several = [_has_several(one) or any(timed[place : place + 1]) for place, one in enumerate(series)]
-    if align is Align.INTERSECT and not all(several):
-        return [
-            resampled(known_only(one), Freq.D, Agg.LAST) if has_several else _dated_by_day(one)
-            for one, has_several in zip(series, several, strict=True)
-        ]
-    return [one if has_several else _dated_by_day(one) for one, has_several in zip(series, several, strict=True)]
+    dated = [None if any(timed[place : place + 1]) else _dated_by_day(one) for place, one in enumerate(series)]
+    if align is Align.INTERSECT and any(each is not None for each in dated):
+        days = (
+            resampled(known_only(one), Freq.D, Agg.LAST) if each is None else each
+            for one, each in zip(series, dated, strict=True)
+        )
+        return list(days)
+    return [one if each is None else each for one, each in zip(series, dated, strict=True)]
 
 
 def row_times(series: Sequence[Observations], align: Align, fill: Fill, freq: Freq) -> Times:
@@ -68,6 +72,8 @@ def filled(series: Observations, rows: Times, fill: Fill) -> NDArray[np.float64]
 
     `linear` is by time between two values, and blank outside them.
     """
+    if fill is Fill.NONE and len(series) == len(rows) and np.array_equal(series.times, rows):
+        return series.values
     known = known_only(series)
     if len(known) == len(rows) and np.array_equal(known.times, rows):  # one series without a gap: nothing to look for
         return known.values
@@ -93,10 +99,10 @@ def filled(series: Observations, rows: Times, fill: Fill) -> NDArray[np.float64]
             assert_never(fill)
 
 
-def _has_several(one: Observations) -> bool:
+def _dated_by_day(one: Observations) -> Observations | None:
+    """The series dated by the day; None where it has several observations a day, which it mostly shows at once."""
+    head: NDArray[Any] = midnights(one.times[:HEAD])
+    if np.any(head[1:] == head[:-1]):
+        return None
     days: NDArray[Any] = midnights(one.times)
-    return bool(np.any(days[1:] == days[:-1]))
-
-
-def _dated_by_day(one: Observations) -> Observations:
-    return Observations(midnights(one.times), one.values)
+    return None if np.any(days[1:] == days[:-1]) else Observations(days, one.values)

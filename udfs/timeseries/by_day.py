@@ -13,12 +13,11 @@ import numpy as np
 
 from dataservice.client import SignalDetail
 from dataservice.observations import Observations
+from udfs.cells import DAY_US
 from udfs.timeseries.coverage import Known, recent
 
 Values: TypeAlias = Callable[[Observations], Observations]
 """What shows other values for the same observations."""
-
-DAY_US = 86_400_000_000
 
 BEFORE_1970 = date(1970, 1, 1).toordinal() - 1
 

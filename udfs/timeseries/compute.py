@@ -25,7 +25,7 @@ from udfs.timeseries.pipeline import Steps, lead_of
 from udfs.timeseries.resample import Ends, Partial, known_only, next_due, partial_ends, resampled
 from udfs.timeseries.rhythm import STALE_DAYS, Pace, Rhythm, rhythm_of, rhythm_of_rows
 from udfs.timeseries.slots import Slots, transformed
-from udfs.timeseries.transforms import WINDOW_VALUES, Step, correlation
+from udfs.timeseries.transforms import WINDOW_VALUES, Floats, Step, correlation
 
 NONE = np.datetime64("NaT", "us")
 
@@ -144,9 +144,23 @@ class Columns:
     @property
     def has_enough_before(self) -> bool:
         """Whether transforms of common rows see as many of them as they need, or all there are."""
-        if not self.options.sees_filled or not len(self._window_times) or all(each.is_whole for each in self.series):
+        if not len(self._window_times) or all(each.is_whole for each in self.series):
             return True
-        return all(self._reaches(place, each) for place, each in enumerate(self.series) if each.is_computed)
+        places = [place for place, each in enumerate(self.series) if each.is_computed]
+        if not all(self._correlates(place, self.series[place].steps) for place in places):
+            return False
+        if self.options.align is Align.UNION or not self.options.sees_filled:
+            return True
+        return all(self._reaches(place, self.series[place]) for place in places)
+
+    def _correlates(self, place: int, steps: Steps) -> bool:
+        """Whether the first row shown has as many rows before it that two series share as their correlation needs."""
+        for number, step in enumerate(steps):
+            if step.transform.name == "corr" and step.span is not None:
+                times, _, _ = self._paired(place, steps[:number], step)
+                first = int(np.searchsorted(times, self._window_times[0]))
+                return first == len(times) or first >= step.span.count - 1
+        return True
 
     def _reaches(self, place: int, each: Series) -> bool:
         rows, rhythm = self._source(place)
@@ -229,12 +243,15 @@ class Columns:
 
     def _correlated(self, place: int, before: Steps, step: Step, after: Steps) -> Observations:
         """The rolling correlation with another column after the same steps, over rows on which both have a value."""
-        other = self._partner(step)
-        one, two = known_only(self._transformed(place, before)), known_only(self._transformed(other, before))
-        times, at, there = np.intersect1d(one.times, two.times, assume_unique=True, return_indices=True)
-        values = _correlations(one.values[at], two.values[there], step)
-        rows = Observations(times, values)
+        times, one, two = self._paired(place, before, step)
+        rows = Observations(times, _correlations(one, two, step))
         return transformed(rows, after, Slots.of(times, self._source(place)[1], self._first_shown(place)))
+
+    def _paired(self, place: int, before: Steps, step: Step) -> tuple[Times, Floats, Floats]:
+        """The times at which a column and its partner both have a value, and these values."""
+        one, two = (known_only(self._transformed(each, before)) for each in (place, self._partner(step)))
+        times, at, there = np.intersect1d(one.times, two.times, assume_unique=True, return_indices=True)
+        return times, one.values[at], two.values[there]
 
     def _partner(self, step: Step) -> int:
         if len({each.slug for each in self.series}) < 2:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from udfs.arguments.kinds import Choice, Explained, Kind, Text, shown
 from udfs.arguments.other_tools import advice
+from udfs.cells import DAY_US
 from udfs.errors import ArgumentError
 
 Times: TypeAlias = NDArray[np.datetime64]
@@ -88,7 +89,7 @@ class Freq:
         """The number of each time's period; the next one has the next number."""
         if self.unit is Unit.H:
             return -(-times.astype("datetime64[us]").astype(np.int64) // HOUR_US)
-        days = times.astype("datetime64[D]").astype(np.int64)
+        days = day_numbers(times)
         match self.unit:
             case Unit.D:
                 return days
@@ -96,8 +97,8 @@ class Freq:
                 return workday_numbers(days)
             case Unit.W:
                 return (days + MONDAY + WEEK - 1 - self.ends) // WEEK
-        months = times.astype("datetime64[M]").astype(np.int64)
-        return (months - self._shift) // self.months
+        months = days.view("datetime64[D]").astype("datetime64[M]").view(np.int64)
+        return months if self.unit is Unit.M else (months - self._shift) // self.months
 
     def first_days(self, numbers: Numbers) -> Times:
         """The first day of each period; the day in which an hour begins."""
@@ -114,6 +115,12 @@ class Freq:
             case Unit.W:
                 return (numbers * WEEK - (MONDAY + WEEK - 1 - self.ends)).astype("datetime64[D]")
         return (numbers * self.months + self._shift).astype("datetime64[M]").astype("datetime64[D]")
+
+    def begins(self, numbers: Numbers) -> Times:
+        """The first moment of each period."""
+        if self.unit is Unit.H:
+            return ((numbers - 1) * HOUR_US + 1).view("datetime64[us]")
+        return self.first_days(numbers).astype("datetime64[us]")
 
     def labels(self, numbers: Numbers) -> Times:
         """The last day of each period as datetime64[us]; the end of an hour."""
@@ -158,6 +165,11 @@ class Frequency(Kind):
             f"{name} {shown(text)} is not one of {', '.join(Unit)}, W-MON to W-SUN, Q-JAN to Q-DEC, Y-JAN to Y-DEC"
             + advice("freq", text)
         )
+
+
+def day_numbers(times: Times) -> Numbers:
+    """The days of times, counted from 1970-01-01."""
+    return times.astype("datetime64[us]", copy=False).view(np.int64) // DAY_US  # a fifth of the time of numpy's own
 
 
 def workday_numbers(days: Numbers) -> Numbers:

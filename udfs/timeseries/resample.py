@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from dataservice.observations import Observations
 from udfs.arguments.kinds import Explained
-from udfs.timeseries.frequency import WORKDAYS, Freq, Unit
+from udfs.timeseries.frequency import WORKDAYS, Freq, Numbers, Times, Unit
 from udfs.timeseries.rhythm import MONTHS, WEEKS, Pace, Rhythm
 
 
@@ -76,9 +76,21 @@ def resampled(observations: Observations, freq: Freq, agg: Agg) -> Observations:
     """
     if freq.is_raw or not len(observations):
         return observations
-    periods = freq.numbers(observations.times)
-    firsts = np.flatnonzero(np.append(True, periods[1:] != periods[:-1]))
-    return Observations(freq.labels(periods[firsts]), _aggregated(observations.values, firsts, agg))
+    periods, firsts = _periods(observations.times, freq)
+    return Observations(freq.labels(periods), _aggregated(observations.values, firsts, agg))
+
+
+def _periods(times: Times, freq: Freq) -> tuple[Numbers, NDArray[Any]]:
+    """The numbers of the periods that have observations, and the place of the first one in each."""
+    low, high = freq.numbers(times[[0, -1]]).tolist()
+    if high - low < len(times):  # looking up where periods begin takes less time than numbering every observation
+        periods = np.arange(low, high + 1)
+        firsts = np.searchsorted(times, freq.begins(periods))
+        is_used = np.append(firsts[1:], len(times)) > firsts
+        return periods[is_used], firsts[is_used]
+    numbers = freq.numbers(times)
+    firsts = np.flatnonzero(np.append(True, numbers[1:] != numbers[:-1]))
+    return numbers[firsts], firsts
 
 
 def partial_ends(observations: Observations, freq: Freq, rhythm: Rhythm, latest: date, *, is_newest: bool) -> Ends:
@@ -92,7 +104,7 @@ def partial_ends(observations: Observations, freq: Freq, rhythm: Rhythm, latest:
         return Ends()
     fewest = FEWEST.get(freq.unit, {}).get(rhythm.pace, 1)
     periods = freq.numbers(observations.times[[0, -1]])
-    begins = [freq.first_days(each).astype("datetime64[us]")[0] for each in (periods[:1] + 1, periods[1:])]
+    begins = [freq.begins(each)[0] for each in (periods[:1] + 1, periods[1:])]
     first_end, last_start = np.searchsorted(observations.times, np.array(begins)).tolist()
     first_count, last_count = first_end, len(observations) - last_start
     ends: date = freq.labels(periods[1:])[0].astype("datetime64[D]").item()

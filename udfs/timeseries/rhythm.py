@@ -21,6 +21,7 @@ from udfs.timeseries.frequency import (
     Numbers,
     Times,
     Unit,
+    day_numbers,
     workday_numbers,
 )
 
@@ -121,9 +122,9 @@ class Rhythm:
             return np.arange(len(times))
         if self.pace in MONTHS:
             step = MONTHS[self.pace]
-            months = times.astype("datetime64[M]").astype(np.int64)
+            months = times.astype("datetime64[M]").view(np.int64)
             return (months - self.anchor + (step - 1) // 2) // step
-        days = times.astype("datetime64[D]").astype(np.int64)
+        days = day_numbers(times)
         if self.pace in WEEKS:
             width = WEEK * WEEKS[self.pace]
             return (days - self._first_day + width // 2) // width

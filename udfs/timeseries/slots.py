@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dataservice.observations import Observations
+from udfs.cells import DAY_US
 from udfs.errors import ArgumentError
 from udfs.timeseries.frequency import Numbers, Times
 from udfs.timeseries.rhythm import BY_DAYS, STALE_DAYS, Rhythm
-from udfs.timeseries.spans import DAY_US, base_positions
+from udfs.timeseries.spans import base_positions
 from udfs.timeseries.transforms import Floats, Step
 
 MAX_LOOKED_AT = 2**25
@@ -42,13 +43,17 @@ class Slots:
     def of(cls, times: Times, rhythm: Rhythm, first: date | None = None, base_day: date | None = None) -> Slots:
         """The places of sorted times; `first` is the first day shown."""
         numbers = rhythm.numbers(times)
-        is_last = np.append(numbers[1:] != numbers[:-1], True) if len(numbers) else np.empty(0, bool)
-        numbers = numbers - numbers[0] if len(numbers) else numbers
-        used = numbers[is_last]
-        begins = 0 if first is None else int(np.searchsorted(times[is_last], np.datetime64(first, "us")))
+        if len(numbers) and numbers[0]:
+            numbers = numbers - numbers[0]
+        used, last_times, rows = numbers, times, numbers
+        is_last = numbers[1:] != numbers[:-1]
+        if not is_last.all():
+            is_last = np.append(is_last, True)
+            used, last_times, rows = numbers[is_last], times[is_last], np.where(is_last, numbers, -1)
+        begins = 0 if first is None else int(np.searchsorted(last_times, np.datetime64(first, "us")))
         size = int(used[-1]) + 1 if len(used) else 0
         place = int(used[begins]) if begins < len(used) else size
-        return cls(rhythm, used, times[is_last], np.where(is_last, numbers, -1), size, place, base_day)
+        return cls(rhythm, used, last_times, rows, size, place, base_day)
 
     def spread(self, values: Floats) -> Floats:
         """One value for each period, blank where there is none."""

@@ -10,12 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dataservice.client.contract.dates import DAYS, MONTHS
+from udfs.cells import DAY_US
 from udfs.errors import ArgumentError
 from udfs.timeseries import rhythm as rhythms
-from udfs.timeseries.frequency import Times
+from udfs.timeseries.frequency import Times, day_numbers
 from udfs.timeseries.rhythm import STALE_DAYS, Pace, Rhythm
-
-DAY_US = 86_400_000_000
 
 DAYS_OF_YEAR = 365
 MONTHS_OF_YEAR = 12
@@ -72,12 +71,8 @@ class Span:
 
     def anchors(self, times: Times, rhythm: Rhythm) -> Times:
         """For each time the moment so much earlier: the end of that day, or the same time of it for several a day."""
-        days = times.astype("datetime64[D]").astype(np.int64) - self.days
-        if self.months:
-            days = anchor_days(times, self.months).astype(np.int64)
-        of_day = np.full(len(times), DAY_US - 1)
-        if rhythm.pace is Pace.SEVERAL:
-            of_day = times.astype("datetime64[us]").astype(np.int64) % DAY_US
+        days = anchor_days(times, self.months).view(np.int64) if self.months else day_numbers(times) - self.days
+        of_day = times.view(np.int64) % DAY_US if rhythm.pace is Pace.SEVERAL else DAY_US - 1
         found: Times = (days * DAY_US + of_day).view("datetime64[us]")
         return found
 
@@ -132,7 +127,7 @@ def anchor_days(times: Times, months: int) -> Times:
 
     Where that month is shorter its last day counts, and the last day of a month always goes to the last day.
     """
-    days = times.astype("datetime64[D]")
+    days: Times = day_numbers(times).view("datetime64[D]")
     month = days.astype("datetime64[M]")
     target = month - months
     first, last = target.astype("datetime64[D]"), (target + 1).astype("datetime64[D]") - 1
@@ -144,7 +139,7 @@ def anchor_days(times: Times, months: int) -> Times:
 def base_positions(anchors: Times, known: Times) -> NDArray[Any]:
     """The place in `known` of the last time up to each anchor; -1 where there is none within ten days. Both sorted."""
     positions = np.searchsorted(known, anchors, side="right") - 1
-    if not len(known):
-        return positions
-    age = anchors.astype("datetime64[D]") - known.astype("datetime64[D]")[positions]
-    return np.where((positions >= 0) & (age <= np.timedelta64(STALE_DAYS, "D")), positions, -1)
+    if len(known):
+        age = day_numbers(anchors) - day_numbers(known[positions])
+        positions[age > STALE_DAYS] = -1
+    return positions

@@ -84,6 +84,8 @@ def window_for(
         lead += Lead(rows=1 + lead.periods + ceil((lead.months * 31 + lead.days) / ROW_DAYS[options.freq.unit]))
     elif options.fill in LOOKS_BACK or (steps and options.sees_filled and options.fill is not Fill.NONE):
         lead += Lead(rows=1)
+    if _correlates([steps]):
+        lead = replace(lead, rows=max(lead.rows, COMMON_LEAD))
     partial = options.partial_of(steps)
     sees_parts = options.freq.unit in FEWEST and partial is not Partial.KEEP
     if sees_parts:
@@ -110,13 +112,16 @@ def joined_windows(
     So does a correlation with the signal that it looks at.
     """
     everything = reduce(Lead.joined, [window.lead for window in windows])
-    correlated = any(step.transform.name == "corr" for _, steps in columns for step in steps)
-    if correlated or (options.align is Align.INTERSECT and options.sees_filled):
+    if _correlates([steps for _, steps in columns]) or (options.align is Align.INTERSECT and options.sees_filled):
         return [replace(window, lead=everything) for window in windows]
     leads: dict[str, Lead] = {}
     for (name, _), window in zip(columns, windows, strict=True):
         leads[name] = window.lead.joined(leads.get(name, window.lead))
     return [replace(window, lead=leads[name]) for (name, _), window in zip(columns, windows, strict=True)]
+
+
+def _correlates(chains: Sequence[Steps]) -> bool:
+    return any(step.transform.name == "corr" for steps in chains for step in steps)
 
 
 def window_to_fill(window: Window, columns: Sequence[Labelled], options: TableOptions) -> Window | None:
@@ -143,7 +148,8 @@ def windows_to_share(
     None where they see enough, or all there are.
     """
     found = [each.found for each in columns if isinstance(each.found, Series)]
-    if options.align is not Align.INTERSECT or Columns(found, options, ending).has_enough_before:
+    are_common = options.align is Align.INTERSECT or _correlates([each.steps for each in found])
+    if not are_common or Columns(found, options, ending).has_enough_before:
         return None
     return [replace(window, lead=window.lead + Lead(rows=FURTHER * window.lead.rows)) for window in windows]
 

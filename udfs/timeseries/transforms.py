@@ -31,6 +31,9 @@ EWM_SPANS = 18
 WINDOW_VALUES = 2**18
 """Values of rolling windows looked at together: two megabytes, however wide the windows are."""
 
+ANCHORS = 2**16
+"""Periods whose anchors are looked up together, so that what is in between stays small."""
+
 MOST = 100_000
 """The largest n: more rows than any series of a spreadsheet has."""
 
@@ -101,8 +104,11 @@ def before(values: Floats, span: Span, slots: Slots, what: str) -> Floats:
         return found
     has_value = ~np.isnan(values[slots.used])
     known = values[slots.used][has_value]
-    places = base_positions(span.anchors(slots.times, slots.rhythm), slots.times[has_value])
-    found[slots.used] = np.append(known, np.nan)[places]
+    times, known = slots.times[has_value], np.append(known, np.nan)
+    for start in range(0, len(slots.times), ANCHORS):
+        part = slice(start, start + ANCHORS)
+        places = base_positions(span.anchors(slots.times[part], slots.rhythm), times)
+        found[slots.used[part]] = known[places]
     return found
 
 
@@ -188,14 +194,13 @@ def _median_of(windows: Floats) -> Floats:
 
 def _std_of(windows: Floats) -> Floats:
     """Standard deviation (n - 1) of each window by itself: a running one keeps what large values once left in it."""
-    if windows.shape[1] < 2:
-        return np.full(len(windows), np.nan)
-    return np.asarray(np.sqrt(np.square(_away(windows)).sum(axis=1) / (windows.shape[1] - 1)))
+    return _deviation(_away(windows))
 
 
 def _score_of(windows: Floats) -> Floats:
     """Distance of the last value from its window's mean in standard deviations; blank where none moves."""
-    away, deviation = _away(windows), _std_of(windows)
+    away = _away(windows)
+    deviation = _deviation(away)
     return away[:, -1] / np.where(deviation > 0, deviation, np.nan)
 
 
@@ -206,10 +211,18 @@ def _rank_of(windows: Floats) -> Floats:
     return np.where(np.isnan(windows).any(axis=1), np.nan, rank / windows.shape[1])
 
 
+def _deviation(away: Floats) -> Floats:
+    """Standard deviation (n - 1) from distances from the mean."""
+    if away.shape[1] < 2:
+        return np.full(len(away), np.nan)
+    return np.asarray(np.sqrt(np.einsum("ij,ij->i", away, away) / (away.shape[1] - 1)))
+
+
 def _away(windows: Floats) -> Floats:
     """Distances from the mean: exact where values are near each other, 0 where none moves."""
     away = windows - windows[:, :1]
-    return np.asarray(away - away.mean(axis=1, keepdims=True))
+    away -= away.mean(axis=1, keepdims=True)
+    return np.asarray(away)
 
 
 def correlation(first: Floats, second: Floats) -> Floats:

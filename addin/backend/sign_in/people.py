@@ -13,14 +13,15 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
-from typing import Any
+from typing import Literal
 
 import msgspec
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
-from addin.backend.sign_in.person import Person
+from addin.backend.sign_in.person import Person, Role
 from addin.backend.sign_in.sessions import Session
+from addin.protocol.messages import PersonReport
 from dataservice.ledger import Ledger, LedgerAwayError, Mark, SealedLedger
 from dataservice.stores.seal import KEY_BYTES
 
@@ -72,10 +73,11 @@ class People:
         found = (await self._ledger.look(name)).facts.get(name)
         return None if found is None else found.value.decode()
 
-    async def members(self, person: Person) -> dict[str, Any]:
-        """Who is signed in, as the pane shows it: of a key the last four characters."""
+    async def report(self, person: Person) -> PersonReport:
+        """Return who is signed in, as the pane shows it: of a key the last four characters."""
         key = await self.key(person)
-        return {"name": person.name, "role": person.role, "key": None if key is None else key[-4:]}
+        role: Literal["user", "admin"] = "admin" if person.role is Role.ADMIN else "user"
+        return PersonReport(person.name, role, None if key is None else key[-4:])
 
     async def keep_key(self, person_id: str, key: str | None) -> None:
         """Store a person's key, or forget it."""

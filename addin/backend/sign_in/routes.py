@@ -108,7 +108,7 @@ class SignIn:
 
     async def me(self, request: Request) -> Response:
         """GET /me: who is signed in, and whether a key is stored; never the key."""
-        return JsonResponse(await self.people.members(_person(request)))
+        return JsonResponse(await self.people.report(_person(request)))
 
     async def keep_key(self, request: Request) -> Response:
         """POST /me/key: store one's own key, sealed."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
+
+from addin.protocol.messages import Question, ResourceReport
 
 
 class Asked(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -27,9 +27,9 @@ class Asked(msgspec.Struct, frozen=True, omit_defaults=True):
 class Told(msgspec.Struct, frozen=True):
     """What a worker knows of one key's resources, its requests for formulas so far, and the question that is open."""
 
-    resources: list[dict[str, Any]]
+    resources: list[ResourceReport]
     requests_total: int
-    question: dict[str, Any] | None = None
+    question: Question | None = None
 
 
 class Taken(msgspec.Struct, frozen=True):

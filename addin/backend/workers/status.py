@@ -6,7 +6,6 @@ import time
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from math import inf
-from typing import Any
 
 import msgspec
 
@@ -14,6 +13,7 @@ from addin.backend.state import BackendState
 from addin.backend.tenants import Tenant
 from addin.backend.workers.consent import take
 from addin.backend.workers.messages import Asked, Taken, Told
+from addin.protocol.messages import ResourceReport
 from dataservice.client import ResourceState
 from udfs.errors import error_kind, reason
 from udfs.functions.status import label
@@ -53,40 +53,35 @@ def _told_here(backend: BackendState, tenant: Tenant | None) -> Told:
     if tenant is None:
         return Told([], backend.requests_total)
     question = tenant.consent.question
-    return Told(shown_resources(tenant), backend.requests_total, question.members() if question else None)
+    return Told(shown_resources(tenant), backend.requests_total, question.message if question else None)
 
 
-def merged(tables: Iterable[list[dict[str, Any]]]) -> list[dict[str, Any]]:
-    """One row for each resource: of the youngest answer, and of equally old ones the one with an error.
-
-    >>> merged([[{"resource": "us-cpi", "age_s": 9.0}], [{"resource": "us-cpi", "age_s": 2.0}]])
-    [{'resource': 'us-cpi', 'age_s': 2.0}]
-    """
-    best: dict[str, dict[str, Any]] = {}
+def merged(tables: Iterable[list[ResourceReport]]) -> list[ResourceReport]:
+    """Return one row for each resource: of the youngest answer, and of equally old ones the one with an error."""
+    best: dict[str, ResourceReport] = {}
     for row in (row for table in tables for row in table):
-        known = best.get(row["resource"])
+        known = best.get(row.resource)
         if known is None or _rank(row) < _rank(known):
-            best[row["resource"]] = row
-    return sorted(best.values(), key=lambda row: (row["age_s"] is None, row["resource"]))
+            best[row.resource] = row
+    return sorted(best.values(), key=lambda row: (row.age_s is None, row.resource))
 
 
-def shown_resources(tenant: Tenant) -> list[dict[str, Any]]:
-    """The state of every resource that was requested here, as JSON; those without a value come last."""
+def shown_resources(tenant: Tenant) -> list[ResourceReport]:
+    """Return the state of every resource that was requested here; those without a value come last."""
     now = time.time()
     return [_shown(state, now) for state in tenant.client.states()]
 
 
-def _shown(state: ResourceState, now: float) -> dict[str, Any]:
-    return {
-        "resource": label(state.resource),
-        "state": str(state.state),
-        "age_s": None if state.fetched_at is None else round(max(0.0, now - state.fetched_at), 1),
-        "source": None if state.source is None else str(state.source),
-        "last_error": None if state.last_error is None else reason(state.last_error, "This"),
-        "last_error_kind": None if state.last_error is None else error_kind(state.last_error),
-    }
+def _shown(state: ResourceState, now: float) -> ResourceReport:
+    return ResourceReport(
+        resource=label(state.resource),
+        state=str(state.state),
+        age_s=None if state.fetched_at is None else round(max(0.0, now - state.fetched_at), 1),
+        source=None if state.source is None else str(state.source),
+        last_error=None if state.last_error is None else reason(state.last_error, "This"),
+        last_error_kind=None if state.last_error is None else error_kind(state.last_error),
+    )
 
 
-def _rank(row: dict[str, Any]) -> tuple[float, bool, str]:
-    age_s = row["age_s"]
-    return inf if age_s is None else round(age_s), row.get("last_error") is None, str(row.get("source"))
+def _rank(row: ResourceReport) -> tuple[float, bool, str]:
+    return inf if row.age_s is None else round(row.age_s), row.last_error is None, str(row.source)

@@ -10,6 +10,7 @@ from typing import Any, Callable, NamedTuple, Sequence
 from urllib.parse import urlsplit
 
 from .calls import Call, json_of
+from .protocol import M, Progress, Question, Refreshed, Reply, read
 
 CONNECT_S = 2.0
 """On the same machine a connection succeeds or fails at once; Calc's window is blocked meanwhile."""
@@ -79,11 +80,11 @@ class BackendClient:
         self._idle: list[http.client.HTTPConnection] = []
         self.requests = 0
         """The requests to the service that the backend spent on calls from here."""
-        self.progress: dict[str, Any] = {}
-        """How far the backend was with its last answer; empty when all was there."""
+        self.progress: Progress | None = None
+        """How far the backend was with its last answer; None when all was there."""
         self.generation = 0
         """The newest that the backend told: it grows whenever all that was kept of its answers is to be forgotten."""
-        self.question: dict[str, Any] | None = None
+        self.question: Question | None = None
         """The backend's question whether so many requests may be sent, while it is open."""
 
     def answers(self, calls: Sequence[Call]) -> list[dict[str, Any]]:
@@ -120,12 +121,11 @@ class BackendClient:
         self._request("POST", "/functions/consent", {"question": number, "load": load})
         self.question = None
 
-    def refresh(self, mode: str) -> dict[str, Any]:
+    def refresh(self, mode: str) -> None:
         """Ask the backend for new values at the next batch: `stale` or `force`."""
         self._down_until = 0.0
-        reply = self._request("POST", "/refresh", {"mode": mode})
-        self.generation = max(self.generation, int(reply.get("generation") or 0))
-        return reply
+        refreshed = self._read(Refreshed, self._request("POST", "/refresh", {"mode": mode}))
+        self.generation = max(self.generation, refreshed.generation)
 
     def is_there(self) -> bool:
         """Whether the backend answers."""
@@ -143,15 +143,19 @@ class BackendClient:
 
     def _batch(self, calls: Sequence[Call], asks: str) -> list[dict[str, Any]]:
         path = f"/functions/call?pending=yes{asks}"
-        reply = self._request("POST", path, {"calls": [json_of(call) for call in calls]})
-        answers = reply.get("answers")
-        if not isinstance(answers, list) or len(answers) != len(calls):
+        reply = self._read(Reply, self._request("POST", path, {"calls": [json_of(call) for call in calls]}))
+        if not isinstance(reply.answers, list) or len(reply.answers) != len(calls):
             raise BackendError(f"what answers at {self.address.url} is not the add-in's backend")
-        self.requests += int(reply.get("requests") or 0)
-        self.generation = max(self.generation, int(reply.get("generation") or 0))
-        self.progress = reply.get("progress") or {}
-        self.question = reply.get("question")
-        return answers
+        self.requests += reply.requests
+        self.generation = max(self.generation, reply.generation)
+        self.progress, self.question = reply.progress, reply.question
+        return reply.answers
+
+    def _read(self, kind: type[M], members: dict[str, Any]) -> M:
+        try:
+            return read(kind, members)
+        except ValueError:
+            raise BackendError(f"what answers at {self.address.url} is not the add-in's backend") from None
 
     def _request(self, method: str, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
         if self._clock() < self._down_until:

@@ -17,6 +17,7 @@ from .backend import BackendError
 from .calls import Call
 from .documents import Situation
 from .host import Host, document_id
+from .protocol import Question
 from .report import explained, filled, in_one_line, revised_in, signals_in, state
 from .tables import cells_in_error, computed, fit_tables
 
@@ -127,8 +128,8 @@ class Commands(unohelper.Base, XInitialization, XDispatchProvider, XNotifyingDis
         """Ask whether the cells that wait may be loaded, and do what the user says."""
         question = self._host.engine.backend.question
         if question is None or not self._is_shown(document):
-            return NOTHING_ASKED if question is None else str(question["text"])
-        text = f"{question['text']}\n\nLoad the cells that wait?"
+            return NOTHING_ASKED if question is None else question.text
+        text = f"{question.text}\n\nLoad the cells that wait?"
         yes = self._on_main(document, lambda: self._box(QUERYBOX, YES_NO_BUTTONS, text)) == YES
         return self._load(document) if yes else self._do_not_load(document)
 
@@ -151,7 +152,7 @@ class Commands(unohelper.Base, XInitialization, XDispatchProvider, XNotifyingDis
         question = backend.question
         self._on_main(document, lambda: show_question(document, None, self.protocol))
         if question is not None:
-            backend.answer_question(question["id"], load=load)
+            backend.answer_question(question.id, load=load)
         return question is not None
 
     def _status(self, document: Any) -> str:
@@ -240,7 +241,7 @@ class Commands(unohelper.Base, XInitialization, XDispatchProvider, XNotifyingDis
         return (HANDLER,)
 
 
-def show_question(document: Any, question: dict[str, Any] | None, protocol: str) -> None:
+def show_question(document: Any, question: Question | None, protocol: str) -> None:
     """Show the backend's question in a bar above the cells, with a button for each answer; None takes the bar away."""
     view, can_be_closed = document.getCurrentController(), True
     if view is None:
@@ -249,4 +250,4 @@ def show_question(document: Any, question: dict[str, Any] | None, protocol: str)
         view.removeInfobar(QUESTION_BAR)
     if question is not None:
         buttons = (StringPair("Load", f"{protocol}load"), StringPair("Not Now", f"{protocol}do-not-load"))
-        view.appendInfobar(QUESTION_BAR, TITLE, str(question["text"]), INFOBAR_WARNING, buttons, can_be_closed)
+        view.appendInfobar(QUESTION_BAR, TITLE, question.text, INFOBAR_WARNING, buttons, can_be_closed)

@@ -13,6 +13,7 @@ from .calls import Call, Function, call_of, function_id
 from .documents import DayCounts, Situation, is_screenless, own_command_line, situation_of
 from .engine import Engine
 from .main_thread import MainThread
+from .protocol import Question
 from .results import Results
 from .screen import Screen
 from .values import NA, Value
@@ -36,7 +37,7 @@ class Host:
         call_again: Callable[..., bool],
         loaded: Callable[[Any], None],
         opened: Callable[[Any], None],
-        ask: Callable[[Any, dict[str, Any] | None], None],
+        ask: Callable[[Any, Question | None], None],
     ) -> None:
         self.engine = engine
         self.main = MainThread(context)

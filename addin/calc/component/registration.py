@@ -20,6 +20,7 @@ from .clock import PassedTime
 from .commands import HANDLER, Commands, show_question
 from .engine import Engine
 from .host import Host
+from .protocol import Question
 from .response_cache import ResponseCache
 from .stored import call_again
 from .tables import fit_opened, fit_tables
@@ -69,7 +70,7 @@ def _opened(document: Any) -> None:
     fit_opened(document, _built["namespace"], _host().engine)
 
 
-def _ask(document: Any, question: dict[str, Any] | None) -> None:
+def _ask(document: Any, question: Question | None) -> None:
     show_question(document, question, _built["protocol"])
 
 

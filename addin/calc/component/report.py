@@ -6,6 +6,7 @@ from datetime import date, timedelta
 from typing import Any, Sequence
 
 from .calls import Call, function_id
+from .protocol import Progress
 from .response_cache import CachedAnswer
 
 
@@ -19,14 +20,16 @@ def filled(what: str, spent: int, status: dict[str, Any], fitted: int, problems:
     return "\n".join([" ".join(sentences), *_listed(problems)])
 
 
-def loading(progress: dict[str, Any]) -> str:
-    """How far loading is, as the backend told it.
+def loading(progress: Progress) -> str:
+    """Return how far loading is, as the backend told it, and what limits it.
 
-    >>> loading({"done": 2473, "of": 10000, "left_s": 19.6})
+    >>> loading(Progress(2473, 10000, 19.6))
     'Loading 2,473 of 10,000, about 20 s'
     """
-    text = f"Loading {progress.get('done', 0):,} of {progress.get('of', 0):,}"
-    left_s = progress.get("left_s")
+    text = f"Loading {progress.done:,} of {progress.of:,}"
+    if progress.pace:
+        return f"{text}: {progress.pace}"
+    left_s = progress.left_s
     if left_s is None:
         return text
     return f"{text}, about {max(1, round(left_s))} s" if left_s < 90 else f"{text}, about {round(left_s / 60)} min"

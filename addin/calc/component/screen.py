@@ -12,6 +12,7 @@ from com.sun.star.uno import RuntimeException
 from .calls import Call, function_id
 from .engine import Engine
 from .main_thread import MainThread
+from .protocol import Question
 from .report import loading
 from .results import Results
 from .tables import calculate_out_of_sight
@@ -32,7 +33,7 @@ class Screen:
         engine: Engine,
         results: Results,
         settled: Callable[[Any], None],
-        ask: Callable[[Any, dict[str, Any] | None], None],
+        ask: Callable[[Any, Question | None], None],
         call_again: Callable[..., bool],
     ) -> None:
         self._main = main
@@ -160,8 +161,9 @@ class Screen:
                 document = next(iter(self._waiting.values()))
                 self._indicator = document.getCurrentController().getFrame().createStatusIndicator()
                 self._indicator.start("", 100)
-            self._indicator.setText(loading(progress))
-            self._indicator.setValue(100 * progress.get("done", 0) // max(1, progress.get("of", 0)))
+            if progress is not None:
+                self._indicator.setText(loading(progress))
+                self._indicator.setValue(100 * progress.done // max(1, progress.of))
 
     def _finish(self) -> None:
         """Calculate what is not in sight, and draw the charts: Calc does neither when a cell gets a later result."""

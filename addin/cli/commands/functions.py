@@ -29,6 +29,8 @@ def functions(
       addin functions
       addin functions SIGNAL_HISTORY
     """
+    from msgspec import to_builtins
+
     from addin.cli.output import print_json
     from addin.protocol.describe import describe
     from udfs import REGISTRY
@@ -39,7 +41,7 @@ def functions(
         chosen = list(REGISTRY.values()) if function_id is None else [find(function_id.rpartition(".")[2])]
     except ArgumentError as error:
         raise AddinError(str(error)) from None
-    described = [describe(function) for function in chosen]
+    described: list[dict[str, Any]] = to_builtins([describe(function) for function in chosen])
     if as_json:
         print_json(described)
     elif function_id is None:

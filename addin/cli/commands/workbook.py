@@ -99,6 +99,9 @@ def _print_remaining(frozen: Frozen) -> None:
     if frozen.stale:
         echo(f"  {counted(len(frozen.stale), 'formula')} may show an old value; the cells are marked:", err=True)
         _print_stale(frozen.stale)
+    if frozen.left_alone:
+        named = ", ".join(frozen.left_alone[:SHOWN_CELLS])
+        echo(f"  kept, though a name says they are of no use in a copy: {named}", err=True)
     if frozen.unchecked:
         _print_unchecked(frozen.unchecked)
     if frozen.rules:

@@ -1,41 +1,69 @@
 /// <reference path="types.d.ts" />
-// A book in the component: opened from what the backend prepared, and exported for it to finish.
-
+// A book in the component: opened from what the backend prepared, and what of it has changed, for the backend to save.
+import { Changes, growTo, rowsShown } from "./changes.js";
 import { contentOf } from "./component.js";
 
 /** Above so many cells it is faster to compute all of them than to find out what depends on each. */
 const MANY_CELLS = 5_000;
 
+/** So many rows and columns every sheet has at least, so that tables have room to grow. */
+const LEAST_ROWS = 1_000;
+const LEAST_COLUMNS = 30;
+
+/** How far two results of one formula may be from each other, relative to their size. */
+const TOLERANCE = 1e-9;
+
 export class Book {
   /**
    * @param {OpenedBook} opened
-   * @param {string} templates the component's own, as XML
-   * @param {Element} place
+   * @param {string} content the file in Base64
    */
-  constructor(opened, templates, place) {
-    this.name = opened.name ?? "sheet.xlsx";
+  constructor(opened, content) {
+    this.name = opened.name;
+    this.content = content;
     this.button = opened.button ?? null;
+    this.isBlank = opened.is_blank === true;
     /** @type {Map<string, { rows: Result, key: string | null }>} */
     this.values = new Map();
-    for (const [sheetName, cells] of Object.entries(opened.values ?? {})) {
+    for (const [sheetName, cells] of Object.entries(opened.values)) {
       for (const [xc, rows] of Object.entries(cells)) this.values.set(`${sheetName}!${xc}`, { rows: shown(rows), key: null });
     }
-    this.parts = opened.parts ?? {};
-    this.templates = templates;
-    this.place = place;
+    /** @type {Map<string, SavedValue>} */
+    this.stored = new Map();
+    for (const [sheetName, cells] of Object.entries(opened.stored)) {
+      for (const [xc, value] of Object.entries(cells)) this.stored.set(`${sheetName}!${xc}`, value);
+    }
+    this.parts = opened.parts;
+    this.isReading = true;
+    /** The cells of which the component computes something else than the file holds. @type {Set<string>} */
+    this.differing = new Set();
     /** @type {any} */
     this.model = null;
     /** @type {any} */
     this.app = null;
   }
 
+  /** Read it; all its formulas are computed. Throws what the component throws at a book that it cannot read. */
+  read() {
+    const data = o_spreadsheet.load(this.parts);
+    for (const sheet of data.sheets) {
+      sheet.rowNumber = Math.max(sheet.rowNumber, LEAST_ROWS);
+      sheet.colNumber = Math.max(sheet.colNumber, LEAST_COLUMNS);
+    }
+    this.model = new o_spreadsheet.Model(data, { mode: "normal" });
+    this.parts = {};
+    this.changes = new Changes(this.model);
+    this.#compare();
+    this.isReading = false;
+  }
+
   /**
-   * Show it; all its formulas are computed.
+   * Show it in `place`.
+   * @param {Element} place
+   * @param {string} templates the component's own, as XML
    * @param {(problem: string) => void} notify
    */
-  async show(notify) {
-    this.model = new o_spreadsheet.Model(this.parts, { mode: "normal" });
-    this.parts = {};
+  async show(place, templates, notify) {
     const props = {
       model: this.model,
       notifyUser: (/** @type {any} */ notification) => notify(notification.text),
@@ -49,13 +77,12 @@ export class Book {
       },
       colorScheme: "light",
     };
-    this.app = new owl.App(o_spreadsheet.Spreadsheet, { props, templates: this.templates, warnIfNoStaticProps: false });
-    await this.app.mount(this.place);
+    this.app = new owl.App(o_spreadsheet.Spreadsheet, { props, templates, warnIfNoStaticProps: false });
+    await this.app.mount(place);
   }
 
   close() {
     this.app?.destroy();
-    this.place.replaceChildren();
   }
 
   /**
@@ -69,7 +96,8 @@ export class Book {
     // A sheet that was opened has its name as its id.
     const known = this.values.get(`${sheetId}!${xc}`);
     if (known === undefined) return undefined;
-    known.key ??= key;
+    // While a book is read, a formula may be computed before the cells that its arguments come from.
+    if (this.isReading) known.key = key;
     return known.key === key ? known.rows : undefined;
   }
 
@@ -94,33 +122,65 @@ export class Book {
     return getters && isThere(getters, cellId) ? contentOf(getters.getCell(getters.getCellPosition(cellId))) : undefined;
   }
 
-  /** What the backend needs to make a file of it. */
-  async exported() {
-    const { files } = await this.model.exportXLSX();
-    const written = files.filter((/** @type {any} */ file) => typeof file.content === "string");
-    return {
-      files: written.map((/** @type {any} */ { path, content }) => ({ path, content })),
-      values: this.#spilled(),
-    };
+  /** Make room for so many rows and columns. @param {string} sheetId @param {number} rows @param {number} columns */
+  growTo(sheetId, rows, columns) {
+    growTo(this.model, sheetId, rows, columns);
   }
 
-  /** By sheet and cell, the values into which formulas spill: the component exports those of formulas' own cells only. */
-  #spilled() {
-    const { getters } = this.model;
-    /** @type {Record<string, Record<string, Scalar>>} */
-    const values = {};
-    for (const sheetId of getters.getSheetIds()) {
-      /** @type {Record<string, Scalar>} */
-      const cells = {};
-      for (const position of getters.getEvaluatedCellsPositions(sheetId)) {
-        const { value } = getters.getEvaluatedCell(position);
-        if (getters.getCell(position)?.isFormula || !getters.getCorrespondingFormulaCell(position)) continue;
-        cells[o_spreadsheet.helpers.toXC(position.col, position.row)] = value;
-      }
-      values[getters.getSheetName(sheetId)] = cells;
+  /** What the backend needs to make a copy of the file with what was changed, and with the values of now. */
+  edited() {
+    const sheets = this.changes?.edits() ?? [];
+    const known = new Map(sheets.map((sheet) => [sheet.name, sheet]));
+    for (const [place, rows] of this.#newValues()) {
+      const [sheetName, xc] = /** @type {[string, string]} */ (split(place));
+      let sheet = known.get(sheetName);
+      if (sheet === undefined) known.set(sheetName, (sheet = { name: sheetName, is_added: false, cells: {}, values: {} }));
+      if (!(xc in sheet.cells)) sheet.values[xc] = rows;
     }
-    return values;
+    return { name: this.name, content: this.content, sheets: [...known.values()] };
   }
+
+  /** The formulas of the file that show something else now, unless the component computes them wrongly. */
+  *#newValues() {
+    for (const [place, position] of this.#formulas()) {
+      if (this.differing.has(place)) continue;
+      const rows = rowsShown(this.model.getters, position);
+      const ours = this.values.get(place);
+      const stored = this.stored.get(place);
+      const first = rows[0]?.[0] ?? null;
+      if (ours === undefined ? stored === undefined || (stored !== null && isEqual(stored, first)) : areEqual(ours.rows, rows)) continue;
+      yield /** @type {const} */ ([place, rows]);
+    }
+  }
+
+  /** Find the formulas of which the component computes something else than the file holds. */
+  #compare() {
+    for (const [place, position] of this.#formulas()) {
+      const stored = this.stored.get(place);
+      if (stored === undefined || stored === null) continue;
+      const [[computed = null] = []] = rowsShown(this.model.getters, position);
+      if (!isEqual(stored, computed) && !isLoading(computed)) this.differing.add(place);
+    }
+  }
+
+  /** Every formula on the sheets of the file: its place by the sheet's name, and its position. */
+  *#formulas() {
+    const { getters } = this.model;
+    for (const sheetId of getters.getSheetIds()) {
+      if (!this.changes?.isOpened(sheetId)) continue;
+      for (const cell of getters.getCells(sheetId)) {
+        if (!cell.isFormula) continue;
+        const position = getters.getCellPosition(cell.id);
+        yield /** @type {const} */ ([`${sheetId}!${o_spreadsheet.helpers.toXC(position.col, position.row)}`, position]);
+      }
+    }
+  }
+}
+
+/** @param {string} place such as "Sheet!1!B2" */
+function split(place) {
+  const at = place.lastIndexOf("!");
+  return [place.slice(0, at), place.slice(at + 1)];
 }
 
 /**
@@ -141,4 +201,26 @@ function isThere(getters, cellId) {
  */
 function shown(rows) {
   return rows.map((row) => row.map((value) => value ?? ""));
+}
+
+/** @param {Result} known @param {SavedValue[][]} rows */
+function areEqual(known, rows) {
+  return known.length === rows.length && known.every((row, at) => row.length === rows[at]?.length && row.every((value, col) => isEqual(/** @type {any} */ (value), rows[at]?.[col] ?? null)));
+}
+
+/** @param {SavedValue} one @param {SavedValue} other */
+function isEqual(one, other) {
+  if (typeof one === "number" && typeof other === "number") return Math.abs(one - other) <= TOLERANCE * Math.max(Math.abs(one), Math.abs(other));
+  if (isError(one) && isError(other)) return one.error.replace("#REF!", "#REF") === other.error;
+  return (one ?? "") === (other ?? "");
+}
+
+/** @param {SavedValue} value @returns {value is { error: string }} */
+function isError(value) {
+  return typeof value === "object" && value !== null;
+}
+
+/** @param {SavedValue} value */
+function isLoading(value) {
+  return isError(value) && value.error.startsWith("Loading");
 }

@@ -16,7 +16,7 @@ const ZERO_WIDTH_SPACE = "\u200b";
 
 /**
  * Add every function, so that formulas can use it.
- * @param {DescribedFunction[]} described
+ * @param {FunctionHelp[]} described
  * @param {string} namespace
  * @param {Calls} calls
  * @param {(sheetId: string, xc: string, key: string) => Result | undefined} valueInFile
@@ -40,7 +40,7 @@ export function addFunctions(described, namespace, calls, valueInFile) {
   }
 }
 
-/** @param {DescribedParameter} parameter */
+/** @param {ParameterHelp} parameter */
 function argumentOf({ name, required, help, choices, options, default: usual }) {
   const proposals = choices.map(({ value, help: label }) => ({ value, label }));
   const parts = [help];

@@ -4,6 +4,7 @@ import { messageOf } from "../client/exchange.js";
 import { Book } from "./book.js";
 import { Calls } from "./calls.js";
 import { addLinksWithinBook, keepPastedTextText, splitPlace } from "./component.js";
+import { judge, keepFiles, onlyShown } from "./keeping.js";
 import { addFunctions } from "./library.js";
 import { addNames } from "./names.js";
 import { watchQuestion } from "./question.js";
@@ -14,6 +15,9 @@ const MOST_BYTES = 40 * 2 ** 20;
 
 /** @type {Book} */
 let book;
+/** The book that is being read, until it is shown: its formulas are computed before it takes the place of the other. */
+/** @type {Book | null} */
+let coming = null;
 /** @type {string} */
 let templates;
 /** Books are numbered as they are chosen: the last one is shown, however long each takes. */
@@ -41,9 +45,10 @@ async function start() {
     DataServiceAddin.ask("status"),
   ]);
   templates = xml;
-  addFunctions(described, DataServiceAddin.configuration.namespace, calls, (...place) => book.valueInFile(...place));
+  addFunctions(described, DataServiceAddin.configuration.namespace, calls, (...place) => (coming ?? book).valueInFile(...place));
   addNames(described, DataServiceAddin.configuration.namespace, () => performance.now());
   addLinksWithinBook(pressed);
+  keepFiles((sentence) => line.complain(sentence));
   keepPastedTextText();
   DataServiceAddin.onReply((reply) => line.showQuota(reply.quota));
   line.showQuota(status.quota);
@@ -51,19 +56,32 @@ async function start() {
   DataServiceAddin.onAnswered(() => book.evaluate(null));
   if (!status.key.set) line.complain("No API key is set: cells will say so. Keep one with: addin key set");
   listen();
-  if (turn === chosen) await show(opened);
-  globalThis.sheet = { calls, refresh, open, stop: () => calls.stop(), get book() { return book; } };
+  if (turn === chosen) await show(new Book(opened, opened.content ?? ""));
+  globalThis.sheet = { calls, refresh, open, copy, stop: () => calls.stop(), get book() { return book; } };
   document.documentElement.dataset.ready = "";
 }
 
-/** @param {OpenedBook} opened */
-async function show(opened) {
+/**
+ * Show a book in place of the one that is open, which stays if this one cannot be read.
+ * @param {Book} next
+ */
+async function show(next) {
+  try {
+    coming = next;
+    judge(null);
+    next.read();
+  } finally {
+    coming = null;
+    judge(book ?? null);
+  }
+  judge(next);
   book?.close();
-  book = new Book(opened, templates, element("sheet"));
+  book = next;
   element("sheet").classList.remove("waiting");
+  element("sheet").replaceChildren();
   element("name").textContent = book.name;
   document.title = `${book.name} – Data Service`;
-  await book.show((problem) => line.complain(problem));
+  await book.show(element("sheet"), templates, (problem) => line.complain(problem));
   book.model.on("update", text, () => {
     text.follow(book.model);
     calls.lookForUnused();
@@ -115,31 +133,33 @@ async function open(file) {
     const content = base64(new Uint8Array(await file.arrayBuffer()));
     const opened = await DataServiceAddin.ask("sheet/open", { name: file.name, content });
     if (turn !== chosen) return; // another one was chosen meanwhile
-    await show(opened);
+    await show(new Book(opened, content));
     line.complain(null);
   } catch (error) {
     if (turn === chosen) line.complain(`${file.name} cannot be opened: ${messageOf(error)}`);
   }
 }
 
+/** The file that was opened with what was changed since, as the backend writes it. */
+async function copy() {
+  const answer = await fetch(new URL("sheet/save", DataServiceAddin.base), {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(book.edited()),
+  });
+  if (!answer.ok) throw new Error((await answer.json()).error);
+  return answer.blob();
+}
+
 async function download() {
   if (calls.waiting > 0) return line.complain("Cells are still loading; download again when they are there, or press Stop.");
   try {
-    /** @type {any} */
-    let exported;
-    calls.quietly(() => (exported = book.exported()));
-    const answer = await fetch(new URL("sheet/save", DataServiceAddin.base), {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify(await exported),
-    });
-    if (!answer.ok) throw new Error((await answer.json()).error);
     const link = document.createElement("a");
-    link.href = URL.createObjectURL(await answer.blob());
-    link.download = book.name.replace(/\.xls[xm]$/i, "") + ".xlsx";
+    link.href = URL.createObjectURL(await copy());
+    link.download = book.name;
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
-    line.complain(null);
+    line.tell(onlyShown(book.model.getters));
   } catch (error) {
     line.complain(`The workbook cannot be downloaded: ${messageOf(error)}`);
   }

@@ -55,7 +55,7 @@ export class Names {
 
 /**
  * Offer names while an argument `slug` is typed.
- * @param {DescribedFunction[]} described
+ * @param {FunctionHelp[]} described
  * @param {string} namespace
  * @param {() => number} clock milliseconds
  */

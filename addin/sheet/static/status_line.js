@@ -51,11 +51,22 @@ export class StatusLine {
     if (quota) element("left").textContent = `${number(quota.remaining)} of ${number(quota.cap)} left this month (${quota.tier})`;
   }
 
-  /** @param {string | null} text */
+  /** Show a problem above the cells. @param {string | null} text */
   complain(text) {
+    this.#say(text ?? "", false);
+  }
+
+  /** Show there what is no problem, but good to know. @param {string} text */
+  tell(text) {
+    this.#say(text, true);
+  }
+
+  /** @param {string} text @param {boolean} isNote */
+  #say(text, isNote) {
     const message = element("message");
-    message.hidden = text === null;
-    message.textContent = text ?? "";
+    message.hidden = text === "";
+    message.classList.toggle("note", isNote);
+    message.textContent = text;
   }
 }
 

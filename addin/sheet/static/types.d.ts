@@ -24,26 +24,33 @@ interface Failure {
 
 /** A book as the backend opens it. */
 interface OpenedBook {
-  name?: string;
-  parts?: Record<string, string>;
-  values?: Record<string, Record<string, Scalar[][]>>;
-  button?: string | null;
-}
-
-/** A function as /registry.json describes it. */
-interface DescribedFunction {
-  id: string;
-  summary: string;
-  parameters: DescribedParameter[];
-}
-
-interface DescribedParameter {
   name: string;
-  required: boolean;
-  default: Scalar;
-  help: string;
-  choices: { value: string; help: string }[];
-  options: { name: string }[];
+  parts: Record<string, string>;
+  values: Record<string, Record<string, Scalar[][]>>;
+  stored: Record<string, Record<string, SavedValue>>;
+  button?: string | null;
+  /** Its file in Base64, where the page does not have it. */
+  content?: string;
+  is_blank?: boolean;
+}
+
+/** A value as a copy of the file gets it. */
+type SavedValue = Scalar | { error: string };
+
+/** What became of a cell, as the backend writes it; `content` is what a draft puts back. */
+interface CellEdit {
+  formula?: string;
+  content?: string;
+  rows: SavedValue[][];
+  keeps_content: boolean;
+  look?: Record<string, unknown>;
+}
+
+interface SheetEdits {
+  name: string;
+  is_added: boolean;
+  cells: Record<string, CellEdit>;
+  values: Record<string, SavedValue[][]>;
 }
 
 declare var sheetFunctions: Map<string, SheetFunction>;

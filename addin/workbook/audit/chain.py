@@ -73,6 +73,8 @@ class Chain:
     notes: list[str] = field(default_factory=list)
     """What readers of all these lines should know, though nothing is wrong with them."""
     seals: set[str] = field(default_factory=set)
+    keys: dict[str, str] = field(default_factory=dict)
+    """Every key that signed in it, with the time of its last block."""
     unfinished: int = 0
     """Lines at the end that no signature follows: a command that was broken off, or lines that were removed."""
 
@@ -152,6 +154,7 @@ class _Reader:
         self._numbers: list[dict[str, Any]] = []
         self._cells: list[dict[str, Any]] = []
         self._book: Mapping[str, Any] | None = None
+        self._at = ""
 
     def read(self, number: int, line: bytes) -> None:
         """Read one line."""
@@ -190,6 +193,7 @@ class _Reader:
         key, signature, seal = (str(record.get(name)) for name in ("public_key", "signature", "hash"))
         self._chain.unfinished = 0
         self._chain.seals.add(seal)
+        self._note_begin(number, key)
         if not self._is_signed(key, signature, _SIGNED + before.encode()):
             self._chain.problems.append(f"the signature in line {number} is not that of its lines")
         if self._begin is not None and self._wanted(self._begin):
@@ -198,6 +202,18 @@ class _Reader:
             )
             self._chain.blocks.append(block)
         self._begin, self._numbers = None, []
+
+    def _note_begin(self, number: int, key: str) -> None:
+        """Note who signed a block and when, and what it says of lines before it."""
+        begin = self._begin or {}
+        at = str(begin.get("at", ""))
+        if at < self._at:
+            self._chain.problems.append(f"the block that ends in line {number} says it is older than the one before it")
+        self._at = max(self._at, at)
+        self._chain.keys[key] = at
+        if isinstance(replaced := begin.get("replaces"), dict):
+            seal = str(replaced.get("seal"))[:16]
+            self._chain.notes.append(f"it took the place of another file of signed lines, with the seal {seal}…")
 
     def end(self) -> Chain:
         """What was read."""

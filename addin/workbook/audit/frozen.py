@@ -21,6 +21,7 @@ from addin.workbook.audit.trusted import UntrustedKeyError
 from addin.workbook.audit.verify import Verified, verify_book
 from addin.workbook.calculation.book_formulas import FormulaReader, resting_on
 from addin.workbook.calculation.influence import by_sheet
+from addin.workbook.live_parts import live_parts
 from addin.workbook.ooxml.book import Book
 from addin.workbook.ooxml.errors import any_failure_explained
 from addin.workbook.ooxml.newsheet import with_sheet
@@ -126,7 +127,7 @@ def _numbers(
     numbers = []
     with any_failure_explained(book), Package(book) as source, Package(frozen) as copy:
         values, live = Book(copy), Book(source)
-        emptied = live.live_only()
+        emptied, _ = live_parts(live, namespace)
         for name, spot, formula in live.formulas_with_calls(namespace):
             if any(sheet == name and area.contains(*spot) for sheet, area in emptied):
                 continue

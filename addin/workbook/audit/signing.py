@@ -108,5 +108,10 @@ class BookSigner:
             sign=self._key.sign,
         )
         own = lines({"audit": "", **begin}, previous=START)
-        around = self.audit.appended(lambda audit_id, previous: lines({"audit": audit_id, **begin}, previous=previous))
+
+        def filed(audit_id: str, previous: str, replaced: Mapping[str, str]) -> list[bytes]:
+            more = {"replaces": replaced} if replaced else {}
+            return lines({"audit": audit_id, **begin, **more}, previous=previous)
+
+        around = self.audit.appended(filed)
         return {**around_lines, lines_part: embedded_content(own)}, around

@@ -16,7 +16,7 @@ from addin.workbook.audit.contents.content_lines import read_content
 from addin.workbook.audit.contents.sameness import is_same_formula
 from addin.workbook.audit.embedded import embedded_lines, lines_part
 from addin.workbook.audit.file import AuditError, read_audit
-from addin.workbook.audit.keys import is_signed
+from addin.workbook.audit.keys import fingerprint, is_signed
 from addin.workbook.audit.numbers import holds, place_of, rows_of, typed_form
 from addin.workbook.audit.results import Standing
 from addin.workbook.audit.sources import sources_rows, sources_sheet
@@ -77,6 +77,12 @@ def verify_book(
         block = chain.blocks[-1]
         trust = trust_of(block.public_key, str(block.begin.get("at")), key)
         verified = Verified(block, trust, problems=[*chain.problems], unfinished=chain.unfinished)
+        if trust.is_accepted:
+            verified.problems += [
+                f"some of them are signed with {fingerprint(other)}, {trust_of(other, at)}"
+                for other, at in chain.keys.items()
+                if other != block.public_key and not trust_of(other, at, key).is_accepted
+            ]
         verified.notes += [*chain.notes, *_standing_notes(block)]
         _compare(Book(package), verified, namespace)
         return verified

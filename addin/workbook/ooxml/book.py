@@ -179,12 +179,6 @@ class Book:
                     met.add(folded)
                     left.append(reference.name)
 
-    def live_only(self) -> list[tuple[str, Area]]:
-        """The areas that mean something only as long as the book has its formulas, each with its sheet."""
-        names = [(name, sheet) for name, sheet in self._names if name.startswith(LIVE_ONLY.casefold())]
-        areas = [self.area_of(Named(name), sheet or self.sheet_names[0]) for name, sheet in names]
-        return [(area.sheet or "", area) for area in areas]
-
     def definition(self, name: str, sheet: str) -> str | None:
         """The formula behind a defined name, seen from `sheet`; None where there is no such name."""
         return self._names.get((name.casefold(), sheet)) or self._names.get((name.casefold(), None))

@@ -139,6 +139,12 @@ class Sheet:
                 element.text = texts[spot]
                 self._change()
 
+    def leads_shared(self, spot: Spot) -> bool:
+        """Whether the formula in a cell is the one that others share."""
+        cell = self._cell(spot)
+        element = cell.find(_F) if cell is not None else None
+        return element is not None and element.get("t") == "shared" and bool(element.text)
+
     def rules(self) -> list[str]:
         """The formulas of conditional formats and validations."""
         return [element.text or "" for element in rules_in(self._root)]
@@ -190,8 +196,9 @@ class Sheet:
         """Give a cell another style."""
         self.is_changed = True
         cell = self._cell(spot)
-        if cell is not None:
-            cell.set("s", str(style))
+        if cell is None:
+            cell = self._new_cell(spot, None)
+        cell.set("s", str(style))
 
     def write(self, spot: Spot, value: Scalar, *, like: Spot | None = None) -> None:
         """Write a value into a cell, which keeps its formula and style; a new cell gets the style of cell `like`."""
@@ -226,6 +233,25 @@ class Sheet:
             for formula in cell.findall(_F):
                 cell.remove(formula)
             cell.attrib.pop("cm", "")
+            cell.attrib.pop("vm", "")
+
+    def put_formula(self, spot: Spot, text: str, *, spills: str = "") -> None:
+        """Replace what a cell holds by a formula as files have it, without a value; with the mark `spills` it may."""
+        self._change()
+        cell = self._cell(spot)
+        if cell is None:
+            cell = self._new_cell(spot, None)
+        for child in [child for child in cell if child.tag in (_F, *_CONTENTS)]:
+            cell.remove(child)
+        for name in ("t", "cm", "vm"):
+            cell.attrib.pop(name, "")
+        element = etree.Element(_F)
+        element.text = text
+        cell.insert(0, element)
+        if spills:
+            cell.set("cm", spills)
+            element.set("t", "array")
+            element.set("ref", address(spot))
 
     def resize(self, spot: Spot, area: Area) -> None:
         """Set the area that the array formula in a cell fills."""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Hashable
 from copy import deepcopy
 from enum import Enum
+from typing import Self
 
 from lxml import etree
 
@@ -27,6 +29,9 @@ _DATES_OF_PROGRAMS = frozenset((*range(14, 23), *range(27, 37), *range(45, 48), 
 """The numbers of the formats for days and times that every spreadsheet program has."""
 _NOT_IN_DATES = re.compile(r'"[^"]*"|\\.|\[(?![hms]+\])[^\]]*\]|_.|\*.|General|E[+-]', re.IGNORECASE)
 _OF_DATES = re.compile("[dmyhs]", re.IGNORECASE)
+_OF_DAYS, _OF_TIMES = re.compile("[dy]", re.IGNORECASE), re.compile("[hs]", re.IGNORECASE)
+_TIMES_OF_PROGRAMS = frozenset((18, 19, 20, 21, *range(45, 48)))
+"""Of these formats, those of times alone."""
 
 FORMATS_OF_PROGRAMS = {
     0: "General",
@@ -86,7 +91,7 @@ class Styles:
         check_styles(self._root, part)
         self._cells = self._root.find(f"{{{MAIN}}}cellXfs")
         self._dated: dict[tuple[int, str], int] = {}
-        self._looks: dict[Look | tuple[str, int], int] = {}
+        self._looks: dict[Look | tuple[Hashable, int], int] = {}
         self._mark: int | None = None
 
     @property
@@ -103,19 +108,26 @@ class Styles:
             return style
         code = TIME_FORMAT if with_time else DATE_FORMAT
         if (style, code) not in self._dated:
-            self._dated[style, code] = self._added_style(style, numFmtId=self._format(code))
+            self._dated[style, code] = self._added_style(style, numFmtId=self.format(code))
         return self._dated[style, code]
 
-    def is_date(self, style: int) -> bool:
-        """Whether cells of this style show their number as a day or a time."""
+    def is_day(self, style: int) -> bool:
+        """Whether cells of this style show a day, and not only a time or how long something took."""
+        number, code = self._format_of(style)
+        if code is None:
+            return number in _DATES_OF_PROGRAMS - _TIMES_OF_PROGRAMS
+        plain = _NOT_IN_DATES.sub("", code)
+        return _OF_DAYS.search(plain) is not None or (
+            _OF_DATES.search(plain) is not None and _OF_TIMES.search(plain) is None
+        )
+
+    def _format_of(self, style: int) -> tuple[int, str | None]:
+        """The number of a style's format, and the code that the book has for it."""
         if self._cells is None or not 0 <= style < len(self._cells):
-            return False
+            return _GENERAL, None
         number = whole_number(self._cells[style].get("numFmtId"), self.part, "number format")
         own = self._root.iterfind(f"{{{MAIN}}}numFmts/{{{MAIN}}}numFmt")
-        code = next((each.get("formatCode", "") for each in own if each.get("numFmtId") == str(number)), None)
-        if code is None:
-            return number in _DATES_OF_PROGRAMS
-        return _OF_DATES.search(_NOT_IN_DATES.sub("", code)) is not None
+        return number, next((each.get("formatCode", "") for each in own if each.get("numFmtId") == str(number)), None)
 
     def format_code(self, style: int) -> str:
         """The number format of cells of this style, as it is typed."""
@@ -138,7 +150,7 @@ class Styles:
             return style
         if ("marked", style) not in self._looks:
             if self._mark is None:
-                self._mark = self._added("fills", _fill(MARK))
+                self._mark = self.added("fills", _fill(MARK))
             if self._mark is None:
                 return style
             self._looks["marked", style] = self._added_style(style, fillId=self._mark)
@@ -150,12 +162,30 @@ class Styles:
             return 0
         if look not in self._looks:
             size, bold, shade, side = look.value
-            font = None if not bold else self._added("fonts", _font(size))
-            fill = None if shade is None else self._added("fills", _fill(shade))
+            font = None if not bold else self.added("fonts", _font(size))
+            fill = None if shade is None else self.added("fills", _fill(shade))
             self._looks[look] = number = self._added_style(0, fontId=font, fillId=fill)
             if side is not None:
                 _align(self._cells[number], side)
         return self._looks[look]
+
+    def variant(self, style: int, key: Hashable, change: Callable[[etree._Element, Self], None]) -> int:
+        """The number of the style that is like `style` but for what `change` does to its element; made once a `key`."""
+        if self._cells is None or not 0 <= style < len(self._cells):
+            return style
+        if (key, style) not in self._looks:
+            copy = deepcopy(self._cells[style])
+            change(copy, self)
+            self._cells.append(copy)
+            self._cells.set("count", str(len(self._cells)))
+            self._looks[key, style] = len(self._cells) - 1
+        return self._looks[key, style]
+
+    def part_of(self, group: str, number: str | None) -> etree._Element | None:
+        """The font or fill that a style names by its number."""
+        elements = self._root.find(f"{{{MAIN}}}{group}")
+        at = whole_number(number, self.part, group)
+        return elements[at] if elements is not None and at < len(elements) else None
 
     def plain(self, style: int) -> int:
         """The number of a style without any look, with the number format of `style`."""
@@ -180,7 +210,7 @@ class Styles:
         cells.set("count", str(len(cells)))
         return len(cells) - 1
 
-    def _added(self, group: str, element: etree._Element) -> int | None:
+    def added(self, group: str, element: etree._Element) -> int | None:
         """The number of a new font or fill; None where the book lists none."""
         elements = self._root.find(f"{{{MAIN}}}{group}")
         if elements is None:
@@ -189,7 +219,7 @@ class Styles:
         elements.set("count", str(len(elements)))
         return len(elements) - 1
 
-    def _format(self, code: str) -> int:
+    def format(self, code: str) -> int:
         """The number of the format with this code, which is added where the book has none."""
         formats = self._root.find(f"{{{MAIN}}}numFmts")
         if formats is None:

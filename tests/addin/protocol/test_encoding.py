@@ -3,12 +3,14 @@
 from dataclasses import replace
 from datetime import UTC, date, datetime
 
+import msgspec
 import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from addin.protocol.encoding import encode, finish
+from addin.protocol.messages import Answer
 from dataservice.errors import NotFoundError
 from udfs.cells import MAX_TEXT, table
 from udfs.engine.session import Outcome, Stale
@@ -16,7 +18,9 @@ from udfs.errors import CellError, ErrorCode, error_cell
 
 
 def answer(result, *, stale=None, fresh_s=12.34):
-    return orjson.loads(finish(encode(Outcome(result, fresh_s, stale), "SIGNAL"), fresh_s))
+    text = finish(encode(Outcome(result, fresh_s, stale), "SIGNAL"), fresh_s)
+    msgspec.json.decode(text, type=Answer)  # it follows the protocol
+    return orjson.loads(text)
 
 
 @given(st.one_of(st.floats(), st.text(), st.sampled_from(["x" * MAX_TEXT, "x" * (MAX_TEXT + 1), "\ud800"])))

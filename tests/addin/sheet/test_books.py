@@ -20,7 +20,9 @@ from addin.workbook.template.data import DATA_SHEET
 from dataservice.client import AsyncClient
 from tests.addin.calc.plain_office import shown_without_us
 from tests.addin.sheet.pages import opened_sheet, sheet_server
+from tests.addin.sheet.readers import Place, by_libreoffice, by_openpyxl, by_pandas, by_sheetjs
 from tests.addin.workbook.books import WHOLE_SHEET, make_book, values
+from tests.attack.pages.sheet_books import other_parts_changed
 from udfs import Session
 from udfs.errors import CellError
 
@@ -55,14 +57,45 @@ def test_a_copy_has_the_formulas_as_excel_stores_them_and_all_values(chromium, s
     assert stored["F1"] == ("SUM(B1:B2)*2", Area(1, 6, 1, 6))
     assert values(copy, "Sheet1", "B1", "B2", "D1", "D2", "F1", "H2", "I3") == shown
     assert isinstance(values(copy, "Sheet1", "G1")[0], CellError)
+
+
+def test_formulas_that_are_entered_are_stored_as_excel_stores_them(chromium, service, tmp_path):
+    book, copy = make_book(tmp_path / "book.xlsx", {"A1": "us-cpi", "A2": "sp-500", "E1": 3}), tmp_path / "copy.xlsx"
+    entered = {
+        "B1": "=DS.SIGNAL(A1:A2)",
+        "C1": "=DS.SIGNAL(A1)",
+        "D1": "=SUM(LEN(A1:A2))",
+        "F1": "=SUM(E1:E9)",
+        "G1": "=IFNA(1/0,2)",
+        "H1": "=1+",
+        "I1": "'=1+1",
+        "J1": "2026-06-30",
+        "K1": "TRUE",
+    }
+    with sheet_server(service, tmp_path, book) as url, opened_sheet(chromium, url) as page:
+        page.put(entered)
+        page.download(copy)
+        shown = page.values("B1", "B2", "C1", "D1", "F1", "J1", "K1")
+    stored = formulas(copy, "Sheet1")
+    assert stored["B1"] == ("_xldudf_DS_SIGNAL(A1:A2)", Area(1, 2, 2, 2))
+    assert {cell: text for cell, (text, _) in stored.items() if cell != "B1"} == {
+        "C1": "_xldudf_DS_SIGNAL(A1)",
+        "D1": "SUM(LEN(A1:A2))",
+        "F1": "SUM(E1:E9)",
+        "G1": "_xlfn.IFNA(1/0,2)",
+    }
+    assert values(copy, "Sheet1", "B1", "B2", "C1", "D1", "F1", "J1", "K1") == shown
+    assert values(copy, "Sheet1", "H1", "I1") == ["=1+", "=1+1"], "what is no formula is text"
     with zipfile.ZipFile(copy) as package:
-        sheet = package.read("xl/worksheets/sheet0.xml").decode()
+        sheet = package.read("xl/worksheets/sheet1.xml").decode()
         assert "xl/metadata.xml" in package.namelist()
-    for cell in ("F1", "G1"):
-        assert "cm=" not in re.search(rf'<c r="{cell}"[^>]*>', sheet)[0], "a formula with one value is no array"
+    marked = [cell for cell in entered if "cm=" in re.search(rf'<c r="{cell}"[^>]*>', sheet)[0]]
+    assert marked == ["B1", "D1"], "the others have one value, and are no arrays"
 
 
-def test_defined_names_become_the_cells_and_computations_that_they_stand_for(chromium, service, tmp_path):
+def test_defined_names_become_the_cells_and_computations_that_they_stand_for_and_stay_in_the_file(
+    chromium, service, tmp_path
+):
     cells = {
         "A1": "us-cpi",
         "B1": "=_xldudf_DS_SIGNAL(slug)",
@@ -79,8 +112,8 @@ def test_defined_names_become_the_cells_and_computations_that_they_stand_for(chr
         page.download(tmp_path / "copy.xlsx")
     assert (twice, both, text) == (rate * 2, rate * 3, "slug us-cpi")
     stored = {cell: each[0] for cell, each in formulas(tmp_path / "copy.xlsx", "Sheet1").items()}
-    assert (stored["B1"], stored["B3"]) == ("_xldudf_DS_SIGNAL(Sheet1!$A$1)", "SUM(Sheet1!$B$1:$B$2)")
-    assert stored["B2"] == "_xldudf_DS_SIGNAL(Sheet1!$A$1)*2"
+    assert (stored["B1"], stored["B2"], stored["B3"]) == ("_xldudf_DS_SIGNAL(slug)", "Rate*2", "SUM(Both)")
+    assert values(tmp_path / "copy.xlsx", "Sheet1", "B2", "B3", "C1") == [twice, both, text]
 
 
 def test_a_book_that_counts_days_from_1904_shows_and_keeps_its_days(chromium, service, tmp_path):
@@ -93,15 +126,19 @@ def test_a_book_that_counts_days_from_1904_shows_and_keeps_its_days(chromium, se
         '=_xldudf_DS_SIGNAL("us-cpi","value","2026-06-30")',
     )
     sheet["A1"].number_format, sheet["A2"].number_format = "yyyy-mm-dd", '0.0 "days"'
+    sheet["A3"], sheet["A3"].number_format = 0.25, "[h]:mm"
+    sheet["A4"], sheet["A4"].number_format = date(2026, 1, 1), "yyyy-mm-dd"
     book.save(tmp_path / "book.xlsx")
     with sheet_server(service, tmp_path, tmp_path / "book.xlsx") as url, opened_sheet(chromium, url) as page:
         assert page.cell("A1")["shown"] == "2026-06-30"
+        assert page.cell("A3")["value"] == 0.25, "how long something took is no day"
+        page.put({"A4": "2026-06-30"})
         assert page.cell("B1")["value"] == page.cell("B2")["value"] > 0
         page.download(tmp_path / "copy.xlsx")
     with Package(tmp_path / "copy.xlsx") as package:
-        assert not Book(package).counts_from_1904
-    days = (date(2026, 6, 30) - date(1899, 12, 30)).days
-    assert values(tmp_path / "copy.xlsx", "Sheet1", "A1", "A2") == [days, 100]
+        assert Book(package).counts_from_1904
+    days = (date(2026, 6, 30) - date(1904, 1, 1)).days
+    assert values(tmp_path / "copy.xlsx", "Sheet1", "A1", "A2", "A3", "A4") == [days, 100, 0.25, days]
 
 
 async def test_a_copy_of_the_template_is_refreshed_and_opened_by_libreoffice_with_the_same_values(
@@ -124,6 +161,44 @@ async def test_a_copy_of_the_template_is_refreshed_and_opened_by_libreoffice_wit
     refresh_with_libreoffice(copy, by_office, Settings(url=service.url, cache_dir=tmp_path / "office"))
     assert different(copy, by_us) == []
     assert different(copy, by_office) == []
+
+
+def test_a_copy_of_the_template_is_the_template_with_the_changed_cells_and_every_program_reads_it(
+    chromium, service, project, tmp_path
+):
+    template, copy = project / "workbook_template.xlsx", tmp_path / "copy.xlsx"
+    with sheet_server(service, tmp_path, template) as url, opened_sheet(chromium, url) as page:
+        page.put({"B6": "us-cpi"}, sheet="Dashboard")
+        assert page.cell("C6", sheet="Dashboard")["value"] == "US consumer price index (made up)"
+        assert page.download(copy) == template.name
+    assert other_parts_changed(template, copy) == []
+    place = Place(copy, "Dashboard", "C6")
+    for read in (by_openpyxl, by_pandas, by_sheetjs, by_libreoffice):
+        if (found := read([place])) is not None:
+            assert found[place] == "US consumer price index (made up)", read.__name__
+
+
+def test_what_other_parts_of_the_file_rely_on_cannot_be_moved_and_what_only_the_page_shows_is_told(
+    chromium, service, project, tmp_path
+):
+    template = project / "workbook_template.xlsx"
+    with sheet_server(service, tmp_path, template) as url, opened_sheet(chromium, url) as page:
+        for command, more in {
+            "REMOVE_COLUMNS_ROWS": {"dimension": "ROW", "elements": [2]},
+            "ADD_COLUMNS_ROWS": {"dimension": "COL", "base": 1, "quantity": 1, "position": "before"},
+            "RENAME_SHEET": {"newName": "Other", "oldName": "Dashboard"},
+            "DELETE_SHEET": {},
+        }.items():
+            sent = {"sheetId": "Dashboard", "sheetName": "Dashboard", **more}
+            done = page.tab.evaluate(
+                "([type, sent]) => sheet.book.model.dispatch(type, sent).isSuccessful", [command, sent]
+            )
+            assert not done, command
+            page.sees("Do that in Excel or LibreOffice Calc")
+        wider = {"sheetId": "Dashboard", "dimension": "COL", "elements": [1], "size": 300}
+        assert page.tab.evaluate("(sent) => sheet.book.model.dispatch('RESIZE_COLUMNS_ROWS', sent).isSuccessful", wider)
+        page.download(tmp_path / "copy.xlsx")
+        page.sees("The copy will not have what only this page shows: 1 × width or height.")
 
 
 def different(one, other) -> list:

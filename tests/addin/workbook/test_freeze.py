@@ -3,12 +3,16 @@
 import zipfile
 from pathlib import Path
 
+import openpyxl
 import pytest
+from openpyxl.workbook.defined_name import DefinedName
 from xlsxwriter import Workbook
 
 from addin.workbook.freeze import freeze_book
+from addin.workbook.ooxml.book import Book
 from addin.workbook.ooxml.errors import WorkbookError
 from addin.workbook.ooxml.package import Package
+from addin.workbook.ooxml.target import Target
 from addin.workbook.refresh.refresh import refresh_book
 from dataservice.client import AsyncClient
 from tests.addin.workbook.books import make_book, values
@@ -87,3 +91,21 @@ def test_excel_is_left_no_list_of_formulas_that_are_gone(tmp_path: Path):
         assert not any(b"calcChain" in frozen.read(name) for name in frozen.namelist())
     with Package(tmp_path / "out.xlsx") as package:
         assert not any("calcChain" in kind for _, kind, _ in package.related(package.workbook))
+
+
+def test_a_name_of_a_received_book_empties_nothing_that_the_template_never_made(tmp_path: Path):
+    cells = {
+        "A1": '=_xldudf_DS_SIGNAL("us-cpi")',
+        **{f"{column}{row}": row * 1.5 for column in "ABC" for row in (3, 4, 5)},
+    }
+    book = make_book(tmp_path / "book.xlsx", cells)
+    opened = openpyxl.load_workbook(book)
+    for name in ("DS_Live_Only_9", "DS_Live_Only_Status", "DS_Live_Only"):
+        opened["Sheet1"].defined_names[name] = DefinedName(name, attr_text="Sheet1!$A$3:$C$5")
+    opened.save(book)
+    with Package(book) as package:
+        shown = Book(package)
+        shown.sheet("Sheet1").write((1, 1), 7.0)
+        package.write(Target(book), shown.changed_parts())
+    freeze_book(book, tmp_path / "frozen.xlsx", allow_stale=True)
+    assert values(tmp_path / "frozen.xlsx", "Sheet1", "A3", "B4", "C5") == [4.5, 6.0, 7.5]

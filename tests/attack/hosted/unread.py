@@ -46,7 +46,7 @@ MIB = 2**20
 CALLS = b'{"calls":[' + b",".join([b'["A"]'] * 99_000) + b"]}"
 DISTINCT = b'{"calls":[' + b",".join(b'["A%d"]' % number for number in range(60_000)) + b"]}"
 BOOK = json.dumps({"name": "book.xlsx", "content": "A" * (20 * MIB)}).encode()
-EXPORTED = json.dumps({"files": [{"path": "xl/a.xml", "content": "A" * (20 * MIB)}]}).encode()
+EXPORTED = json.dumps({"name": "book.xlsx", "content": "A" * (20 * MIB)}).encode()
 POSTS = {
     "call": ("/functions/call", CALLS),
     "distinct": ("/functions/call", DISTINCT),

@@ -32,7 +32,7 @@ from udfs.timeseries.frequency import Times
 from udfs.timeseries.options import TableOptions
 from udfs.timeseries.resample import known_only
 from udfs.timeseries.rhythm import rhythm_of
-from udfs.timeseries.table import Labelled, window_for, windows_to_share
+from udfs.timeseries.table import Labelled, joined_windows, window_for, windows_to_share
 
 EXACT = 1e-9
 
@@ -42,7 +42,7 @@ Shown = tuple[Times, list[NDArray[np.float64]]]
 CHAINS = (
     *("pct", "pct(3)", "diff", "diff(2)", "lag", "lag(5)", "yoy", "mom", "yoydiff", "ann", "log", "log|diff"),
     *("ma(4)", "sum(3)", "median(5)", "std(6)", "rank(6)", "zscore(5)", "ewm(3)", "yoy|ma(3)", "lag(12M)", "ma(12M)"),
-    *("pct(3M)", "ann(3)", "pct|std(8)", "diff|pct"),
+    *("pct(3M)", "ann(3)", "pct|std(8)", "diff|pct", "index(100)", "cum", "drawdown", "pct|cum", "index(50)|ma(3)"),
 )
 FREQS = ("raw", "raw", "D", "B", "W", "W-FRI", "W-TUE", "M", "M", "Q", "Q-JAN", "Y", "Y-MAR")
 FILLS = ("none", "none", "prev", "next", "linear", "zero")
@@ -121,7 +121,10 @@ def computed(asked: Asked, *, fetched: bool) -> Shown:
     shown = TableOptions(**options)
     start = Max() if asked.start is None else Last(asked.start) if isinstance(asked.start, int) else asked.start
     steps = shown.transform[0] if shown.transform else ()
-    window = window_for(start, asked.end, asked.today, shown, steps)
+    asked_for = [(str(place), steps) for place, _ in enumerate(asked.worlds)]
+    window = joined_windows(
+        [window_for(start, asked.end, asked.today, shown, steps)] * len(asked_for), asked_for, shown
+    )[0]
     ending = Ending.of(asked.end, asked.today)
     wholes = [Known(each.observations) for each in asked.worlds]
 
@@ -173,6 +176,8 @@ def case(dice: random.Random) -> Asked:
     begin = worlds[0].days[dice.randrange(len(worlds[0].days) // 2)]
     start: date | int | None = dice.choice((None, begin, begin, dice.randint(2, 12) if many == 1 else None))
     chain = dice.choice(CHAINS) if dice.random() < 0.8 else ""
+    if many == 2 and dice.random() < 0.15:
+        chain = dice.choice(("corr(6)", "pct|corr(8)", "yoy|corr(5)"))
     return Asked(
         worlds,
         today,
@@ -186,6 +191,8 @@ def case(dice: random.Random) -> Asked:
         dice.choice(("filled", "filled", "own")),
         tuple(chain.split("|")) if chain else (),
         dice.choice((None, None, 7)),
+        dice.choice(("periods", "periods", "periods", "rows")),
+        "end" if fill == "prev" and dice.random() < 0.3 else "last",
     )
 
 

@@ -70,6 +70,8 @@ class Asked:
     calc: str = "filled"
     transform: tuple[str, ...] = ()
     limit: int | None = None
+    count: str = "periods"
+    fillto: str = "last"
 
     @property
     def latest(self) -> date:
@@ -86,6 +88,7 @@ class Asked:
         """The options as a formula gives them."""
         given = {"freq": self.freq, "agg": self.agg, "align": self.align, "fill": self.fill, "calc": self.calc}
         given |= {"partial": self.partial, "transform": "|".join(self.transform), "limit": self.limit or ""}
+        given |= {"count": self.count, "fillto": self.fillto}
         return "; ".join(f"{name}={value}" for name, value in given.items() if value)
 
 
@@ -109,20 +112,22 @@ def table(asked: Asked) -> tuple[Array, list[Array]]:
     """The table that must be shown: the dates of its rows, and the values of each series."""
     rows = [_rows(asked, each) for each in asked.worlds]
     shown = [_shown(asked, each) for each in rows]
-    times = window = _times(asked, shown)
+    times = window = _to_end(asked, _times(asked, shown), rows)
     if asked.limit:
         times = times[-asked.limit :]
     sees_filled = asked.calc == "filled" and (asked.fill != "none" or asked.align == "intersect")
+    grid = np.union1d(_times(asked, rows), window)  # 17
+    seen = [_on_grid(asked, each, grid) if sees_filled else each for each in rows]
+    begins = [window[:1] if sees_filled else each.times[:1] for each in shown]
+    base = _base_day(seen, begins, times)
+    made_of = [_made(asked, own, begin, base) for own, begin in zip(seen, begins, strict=True)]
+    if asked.transform and asked.transform[-1].startswith("corr"):
+        made_of = [_correlated(each, made_of[0], int(asked.transform[-1][5:-1])) for each in made_of]
     columns = []
-    for whole, part in zip(rows, shown, strict=True):
+    for part, made in zip(shown, made_of, strict=True):
         if asked.transform and sees_filled:
-            grid = np.union1d(_times(asked, rows), times)  # 17
-            kind, numbers = _grid_kind(asked, whole, grid), whole.numbers
-            numbers = numbers if numbers is not None and len(grid) == len(numbers) else None
-            seen = Rows(grid, _filled(whole, grid, asked.fill), kind, numbers)
-            columns.append(_filled(Rows(grid, _transformed(asked, seen), kind), times, "none"))
+            columns.append(_filled(made, times, "none"))
             continue
-        made = Rows(whole.times, _transformed(asked, whole), whole.kind) if asked.transform else whole
         if asked.fill not in ("prev", "linear"):  # 25
             made = made.cut(np.isin(made.times, part.times))
         elif asked.transform:  # 25
@@ -150,6 +155,57 @@ def _rows(asked: Asked, world: World) -> Rows:
         return found
     first, last = _parts(asked, world.kind, rows.times, periods)
     return found.cut(slice(int(first), max(int(first), len(aggregated) - last)))
+
+
+def _made(asked: Asked, rows: Rows, begin: Array, base: np.datetime64 | None) -> Rows:
+    return Rows(rows.times, _transformed(asked, rows, begin, base), rows.kind) if asked.transform else rows
+
+
+def _correlated(one: Rows, other: Rows, count: int) -> Rows:
+    """The correlation over the last rows on which both have a value: 16."""
+    both = [each.cut(~np.isnan(each.values)) for each in (one, other)]
+    times, *places = np.intersect1d(both[0].times, both[1].times, return_indices=True)
+    first, second = (pd.Series(each.values[place]) for each, place in zip(both, places, strict=True))
+    found = [
+        np.corrcoef(first[end - count : end], second[end - count : end])[0, 1]
+        if end >= count and first[end - count : end].nunique() > 1 and second[end - count : end].nunique() > 1
+        else np.nan
+        for end in range(1, len(times) + 1)
+    ]
+    return Rows(times, np.array(found, float), one.kind)
+
+
+def _on_grid(asked: Asked, whole: Rows, grid: Array) -> Rows:
+    kind, numbers = _grid_kind(asked, whole, grid), whole.numbers
+    numbers = numbers if numbers is not None and len(grid) == len(numbers) else None
+    return Rows(grid, _filled(whole, grid, asked.fill), kind, numbers)
+
+
+def _base_day(seen: Sequence[Rows], begins: Sequence[Array], times: Array) -> np.datetime64 | None:
+    """The end of the first day shown by which all series have a value: the base of an index, 14."""
+    days = []
+    for rows, begin in zip(seen, begins, strict=True):
+        is_shown = ~np.isnan(rows.values)
+        for first in (begin, times[:1]):
+            is_shown &= rows.times >= first[0] if len(first) else False
+        days += [rows.times[is_shown][0].astype("datetime64[D]")] if is_shown.any() else []
+    return max(days) + ONE_DAY if days else None
+
+
+def _to_end(asked: Asked, times: Array, rows: Sequence[Rows]) -> Array:
+    """The rows up to the end asked for: 26."""
+    known = [each.times[~np.isnan(each.values)] for each in rows]
+    known = [each for each in known if len(each)]
+    if asked.fillto == "last" or not known:
+        return times
+    end = np.datetime64(asked.latest, "us")
+    if asked.freq == "raw":
+        return times if len(times) and times[-1] >= end else np.append(times, end)
+    first = times[0] if len(times) else end
+    if isinstance(asked.start, date):
+        first = min(first, max(np.datetime64(asked.start, "us"), min(each[0] for each in known)))
+    ends = _periods(asked, np.array([first, max(end, times[-1]) if len(times) else end]))
+    return _labels(pd.period_range(ends[0], ends[-1]))
 
 
 AGGREGATES: dict[str, Callable[[list[float]], float]] = {
@@ -265,13 +321,20 @@ class Periods:
     values: Array
     times: Array
     places: Array
+    base: np.datetime64 | None
 
     def with_values(self, values: Array) -> Periods:
         """Others for the same periods."""
-        return Periods(self.kind, values, self.times, self.places)
+        return Periods(self.kind, values, self.times, self.places, self.base)
+
+    def from_time(self, begin: Array) -> Periods:
+        """The periods from a time on, blank before: 15."""
+        first = np.searchsorted(self.times, begin[0]) if len(begin) else len(self.times)
+        place = self.places[first] if first < len(self.places) else len(self.values)
+        return self.with_values(np.where(np.arange(len(self.values)) >= place, self.values, np.nan))
 
 
-def _transformed(asked: Asked, rows: Rows) -> Array:
+def _transformed(asked: Asked, rows: Rows, begin: Array, base: np.datetime64 | None) -> Array:
     """The chain applied to one value for each period, for each row: 5, 6, 7."""
     if not len(rows.times):
         return rows.values
@@ -280,14 +343,20 @@ def _transformed(asked: Asked, rows: Rows) -> Array:
         kind = "daily"
     if asked.unit == "B":
         kind = "business daily"
+    if asked.count == "rows":  # 7
+        kind = "irregular"
     numbers = _numbers(asked, kind, rows)
     is_last = np.append(numbers[1:] != numbers[:-1], True)
     places = numbers[is_last] - numbers[0]
     dense = np.full(places[-1] + 1, np.nan)
     dense[places] = rows.values[is_last]
-    periods = Periods(kind, dense, rows.times[is_last], places)
+    periods = Periods(kind, dense, rows.times[is_last], places, base)
     with np.errstate(all="ignore"):
         for step in asked.transform:
+            if step.startswith("corr"):
+                break
+            if step.partition("(")[0] in ANCHORED:
+                periods = periods.from_time(begin)
             found = STEPS[step.partition("(")[0]](periods, step)
             periods = periods.with_values(np.where(np.abs(found) < np.inf, found, np.nan))
     return np.where(is_last, periods.values[numbers - numbers[0]], np.nan)
@@ -431,6 +500,27 @@ def _ewm(periods: Periods, step: str) -> Array:
     return np.where(np.isnan(periods.values), np.nan, means)
 
 
+def _index(periods: Periods, step: str) -> Array:
+    """Scaled so that the last value up to the base day is x: 14."""
+    known = ~np.isnan(periods.values[periods.places])
+    upto = (
+        np.zeros(0) if periods.base is None else periods.values[periods.places][known & (periods.times < periods.base)]
+    )
+    base = upto[-1] if len(upto) and upto[-1] > 0 else np.nan
+    return periods.values / base * float(step[6:-1])
+
+
+def _drawdown(periods: Periods, _step: str) -> Array:
+    return periods.values / _positive(np.fmax.accumulate(periods.values)) - 1
+
+
+def _cum(periods: Periods, _step: str) -> Array:
+    is_known = ~np.isnan(periods.values)
+    return np.where(is_known, np.cumsum(np.where(is_known, periods.values, 0.0)), np.nan)
+
+
+ANCHORED = ("index", "cum", "drawdown")
+
 Step = Callable[[Periods, str], Array]
 
 STEPS: dict[str, Step] = {
@@ -449,4 +539,7 @@ STEPS: dict[str, Step] = {
     "zscore": _rolling(_score),
     "rank": _rolling(_rank),
     "ewm": _ewm,
+    "index": _index,
+    "cum": _cum,
+    "drawdown": _drawdown,
 }

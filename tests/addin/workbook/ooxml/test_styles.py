@@ -8,7 +8,7 @@ from addin.workbook.ooxml.package import Package
 
 
 @pytest.mark.parametrize(
-    ("code", "is_date"),
+    ("code", "is_day"),
     [
         ("General", False),
         ("0.00", False),
@@ -20,11 +20,14 @@ from addin.workbook.ooxml.package import Package
         ("yyyy-mm-dd", True),
         ("mm-dd-yy", True),
         ("[$-407]d. mmmm yyyy", True),
-        ("[h]:mm", True),
+        ("[h]:mm", False),
+        ("hh:mm:ss", False),
+        ("mmm", True),
+        ("d.m. hh:mm", True),
         ("[Magenta]0", False),
     ],
 )
-def test_a_format_of_days_or_times_is_told_from_other_formats(code, is_date, tmp_path):
+def test_a_format_of_days_is_told_from_those_of_times_and_numbers(code, is_day, tmp_path):
     book = openpyxl.Workbook()
     book.active["A1"] = 5
     book.active["A1"].number_format = code
@@ -32,4 +35,4 @@ def test_a_format_of_days_or_times_is_told_from_other_formats(code, is_date, tmp
     with Package(tmp_path / "book.xlsx") as package:
         made = Book(package)
         assert made.styles is not None
-        assert made.styles.is_date(made.sheet("Sheet").style((1, 1))) is is_date
+        assert made.styles.is_day(made.sheet("Sheet").style((1, 1))) is is_day

@@ -101,7 +101,7 @@ export class Account {
     const own = status.latest?.person?.key ?? null;
     if (own !== null) return { set: true, source: "person", id: own };
     if (backend.userKey) return { set: true, source: "page", id: backend.userKey.slice(-4) };
-    return status.latest?.key ?? { set: false, source: null, id: null };
+    return status.latest?.key ?? { set: false, source: "none", id: null };
   }
 
   /** @param {string} name */

@@ -1,0 +1,300 @@
+"""The backend's protocol, version 1: every message between hosts and the backend, as types.
+
+Routes encode these types. The pages' `protocol.d.ts`, the reader of Calc's component and the tables of
+`docs/protocol.md` are generated from them (`make reference`), so that no host can overlook a member. Times are in
+seconds; a date is a serial number as spreadsheets count it; a member that may be absent is `UNSET`.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, TypeAlias
+
+import msgspec
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+Scalar: TypeAlias = bool | int | float | str | None
+"""What one cell of an argument can hold; a blank cell is null."""
+
+Argument: TypeAlias = Scalar | list[list[Scalar]]
+"""An argument of a call: a value, or a range as rows."""
+
+Item: TypeAlias = Scalar | dict[str, Scalar]
+"""One place of a column whose kinds mix: a value, a `TimeCell` or an `ErrorCell`."""
+
+Code: TypeAlias = Literal["#N/A", "#VALUE!"]
+"""The two codes that can carry a text in Excel."""
+
+TimeKind: TypeAlias = Literal["date", "datetime"]
+"""What a number stands for that is a time."""
+
+RefreshMode: TypeAlias = Literal["stale", "force"]
+"""Ask again for what is stale, or for everything."""
+
+HelpShape: TypeAlias = Literal["value", "table", "either"]
+"""What a function gives."""
+
+HostType: TypeAlias = Literal["string", "number", "boolean", "any"]
+"""The type of an argument as Excel declares it."""
+
+
+class Stale(Struct, frozen=True):
+    """Why a value is the last known one."""
+
+    age_s: Annotated[float, Meta(description="how old the value is")]
+    reason: Annotated[str, Meta(description="why no newer one came, in one sentence")]
+
+
+class TimeCell(Struct, frozen=True, forbid_unknown_fields=True):
+    """A time in a column whose kinds mix."""
+
+    value: Annotated[float, Meta(description="the serial number")]
+    type: TimeKind
+
+
+class ErrorCell(Struct, frozen=True, forbid_unknown_fields=True):
+    """An error in a column whose kinds mix."""
+
+    error: Code
+    message: Annotated[str, Meta(description="why, and what to do")]
+    kind: Annotated[str | UnsetType, Meta(description="the kind of error, where it is known")] = UNSET
+    argument: Annotated[str | UnsetType, Meta(description="the argument at fault")] = UNSET
+
+
+class Column(Struct, frozen=True, forbid_unknown_fields=True):
+    """A column of a table."""
+
+    type: Literal["number", "date", "datetime", "any"]
+    values: Annotated[list[Item], Meta(description="numbers, and nulls; of the type `any` whatever a cell can hold")]
+
+
+class Answer(Struct, frozen=True, forbid_unknown_fields=True):
+    """The answer to one call: a value, an error, a table, or that it is still to come."""
+
+    fresh_s: Annotated[float, Meta(description="how long a host may show it without asking again")]
+    value: Annotated[Scalar | UnsetType, Meta(description="of a single cell")] = UNSET
+    type: Annotated[TimeKind | UnsetType, Meta(description="where the value is a time")] = UNSET
+    error: Annotated[Code | UnsetType, Meta(description="where there is no value")] = UNSET
+    message: Annotated[str | UnsetType, Meta(description="why, and what to do")] = UNSET
+    kind: Annotated[str | UnsetType, Meta(description="the kind of error (docs/errors.md), where it is known")] = UNSET
+    argument: Annotated[str | UnsetType, Meta(description="the argument at fault, or `option` and the name of one")] = (
+        UNSET
+    )
+    rows: Annotated[int | UnsetType, Meta(description="of a table, without its header")] = UNSET
+    header: Annotated[list[str] | UnsetType | None, Meta(description="of a table; null where it has none")] = UNSET
+    columns: list[Column] | UnsetType = UNSET
+    stale: Annotated[Stale | UnsetType, Meta(description="where the value is the last known one")] = UNSET
+    pending: Annotated[
+        Literal[True] | UnsetType, Meta(description="it is still to come: the call is to be posted again")
+    ] = UNSET
+
+
+class Quota(Struct, frozen=True):
+    """What is left of the month, as the service told it last."""
+
+    tier: str
+    cap: Annotated[int, Meta(description="requests of a month")]
+    remaining: int
+    used_here: Annotated[int, Meta(description="spent by this installation in this month")]
+
+
+class Progress(Struct, frozen=True):
+    """How far loading is, while something is pending."""
+
+    done: int
+    of: int
+    left_s: Annotated[float | None, Meta(description="about how long the rest takes; null where nobody can know")]
+    pace: Annotated[str | UnsetType, Meta(description="what limits it, in one sentence, where that is known")] = UNSET
+
+
+class Question(Struct, frozen=True):
+    """Whether so many requests may be sent: a cell that depends on it says so, or shows its last known value."""
+
+    id: Annotated[int, Meta(description="to be sent with the user's answer")]
+    requests: int
+    left: Annotated[int | None, Meta(description="what is left of the month, where it is known")]
+    text: Annotated[str, Meta(description="one sentence for the user")]
+
+
+class Batch(Struct, frozen=True):
+    """Many calls: each a list that begins with the function's id."""
+
+    calls: list[list[Argument]]
+
+
+class Reply(Struct, frozen=True):
+    """The answers to a batch, in its order."""
+
+    answers: list[Answer]
+    requests: Annotated[int, Meta(description="spent since the last reply, each told once")]
+    quota: Quota | None
+    generation: Annotated[int, Meta(description="when it grows, a host forgets all that it kept of answers")]
+    progress: Progress | UnsetType = UNSET
+    question: Question | UnsetType = UNSET
+
+
+class ConsentAnswer(Struct, frozen=True):
+    """The user's answer to a question."""
+
+    question: Annotated[int, Meta(description="its id")]
+    load: Annotated[bool, Meta(description="whether to send the requests")]
+
+
+class ConsentTaken(Struct, frozen=True):
+    """Whether an answer was taken."""
+
+    taken: Annotated[bool, Meta(description="false if the question is not open any more")]
+
+
+class Cost(Struct, frozen=True):
+    """What a batch would spend if it were sent now, or after a refresh."""
+
+    requests: Annotated[int, Meta(description="the highest number where there is one, else the lowest")]
+    at_least: int
+    at_most: Annotated[int | None, Meta(description="null where nobody can know")]
+    text: Annotated[str, Meta(description="such as `3 requests`, `2 to 4 requests` or `at least 2 requests`")]
+    calls: int
+    fresh_calls: Annotated[int, Meta(description="calls that spend nothing")]
+    quota: Quota | None
+    allowed: bool
+    reason: Annotated[str | None, Meta(description="why it is not allowed")]
+
+
+class RefreshRequest(Struct, frozen=True):
+    """A refresh of a key."""
+
+    mode: RefreshMode = "stale"
+
+
+class Refreshed(Struct, frozen=True):
+    """A refresh has begun: what is asked for from now on is new."""
+
+    generation: int
+    quota: Quota | None
+
+
+class KeyState(Struct, frozen=True):
+    """What may be shown of the backend's own key."""
+
+    set: bool
+    source: Annotated[str, Meta(description="where it comes from")]
+    id: Annotated[str | None, Meta(description="its last four characters")]
+
+
+class KeySaved(Struct, frozen=True):
+    """The key in use after one was stored or forgotten."""
+
+    key: KeyState
+    generation: int
+
+
+class KeyVerdict(Struct, frozen=True):
+    """What the service says of a key."""
+
+    ok: bool
+    tier: str | None
+    message: str
+    kind: Annotated[str | UnsetType, Meta(description="the kind of error, where it is refused")] = UNSET
+
+
+class Budget(Struct, frozen=True):
+    """What is kept from being spent."""
+
+    reserve: Annotated[int, Meta(description="requests that are never spent")]
+    monthly: Annotated[int | None, Meta(description="the most requests of a month, where there is a limit")]
+
+
+class ResourceReport(Struct, frozen=True):
+    """A resource that was asked for, and the state of the backend's answer."""
+
+    resource: str
+    state: str
+    age_s: float | None
+    source: str | None
+    last_error: str | None
+    last_error_kind: str | None
+
+
+class PersonReport(Struct, frozen=True):
+    """Who is signed in."""
+
+    name: str
+    role: Literal["user", "admin"]
+    key: Annotated[str | None, Meta(description="the last characters of their key")]
+
+
+class Status(Struct, frozen=True):
+    """The backend's state."""
+
+    version: str
+    service: Annotated[str, Meta(description="the Data Service's address")]
+    namespace: str
+    ttl_s: Annotated[float, Meta(description="how long an answer stays fresh")]
+    shared: Annotated[bool, Meta(description="each user's key comes with the requests, none is kept here")]
+    key: KeyState
+    quota: Quota | None
+    budget: Budget
+    question: Annotated[Question | None, Meta(description="null while nothing is asked")]
+    resources: list[ResourceReport]
+    generation: int
+    requests_total: int
+    started_at: Annotated[float, Meta(description="seconds since 1970")]
+    person: Annotated[PersonReport | UnsetType, Meta(description="only where sign-in is set up")] = UNSET
+
+
+class ChoiceHelp(Struct, frozen=True):
+    """One value that an argument accepts."""
+
+    value: str
+    help: str
+
+
+class OptionHelp(Struct, frozen=True):
+    """An option of a function, such as `freq=M`."""
+
+    name: str
+    default: Annotated[Scalar, Meta(description="what leaving it out means, where that is one value")]
+    help: str
+    example: str
+    type: HostType
+    lifted: Annotated[bool, Meta(description="whether a range gives a result for each of its cells")]
+    open_choices: Annotated[bool, Meta(description="whether other values than the choices are accepted")]
+    choices: list[ChoiceHelp]
+
+
+class ParameterHelp(OptionHelp, frozen=True):
+    """An argument of a function."""
+
+    required: bool
+    options: list[OptionHelp]
+
+
+class FunctionHelp(Struct, frozen=True):
+    """A function of the library, as the registry describes it."""
+
+    id: str
+    group: str
+    summary: str
+    details: str
+    shape: HelpShape
+    examples: list[str]
+    parameters: list[ParameterHelp]
+
+
+class Refusal(Struct, frozen=True):
+    """A request that was refused, with a status of 400 or more."""
+
+    error: Annotated[str, Meta(description="why, and what to do")]
+    kind: Annotated[
+        str | UnsetType, Meta(description="where a host does something about it: `restarting`, `sign_in`")
+    ] = UNSET
+
+
+def encode(message: Struct | list[FunctionHelp]) -> bytes:
+    """The JSON of a message."""
+    return msgspec.json.encode(message)
+
+
+def encode_around(reply: Reply) -> tuple[bytes, bytes]:
+    """The JSON of a reply before and after its answers, which are encoded already and may be many."""
+    before = b'{"answers":['
+    return before, encode(reply)[len(before) :]

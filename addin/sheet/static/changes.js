@@ -1,0 +1,204 @@
+/// <reference path="types.d.ts" />
+// What was changed in a book since it was opened, as the backend writes it into a copy of the file, and as a draft keeps it.
+
+/** What a style consists of, as the component names it. */
+const LOOK = ["bold", "italic", "strikethrough", "underline", "fontSize", "textColor", "fillColor", "align", "verticalAlign", "wrapping"];
+
+/** @typedef {{ content: unknown, style: any, format: string | undefined }} Before a cell as it was opened */
+
+export class Changes {
+  /**
+   * Remembers every cell as it is now.
+   * @param {any} model the component's
+   */
+  constructor(model) {
+    this.model = model;
+    /** @type {Map<string, { name: string, cells: Map<number, Before> }>} */
+    this.opened = new Map();
+    const { getters } = model;
+    for (const sheetId of getters.getSheetIds()) {
+      const cells = new Map();
+      for (const cell of getters.getCells(sheetId)) {
+        const { col, row } = getters.getCellPosition(cell.id);
+        cells.set(placeOf(col, row), before(cell));
+      }
+      this.opened.set(sheetId, { name: getters.getSheetName(sheetId), cells });
+    }
+  }
+
+  /** Whether a sheet was in the book that was opened. @param {string} sheetId */
+  isOpened(sheetId) {
+    return this.opened.has(sheetId);
+  }
+
+  /** Whether a sheet had nothing in it, so that whatever is moved in it moves nothing of the file. @param {string} sheetId */
+  wasEmpty(sheetId) {
+    return (this.opened.get(sheetId)?.cells.size ?? 0) === 0;
+  }
+
+  /**
+   * Every changed cell, by sheet.
+   * @returns {SheetEdits[]}
+   */
+  edits() {
+    const { getters } = this.model;
+    return getters.getSheetIds().flatMap((/** @type {string} */ sheetId) => {
+      const opened = this.opened.get(sheetId);
+      const cells = this.#cellsOf(sheetId, opened?.cells ?? new Map());
+      if (opened !== undefined && Object.keys(cells).length === 0) return [];
+      return [{ name: opened?.name ?? getters.getSheetName(sheetId), is_added: opened === undefined, cells, values: {} }];
+    });
+  }
+
+  /**
+   * @param {string} sheetId
+   * @param {Map<number, Before>} opened
+   */
+  #cellsOf(sheetId, opened) {
+    const { getters } = this.model;
+    /** @type {Record<string, CellEdit>} */
+    const cells = {};
+    const gone = new Map(opened);
+    for (const cell of getters.getCells(sheetId)) {
+      const { col, row } = getters.getCellPosition(cell.id);
+      const place = placeOf(col, row);
+      const known = opened.get(place);
+      gone.delete(place);
+      if (known !== undefined && isSame(known, before(cell))) continue;
+      const edit = editOf(getters, { sheetId, col, row }, cell, known);
+      if (edit !== null) cells[o_spreadsheet.helpers.toXC(col, row)] = edit;
+    }
+    for (const [place, known] of gone) {
+      const keeps = known.content === "";
+      const look = lookOf(known, { content: "", style: undefined, format: undefined });
+      if (!keeps || look !== null) cells[xcOf(place)] = { rows: [[null]], keeps_content: keeps, ...(look && { look }) };
+    }
+    return cells;
+  }
+
+  /**
+   * Make the edits of a draft again.
+   * @param {SheetEdits[]} sheets
+   */
+  apply(sheets) {
+    const { getters } = this.model;
+    for (const { name, is_added, cells } of sheets) {
+      if (is_added && getters.getSheetIdByName(name) === undefined) {
+        this.model.dispatch("CREATE_SHEET", { sheetId: name, name, position: getters.getSheetIds().length });
+      }
+      const sheetId = getters.getSheetIdByName(name);
+      if (sheetId === undefined) continue;
+      for (const [xc, edit] of Object.entries(cells)) this.#put(sheetId, xc, edit);
+    }
+  }
+
+  /** @param {string} sheetId @param {string} xc @param {CellEdit} edit */
+  #put(sheetId, xc, edit) {
+    const { col, row } = o_spreadsheet.helpers.toCartesian(xc);
+    growTo(this.model, sheetId, row + 1, col + 1);
+    const content = edit.keeps_content ? {} : { content: edit.formula == null ? (edit.content ?? "") : `=${edit.formula}` };
+    const { format, ...style } = edit.look ?? {};
+    const looks = edit.look === undefined ? {} : { style: { ...this.model.getters.getCell({ sheetId, col, row })?.style, ...style } };
+    this.model.dispatch("UPDATE_CELL", { sheetId, col, row, ...content, ...looks, ...(format === undefined ? {} : { format: format ?? "" }) });
+  }
+}
+
+/**
+ * The values that a formula shows, as many as it fills cells with.
+ * @param {any} getters
+ * @param {{ sheetId: string, col: number, row: number }} position
+ * @returns {SavedValue[][]}
+ */
+export function rowsShown(getters, position) {
+  const zone = getters.getSpreadZone(position) ?? { left: position.col, right: position.col, top: position.row, bottom: position.row };
+  const rows = [];
+  for (let row = zone.top; row <= zone.bottom; row += 1) {
+    const values = [];
+    for (let col = zone.left; col <= zone.right; col += 1) values.push(savedValue(getters.getEvaluatedCell({ ...position, col, row })));
+    rows.push(values);
+  }
+  return rows;
+}
+
+/**
+ * Make a sheet large enough; nothing is moved.
+ * @param {any} model
+ * @param {string} sheetId
+ * @param {number} rows
+ * @param {number} columns
+ */
+export function growTo(model, sheetId, rows, columns) {
+  const { getters } = model;
+  const grow = (/** @type {string} */ dimension, /** @type {number} */ now, /** @type {number} */ wanted) => {
+    if (wanted <= now) return;
+    const sheetName = getters.getSheetName(sheetId);
+    model.dispatch("ADD_COLUMNS_ROWS", { sheetId, sheetName, dimension, base: now - 1, quantity: wanted - now, position: "after" });
+  };
+  grow("ROW", getters.getNumberRows(sheetId), rows);
+  grow("COL", getters.getNumberCols(sheetId), columns);
+}
+
+/** @param {any} evaluated @returns {SavedValue} */
+function savedValue({ value, type }) {
+  if (type === "error") return { error: String(value) };
+  if (typeof value === "number" && !Number.isFinite(value)) return { error: "#NUM!" };
+  return type === "empty" ? null : value;
+}
+
+/**
+ * @param {any} getters
+ * @param {{ sheetId: string, col: number, row: number }} position
+ * @param {any} cell
+ * @param {Before | undefined} known
+ * @returns {CellEdit | null}
+ */
+function editOf(getters, position, cell, known) {
+  const now = before(cell);
+  const keeps = contentText(getters, known?.content ?? "") === contentText(getters, now.content);
+  const look = lookOf(known, now);
+  if (keeps && look === null) return null;
+  /** @type {CellEdit} */
+  const edit = { rows: [], keeps_content: keeps };
+  if (look !== null) edit.look = look;
+  if (keeps) return edit;
+  edit.rows = rowsShown(getters, position);
+  if (cell.isFormula) edit.formula = cell.compiledFormula.toFormulaString(getters).slice(1);
+  else edit.content = cell.content;
+  return edit;
+}
+
+/** What is new about the look of a cell; null if nothing is. @param {Before | undefined} known @param {Before} now */
+function lookOf(known, now) {
+  /** @type {Record<string, unknown>} */
+  const look = {};
+  for (const name of LOOK) {
+    if ((known?.style?.[name] ?? null) !== (now.style?.[name] ?? null)) look[name] = now.style?.[name] ?? null;
+  }
+  if ((known?.format || null) !== (now.format || null)) look.format = now.format || null;
+  return Object.keys(look).length > 0 ? look : null;
+}
+
+/** @param {any} cell @returns {Before} */
+function before(cell) {
+  return { content: cell.isFormula ? cell.compiledFormula : cell.content, style: cell.style, format: cell.format };
+}
+
+/** A cell whose look alone was changed holds its formula anew. @param {any} getters @param {any} content */
+function contentText(getters, content) {
+  return typeof content === "string" ? content : content.toFormulaString(getters);
+}
+
+/** @param {Before} known @param {Before} now */
+function isSame(known, now) {
+  return known.content === now.content && known.style === now.style && known.format === now.format;
+}
+
+/** @param {number} col @param {number} row */
+function placeOf(col, row) {
+  return row * 16_384 + col;
+}
+
+/** @param {number} place */
+function xcOf(place) {
+  return o_spreadsheet.helpers.toXC(place % 16_384, Math.floor(place / 16_384));
+}

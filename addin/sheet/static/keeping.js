@@ -1,0 +1,125 @@
+/// <reference path="types.d.ts" />
+// A copy is the file that was opened, with the cells that were changed. What moves cells that other parts of the file refer
+// to, as charts and names do, is refused with a sentence; what only the page shows is counted, and told before a download.
+
+/** Commands that move or rename what is in the file, and what to do instead. */
+const MOVES = new Map([
+  ["ADD_COLUMNS_ROWS", "Rows and columns can be added at the end only"],
+  ["REMOVE_COLUMNS_ROWS", "Rows and columns cannot be deleted"],
+  ["MOVE_COLUMNS_ROWS", "Rows and columns cannot be moved"],
+  ["RENAME_SHEET", "A sheet of the file cannot be renamed"],
+  ["DELETE_SHEET", "A sheet of the file cannot be deleted"],
+  ["MOVE_SHEET", "The sheets of the file cannot be moved"],
+]);
+const INSTEAD = "in a sheet that is in the file: formulas, charts and names there rely on it. Do that in Excel or LibreOffice Calc.";
+
+/** Commands whose effect is seen in the page only. */
+const SHOWN_ONLY = new Map([
+  ["CREATE_CHART", "chart"],
+  ["UPDATE_CHART", "changed chart"],
+  ["UPDATE_FIGURE", "moved or resized figure"],
+  ["DELETE_FIGURE", "deleted figure"],
+  ["CREATE_IMAGE", "picture"],
+  ["CREATE_TABLE", "table"],
+  ["UPDATE_TABLE", "changed table"],
+  ["REMOVE_TABLE", "removed table"],
+  ["ADD_PIVOT", "pivot table"],
+  ["ADD_CONDITIONAL_FORMAT", "conditional format"],
+  ["REMOVE_CONDITIONAL_FORMAT", "removed conditional format"],
+  ["ADD_DATA_VALIDATION_RULE", "data validation"],
+  ["REMOVE_DATA_VALIDATION_RULE", "removed data validation"],
+  ["ADD_MERGE", "merge of cells"],
+  ["REMOVE_MERGE", "split of merged cells"],
+  ["SET_BORDER", "border"],
+  ["SET_ZONE_BORDERS", "border"],
+  ["SET_BORDERS_ON_TARGET", "border"],
+  ["RESIZE_COLUMNS_ROWS", "width or height"],
+  ["HIDE_COLUMNS_ROWS", "hidden row or column"],
+  ["UNHIDE_COLUMNS_ROWS", "shown row or column"],
+  ["GROUP_HEADERS", "group"],
+  ["UNGROUP_HEADERS", "group"],
+  ["FREEZE_COLUMNS", "frozen pane"],
+  ["FREEZE_ROWS", "frozen pane"],
+  ["UNFREEZE_COLUMNS_ROWS", "frozen pane"],
+  ["COLOR_SHEET", "colour of a tab"],
+  ["HIDE_SHEET", "hidden sheet"],
+  ["SHOW_SHEET", "shown sheet"],
+  ["CREATE_NAMED_RANGE", "name"],
+]);
+
+/** The book whose commands are judged: none while one is read. @type {import("./book.js").Book | null} */
+let judged = null;
+/** @type {(sentence: string) => void} */
+let refuse = () => {};
+
+/** @param {import("./book.js").Book | null} book */
+export function judge(book) {
+  judged = book;
+}
+
+/**
+ * Let the component ask before every command.
+ * @param {(sentence: string) => void} refused called with why something is not done
+ */
+export function keepFiles(refused) {
+  refuse = refused;
+  o_spreadsheet.registries.corePluginRegistry.add("kept_files", KeptFiles);
+}
+
+class KeptFiles extends o_spreadsheet.CorePlugin {
+  static getters = ["getShownOnly"];
+
+  /** By what it is called, how often it was made. The component undoes this with the command. @type {Record<string, number>} */
+  shownOnly = {};
+
+  /** @param {any} command */
+  allowDispatch(command) {
+    const sentence = judged === null ? null : refusal(command, judged);
+    if (sentence === null) return "Success";
+    refuse(sentence);
+    return "Readonly";
+  }
+
+  /** @param {any} command */
+  handle(command) {
+    const what = judged === null ? undefined : SHOWN_ONLY.get(command.type);
+    if (what !== undefined) this.history.update("shownOnly", what, (this.shownOnly[what] ?? 0) + 1);
+  }
+
+  getShownOnly() {
+    return this.shownOnly;
+  }
+}
+
+/**
+ * Why a command is refused; null if it is not.
+ * @param {any} command
+ * @param {import("./book.js").Book} book
+ * @returns {string | null}
+ */
+function refusal(command, book) {
+  const what = MOVES.get(command.type);
+  const { changes, model } = book;
+  if (what === undefined || changes === undefined || !changes.isOpened(command.sheetId)) return null;
+  const movesCells = command.type.endsWith("_COLUMNS_ROWS");
+  if (movesCells && changes.wasEmpty(command.sheetId)) return null;
+  if (command.type === "ADD_COLUMNS_ROWS" && isAtEnd(command, model.getters)) return null;
+  if (book.isBlank && command.type === "MOVE_SHEET") return null;
+  return `${what} ${INSTEAD}`;
+}
+
+/** @param {any} command @param {any} getters */
+function isAtEnd({ sheetId, dimension, base, position }, getters) {
+  const size = dimension === "ROW" ? getters.getNumberRows(sheetId) : getters.getNumberCols(sheetId);
+  return position === "after" && base >= size - 1;
+}
+
+/**
+ * What of the changes a copy will not have, as a sentence; empty if it has all.
+ * @param {any} getters
+ */
+export function onlyShown(getters) {
+  const counted = Object.entries(getters.getShownOnly()).filter(([, count]) => count);
+  const named = counted.map(([what, count]) => `${count} × ${what}`);
+  return named.length === 0 ? "" : `The copy will not have what only this page shows: ${named.join(", ")}.`;
+}

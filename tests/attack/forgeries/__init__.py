@@ -1,0 +1,1 @@
+"""Forged workbooks: packages that some program reads otherwise than they were signed."""
