@@ -6,7 +6,7 @@ import secrets
 import sqlite3
 import time
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -243,11 +243,15 @@ class SqliteStore:
             await self._logs.aclose()
 
     async def _move_logs(self) -> None:
-        """Move what an earlier version kept beside the answers; a part that is there twice says the same as once."""
-        while rows := await self._queue.run(_first_parts):
-            await self._logs.run(lambda db, rows=rows: _take_over(db, rows))  # type: ignore[misc]
-            numbers = [(number,) for number, _, _ in rows]
-            await self._queue.run(lambda db, given=numbers: db.executemany(sql.DELETE_NUMBER, given))  # type: ignore[misc]
+        """Move what an earlier version kept beside the answers; a part that is there twice says the same as once.
+
+        Where another program writes to the file all the time, the next one that opens it does so.
+        """
+        with suppress(sqlite3.OperationalError):
+            while rows := await self._queue.run(_first_parts):
+                await self._logs.run(lambda db, rows=rows: _take_over(db, rows))  # type: ignore[misc]
+                numbers = [(number,) for number, _, _ in rows]
+                await self._queue.run(lambda db, given=numbers: db.executemany(sql.DELETE_NUMBER, given))  # type: ignore[misc]
 
     async def _written(self, entry: Entry) -> None:
         self._writes += 1
@@ -323,7 +327,11 @@ def _part(log: str, number: int, kept: bytes) -> Part:
 
 
 def _first_parts(db: sqlite3.Connection) -> list[tuple[int, str, bytes]]:
-    return db.execute(sql.FIRST_PARTS, (MOVED_AT_ONCE,)).fetchall() if _has_parts(db) else []
+    """The parts that are to be moved next; raises at once where they could not be deleted after that."""
+    found = db.execute(sql.FIRST_PARTS, (MOVED_AT_ONCE,)).fetchall() if _has_parts(db) else []
+    if found:
+        db.execute(sql.DELETE_NUMBER, (0,))  # no part has this number
+    return found
 
 
 def _take_over(db: sqlite3.Connection, rows: Sequence[tuple[int, str, bytes]]) -> None:

@@ -29,6 +29,9 @@ from udfs.timeseries.coverage import Known, Window, days_before, recent, which_r
 BLOCK_YEARS = (50, 20, 10, 5, 2, 1)
 """Sizes of the blocks in which old observations are requested: cells on near days then request the same."""
 
+NEAR_DAYS = 400
+"""So long before a day its observation and the one before it lie, of any series but yearly ones."""
+
 JUST_NOW_S = 1.0
 """Asked with an age of its own, because the batch remembers that there was nothing before others fetched it."""
 
@@ -114,6 +117,18 @@ def latest(detail: SignalDetail, values: Values | None = None) -> Observed:
     if not len(near):
         raise NoDataError(f"{detail.signal.slug} has no observations yet")
     return near.observed(len(near) - 1, near.places(len(near) - 1, 1), values)
+
+
+async def observed_in_history(slug: str, day: date | None, today: date, *, with_previous: bool) -> Observed | None:
+    """The latest observation, or the last one up to a `day`, out of a fresh history in memory; None without one."""
+    last = None if day is None or as_day(day) >= today else as_day(day)
+    window = HistoryResource(slug, days_before(last or today, NEAR_DAYS), last)
+    found = _known(window, await in_memory(window))
+    if found is None or not len(found.observations):
+        return None
+    near, wanted = ByDay(found), 2 if with_previous else 1
+    places = [len(near) - 1, *near.places(len(near) - 1, 1)] if day is None else near.last(day, wanted) or []
+    return near.observed(places[0], places[1:]) if len(places) >= wanted else None
 
 
 async def on_or_before(
