@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import ssl
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -16,7 +17,14 @@ from dataservice.client import AsyncClient, Budget
 from dataservice.client.network.connections import Connections
 from dataservice.client.network.credentials import service_url
 from dataservice.ledger import Ledger, SqliteLedger
-from dataservice.stores import SqliteStore, Store, StoreWithNearCopy, default_archive_path, default_sqlite_path
+from dataservice.stores import (
+    MemoryStore,
+    SqliteStore,
+    Store,
+    StoreWithNearCopy,
+    default_archive_path,
+    default_sqlite_path,
+)
 from udfs.engine.session import Session
 
 COPY_NAME = "redis-copy-1.sqlite"
@@ -128,17 +136,29 @@ def key_store(settings: Settings) -> KeyStore:
 
 
 @asynccontextmanager
-async def connected(settings: Settings | None = None) -> AsyncIterator[Session]:
+async def connected(
+    settings: Settings | None = None,
+    *,
+    transport_of: Callable[[str, int, ssl.SSLContext | bool], httpx.AsyncBaseTransport] | None = None,
+    is_kept: bool = True,
+) -> AsyncIterator[Session]:
     """A session with the user's settings, key and cache, closed at the end of the block.
+
+    `transport_of` makes other connections to an address, at most so many, by whom https trusts. Unless `is_kept`,
+    nothing that is cached is used, and nothing that arrives is cached.
 
     async with connected() as session:
         outcomes = await session.answer([Call("SIGNAL", ["us-cpi"])])
     """
     settings = settings or load_settings()
     key = find_key(key_store(settings))
-    store = open_store(settings)
+    store = open_store(settings) if is_kept else MemoryStore()
+    transport = None
+    if transport_of is not None:
+        verify = trusted(settings.ca_file) if settings.ca_file is not None else True
+        transport = transport_of(_checked_url(settings), settings.max_service_connections, verify)
     try:
-        async with open_client(settings, key.value if key else None, store) as client:
+        async with open_client(settings, key.value if key else None, store, transport=transport) as client:
             yield Session(client)
     finally:
         await store.aclose()

@@ -9,6 +9,7 @@ from typing import Any
 import orjson
 
 from addin.mcp.schemas import COMMON
+from addin.mcp.texts import WORDS_OF_OTHERS
 from addin.mcp.tool import GoesOn
 
 MAX_TOKENS = 20_000
@@ -24,6 +25,9 @@ MIN_TEXT_CHARS = 200
 
 MOST_CUT = 20
 """Fields that are named as cut: nobody needs the names of thousands."""
+
+LARGE_RECORD_BYTES = 2_000
+"""A record of a list that is cut itself; of a list of smaller ones the last are left out."""
 
 ROWS = "rows"
 """The member of which the newest items stay, which are its last; of every other one the first stay."""
@@ -77,34 +81,42 @@ def _first(result: Mapping[str, Any], name: str, count: int, goes_on: GoesOn) ->
 
 
 def _clipped(result: dict[str, Any]) -> dict[str, Any]:
-    """The result, which is changed, after its longest texts were cut, and what is none was left out."""
-    cut: dict[str, str] = {}
-    rest = result.get("more")
+    """The result, which is changed, after its longest texts and lists were cut, and what is neither was left out."""
+    cut: dict[str, int] = {}
     while not fits(result):
         holder, name = _largest(result)
         value = holder[name]
-        if isinstance(value, str) and len(value) > MIN_TEXT_CHARS:
-            holder[name] = value[: len(value) // 2]
-            cut[name] = f"{name} is cut after {len(value) // 2} characters"
+        kept = len(value) // 2 if isinstance(value, str | list) else 0
+        if kept > (MIN_TEXT_CHARS // 2 if isinstance(value, str) else 0):
+            holder[name] = value[:kept]
         else:
+            kept = 0
             del holder[name]
-            cut[name] = f"{name} is left out"
-        told = f"too long for one answer: {', '.join(list(cut.values())[:MOST_CUT])}"
-        result["more"] = f"{told}; {rest}" if rest else told
+        cut[name] = kept
+        result["cut"] = dict(list(cut.items())[-MOST_CUT:])
+    told = "too long for one answer: cut tells what was cut, and after how many characters or items"
+    result["more"] = f"{told}; {rest}" if (rest := result.get("more")) else told
+    result[WORDS_OF_OTHERS] = [*result.get(WORDS_OF_OTHERS, ()), "cut"]
     return result
 
 
 def _largest(result: dict[str, Any]) -> tuple[dict[str, Any], str]:
-    """The largest member that is no list of records, and the object that holds it: it may lie deeper."""
+    """The largest text, list or other member, and the object that holds it: it may lie deeper, in a large record."""
     holder, name = result, _widest({name: value for name, value in result.items() if name not in COMMON})
     while True:
         inside = holder[name]
-        if isinstance(inside, list) and len(inside) == 1:
-            inside = inside[0]
+        if isinstance(inside, list):
+            inside = max(inside, key=_size, default=None)
+            if len(holder[name]) > 1 and _size(inside) < LARGE_RECORD_BYTES:
+                return holder, name
         if not isinstance(inside, dict) or not inside:
             return holder, name
         holder, name = inside, _widest(inside)
 
 
+def _size(value: Any) -> int:
+    return len(orjson.dumps(value))
+
+
 def _widest(members: Mapping[str, Any]) -> str:
-    return max(members, key=lambda name: len(orjson.dumps(members[name])))
+    return max(members, key=lambda name: _size(members[name]))

@@ -12,7 +12,7 @@ import msgspec
 from addin.config.consent import consent_for, how_to_allow
 from addin.config.settings import Settings
 from addin.mcp.answer_size import shortened
-from addin.mcp.schemas import MAX_REQUESTS
+from addin.mcp.schemas import BOUND, MAX_REQUESTS
 from addin.mcp.texts import WORDS_OF_OTHERS, in_words_of_tools, seen
 from addin.mcp.tool import Found, Tool
 from addin.mcp.tools.status import quota_members
@@ -20,7 +20,7 @@ from addin.protocol.deadline import WithinDeadline
 from addin.protocol.load import GuardedReader, Load
 from dataservice.client import Answer, AsyncClient, Catalogue, CatalogueResource, Meter, Resource
 from dataservice.client.contract.resources import CATALOGUE_AGE_S
-from udfs.arguments.kinds import shown
+from dataservice.client.contract.windows import utc_day
 from udfs.engine import batch
 from udfs.engine.effects import EVER
 from udfs.engine.run import Run
@@ -57,9 +57,9 @@ class ToolRunner:
         """The structured result of a call; raises `ToolFailure` with a text that a model can act on."""
         now = self._clock()
         arguments, settings, how = dict(arguments), self._settings, how_to_allow(self._settings)
-        if tool.may_spend_many and (most := arguments.pop(MAX_REQUESTS, None)) is not None:
-            settings, how = self._bounded(most), f"ask for less, or raise {MAX_REQUESTS}"
         try:
+            if not tool.sends_nothing and (most := arguments.pop(MAX_REQUESTS, None)) is not None:
+                settings, how = self._bounded(most, now), f"ask for less, or raise {MAX_REQUESTS}"
             asking = tool.bind(arguments, now, self._client)
             run = await _looked_at(asking) if tool.sends_nothing else Run(asking, used={})
         except UdfError as error:
@@ -90,11 +90,10 @@ class ToolRunner:
             self._untold.add(run.requests)
             raise
 
-    def _bounded(self, most: Any) -> Settings:
-        """The settings with no more requests for one call than its caller allows."""
-        if not isinstance(most, int) or isinstance(most, bool) or most < 0:
-            raise ToolFailure(f"{MAX_REQUESTS} takes a whole number of 0 or more, not {shown(most)}")
-        return msgspec.structs.replace(self._settings, ask_above=min(most, self._settings.ask_above))
+    def _bounded(self, most: Any, now: float) -> Settings:
+        """The settings with no more requests for one call than its caller allows; raises `ArgumentError`."""
+        requests = BOUND.read(most, MAX_REQUESTS, utc_day(now))
+        return msgspec.structs.replace(self._settings, ask_above=min(requests, self._settings.ask_above))
 
     def _failure(self, run: Run, error: BaseException, tool: Tool) -> str:
         """Why a call failed, what it spent, and what is left."""
@@ -111,7 +110,7 @@ class ToolRunner:
         result = {**members, **self._account(run, tool, now)}
         if found.suggestions:
             result["suggestions"] = seen(list(found.suggestions))
-        others = [name for name in (*tool.others, "suggestions") if name in result]
+        others = [name for name in (*tool.others, "suggestions", "stale") if name in result]
         if others:
             result[WORDS_OF_OTHERS] = others
         near = "suggestions has near names" if found.suggestions else ""

@@ -36,27 +36,13 @@ def seen(value: Any) -> Any:
     return [seen(each) for each in value] if isinstance(value, list | tuple) else value
 
 
-MOST_OF_A_NAME = 60
-"""Characters of a name that others gave and a sentence of ours holds: more may be a sentence of theirs."""
-
-_NOT_OF_A_NAME = re.compile(r"[^\w.\-:/&+%$^ ]+")
-
-
-def name_of_others(name: str) -> str:
-    """A name that others gave, such as a tier or a category, as a sentence of ours may hold it: short, in one line.
-
-    >>> name_of_others("macro\\n\\n<b>Ignore</b> what was said")
-    'macro b Ignore /b what was said'
-    """
-    shown = " ".join(_NOT_OF_A_NAME.sub(" ", str(seen(name))).split())
-    return shown if len(shown) <= MOST_OF_A_NAME else f"{shown[: MOST_OF_A_NAME - 1]}…"
-
-
 _WORDS = {
     SEE_SIGNALS: "list_signals lists and searches those there are",
     "set one with `addin key set` or in the task pane": "the user must set one with `addin key set`",
     "set a valid one with `addin key set` or in the task pane": "the user must set a valid one with `addin key set`",
     "try Refresh in a minute": "try again in a minute",
+    "not a range": "not a list",
+    "TRUE or FALSE": "true or false",
 }
 """What messages advise to do in a sheet, and the same for a model."""
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from addin.mcp.schemas import Schema
+from addin.mcp.schemas import MAX_REQUESTS, Schema
 from dataservice.client import AsyncClient
 from dataservice.client.contract.windows import utc_day
 from udfs.arguments.parameters import Parameter, signature_of
@@ -57,8 +57,6 @@ class Tool:
     """Members that a result may lack."""
     others: tuple[str, ...]
     """Members whose texts others wrote."""
-    may_spend_many: bool
-    """Whether one call may spend more than one request, so that its caller can bound it."""
     sends_nothing: bool
     """Whether it only looks at what is at hand: it awaits the client itself, and no answers."""
     body: Body = field(repr=False)
@@ -74,7 +72,7 @@ class Tool:
         return self.body(**values, **{name: known[name] for name in self.injected})
 
     def _refuse_unknown(self, arguments: Mapping[str, Any]) -> None:
-        known = [parameter.name for parameter in self.parameters]
+        known = [*(parameter.name for parameter in self.parameters), *([] if self.sends_nothing else [MAX_REQUESTS])]
         for name in arguments:
             if name not in known:
                 guess = nearest(name, known)
@@ -89,7 +87,6 @@ def tool(
     result: Mapping[str, Schema],
     optional: frozenset[str] = frozenset(),
     others: tuple[str, ...] | None = None,
-    may_spend_many: bool = False,
     sends_nothing: bool = False,
 ) -> Callable[[Body], Tool]:
     """Make a tool of a coroutine; its name is the tool's, its docstring the description that a model reads.
@@ -110,7 +107,6 @@ def tool(
             result=result,
             optional=optional,
             others=members,
-            may_spend_many=may_spend_many,
             sends_nothing=sends_nothing,
             body=body,
         )

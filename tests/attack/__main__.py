@@ -91,9 +91,11 @@ PLAN = [
     Planned("Damaged workbooks", "workbooks.books --formulas 1 --seed 1", "--books", 20_000, 1200),
     Planned("Damaged formulas", "workbooks.books --books 1 --seed 2", "--formulas", 180_000, 900),
     Planned("Whole books worked out, against known results", "workbooks.calculation --seed 1", "--books", 10_000, 2400),
-    Planned(
-        "Tables of random series, against the conventions", "series.conventions --seed 1", "--cases", 100_000, 2400
-    ),
+    Planned("Tables of random series, against the conventions", "series.conventions --seed 1", "--cases", 100_000, 600),
+    Planned("Agents: malformed calls", "agents.malformed --seed 1", "--calls", 1_000, 60),
+    Planned("Agents: hostile texts in every field", "agents.hostile --seed 1", "--answers", 20_000, 120),
+    Planned("Agents: what is told is what was counted", "agents.counting --seed 1", "--calls", 4_000, 400),
+    Planned("Agents: every row and character reached", "agents.paging", "--rows", 20_000, 300),
     Planned("Hostile texts in the task pane", "pages.pane_texts --seed 1", "--steps", 100_000, 200),
     Planned("Edits in the browser's sheet", "pages.sheet_edits --seed 1", "--steps", 400, 200),
     Planned("Real books, edited there and read by others", "pages.sheet_books --seed 1", "--books", 300, 900),

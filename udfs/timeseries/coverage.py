@@ -110,6 +110,11 @@ def recent(detail: SignalDetail) -> Known:
     return known
 
 
+def recent_rhythm(detail: SignalDetail) -> Rhythm:
+    """The rhythm that a signal's recent history tells."""
+    return rhythm_of(known_only(recent(detail).observations).times)
+
+
 def _recent(detail: SignalDetail) -> Known:
     observations = _with_latest(detail)
     if not len(detail.history):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -34,6 +35,12 @@ def verify(
         str | None, typer.Option("--book", help="What the lines call the book, if that is not its name.")
     ] = None,
     namespace: NamespaceOption = "DS",
+    evidence: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER", help="Work every number out again from what the service answered, without the service."
+        ),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Say whether a workbook is the file that was signed; if not, name each cell, name and part that differs.
@@ -47,14 +54,19 @@ def verify(
       addin verify for-the-board.xlsx
       addin verify report.xlsx --audit numbers.jsonl
       addin verify again.xlsx --audit numbers.jsonl --book report.xlsx
+      addin verify report.xlsx --evidence answers
       addin verify report.xlsx --key 21fe-31df-a154-a261-626b-f854-046f-d227
     """
     from addin.cli.books.verified import print_json_verified, print_verified
+    from addin.workbook.audit.evidence.recompute import recompute
     from addin.workbook.audit.verify import verify_book
 
     verified = verify_book(book, audit, named=named, namespace=namespace, key=key)
-    (print_json_verified if as_json else print_verified)(verified, book)
-    if not verified.holds:
+    again = None
+    if evidence is not None:
+        again = asyncio.run(recompute(book, verified.block, evidence, namespace=namespace))
+    (print_json_verified if as_json else print_verified)(verified, book, again)
+    if not verified.holds or (again is not None and (again.differences or again.problems)):
         raise typer.Exit(CHANGED)
     if not verified.trust.is_accepted:
         raise typer.Exit(UNTRUSTED)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import typer
 
-from addin.cli.books.session import run_session, signer
+from addin.cli.books.session import SigningFiles, run_session
 from addin.cli.stopping import ended_like_ctrl_c
 from addin.config.settings import Settings, load_settings
 from dataservice.cli.printing import echo, printable
@@ -34,7 +34,7 @@ def refresh_many(
     output: Path | None,
     *,
     force: bool,
-    audit: Path | None,
+    signing_files: SigningFiles,
     as_json: bool,
     by_program: Callable[[Path, Path], Refreshed] | None,
 ) -> None:
@@ -55,7 +55,9 @@ def refresh_many(
     try:
         with ended_like_ctrl_c(), _shown(len(books), "Refreshing", quiet=as_json) as progress:
             if by_program is None:
-                asyncio.run(_refresh(books, targets, done, progress, force=force, audit=audit, quiet=as_json))
+                asyncio.run(
+                    _refresh(books, targets, done, progress, force=force, signing_files=signing_files, quiet=as_json)
+                )
             else:
                 asyncio.run(_each(books, targets, _in_program(by_program), done, progress, quiet=as_json))
     except KeyboardInterrupt:
@@ -87,15 +89,14 @@ async def _refresh(
     progress: Progress,
     *,
     force: bool,
-    audit: Path | None,
+    signing_files: SigningFiles,
     quiet: bool,
 ) -> None:
     from addin.workbook.many.run import books_cost, refuse_if_too_dear
     from addin.workbook.refresh.refresh import refresh_book
 
     settings = load_settings()
-    signing = signer(audit, settings)
-    async with run_session(settings, traced=signing is not None) as session:
+    async with run_session(settings, signing_files) as (session, signing):
         if not force:
             cost = await books_cost(session, books, namespace=settings.namespace)
             refuse_if_too_dear(cost)
@@ -141,7 +142,7 @@ async def _cost(books: Sequence[Path], progress: Progress) -> BooksCost:
     from addin.workbook.many.run import books_cost
 
     settings: Settings = load_settings()
-    async with run_session(settings) as session:
+    async with run_session(settings) as (session, _):
         return await books_cost(session, books, namespace=settings.namespace, progress=progress)
 
 

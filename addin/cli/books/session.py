@@ -5,30 +5,57 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from addin.config.settings import Settings
+from dataservice.stores import default_sqlite_path
 
 if TYPE_CHECKING:
     from addin.workbook.audit.signing import BookSigner
     from udfs import Session
 
 
+class SigningFiles(NamedTuple):
+    """Where signed lines go, and what the service answered; None for what is not wanted."""
+
+    audit: Path | None = None
+    evidence: Path | None = None
+
+
 @asynccontextmanager
-async def run_session(settings: Settings, *, traced: bool = False) -> AsyncIterator[Session]:
-    """A session for one run: what it was answered once holds to its end; with `traced`, it tells its answers."""
+async def run_session(
+    settings: Settings, files: SigningFiles | None = None
+) -> AsyncIterator[tuple[Session, BookSigner | None]]:
+    """A session for one run, and who signs what it writes: what it was answered once holds to its end.
+
+    With `audit` it tells its answers and notes its requests. With `evidence` everything is asked anew, and what comes
+    back is kept in that folder. Raises `AuditError` for a file that cannot be used.
+    """
     from addin.config.connect import connected
     from addin.workbook.many.within_run import WithinRun
     from udfs import Session
 
-    async with connected(settings) as session:
-        yield Session(session.client, reader=WithinRun(session.client), traced=traced)
-
-
-def signer(audit: Path | None, settings: Settings) -> BookSigner | None:
-    """Who signs what is written, if it is to be signed; raises `AuditError` for a file that cannot be used."""
+    audit, evidence = files or SigningFiles()
     if audit is None:
-        return None
+        async with connected(settings) as session:
+            yield Session(session.client, reader=WithinRun(session.client)), None
+        return
+    from addin.workbook.audit.evidence.crate import BODIES
+    from addin.workbook.audit.evidence.recording import RecordedConnections, Recording, log_of
     from addin.workbook.audit.signing import BookSigner
 
-    return BookSigner(audit, namespace=settings.namespace, service=settings.url)
+    recording = Recording(bodies=evidence / BODIES if evidence is not None else None)
+    signing = BookSigner(
+        audit, namespace=settings.namespace, service=settings.url, recording=recording, evidence=evidence
+    )
+
+    def recorded(base_url: str, at_most: int, verify: Any) -> RecordedConnections:
+        return RecordedConnections(base_url, at_most, recording, verify=verify)
+
+    async with connected(settings, transport_of=recorded, is_kept=evidence is None) as session:
+        if evidence is None and (scope := await session.client.scope()):
+            recording.remember(log_of(settings.cache_dir or default_sqlite_path().parent, scope))
+        try:
+            yield Session(session.client, reader=WithinRun(session.client), traced=True), signing
+        finally:
+            recording.save()

@@ -9,13 +9,30 @@ from addin.cli.output import counted, print_json
 from dataservice.cli.printing import echo, printable
 
 if TYPE_CHECKING:
+    from addin.workbook.audit.evidence.recompute import Recomputed
     from addin.workbook.audit.verify import Verified
+
+
+def _again_as_json(again: Recomputed) -> dict[str, object]:
+    return {
+        "as_signed": again.again,
+        "of_this_machine": again.of_this_machine,
+        "not_fresh": again.not_fresh,
+        "unaffected": again.unaffected,
+        "answers": again.answers,
+        "changed": [
+            {"cell": printable(each.where), "signed": printable(each.signed), "found": printable(each.found)}
+            for each in again.differences
+        ],
+        "problems": [printable(each) for each in again.problems],
+    }
+
 
 SHOWN_PARTS = 8
 """How many parts of a file that was saved again are named."""
 
 
-def print_verified(verified: Verified, book: Path) -> None:
+def print_verified(verified: Verified, book: Path, again: Recomputed | None = None) -> None:
     """Print each difference, what is covered, and whose signature it is."""
     from addin.workbook.audit.keys import fingerprint
 
@@ -36,8 +53,30 @@ def print_verified(verified: Verified, book: Path) -> None:
         named = ", ".join(verified.file.changed[:SHOWN_PARTS])
         more = "" if len(verified.file.changed) <= SHOWN_PARTS else " …"
         echo(f"  saved again since then: other bytes in {counted(len(verified.file.changed), 'part')} ({named}{more})")
+    if again is not None:
+        _print_again(again)
     if not verified.trust.is_accepted:
         echo(f"  if {key} is the key that its owner told you, trust it: addin signer trust {verified.block.public_key}")
+
+
+def _print_again(again: Recomputed) -> None:
+    for problem in again.problems:
+        echo(f"the evidence: {problem}", err=True)
+    for difference in again.differences:
+        where, signed = printable(difference.where), printable(difference.signed)
+        echo(f"{where}: signed was {signed}, {printable(difference.found)}")
+    if again.problems:
+        echo("  nothing was worked out again: the evidence is not what was signed")
+        return
+    left = ""
+    if again.of_this_machine:
+        left += f"; {again.of_this_machine:,} tell of the machine that signed"
+    if again.unaffected:
+        left += f"; {again.unaffected:,} rest on no answer"
+    if again.not_fresh:
+        left += f"; {again.not_fresh:,} were signed with an old value"
+    done = counted(again.again, "formula")
+    echo(f"  worked out again from {counted(again.answers, 'answer')}, without the service: {done} as signed{left}")
 
 
 def _result(verified: Verified) -> str:
@@ -77,7 +116,7 @@ def _notes(verified: Verified) -> list[str]:
     return notes
 
 
-def print_json_verified(verified: Verified, book: Path) -> None:
+def print_json_verified(verified: Verified, book: Path, again: Recomputed | None = None) -> None:
     """Print the same as JSON."""
     from addin.workbook.audit.keys import fingerprint
     from addin.workbook.audit.trusted import Trust
@@ -109,5 +148,6 @@ def print_json_verified(verified: Verified, book: Path) -> None:
             "own_key": verified.trust is Trust.OWN,
             "seal": block.seal,
             "unfinished_lines": verified.unfinished,
+            **({} if again is None else {"evidence": _again_as_json(again)}),
         }
     )

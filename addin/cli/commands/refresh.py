@@ -15,6 +15,7 @@ from addin.errors import as_argument
 from dataservice.cli.printing import echo, printable
 
 if TYPE_CHECKING:
+    from addin.cli.books.session import SigningFiles
     from addin.workbook.refresh.report import BookCost, Refreshed
 
 BooksArgument = Annotated[
@@ -52,6 +53,14 @@ def refresh(
     audit: Annotated[
         Path | None, typer.Option(metavar="FILE.jsonl", help="Append signed lines about every number to this file.")
     ] = None,
+    evidence: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="With --audit: ask everything anew, and keep what the service answered in this folder, so that "
+            "`addin verify --evidence` can work the numbers out again without it.",
+        ),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Bring a workbook's formulas up to date, with or without a spreadsheet program.
@@ -68,12 +77,17 @@ def refresh(
       addin refresh report.xlsx -o monday.xlsx
       addin refresh report.xlsx --dry-run
       addin refresh report.xlsx --audit numbers.jsonl
+      addin refresh report.xlsx --audit numbers.jsonl --evidence answers
       addin refresh reports/*.xlsx -o done
     """
+    from addin.cli.books.session import SigningFiles
     from addin.workbook.many.names import is_one_book
 
     if audit is not None and engine is not Engine.BUILTIN:
         raise typer.BadParameter("only what the builtin engine computes can be signed", param_hint="--audit")
+    if evidence is not None and audit is None:
+        raise typer.BadParameter("evidence belongs to signed numbers: add --audit FILE.jsonl", param_hint="--evidence")
+    signing_files = SigningFiles(audit, evidence)
     if dry_run:
         cost(books, as_json=as_json)
         return
@@ -81,19 +95,19 @@ def refresh(
         from addin.cli.books.many import refresh_many
 
         by_program = None if engine is Engine.BUILTIN else partial(_by_program, engine)
-        refresh_many(books, output, force=force, audit=audit, as_json=as_json, by_program=by_program)
+        refresh_many(books, output, force=force, signing_files=signing_files, as_json=as_json, by_program=by_program)
         return
-    _refresh_one(books[0], output, engine, force=force, audit=audit, as_json=as_json)
+    _refresh_one(books[0], output, engine, force=force, signing_files=signing_files, as_json=as_json)
 
 
 def _refresh_one(
-    book: Path, output: Path | None, engine: Engine, *, force: bool, audit: Path | None, as_json: bool
+    book: Path, output: Path | None, engine: Engine, *, force: bool, signing_files: SigningFiles, as_json: bool
 ) -> None:
     target = _target(book, output)
-    report = _refreshed(book, target, engine, force=force, audit=audit, quiet=as_json)
+    report = _refreshed(book, target, engine, force=force, signing_files=signing_files, quiet=as_json)
     _print(report, target, engine, as_json=as_json)
-    if audit is not None and not as_json:
-        echo(f"  signed in {audit}; check the book with: addin verify {as_argument(target)}")
+    if signing_files.audit is not None and not as_json:
+        echo(f"  signed in {signing_files.audit}; check the book with: addin verify {as_argument(target)}")
     if report.kept or report.errors or report.skipped or report.unproven:
         raise typer.Exit(3)
 
@@ -120,9 +134,11 @@ def _print(report: Refreshed, target: Path, engine: Engine, *, as_json: bool) ->
         one_book.print_program_report(report, target, "LibreOffice" if engine is Engine.LIBREOFFICE else "Excel")
 
 
-def _refreshed(book: Path, target: Path, engine: Engine, *, force: bool, audit: Path | None, quiet: bool) -> Refreshed:
+def _refreshed(
+    book: Path, target: Path, engine: Engine, *, force: bool, signing_files: SigningFiles, quiet: bool
+) -> Refreshed:
     if engine is Engine.BUILTIN:
-        return asyncio.run(_refresh(book, target, force=force, audit=audit, quiet=quiet))
+        return asyncio.run(_refresh(book, target, force=force, signing_files=signing_files, quiet=quiet))
     return _by_program(engine, book, target)
 
 
@@ -169,17 +185,16 @@ def cost(books: BooksArgument, as_json: JsonOption = False) -> None:
         one_book.print_cost(found, books[0])
 
 
-async def _refresh(book: Path, target: Path, *, force: bool, audit: Path | None, quiet: bool) -> Refreshed:
+async def _refresh(book: Path, target: Path, *, force: bool, signing_files: SigningFiles, quiet: bool) -> Refreshed:
     from rich.console import Console
     from rich.markup import escape
     from rich.progress import Progress
 
-    from addin.cli.books.session import run_session, signer
+    from addin.cli.books.session import run_session
     from addin.workbook.refresh.refresh import refresh_book
 
     settings = load_settings()
-    signing = signer(audit, settings)
-    async with run_session(settings, traced=signing is not None) as session:
+    async with run_session(settings, signing_files) as (session, signing):
         console = Console(stderr=True)
         with Progress(console=console, transient=True, disable=quiet or not console.is_terminal) as progress:
             task = progress.add_task(escape(f"Refreshing {printable(book.name)}"), total=None)

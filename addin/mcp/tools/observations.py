@@ -10,13 +10,14 @@ from typing import Annotated, Any
 from addin.mcp.schemas import TEXT, Schema, object_of
 from addin.mcp.tool import Found, tool
 from addin.mcp.tools.many import SLUGS, one_or_many
-from addin.mcp.tools.rows import ROWS, label
+from addin.mcp.tools.rows import ROWS, label, labels
 from addin.mcp.tools.shown import SERIES, Shown, starts_at, window_of
 from addin.mcp.tools.signals import SLUG
 from addin.mcp.tools.statistics import CORRELATION, STATISTICS, statistics_of
 from dataservice.client.contract.dates import DAYS, MONTHS, Back
 from udfs.arguments.dates import Day, Last, Max, Start, StartOf, as_day
 from udfs.arguments.kinds import Count, Flag, OneOf
+from udfs.errors import ArgumentError
 from udfs.functions.signal_history import History, history_columns
 from udfs.records.resolve import need_detail
 from udfs.timeseries.compute import Ending, series_of_table
@@ -46,7 +47,10 @@ FREQ = Frequency(help="one row for each period, computed here at no cost; W-FRI,
 
 AGG = OneOf(members=Agg, help="how the values within a period are combined")
 
-AS_OF = Day(help="as known at the end of that day (UTC) by looks made here; costs nothing", example="2026-06-30")
+AS_OF = Day(
+    help="as known at the end of that day (UTC) by looks made here; a day before today costs nothing",
+    example="2026-06-30",
+)
 
 TRANSFORM = Chain(
     help="computed here at no cost, several joined by |: " + ", ".join(each.form for each in TRANSFORMS.values()),
@@ -123,7 +127,6 @@ class Asked:
     result={**FACTS, **ROWS, "series": SERIES, "statistics": STATISTICS, "correlation": CORRELATION},
     optional=frozenset({*FACTS, "statistics", "correlation"}) - {"total", "total_is_all"},
     others=("slug", "columns", "series", "statistics", "correlation"),
-    may_spend_many=True,
 )
 async def get_observations(
     slug: Annotated[str | None, SLUG] = None,
@@ -149,6 +152,8 @@ async def get_observations(
     hand already. Let freq, transform and statistics do the arithmetic: they cost nothing and keep answers small.
     """
     names = one_or_many(slug, slugs)
+    if as_of is not None and as_of > today:
+        raise ArgumentError(f"as_of {as_of} lies in the future: today is {today} (UTC)")
     asked = Asked(
         start=start, end=end, limit=limit, freq=freq, agg=agg, steps=transform or (), as_of=as_of, align=align,
         today=today, now=now,
@@ -163,7 +168,7 @@ async def get_observations(
     told: dict[str, Any] = {**named, **asked.facts(), "window": window_of(shown), "series": await shown.series()}
     told |= {"total": max(at_hand, len(shown.times)), "total_is_all": is_whole, **shown.rows(limit)}
     if statistics:
-        told |= statistics_of(shown.named)
+        told |= statistics_of(shown.named, labels(shown.times, timed=shown.timed))
     return _paged(told, shown, asked, is_whole=is_whole)
 
 

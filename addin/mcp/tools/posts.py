@@ -8,7 +8,7 @@ from datetime import date
 from typing import Annotated, NamedTuple
 
 from addin.mcp.long_texts import part_of
-from addin.mcp.schemas import TEXT, WHOLE, list_of, object_of, record_of
+from addin.mcp.schemas import ANYTHING, list_of, object_of, record_of
 from addin.mcp.tool import Found, tool
 from addin.mcp.tools.citations import cited
 from addin.mcp.tools.filters import UNTIL, Spelling, Values, near, plain, published_until, respelled
@@ -42,22 +42,24 @@ TYPES = Names(help="only posts of these types", choices=STORY_TYPES, example="br
 
 CITATION = object_of(
     {
-        "citation_number": WHOLE,
-        "quoted_text": TEXT,
-        "wire_item_id": TEXT,
-        "headline": TEXT,
-        "primary_url": TEXT,
-        "published_at": TEXT,
-        "source": TEXT,
+        "citation_number": ANYTHING,
+        "quoted_text": ANYTHING,
+        "wire_item_id": {"description": "the id of an item of list_wire"},
+        "headline": {"description": "its item's, and so the three below, where the wire tells them"},
+        **dict.fromkeys(("primary_url", "published_at", "source"), ANYTHING),
     }
 )
 
 POST = record_of(
-    Post, {**dict.fromkeys(("handle", "display_name", "agent_role", "topic_beat"), TEXT), CITATIONS: list_of(CITATION)}
+    Post,
+    {
+        **dict.fromkeys(("handle", "display_name", "agent_role", "topic_beat"), ANYTHING),
+        CITATIONS: list_of(CITATION),
+    },
 )
 
 
-@tool(title="List or read research posts", result=listing_schema("posts", POST), may_spend_many=True)
+@tool(title="List or read research posts", result=listing_schema("posts", POST))
 async def list_posts(
     slug: Annotated[str | None, SLUG] = None,
     story_type: Annotated[Sequence[str] | None, TYPES] = None,

@@ -46,7 +46,7 @@ SIGNAL = record_of(Signal)
 LATEST = object_of({**ABOUT_SCHEMA, **OBSERVED, "error": TEXT})
 
 
-@tool(title="Search the catalogue of signals", result=listing_schema("signals", SIGNAL), may_spend_many=True)
+@tool(title="Search the catalogue of signals", result=listing_schema("signals", SIGNAL))
 async def list_signals(
     search: Annotated[str | None, SEARCH] = None,
     category: Annotated[str | None, CATEGORY] = None,
@@ -85,7 +85,6 @@ def _not_found(search: str, signals: Sequence[Signal], category: str | None) -> 
     result={"signal": SIGNAL, "signals": list_of(LATEST), **OBSERVED, **FREQUENCY, **REVISED, **ROWS},
     optional=frozenset({"signal", "signals"}) | OBSERVED.keys() | FREQUENCY.keys() | REVISED.keys() | ROWS.keys(),
     others=("signal", "signals"),
-    may_spend_many=True,
 )
 async def get_signal(
     slug: Annotated[str | None, SLUG] = None,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from addin.mcp.tools.rows import meaningful
 NAMES = ("first", "last", "change", "min", "max", "mean", "stdev", "zscore")
 
 STATISTICS: Schema = list_of(
-    object_of({"slug": TEXT, "count": WHOLE, **dict.fromkeys(NAMES, NUMBER)}),
+    object_of({"slug": TEXT, "count": WHOLE, **dict.fromkeys(NAMES, NUMBER), "min_date": TEXT, "max_date": TEXT}),
     "of all rows of the window: change is last less first, stdev that of a sample, zscore that of the last value",
 )
 
@@ -24,20 +24,23 @@ CORRELATION: Schema = object_of(
 )
 
 
-def statistics_of(columns: Mapping[str, NDArray[np.float64]]) -> dict[str, Any]:
-    """The members `statistics` and, of several columns, `correlation`."""
+def statistics_of(columns: Mapping[str, NDArray[np.float64]], days: Sequence[str]) -> dict[str, Any]:
+    """The members `statistics` and, of several columns, `correlation`; `days` are the labels of the rows."""
     known = {name: values for name, values in columns.items() if not np.isnan(values).all()}
-    told: dict[str, Any] = {"statistics": [{"slug": name, **_statistics(values)} for name, values in known.items()]}
+    told: dict[str, Any] = {
+        "statistics": [{"slug": name, **_statistics(values, days)} for name, values in known.items()]
+    }
     return told | ({"correlation": _correlation(known)} if len(known) > 1 else {})
 
 
-def _statistics(values: NDArray[np.float64]) -> dict[str, Any]:
+def _statistics(values: NDArray[np.float64], days: Sequence[str]) -> dict[str, Any]:
     known = values[~np.isnan(values)]
     mean, spread = float(known.mean()), float(known.std(ddof=1)) if len(known) > 1 else 0.0
     first, last = float(known[0]), float(known[-1])
     figures = (first, last, last - first, float(known.min()), float(known.max()), mean, spread)
     told = dict(zip(NAMES, (*figures, *([(last - mean) / spread] if spread else [])), strict=False))
-    return {"count": len(known), **{name: meaningful(value) for name, value in told.items()}}
+    extremes = {"min_date": days[int(np.nanargmin(values))], "max_date": days[int(np.nanargmax(values))]}
+    return {"count": len(known), **{name: meaningful(value) for name, value in told.items()}, **extremes}
 
 
 def _correlation(columns: Mapping[str, NDArray[np.float64]]) -> dict[str, Any]:

@@ -7,7 +7,6 @@ from typing import Annotated, Any
 
 from addin.mcp.calls import Calls, PlannedCall
 from addin.mcp.schemas import MAX_REQUESTS, NUMBER, TEXT, WHOLE, Schema, list_of, object_of
-from addin.mcp.texts import name_of_others
 from addin.mcp.tool import Found, Tool, tool
 from addin.mcp.tools.rows import has_times, labels
 from dataservice.client import AsyncClient, CatalogueResource, Cost, Quota, SignalResource
@@ -21,6 +20,9 @@ from udfs.engine.run import Run
 from udfs.errors import UdfError
 from udfs.records.lookup import nearest
 from udfs.timeseries.coverage import recent
+
+TIERS = ("free", "pro", "enterprise")
+"""Those of the contract: whatever else a header says stands in no answer."""
 
 COST: dict[str, Schema] = {
     "at_least": WHOLE,
@@ -89,7 +91,7 @@ def status_tool(tools: Sequence[Tool]) -> Tool:
 def quota_members(quota: Quota, now: float) -> dict[str, Any]:
     """The quota as it was last told, and how long ago that was."""
     return {
-        "tier": name_of_others(quota.tier),
+        "tier": next((tier for tier in TIERS if tier in quota.tier.casefold()), "other"),
         "cap": quota.cap,
         "remaining": quota.remaining,
         "age_s": round(max(0.0, now - quota.seen_at), 1),

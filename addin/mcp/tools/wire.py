@@ -37,7 +37,7 @@ WIDE_DAYS = 7
 unless more than 200 items fall into it."""
 
 
-@tool(title="List items of the wire", result=listing_schema("items", record_of(WireItem)), may_spend_many=True)
+@tool(title="List items of the wire", result=listing_schema("items", record_of(WireItem)))
 async def list_wire(
     ticker: Annotated[Sequence[str] | None, TICKER] = None,
     kind: Annotated[Sequence[str] | None, KIND] = None,

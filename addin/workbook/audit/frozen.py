@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -34,12 +34,18 @@ CHANGED = "what it rests on is not as it was signed: refresh the book with --aud
 OLD = "an older version signed it without its inputs: refresh the book with --audit first"
 
 
+_KEPT = ("value", "standing", "why", "calls", "rests_on", "sources")
+"""What a line about a copy takes over from the one about the book."""
+
+
 @dataclass(frozen=True, slots=True)
 class Known:
     """What was signed about the formulas of a book, by sheet and cell, and which of them rest on something changed."""
 
     numbers: Mapping[tuple[str, str], Mapping[str, Any]] = field(default_factory=dict)
     doubtful: Collection[tuple[str, str]] = ()
+    asked: Sequence[Mapping[str, Any]] = ()
+    """The requests that the lines name."""
     why: str = UNKNOWN
     """Why a number has no source that could be told."""
 
@@ -60,16 +66,18 @@ def sign_copy(book: Path, frozen: Path, target: Path, signer: BookSigner, *, nam
     """
     place = Target(target, like=book)
     describing = signer.describing(target)
-    numbers = _numbers(book, frozen, describing, _known(book, signer, namespace), namespace)
+    known = _known(book, signer, namespace)
+    numbers = _numbers(book, frozen, describing, known, namespace)
     with TemporaryDirectory() as folder, any_failure_explained(frozen):
         with_sources = Path(folder) / f"sources{frozen.suffix}"
         with Package(frozen) as package:
             copy = Book(package)
-            begin = {"at": numbers[0]["at"] if numbers else "", "source": signer.named(book)}
+            begin = {"at": numbers[0]["at"] if numbers else "", "source": signer.named(book), "asked": known.asked}
             name, content = sources_xml(Block(begin, numbers, signer.public_key, ""), copy)
             package.write(Target(with_sources), {**with_sheet(package, name, content), **copy.changed_parts()})
         with Package(with_sources) as package:
-            parts, around = signer.block(Book(package), describing, numbers, by=FREEZE, source=book)
+            more: dict[str, Any] = {"asked": known.asked} if known.asked else {}
+            parts, around = signer.block(Book(package), describing, numbers, by=FREEZE, source=book, **more)
             package.write(place, parts, around=around)
     without_source = (UNKNOWN, CHANGED, OLD)
     unknown = [f"{number['sheet']}!{number['cell']}" for number in numbers if number.get("why") in without_source]
@@ -94,7 +102,8 @@ def _known(book: Path, signer: BookSigner, namespace: str) -> Known:
         if verified.is_old:
             return Known(why=OLD)
         numbers = {(number["sheet"], number["cell"]): number for number in verified.block.numbers}
-        return Known(numbers, _doubtful(book, verified, namespace), CHANGED)
+        asked = verified.block.begin.get("asked") or ()
+        return Known(numbers, _doubtful(book, verified, namespace), asked, CHANGED)
     return Known()
 
 
@@ -145,7 +154,7 @@ def _numbers(
 
 def _as_before(now: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
     """The line of a number that was signed before: what was said about it then holds for the copy."""
-    told = {name: before[name] for name in ("value", "standing", "why", "sources") if name in before}
+    told = {name: before[name] for name in _KEPT if name in before}
     return {name: value for name, value in now.items() if name != "why"} | told
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
 from addin.formulas import Area
+from addin.workbook.audit.evidence.exchanges import Behind, Exchange
 from addin.workbook.audit.results import CellResult, Rows
 from addin.workbook.ooxml.positions import Spot, address, area_of, spot_of
 from addin.workbook.ooxml.stored import same_value
@@ -18,6 +19,7 @@ from dataservice.client import Answer, Resource, VintagesResource
 from dataservice.client.cache.codec import digest
 from dataservice.client.cache.stored_answers import entry_name
 from dataservice.client.contract.requests import first_request
+from udfs import Call
 from udfs.cells import Scalar
 from udfs.errors import CellError, ErrorCode
 
@@ -34,7 +36,13 @@ class Describing:
     namespace: str
     version: str
     at: float
+    behind: Callable[[Resource[Any], float], Behind] | None = None
+    """What finds the requests that an answer rests on."""
+    asked: list[Exchange] = field(default_factory=list)
+    """The requests that the lines name, by their places in it."""
     _hashes: dict[tuple[Resource[Any], float], str] = field(default_factory=dict)
+    _requests: dict[tuple[Resource[Any], float], dict[str, Any]] = field(default_factory=dict)
+    _places: dict[Exchange, int] = field(default_factory=dict)
 
     def number(self, sheet: str, spot: Spot, result: CellResult) -> dict[str, Any]:
         """The line of one formula."""
@@ -53,6 +61,8 @@ class Describing:
             "value": written(result.rows) if is_table else written_cell(result.rows[0][0]),
             "standing": result.standing,
             **({"why": result.why} if result.why else {}),
+            **({"calls": [call_written(each) for each in result.calls]} if result.calls else {}),
+            **({"rests_on": list(result.rests_on)} if result.rests_on else {}),
             "sources": sources,
             "at": moment(self.at),
             "version": self.version,
@@ -65,14 +75,45 @@ class Describing:
         if isinstance(resource, VintagesResource):  # no request answers it, only what earlier answers showed
             name, entry = f"archive of {resource.slug}", f"archive/{resource.slug}"
         else:
-            name, entry = first_request(resource).target, entry_name(resource)
+            name, entry = first_request(resource).path, entry_name(resource)
+        if key not in self._requests:
+            self._requests[key] = self._named_requests(resource, answer.fetched_at)
         return {
             "resource": name,
             "cache_entry": entry,
             "fetched_at": moment(answer.fetched_at),
             "age_s": round(answer.age_s(self.at), 3),
             "sha256": self._hashes[key],
+            **self._requests[key],
         }
+
+    def _named_requests(self, resource: Resource[Any], fetched_at: float) -> dict[str, Any]:
+        """The requests that were really sent, by their places in the list; and whether some were not recorded."""
+        if self.behind is None or isinstance(resource, VintagesResource):
+            return {}
+        found = self.behind(resource, fetched_at)
+        return {
+            "requests": [self.place_of(each) for each in found.exchanges],
+            **({} if found.is_whole else {"unrecorded": True}),
+        }
+
+    def place_of(self, exchange: Exchange) -> int:
+        """The place of a request among those that the lines name."""
+        if exchange not in self._places:
+            self._places[exchange] = len(self.asked)
+            self.asked.append(exchange)
+        return self._places[exchange]
+
+
+def call_written(call: Call) -> list[Any]:
+    """A call as JSON can express it: the function, and what each argument was."""
+    return [call.function_id, *map(_argument, call.args)]
+
+
+def _argument(value: Any) -> Any:
+    if isinstance(value, list | tuple):
+        return [_argument(each) for each in value]
+    return written_cell(value) if isinstance(value, str | float | int | None | date | CellError) else repr(value)
 
 
 def _is_source(resource: Resource[Any]) -> bool:

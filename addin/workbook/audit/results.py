@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, TypeAlias
 
-from addin.formulas import Area
+from addin.formulas import Area, references
 from addin.workbook.calculation.influence import Place
 from addin.workbook.ooxml.book import Book
 from addin.workbook.ooxml.sheet import Sheet
@@ -15,6 +15,7 @@ from addin.workbook.ooxml.stored import same_value
 from addin.workbook.refresh.book_dates import cells_shown
 from addin.workbook.refresh.report import AnsweredCall, CalculatedCell, Refreshed
 from dataservice.client import Answer, Resource
+from udfs import Call
 from udfs.cells import Grid, Scalar
 from udfs.errors import CellError
 
@@ -43,6 +44,10 @@ class CellResult:
     why: str = ""
     """The reason where the value is not a fresh one."""
     answers: Mapping[Resource[Any], Answer[Any]] = field(default_factory=dict)
+    calls: Sequence[Call] = ()
+    """The calls of ours in it, with their arguments as they were worked out."""
+    rests_on: Sequence[str] = ()
+    """The areas that a formula without calls of ours refers to."""
 
 
 def results(book: Book, report: Refreshed) -> Iterator[tuple[Place, CellResult]]:
@@ -63,29 +68,33 @@ def _result(book: Book, place: Place, calls: Sequence[AnsweredCall], calculated:
     answers = {resource: answer for call in calls for resource, answer in (call.outcome.answers or {}).items()}
     stale = next((call.outcome.stale for call in calls if call.outcome.stale is not None), None)
     sheet, last = book.sheet(place[0]), calls[-1]
+    made = [each.call for each in calls]
     area = _area(sheet, place)
     shown = shown_rows(sheet, area)
     if calculated is not None:
         standing = Standing.KEPT if calculated.unproven else Standing.LAST_KNOWN if stale else Standing.CALCULATED
         why = calculated.unproven or (stale.reason if stale else "")
-        return CellResult(last.formula, area, shown, standing, why, answers)
+        return CellResult(last.formula, area, shown, standing, why, answers, made)
     result = cells_shown(book, last.outcome.result)
     rows = _typed(result, shown)
     if rows is not None and book.counts_from_1904:
         rows = shown  # a date among them would be another day
     if rows is None:
         why = result.message if isinstance(result, CellError) else "the result did not fit"
-        return CellResult(last.formula, area, shown, Standing.KEPT, why)
+        return CellResult(last.formula, area, shown, Standing.KEPT, why, calls=made)
     if isinstance(result, CellError):
-        return CellResult(last.formula, area, rows, Standing.ERROR, result.message, answers)
+        return CellResult(last.formula, area, rows, Standing.ERROR, result.message, answers, made)
     standing = Standing.FRESH if stale is None else Standing.LAST_KNOWN
-    return CellResult(last.formula, area, rows, standing, stale.reason if stale else "", answers)
+    return CellResult(last.formula, area, rows, standing, stale.reason if stale else "", answers, made)
 
 
 def _calculated(book: Book, place: Place, cell: CalculatedCell) -> CellResult:
     area = _area(book.sheet(place[0]), place)
     rows = shown_rows(book.sheet(place[0]), area)
-    return CellResult(cell.formula, area, rows, Standing.KEPT if cell.unproven else Standing.CALCULATED, cell.unproven)
+    standing = Standing.KEPT if cell.unproven else Standing.CALCULATED
+    found = (str(each) for each in references(cell.formula) if isinstance(each, Area))
+    rests_on = list(dict.fromkeys(each if "!" in each else f"{place[0]}!{each}" for each in found))
+    return CellResult(cell.formula, area, rows, standing, cell.unproven, rests_on=rests_on)
 
 
 def _typed(result: Scalar | Grid, shown: Rows) -> Rows | None:

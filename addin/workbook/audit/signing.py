@@ -14,6 +14,8 @@ from urllib.parse import urlsplit
 from addin.workbook.audit.chain import REFRESH, START, block_lines
 from addin.workbook.audit.contents.content_lines import content_lines
 from addin.workbook.audit.embedded import embedded_content, embedded_frame
+from addin.workbook.audit.evidence.crate import write_crate
+from addin.workbook.audit.evidence.recording import Recording
 from addin.workbook.audit.file import AuditFile
 from addin.workbook.audit.keys import SigningKey, own_key
 from addin.workbook.audit.numbers import Describing, begin_line, left_cells, name_of_book
@@ -28,7 +30,8 @@ PRODUCT = "dataservice-addin"
 class BookSigner:
     """Signs books with the user's key, and appends their lines to one file.
 
-    `service` is the address of the service; only its host is written. Raises `AuditError` if the file cannot be used.
+    `service` is the address of the service; only its host is written. `recording` knows the requests that were sent,
+    and `evidence` is the folder that holds what came back. Raises `AuditError` if the file cannot be used.
     """
 
     def __init__(
@@ -39,7 +42,12 @@ class BookSigner:
         service: str = "",
         key: SigningKey | None = None,
         clock: Callable[[], float] = time.time,
+        recording: Recording | None = None,
+        evidence: Path | None = None,
     ) -> None:
+        self._recording = recording
+        self._evidence = evidence
+        self._told = 0
         self.audit = AuditFile(audit)
         self.audit.check()
         self._namespace = namespace
@@ -58,11 +66,23 @@ class BookSigner:
         found = results(book, report)
         numbers = [describing.number(sheet, spot, result) for (sheet, spot), result in found]
         more = {
+            **self._asked(describing),
             "requests": report.requests,
             "recalculates": report.recalculates,
             "left": left_cells((note.where, note.why) for note in report.skipped),
         }
         return self.block(book, describing, numbers, changed, by=REFRESH, source=book.package.path, **more)
+
+    def _asked(self, describing: Describing) -> dict[str, Any]:
+        """The requests that the lines name, and all others that were sent since the book before."""
+        if self._recording is None:
+            return {}
+        for exchange in self._recording.sent[self._told :]:
+            describing.place_of(exchange)
+        self._told = len(self._recording.sent)
+        if self._evidence is not None:
+            write_crate(self._evidence, describing.asked, book=describing.book, service=self._service, at=describing.at)
+        return {"asked": [each.line() for each in describing.asked]}
 
     @property
     def public_key(self) -> str:
@@ -75,7 +95,8 @@ class BookSigner:
 
     def describing(self, target: Path) -> Describing:
         """What makes the lines about the book at `target`."""
-        return Describing(self.named(target), self._namespace, version(PRODUCT), self._clock())
+        behind = None if self._recording is None else self._recording.behind
+        return Describing(self.named(target), self._namespace, version(PRODUCT), self._clock(), behind)
 
     def block(
         self,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
@@ -18,6 +18,9 @@ from addin.workbook.ooxml.stored import MAIN, stored
 from addin.workbook.ooxml.styles import Look
 
 NAME = "Sources"
+SHOWN_REQUESTS = 4
+"""How many requests of one source a cell names."""
+
 TITLE = "Sources of the numbers in this book"
 HEADER = (
     "Sheet",
@@ -45,7 +48,7 @@ def sources_rows(block: Block) -> Iterator[list[Any]]:
     yield [None]
     yield list(HEADER)
     for number in block.numbers:
-        yield from _rows(number)
+        yield from _rows(number, begin.get("asked") or ())
 
 
 def sources_sheet(book: Book) -> Sheet | None:
@@ -72,7 +75,27 @@ def sources_xml(block: Block, book: Book) -> tuple[str, bytes]:
     return free_name(NAME, book.sheet_names), _page("".join(cells), rows).encode()
 
 
-def _rows(number: Mapping[str, Any]) -> Iterator[list[Any]]:
+def _asked(source: Mapping[str, Any], asked: Sequence[Mapping[str, Any]]) -> str:
+    """The requests that were really sent for a source; else what it is, and that its requests were not recorded."""
+    named = [str(asked[each]["address"]) for each in source.get("requests") or () if each < len(asked)]
+    if "requests" not in source:  # lines of the version before, and the archive, name no requests
+        return str(source.get("resource") or "")
+    shown = ", ".join(named[:SHOWN_REQUESTS]) + (
+        f" and {len(named) - SHOWN_REQUESTS} more" if named[SHOWN_REQUESTS:] else ""
+    )
+    return (
+        shown
+        if named and not source.get("unrecorded")
+        else f"{shown or source.get('resource')} (earlier, not recorded)"
+    )
+
+
+def _reason(number: Mapping[str, Any]) -> str:
+    rests_on = ", ".join(number.get("rests_on") or ())
+    return str(number.get("why") or (rests_on and f"calculated from {rests_on}") or "none")
+
+
+def _rows(number: Mapping[str, Any], asked: Sequence[Mapping[str, Any]]) -> Iterator[list[Any]]:
     """A row for each source of a number; a number without one has a row with the reason."""
     value = number.get("value")
     shown = f"{len(value)} × {len(value[0])} cells" if isinstance(value, list) else value
@@ -81,7 +104,7 @@ def _rows(number: Mapping[str, Any]) -> Iterator[list[Any]]:
         yield [
             *place,
             number.get("standing"),
-            source.get("resource") or number.get("why") or "none",
+            _asked(source, asked) or _reason(number),
             str(source.get("fetched_at", ""))[:19].replace("T", " ") or None,
             _age(source["age_s"]) if "age_s" in source else None,
             source.get("sha256"),

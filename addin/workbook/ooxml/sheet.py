@@ -253,6 +253,26 @@ class Sheet:
             element.set("t", "array")
             element.set("ref", address(spot))
 
+    def write_formula(self, spot: Spot, text: str, area: Area | None = None) -> None:
+        """Put a formula into a cell, which keeps its value; with `area`, an array formula that fills these cells."""
+        self._change()
+        cell = self._cell(spot)
+        if cell is None:
+            cell = self._new_cell(spot, None)
+        for old in cell.findall(_F):
+            cell.remove(old)
+        element = (
+            etree.Element(_F) if area is None else etree.Element(_F, t="array", ref=str(area._replace(sheet=None)))
+        )
+        element.text = text.removeprefix("=")
+        if cell.get("t") == "inlineStr":  # a result is no text of its own
+            shown = self.value(spot)
+            for child in list(cell):
+                cell.remove(child)
+            cell.set("t", "str")
+            etree.SubElement(cell, _V).text = str(shown)
+        cell.insert(0, element)
+
     def resize(self, spot: Spot, area: Area) -> None:
         """Set the area that the array formula in a cell fills."""
         self._change()

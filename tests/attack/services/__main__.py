@@ -23,8 +23,9 @@ from dataservice.stores import MemoryStore
 from tests.attack.parts.told import Told, conclude
 from tests.attack.services import cells
 from tests.attack.services.cells import CELLS, Cell, Verdict
+from tests.attack.services.foreign import FOREIGN, ForeignWorld
 from tests.attack.services.revisions import invented
-from tests.attack.services.world import FIRST_DAY, LATER_DAY, URL, Databases, World, noon, world_of
+from tests.attack.services.world import FIRST_DAY, LATER_DAY, URL, Databases, World, noon
 from tests.dataservice.client.parts.clocks import Clock
 from udfs.engine.session import Session
 
@@ -119,26 +120,31 @@ class Visit:
         self.found.requests[phase] = len(self.world.asked) - before
 
 
-async def visit(
-    databases: Databases, variant: Mapping[str, str], folder: Path, seed: int, *, probes: bool = False
-) -> Found:
-    """What a variant shows to one user."""
-    with world_of(databases, variant, folder) as world:
-        found = Found(str(world.variant))
+async def visit(world: World, name: str, seed: int, *, probes: bool = False) -> Found:
+    """What a service shows to one user."""
+    found = Found(name)
+    try:
         await Visit(world, found, seed, probes=probes).run()
+    finally:
+        world.close()
     return found
 
 
-def attack(wanted: Sequence[Mapping[str, str]], seed: int, *, probes: bool = False) -> list[Found]:
-    """What each variant shows."""
+def attack(wanted: Sequence[Mapping[str, str] | str], seed: int, *, probes: bool = False) -> list[Found]:
+    """What each variant, or foreign service by its name, shows."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         databases = Databases.made(folder)
         founds = []
-        for number, variant in enumerate(wanted):
+        for number, service in enumerate(wanted):
             place = folder / str(number)
             place.mkdir()
-            founds.append(asyncio.run(visit(databases, variant, place, seed + number, probes=probes)))
+            if isinstance(service, str):
+                world, told = ForeignWorld(databases, FOREIGN[service], place), service
+            else:
+                world = World(databases, service, place)
+                told = str(world.variant)
+            founds.append(asyncio.run(visit(world, told, seed + number, probes=probes)))
             shutil.rmtree(place)
             tell(founds[-1])
         return founds
@@ -163,9 +169,12 @@ def main() -> None:
     parser.add_argument("--variants", type=int, default=170)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", nargs="*", help="these variants: end=excluded,page=300")
+    parser.add_argument("--foreign", nargs="*", help="these services that no switch describes; all without a name")
     parser.add_argument("--probe", action="store_true", help="find out how each answers first")
     given = parser.parse_args()
-    wanted = variants(given.variants, given.seed)
+    wanted: list[Mapping[str, str] | str] = [*variants(given.variants, given.seed)]
+    if given.foreign is not None:
+        wanted = [*(given.foreign or FOREIGN)]
     if given.only is not None:
         wanted = [dict(pair.split("=") for pair in text.split(",")) if text else {} for text in given.only]
     founds = attack(wanted, given.seed, probes=given.probe)

@@ -74,7 +74,7 @@ async def test_each_number_is_written_with_what_it_rests_on(service: EmbeddedSer
     assert lines.keys() == {"A1", "A2", "A3", "A4", "A5", "A6", "C1"}
     cpi = lines["A1"]
     assert (cpi["book"], cpi["sheet"], cpi["formula"]) == ("book.xlsx", "Sheet1", '=DS.SIGNAL("us-cpi")')
-    assert [source["resource"] for source in cpi["sources"]] == ["/v1/signals/us-cpi?history=365"]
+    assert [source["resource"] for source in cpi["sources"]] == ["/v1/signals/us-cpi"]
     assert cpi["sources"] == lines["A2"]["sources"], "both cells rest on one answer"
     assert cpi["sources"][0].keys() == {"resource", "cache_entry", "fetched_at", "age_s", "sha256"}
     assert (lines["A2"]["value"], lines["C1"]["area"]) == ({"date": "2026-08-01"}, "C1:D61")
@@ -183,7 +183,7 @@ async def test_a_frozen_copy_lists_its_sources_and_holds_what_was_signed(service
         assert Book(package).sheet_names == ["Sheet1", "Sources"]
     assert header[:4] == ["Sheet", "Cell", "Value", "Formula"]
     assert first[0:2] == ["Sheet1", "A1"]
-    assert first[3:6] == ['=DS.SIGNAL("us-cpi")', "fresh", "/v1/signals/us-cpi?history=365"]
+    assert first[3:6] == ['=DS.SIGNAL("us-cpi")', "fresh", "/v1/signals/us-cpi"]
     assert verify_book(copy).holds
     assert verify_book(copy, audit).holds
     alter(copy, "Sources", [(6, 3)])

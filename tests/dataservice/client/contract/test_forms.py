@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from dataservice.client.contract.body import Body
-from dataservice.client.contract.decode import observations_page, signal_detail, wire
+from dataservice.client.contract.decode import observations_page, signal_detail, wire_page
 from dataservice.client.contract.forms import number_of
 from dataservice.errors import MalformedAnswerError, NotFoundError
 
@@ -105,8 +105,8 @@ def test_a_name_without_data_does_not_exist():
 
 def test_one_odd_record_costs_no_list_and_is_counted():
     items = [{"id": str(n), "headline": "h", "importance_score": score} for n, score in enumerate([1, "87", "high"])]
-    page = wire(JSON({"data": [*items, {"headline": "nobody"}]}))
-    assert [item.importance_score for item in page] == [1.0, 87.0, None]
+    page = wire_page(JSON({"data": [*items, {"headline": "nobody"}]}))
+    assert [item.importance_score for item in page.records] == [1.0, 87.0, None]
     assert (
         page.odd == "2 of 4 records could not be read whole: importance_score should be a number or null, and is text"
     )

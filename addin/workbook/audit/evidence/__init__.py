@@ -1,0 +1,1 @@
+"""The requests behind signed numbers: what was really sent and received, and working the numbers out again."""
