@@ -13,7 +13,8 @@
     │   ├── DeadlineExceededError     no whole answer within the deadline
     │   ├── ServerFailedError         5xx
     │   └── MalformedAnswerError      an answer that is not what the contract says
-    │       └── InterceptedError      a proxy or a network answered in the service's place
+    │       ├── InterceptedError      a proxy or a network answered in the service's place
+    │       └── PartialAnswerError    a list that may have been cut: nothing shows that it is whole
     ├── NoVintageError                nobody looked at these days by then; first_look
     └── BudgetError                   not sent: budget or reserve reached
         ├── TooManyPagesError         not sent: one answer would take more requests than max_pages
@@ -116,6 +117,10 @@ class MalformedAnswerError(UnavailableError):
 
 class InterceptedError(MalformedAnswerError):
     """Something between here and the service answered in its place, such as a proxy, or a network's sign-in page."""
+
+
+class PartialAnswerError(MalformedAnswerError):
+    """A list that may have been cut: it has fewer records than were asked for, and nothing shows that it is whole."""
 
 
 class NoVintageError(DataServiceError):

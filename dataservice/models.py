@@ -13,6 +13,7 @@ READING_FIELDS = ("latest", "value", "reading", "current", "level", "index_value
 """Where an index may keep its reading: the contract does not name the field. The first two win over all others."""
 
 SURE_READINGS = 2
+READING_TIMES = ("observed_at", "as_of", "date", "updated_at")
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True):
@@ -92,6 +93,15 @@ class Index(Record, frozen=True, kw_only=True):
         if sure or len({value for value, _ in readings.values()}) == 1:
             return readings[(sure or list(readings))[0]]
         return None, None
+
+    def read_from(self, name: str) -> Index:
+        """The same, its reading in the field `name`, where it has none in one of the usual."""
+        if name not in self.extra or self.readings():
+            return self
+        at = next((self.extra[time] for time in READING_TIMES if time in self.extra), None)
+        return msgspec.structs.replace(
+            self, extra={**self.extra, "reading": {"value": self.extra[name], "observed_at": at}}
+        )
 
     def readings(self) -> dict[str, tuple[float, str | None]]:
         """What may be the current reading and its `observed_at`, by the name of the field."""

@@ -22,6 +22,7 @@ from dataservice.errors import (
     MalformedAnswerError,
     MissingKeyError,
     NotFoundError,
+    PartialAnswerError,
     QuotaExceededError,
     TierError,
     UnavailableError,
@@ -34,6 +35,10 @@ class ErrorCode(StrEnum):
 
     VALUE = "#VALUE!"
     NA = "#N/A"
+
+
+PROBE_ADVICE = "`addin doctor --contract`, or Account in the task pane, finds out how it answers"
+"""What helps where a service answers in a form of its own."""
 
 
 class ErrorKind(StrEnum):
@@ -49,6 +54,7 @@ class ErrorKind(StrEnum):
     UNCONFIRMED = "unconfirmed"
     NOT_FOUND = "not_found"
     OFFLINE = "offline"
+    FORM = "form"
     REQUEST = "request"
     INTERNAL = "internal"
 
@@ -139,6 +145,8 @@ _KINDS: dict[type[Exception], ErrorKind] = {
     UnconfirmedError: ErrorKind.UNCONFIRMED,
     BudgetError: ErrorKind.BUDGET,
     NotFoundError: ErrorKind.NOT_FOUND,
+    InterceptedError: ErrorKind.OFFLINE,
+    MalformedAnswerError: ErrorKind.FORM,
     UnavailableError: ErrorKind.OFFLINE,
     DataServiceError: ErrorKind.REQUEST,
 }
@@ -156,14 +164,14 @@ def reason(error: DataServiceError, function: str) -> str:
             return f"{function} needs the Pro tier{f' (this key: {tier})' if tier else ''}"
         case QuotaExceededError():
             return f"{error.message}; values come back in the new month, or with another key"
-        case NotFoundError():
+        case NotFoundError() | PartialAnswerError():
             return error.message
         case UnconfirmedError():
             return f"not loaded: {error.message}"
         case BudgetError():
             return f"not asked: {error.message}"
         case MalformedAnswerError() if not isinstance(error, InterceptedError):
-            return f"the service's answer cannot be used ({error.message}); see `addin doctor --contract`"
+            return f"the service's answer cannot be used ({error.message}); {PROBE_ADVICE}"
         case UnavailableError():
             return f"the service did not answer ({error.message}); try Refresh in a minute"
         case _:

@@ -183,7 +183,7 @@ def SIGNALS(
       search    what to look for, in your own words: a name, a subject, a source, a category
       category  only signals of this category
       fields    columns to show, as text with commas or as a range; * shows all: slug, shortcode, name,
-                category, signal_type, source, description, unit, is_premium
+                category, signal_type, source, description, unit, is_premium, rhythm
       limit     the maximum number of signals
 
         udfs.sync.SIGNALS()

@@ -36,6 +36,8 @@ from addin.protocol.messages import (
     Cost,
     KeySaved,
     KeyVerdict,
+    ProbeFinding,
+    ProbeVerdict,
     Progress,
     Question,
     Refreshed,
@@ -236,6 +238,26 @@ async def test_key(request: Request) -> Response:
     return JsonResponse(KeyVerdict(ok=True, tier=quota.tier, message=f"The key works ({quota.tier} tier): {left}."))
 
 
+async def probe_contract(request: Request) -> Response:
+    """POST /contract: find out in at most 11 requests how the service answers what its contract leaves open."""
+    backend = BackendState.of(request)
+    async with admitted_tenant(request, backend) as tenant:
+        before = tenant.client.requests_sent
+        found, problem = [], ""
+        try:
+            profile = await tenant.client.probe()
+            found = [ProbeFinding(each.question, each.found, each.does) for each in profile.deviations]
+        except DataServiceError as error:
+            problem = reason(error, "This")
+        spent = tenant.client.requests_sent - before
+        backend.requests_total += spent
+        backend.metrics.requests.inc(spent)
+        await note_spent(request, backend, spent)
+        if not problem:
+            await backend.refresh(tenant, force=False)
+        return JsonResponse(ProbeVerdict(ok=not problem, message=problem, requests=spent, findings=found))
+
+
 async def registry(_: Request) -> Response:
     """GET /registry.json: every function with its help, arguments and options."""
     return JsonResponse(_registry())
@@ -268,6 +290,7 @@ ROUTES = (
     Route("/key", set_key, methods=["POST"]),
     Route("/key", forget_key, methods=["DELETE"]),
     Route("/key/test", test_key, methods=["POST"]),
+    Route("/contract", probe_contract, methods=["POST"]),
     Route("/registry.json", registry),
     Route("/health", health),
     Route("/ready", ready),

@@ -196,6 +196,23 @@ class KeyVerdict(Struct, frozen=True):
     kind: Annotated[str | UnsetType, Meta(description="the kind of error, where it is refused")] = UNSET
 
 
+class ProbeFinding(Struct, frozen=True):
+    """What a service answers otherwise than documented."""
+
+    question: str
+    found: str
+    does: Annotated[str, Meta(description="what the add-in does about it")]
+
+
+class ProbeVerdict(Struct, frozen=True):
+    """What a probe of the service found."""
+
+    ok: bool
+    message: Annotated[str, Meta(description="why nothing was found out; else empty")]
+    requests: Annotated[int, Meta(description="the requests that it spent")]
+    findings: list[ProbeFinding]
+
+
 class Budget(Struct, frozen=True):
     """What is kept from being spent."""
 

@@ -108,6 +108,7 @@ class AsyncClient(Endpoints):
         self._store = ResilientStore(sealed_for(self._key, self.base_url, store or MemoryStore()))
         self._opening = asyncio.Lock()
         self._cache = AnswerCache(self._store, max_bytes=max_memory_bytes, ttl_s=ttl_s, missing_ttl_s=NEGATIVE_TTL_S)
+        self._cache.archive.opening = self._open
         self._breaker = CircuitBreaker(has_key=self._key is not None)
         self._usage = UsageTracker(self._store, budget or Budget(), clock=clock, sleep=sleep)
         bounds: dict[str, Any] = {"most": max_connections, "max_answer_bytes": max_answer_bytes}
@@ -322,12 +323,27 @@ class AsyncClient(Endpoints):
         await self.look_up_quota()
         self._usage.require(MOST_REQUESTS, self._clock())
         context = self._reader.context()
-        profile = await probed(partial(self._sender.ask_once, context=context), self._clock(), slug)
-        self._reader.evidence.now = profile.evidence
+        self._transport.path_end = ""
+        ask = partial(self._sender.ask_once, context=context)
+        seen = self.quota_now
+        day = None if seen is None else seen.restarts_on
+        profile = await probed(ask, self._clock(), slug, end_paths=self._end_paths, restarts_on=day)
+        self._go_by(profile)
+        self._reader.forget_forms()
         if self._cache.scope is not None:
             entry = Entry(profile_format.encode(profile), profile.made_at)
             await self._store.put(self._cache.scope + profile_format.profile_name(), entry)
         return profile
+
+    def _end_paths(self, path_end: str) -> None:
+        """Let all paths end so; what was refused under others says nothing any more."""
+        if path_end != self._transport.path_end:
+            self._transport.path_end = path_end
+            self._breaker.reset()
+
+    def _go_by(self, profile: Profile) -> None:
+        self._reader.evidence.now = profile.evidence
+        self._end_paths(profile.evidence.path_end)
 
     async def profile(self) -> Profile | None:
         """The profile that a probe of this service made with this key, if it still holds; no request."""
@@ -359,4 +375,4 @@ class AsyncClient(Endpoints):
                 self._sender.pacer.open(scope)
                 self._cache.open(scope)
                 if (profile := await self._kept_profile()) is not None and self._reader.evidence.now == NOTHING_SEEN:
-                    self._reader.evidence.now = profile.evidence
+                    self._go_by(profile)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
 from datetime import date
 from functools import partial
 from itertools import count
@@ -15,9 +16,10 @@ from dataservice.client.cache.history import after_pull, gaps, pulls_needed, win
 from dataservice.client.cache.recent import settled
 from dataservice.client.cache.spans import History
 from dataservice.client.contract import decode
-from dataservice.client.contract.completeness.evidence import Evidences
+from dataservice.client.contract.completeness.evidence import NOTHING_SEEN, Evidences
+from dataservice.client.contract.completeness.lists import ListKind, PulledList
 from dataservice.client.contract.paging import MAX_PAGES, Pulled, next_offset, too_many_pages
-from dataservice.client.contract.requests import Request, catalogue_request, first_request, observations_request
+from dataservice.client.contract.requests import LIST_LIMIT, catalogue_request, first_request, observations_request
 from dataservice.client.contract.resources import (
     CatalogueResource,
     CurrentsResource,
@@ -28,23 +30,35 @@ from dataservice.client.contract.resources import (
     SignalResource,
     WireResource,
 )
-from dataservice.client.contract.results import Catalogue, Currents, Indices
+from dataservice.client.contract.results import Catalogue, Currents, Indices, Page, newest_first
 from dataservice.client.contract.windows import Window, utc_day
 from dataservice.client.network.call_context import CallContext
 from dataservice.client.network.sender import RequestSender
 from dataservice.errors import DeadlineExceededError, InvalidRequestError, MalformedAnswerError
-from dataservice.models import Signal
-
-DECODERS: dict[type[Resource[Any]], Callable[[bytes], Any]] = {
-    SignalResource: decode.signal_detail,
-    PostsResource: decode.posts,
-    WireResource: decode.wire,
-}
+from dataservice.models import Post, Signal, WireItem
 
 
-COLLECTIONS: dict[type[Resource[Any]], tuple[Callable[[bytes], decode.ListPage[Any]], type[Any]]] = {
-    IndicesResource: (decode.indices_page, Indices),
-    CurrentsResource: (decode.currents_page, Currents),
+def _collection(kind: type[Indices | Currents]) -> Callable[[PulledList], Any]:
+    def whole(pulled: PulledList) -> Indices | Currents:
+        found = kind(pulled.records)
+        found.odd = pulled.odd
+        return found
+
+    return whole
+
+
+def _page(kind: type[Post | WireItem]) -> Callable[[PulledList], Page[Any]]:
+    return lambda pulled: Page(newest_first(pulled.records), pulled.is_complete, kind, pulled.odd)
+
+
+FEWEST_ON_A_PAGE = 50
+"""Few services page observations by fewer: what is said to follow so few, without a limit, is not believed at once."""
+
+LISTS: dict[type[Resource[Any]], ListKind] = {
+    IndicesResource: ListKind(decode.indices_page, _collection(Indices), lambda index: index.slug),
+    CurrentsResource: ListKind(decode.currents_page, _collection(Currents), lambda current: current.slug),
+    PostsResource: ListKind(decode.posts_page, _page(Post), lambda post: post.slug, LIST_LIMIT),
+    WireResource: ListKind(decode.wire_page, _page(WireItem), lambda item: item.id, LIST_LIMIT),
 }
 
 
@@ -79,28 +93,27 @@ class Fetcher:
                 odd = page.odd or odd
             catalogue = Catalogue(tuple(found.values()), odd)
             return catalogue, pack(catalogue)
-        if type(resource) in COLLECTIONS:
-            return await self._collection(resource, context)
-        return await self._sender.fetch(first_request(resource), context, partial(_arrived, resource))
+        if (kind := LISTS.get(type(resource))) is not None:
+            return await self._list(kind, resource, context)
+        reading = partial(_arrived, resource, self.evidence.now.day_first)
+        return await self._sender.fetch(first_request(resource), context, reading)
 
-    async def _collection(self, resource: Resource[Any], context: CallContext) -> tuple[Any, bytes]:
-        """All indices or currents; another page is asked for only where the answer says that there is one."""
-        read, kind = COLLECTIONS[type(resource)]
-        request: Request | None = first_request(resource)
-        found: dict[str, Any] = {}
-        odd = ""
+    async def _list(self, kind: ListKind, resource: Resource[Any], context: CallContext) -> tuple[Any, bytes]:
+        """A list, page by page; another page is asked for only where others follow, or the list may have been cut."""
+        request = first_request(resource)
+        pulled = PulledList(kind.key, kind.most)
         for pages in count():
-            if request is None:
-                break
             if pages >= self._max_pages:
                 what = request.path.rpartition("/")[2]
                 raise self._sender.refused(too_many_pages(f"the {what}", pages, "there are too many"), request, context)
-            page = await self._sender.fetch(request, context, partial(_packable, read, kind))
-            before, odd = len(found), page.odd or odd
-            found.update((record.slug, record) for record in page.records)
-            request = first_request(resource).further(page.further) if page.further and len(found) > before else None
-        value = kind(found.values())
-        value.odd = odd
+            page = await self._sender.fetch(request.further(pulled.further), context, partial(_packable, kind))
+            pulled = pulled.with_page(page, self.evidence.now)
+            self.evidence.now = self.evidence.now.after_list(pulled.most_rows, went_on=pulled.went_on)
+            if not pulled.further:
+                break
+        value = kind.whole(pulled)
+        if isinstance(value, Indices) and self.evidence.now.reading:
+            value = value.read_from(self.evidence.now.reading)
         return value, pack(value)
 
     async def _history(self, resource: HistoryResource, context: CallContext) -> Answer[Any]:
@@ -150,20 +163,20 @@ class Fetcher:
 
 
 @decode.readable
-def _packable(read: Callable[[bytes], decode.ListPage[Any]], kind: type[Any], body: bytes) -> decode.ListPage[Any]:
-    page = read(body)
-    pack(kind(page.records))  # refused here if it could not be kept
+def _packable(kind: ListKind, body: bytes) -> decode.ListPage[Any]:
+    page = kind.read(body)
+    pack(kind.whole(PulledList(kind.key).with_page(page, NOTHING_SEEN)))  # refused here if it could not be kept
     return page
 
 
 @decode.readable
-def _arrived(resource: Resource[Any], body: bytes) -> tuple[Any, bytes]:
-    """What a body says of `resource`, and the bytes to keep; it must be about the very signal that was asked for."""
-    value = DECODERS[type(resource)](body)
-    if isinstance(resource, SignalResource):
-        value = settled(value)
-        if value.signal.slug.casefold() != resource.slug.casefold():
-            raise MalformedAnswerError(f"an answer about {value.signal.slug[:60]!r}, asked for {resource.slug!r}")
+def _arrived(resource: Resource[Any], day_first: bool | None, body: bytes) -> tuple[Any, bytes]:
+    """What a body says of a signal, and the bytes to keep; it must be about the very signal that was asked for."""
+    value = settled(decode.signal_detail(body, day_first))
+    if not isinstance(resource, SignalResource):
+        raise TypeError(f"no request answers {resource!r}")
+    if value.signal.slug.casefold() != resource.slug.casefold():
+        raise MalformedAnswerError(f"an answer about {value.signal.slug[:60]!r}, asked for {resource.slug!r}")
     return value, pack(value)
 
 
@@ -180,16 +193,18 @@ async def pages_of_catalogue(
     """The pages of the catalogue, one request each; raises `TooManyPagesError` instead of asking for too many."""
     offset: int | None = 0
     known: set[str] = set()
+    most = left = 0  # what is left is believed from the second page on: who ignores `offset` may tell any total
     for pages in count():
         if offset is None:
             return
-        if max_pages is not None and pages >= max_pages:
+        if max_pages is not None and max(pages + 1, pages + left if pages > 1 else 0) > max_pages:
             raise sender.refused(
                 too_many_pages("the signals", max_pages, "search the service's own site"), catalogue_request(0), context
             )
         page = await sender.fetch(catalogue_request(offset, category), context, _catalogue_page)
         yield page
-        offset = next_offset(offset, page, known)
+        offset, most = next_offset(offset, page, known, most), max(most, page.rows)
+        left = 0 if offset is None else page.pages_behind(offset)
         known.update(signal.slug for signal in page.signals)
 
 
@@ -209,13 +224,13 @@ async def pages_of_window(
     pulled, left = begin, 0
     while (position := pulled.next) is not None:
         tried = evidence.now
-        asked = tried.asked_window(position.start, pulled.window.end, is_first=not pulled.pages)
+        asked = tried.asked_window(position.start, position.end or pulled.window.end, is_first=not pulled.pages)
         request = observations_request(slug, asked.start, asked.end).further(position.further)
         if max_pages is not None and pulled.pages + left >= max_pages:
             what = f"the observations of {slug}"
             error = too_many_pages(what, max_pages, "ask for a shorter window")
             raise sender.refused(error, request, context)
-        known_day = position.start if pulled.pages else None
+        known_day = position.start if pulled.pages and position.end is None else None
         try:
             page, pulled = await sender.fetch(
                 request, context, partial(_with_page, pulled, evidence, asked.start, known_day)
@@ -225,7 +240,8 @@ async def pages_of_window(
                 raise
             sender.pardon(request, context)
         else:
-            left = 0 if pulled.complete else page.pages_left
+            is_page = page.rows >= min(page.limit or FEWEST_ON_A_PAGE, FEWEST_ON_A_PAGE)
+            left = page.pages_left if is_page and not pulled.complete else 0
             yield pulled
 
 
@@ -233,8 +249,13 @@ async def pages_of_window(
 def _with_page(
     pulled: Pulled, evidence: Evidences, asked: date | None, known_day: date | None, body: bytes
 ) -> tuple[decode.ObservationsPage, Pulled]:
-    page = decode.observations_page(body)
+    page = decode.observations_page(body, evidence.now.day_first)
     seen = evidence.now.after(page, asked, known_day)
     result = pulled.with_page(page, seen, asked)
-    evidence.now = seen
+    is_idle = (
+        result.complete
+        and (pulled.promised or page.more is True)
+        and len(result.observations) == len(pulled.observations)
+    )
+    evidence.now = replace(seen, claims_are_idle=True) if is_idle else seen
     return page, result

@@ -6,12 +6,14 @@ from collections.abc import Awaitable, Callable
 from datetime import date, timedelta
 from functools import partial
 from typing import TypeAlias
+from urllib.parse import urlsplit
 
 from dataservice.client.contract.body import Body
-from dataservice.client.contract.completeness.evidence import NOTHING_SEEN, OPEN_BOUNDS, Evidence
+from dataservice.client.contract.completeness.evidence import OPEN_BOUNDS, Evidence
 from dataservice.client.contract.decode import observations_page
+from dataservice.client.contract.probing.looks import Looks, reading_field
+from dataservice.client.contract.probing.questions import findings
 from dataservice.client.contract.profile import Profile
-from dataservice.client.contract.questions import Looks, findings
 from dataservice.client.contract.requests import (
     Endpoint,
     Request,
@@ -38,18 +40,32 @@ WINDOW = 3
 BACK_DAYS = 500
 """Days before the newest observation from which a window without an end is asked: over a year, and under a page."""
 
+FAR_BEHIND = 10_000
+"""An offset behind the end of every list of indices."""
+
+MOVED = frozenset({301, 302, 307, 308})
+
 WORKING_DAYS = ("equities", "etf", "fx", "commodities")
 """Categories whose series have no observations at weekends: of these 365 observations are no 365 days."""
 
 Ask: TypeAlias = Callable[[Request], Awaitable[Body]]
 
 
-async def probed(ask: Ask, now: float, slug: str | None = None) -> Profile:
+async def probed(
+    ask: Ask,
+    now: float,
+    slug: str | None = None,
+    *,
+    end_paths: Callable[[str], None],
+    restarts_on: int | None = None,
+) -> Profile:
     """The profile of the service behind `ask`, found out with the signal `slug`, or one of the catalogue.
 
-    Raises `DataServiceError` where the first answer is none at all.
+    `end_paths` lets the paths of all requests end in another way; `restarts_on` is the day on which the period of the
+    quota was seen to begin. Raises `DataServiceError` where the first answer is none at all.
     """
-    probe = _Probe(ask)
+    probe = _Probe(ask, end_paths)
+    probe.looks.restarts_on = restarts_on
     await probe.run(slug)
     return Profile(now, probe.sent, tuple(findings(probe.looks)), evidence=probe.evidence())
 
@@ -57,8 +73,10 @@ async def probed(ask: Ask, now: float, slug: str | None = None) -> Profile:
 class _Probe:
     """The requests of one probe, each of which rests on the answers before it."""
 
-    def __init__(self, ask: Ask) -> None:
+    def __init__(self, ask: Ask, end_paths: Callable[[str], None]) -> None:
         self._ask = ask
+        self._end_paths = end_paths
+        self._path_end = ""
         self.looks = Looks()
         self.sent = 0
         self._bounds = 0
@@ -66,16 +84,40 @@ class _Probe:
     async def run(self, slug: str | None) -> None:
         """Ask everything."""
         await self._look("catalogue", catalogue_request(0))
-        if self.looks.answers["catalogue"].status in (301, 302, 307, 308):
+        if self.looks.answers["catalogue"].status in MOVED and not await self._has_slashes():
             return
         self.looks.slug = slug or self._some_slug()
         if self.looks.slug:
             await self._signal(self.looks.slug)
         await self._look("unknown", first_request(SignalResource(UNKNOWN)))
-        await self._look("indices", first_request(IndicesResource()))
+        await self._indices()
         await self._look("wire", first_request(WireResource()))
+        await self._look("description", Request(Endpoint.DESCRIPTION, Endpoint.DESCRIPTION))
         almanac = first_request(PostsResource())
         await self._look("almanac", Request(Endpoint.ALMANAC, Endpoint.ALMANAC, almanac.params))
+
+    async def _has_slashes(self) -> bool:
+        """Whether the paths are moved to the same ones with a slash behind: then all are asked so from now on."""
+        moved = self.looks.answers["catalogue"]
+        place = urlsplit(moved.headers.get("location", ""))
+        if place.path != f"{Endpoint.SIGNALS}/" or place.netloc:
+            return False
+        self._path_end = "/"
+        self._end_paths(self._path_end)
+        self.looks.answers["paths"] = moved
+        await self._look("catalogue", catalogue_request(0))
+        return True
+
+    async def _indices(self) -> None:
+        """The indices far behind their end: a service that knows no `offset` gives them all, and one request does."""
+        indices = first_request(IndicesResource())
+        await self._look("indices", indices.further((("offset", str(FAR_BEHIND)),)))
+        rows = self.looks.rows("indices")
+        if rows:
+            return
+        await self._look("indices", indices)
+        if rows == [] and (found := self.looks.rows("indices")):
+            await self._look("more indices", indices.further((("offset", str(len(found))),)))
 
     async def _signal(self, slug: str) -> None:
         await self._look("detail", first_request(SignalResource(slug)))
@@ -88,13 +130,14 @@ class _Probe:
             self.looks.answers["far dates"] = refused
         whole, recent = self.looks.series("all"), self.looks.series("detail")
         if whole is not None and len(whole):
-            await self._look("rest", window(whole.last_day, OPEN_BOUNDS[self._bounds][1]))
+            await self._look("rest", window(whole.last_day, None))
         known = recent if recent is not None and len(recent) > WINDOW + 2 else whole
         if known is not None and len(known) > WINDOW + 2:
             days = known[-WINDOW - 3 : -WINDOW].times.astype("datetime64[D]").tolist()
             await self._look("window", window(days[0], days[-1]), (days[0], days[-1]))
-            first: date = known.last_day - timedelta(days=BACK_DAYS)
-            await self._look("without end", window(first, None))
+            if self.looks.tail() is None:
+                first: date = known.last_day - timedelta(days=BACK_DAYS)
+                await self._look("without end", window(first, None))
         await self._look("without dates", window(None, None))
 
     async def _look(self, name: str, request: Request, bounds: tuple[date | None, date | None] = (None, None)) -> None:
@@ -112,16 +155,21 @@ class _Probe:
 
     def evidence(self) -> Evidence:
         """What the windows have shown of paging and bounds."""
-        result = Evidence(bounds=self._bounds)
+        result = Evidence(
+            bounds=self._bounds,
+            path_end=self._path_end,
+            reading=reading_field(self.looks),
+            lists_go_on=self.looks.lists_go_on(),
+        )
         known_day = None
         for name in ("all", "rest", "window"):
             body = self.looks.answers.get(name)
             if body is None or body.status != 200:
                 continue
             try:
-                page = observations_page(body)
+                page = observations_page(body, result.day_first)
             except DataServiceError:
-                return NOTHING_SEEN
+                return result
             asked = known_day if name == "rest" else self.looks.bounds[name][0]
             result = result.after(page, asked, asked)
             known_day = page.observations.last_day if len(page.observations) else None

@@ -106,6 +106,12 @@ class ResourceReader:
             known = await self._cache.last_known(CATALOGUE, now)
         return known if known is not None and known.age_s(now) <= LISTED_S else None
 
+    def forget_forms(self) -> None:
+        """Forget which answers could not be read: a probe has found out how the service answers."""
+        for resource, error in list(self.last_errors.items()):
+            if isinstance(error, MalformedAnswerError):
+                del self.last_errors[resource]
+
     async def aclose(self) -> None:
         """End what is under way."""
         await self._single_flight.cancel()

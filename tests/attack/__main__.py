@@ -87,13 +87,13 @@ PLAN = [
     Planned("Full disks, damaged and truncated cache files", "client.disks --seed 1", "--rounds", 500, 400),
     Planned("Cold sheets, which load in any order", "client.cold_sheets --seed 1", "--batches", 2_000, 300),
     Planned("Previews of costs, at any time", "client.previews --seed 1", "--previews", 5_000, 1200),
+    Planned("Other services that fit the contract, every kind of cell", "services --seed 1", "--variants", 175, 500),
+    Planned("… each probed before", "services --probe --seed 1", "--variants", 175, 400),
     Planned("Pages with impossible times and numbers", "client.decoders --seed 1", "--pages", 20_000, 120),
     Planned("Damaged workbooks", "workbooks.books --formulas 1 --seed 1", "--books", 20_000, 1200),
     Planned("Damaged formulas", "workbooks.books --books 1 --seed 2", "--formulas", 180_000, 900),
     Planned("Whole books worked out, against known results", "workbooks.calculation --seed 1", "--books", 10_000, 2400),
-    Planned(
-        "Tables of random series, against the conventions", "series.conventions --seed 1", "--cases", 100_000, 2400
-    ),
+    Planned("Tables of random series, against the conventions", "series.conventions --seed 1", "--cases", 100_000, 600),
     Planned("Agents: malformed calls", "agents.malformed --seed 1", "--calls", 1_000, 60),
     Planned("Agents: hostile texts in every field", "agents.hostile --seed 1", "--answers", 20_000, 120),
     Planned("Agents: what is told is what was counted", "agents.counting --seed 1", "--calls", 4_000, 400),

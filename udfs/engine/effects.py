@@ -39,8 +39,12 @@ class Question(msgspec.Struct, frozen=True, cache_hash=True):
     """None: fetch it if need be. A number: only from a cache, and not older (`FRESH`: still fresh)."""
     instead_of: Resource[Any] | None = None
     """What it saves the asker from asking for, should that not exist; then it may be fetched all the same."""
+    unless: Resource[Any] | None = None
+    """What makes it needless if a fetch of the same round brings that: then it is not fetched, the reply is None."""
     only_memory: bool = False
     """Whether a cached answer is accepted from memory only, so that the asker never waits for a store."""
+    records: int = 0
+    """How many of a list's records are wanted: fewer than these may be a part of them."""
 
     @property
     def may_fetch(self) -> bool:
@@ -118,17 +122,20 @@ def ask(questions: Sequence[Question]) -> Generator[Sequence[Question], Sequence
     return (yield questions)
 
 
-async def need(resource: Resource[T]) -> Answer[T]:
-    """The answer to `resource`; raises the `DataServiceError` that kept it away when there is not even a stale one."""
-    reply = (await ask((_question(resource),)))[0]
+async def need(resource: Resource[T], *, records: int = 0) -> Answer[T]:
+    """The answer to `resource`; raises the `DataServiceError` that kept it away when there is not even a stale one.
+
+    Of a list that may have been cut, fewer `records` than these are said to be a part.
+    """
+    reply = (await ask((_question(resource, records=records) if records else _question(resource),)))[0]
     if isinstance(reply, Exception):
         raise reply
     return reply  # type: ignore[return-value]  # drivers answer only a `have` with None
 
 
-async def need_all(resources: Sequence[Resource[T]]) -> list[Answer[T] | Exception]:
+async def need_all(resources: Sequence[Resource[T]], *, records: int = 0) -> list[Answer[T] | Exception]:
     """The answers to all of `resources`, asked side by side, an error in the place of each that failed."""
-    replies = await ask([_question(resource) for resource in resources])
+    replies = await ask([_question(resource, records=records) for resource in resources])
     return cast("list[Answer[T] | Exception]", list(replies))
 
 
@@ -143,6 +150,14 @@ async def have(resource: Resource[T], *, max_age_s: float) -> Answer[T] | None:
 async def in_memory(resource: Resource[T]) -> Answer[T] | None:
     """As `have` a fresh answer, but from memory only: for what saves several other questions if it is there."""
     return (await ask((_question(resource, FRESH, only_memory=True),)))[0]  # type: ignore[return-value]  # never an exception
+
+
+async def need_unless(resource: Resource[T], *, brought: Resource[Any]) -> bool:
+    """Whether the answer to `resource`, or why there is none, is at hand now: `need` gives it.
+
+    Not so where others of the batch fetch what holds `brought` at this moment: then that is at hand.
+    """
+    return (await ask((Question(resource, unless=brought),)))[0] is not None
 
 
 async def have_instead(resource: Resource[T], of: Resource[Any], *, max_age_s: float) -> Answer[T] | None:

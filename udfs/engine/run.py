@@ -8,8 +8,14 @@ from typing import Any
 
 import msgspec
 
-from dataservice.client import Answer, Resource
-from dataservice.errors import DataServiceError, InvalidRequestError, NotFoundError, TierError
+from dataservice.client import Answer, Page, Resource
+from dataservice.errors import (
+    DataServiceError,
+    InvalidRequestError,
+    NotFoundError,
+    PartialAnswerError,
+    TierError,
+)
 from udfs.engine.effects import EVER, Asking, Question, Reply
 from udfs.errors import UdfError
 
@@ -39,6 +45,8 @@ class Learned(msgspec.Struct, frozen=True, eq=False):
                 return cls((reply,), max(reply.fresh_until, reply.fetched_at + max_age_s))
             if max_age_s is None and reply.stale_because is not None:
                 return cls((reply,), reply.fresh_until, stale=reply, is_lacking=True)
+            if question.records and isinstance(reply.value, Page) and (why := reply.value.lacks(question.records)):
+                return cls((reply,), reply.fresh_until, failed=PartialAnswerError(why), is_lacking=True)
             return cls((reply,), reply.fresh_until)
         if isinstance(reply, DataServiceError) and not isinstance(reply, SETTLED):
             return cls((reply,), failed=reply, is_lacking=True)

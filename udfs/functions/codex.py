@@ -98,7 +98,8 @@ async def CODEX(  # noqa: N802 - the id that workbooks store
     Each new set of filters costs one request, or none if a cached, complete answer already contains its posts. If
     nothing matches, only the header is shown. CODEX_POST shows the text of one post.
     """
-    posts = await posts_of(story_type, handle, None if since is None else since_moment(since, now), beat)
+    first = None if since is None else since_moment(since, now)
+    posts = await posts_of(story_type, handle, first, beat, records=limit)
     return POST_FIELDS.table(POST_FIELDS.select(fields, posts.items), posts.items[:limit])
 
 
@@ -125,11 +126,14 @@ async def CODEX_POST(  # noqa: N802 - the id that workbooks store
     return POST_FIELDS.value(post, POST_FIELDS.find(field, posts))
 
 
-async def posts_of(story_type: str | None, handle: str | None, since: date | None, beat: str | None) -> Page[Post]:
+async def posts_of(
+    story_type: str | None, handle: str | None, since: date | None, beat: str | None, *, records: int = 0
+) -> Page[Post]:
     """The newest posts that pass the service's own filters, and a time of day; a handle may have its @."""
     author = handle.removeprefix("@") if handle else None
     day = None if since is None else as_day(since)
-    page = (await need(PostsResource(story_type=story_type, handle=author, since=day, beat=beat))).value
+    asked = PostsResource(story_type=story_type, handle=author, since=day, beat=beat)
+    page = (await need(asked, records=records)).value
     return page if since == day else page.selected(lambda post: published_since(post, since))
 
 

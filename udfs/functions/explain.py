@@ -33,9 +33,7 @@ from udfs.records.fields import moment, shown_value
 from udfs.records.lookup import find_record
 from udfs.records.resolve import need_of, recent_catalogue, slug_of
 from udfs.records.revisions import last_revision, revision_count
-from udfs.timeseries.coverage import recent
-from udfs.timeseries.resample import known_only
-from udfs.timeseries.rhythm import rhythm_of
+from udfs.timeseries.coverage import recent_rhythm
 
 R = TypeVar("R", bound=Record)
 T = TypeVar("T")
@@ -137,7 +135,7 @@ def _origin(name: str, answer: Answer[Any]) -> Origin:
     match answer.value:
         case SignalDetail(signal, latest):
             reading = {"value": latest.value, "observed_at": latest.observed_at} if latest else {}
-            rhythm = {"rhythm": str(rhythm_of(known_only(recent(answer.value).observations).times))}
+            rhythm = {"rhythm": str(recent_rhythm(answer.value))}
             return Origin("signal", signal, reading | rhythm, f"GET /v1/signals/{signal.slug}")
         case [Index(), *_] as indices:
             index = find_record(indices, name, "index")

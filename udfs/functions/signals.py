@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import date
 from typing import Annotated, Any
 
-from dataservice.client import Answer, SignalDetail
+from dataservice.client import Answer, SignalDetail, SignalResource
 from dataservice.models import Signal
 from udfs.arguments.dates import Day
 from udfs.arguments.kinds import Choice, Count, Text, shown
 from udfs.arguments.options import Options
 from udfs.cells import Table
 from udfs.engine.decorator import udf
-from udfs.engine.effects import MORE, AtOnce, Question
+from udfs.engine.effects import EVER, MORE, AtOnce, Question, ask, asked_at_hand
 from udfs.errors import NoDataError
 from udfs.records.fields import Fields
 from udfs.records.lookup import by_slug, corrected, in_group, ranked
-from udfs.records.resolve import asked_under, need_catalogue, need_detail
+from udfs.records.resolve import asked_under, fresh_detail, need_catalogue, need_detail
 from udfs.timeseries.by_day import Observed, by_day
-from udfs.timeseries.coverage import recent
-from udfs.timeseries.loader import latest
-from udfs.timeseries.resample import known_only
-from udfs.timeseries.rhythm import rhythm_of
+from udfs.timeseries.coverage import recent_rhythm
+from udfs.timeseries.loader import latest, observed_in_history
 from udfs.timeseries.vintages import PRESENT, VINTAGE_OPTIONS, Vintage, observed_as_of, observed_of
 
 SIGNAL_FIELDS = Fields(
@@ -61,6 +60,10 @@ SIGNAL_COLUMNS = Fields(
         Choice("is_premium", "TRUE for a premium signal"),
     ),
 )
+
+RHYTHM = Choice("rhythm", "how observations follow each other, of signals that were looked at here")
+CATALOGUE_COLUMNS = replace(SIGNAL_COLUMNS, choices=(*SIGNAL_COLUMNS.choices, RHYTHM))
+"""What the catalogue tells of a signal, and what is known here beside it."""
 
 DEFAULT_COLUMNS = "slug, shortcode, name, category, unit, source"
 
@@ -166,6 +169,10 @@ async def SIGNAL(  # noqa: N802 - the id that workbooks store
     if vintage.as_of is not None and name in OBSERVED:
         found = await observed_as_of(slug, at, vintage, with_previous=name in NEEDS_PREVIOUS)
         return _field_of(found, name, slug)
+    if name in OBSERVED and vintage == PRESENT and not await fresh_detail(slug):
+        found_in = await observed_in_history(slug, at, today, with_previous=name in NEEDS_PREVIOUS)
+        if found_in is not None:
+            return _field_of(found_in, name, slug)
     answer = await need_detail(slug)
     detail = answer.value
     told = _told_by(answer, slug, field, at, options)
@@ -175,7 +182,7 @@ async def SIGNAL(  # noqa: N802 - the id that workbooks store
         found = await observed_of(detail, at, today, vintage, with_previous=name in NEEDS_PREVIOUS)
         return _field_of(found, name, detail)
     if name == "rhythm":
-        return str(rhythm_of(known_only(recent(detail).observations).times))
+        return str(recent_rhythm(detail))
     if name == "age":
         return answer.age_s(now)
     if name == "state":
@@ -191,14 +198,15 @@ async def SIGNAL(  # noqa: N802 - the id that workbooks store
 async def SIGNALS(  # noqa: N802 - the id that workbooks store
     search: Annotated[str | None, SEARCH] = None,
     category: Annotated[str | None, CATEGORY] = None,
-    fields: Annotated[Sequence[str], SIGNAL_COLUMNS.columns("slug, name")] = DEFAULT_COLUMNS,
+    fields: Annotated[Sequence[str], CATALOGUE_COLUMNS.columns("slug, name")] = DEFAULT_COLUMNS,
     limit: Annotated[int | None, Count(help="the maximum number of signals", example="20")] = None,
 ) -> Table:
     """The catalogue of signals, or the signals that match a search, best match first.
 
     Without a search, signals are sorted by slug. A search meets synonyms, plurals and sources (`BLS`); where no signal
     holds all its words, those that hold most are shown, at least half. Searching is local and free: the catalogue costs
-    one request for every 500 signals, once a day. A search without a match is `#N/A`.
+    one request for every 500 signals, once a day. A search without a match is `#N/A`. The column `rhythm` is blank for
+    signals that nobody has looked at here: the catalogue does not tell it, and it is never asked for.
     """
     signals = by_slug(await need_catalogue())
     listed = in_group(signals, category, lambda signal: signal.category, "category")
@@ -206,4 +214,18 @@ async def SIGNALS(  # noqa: N802 - the id that workbooks store
     if search and not found:
         guess = corrected(search, listed)
         raise NoDataError(f"no signal matches {shown(search)}" + (f"; did you mean {guess}?" if guess else ""))
-    return SIGNAL_COLUMNS.table(SIGNAL_COLUMNS.select(fields, signals), found[:limit])
+    columns, rows = CATALOGUE_COLUMNS.select(fields, signals), found[:limit]
+    rhythms = await _rhythms(rows) if RHYTHM.value in columns else {}
+    known = replace(CATALOGUE_COLUMNS, derived={RHYTHM.value: lambda signal: rhythms.get(signal.slug)})
+    return known.table(columns, rows)
+
+
+async def _rhythms(signals: Sequence[Signal]) -> dict[str, str]:
+    """The rhythms of those signals whose recent history is at hand, whoever asked for it."""
+    questions = [asked_at_hand(SignalResource(signal.slug), max_age_s=EVER)[0] for signal in signals]
+    replies = await ask(questions)
+    return {
+        signal.slug: str(recent_rhythm(reply.value))
+        for signal, reply in zip(signals, replies, strict=True)
+        if isinstance(reply, Answer)
+    }

@@ -110,7 +110,8 @@ async def WIRE(  # noqa: N802 - the id that workbooks store
     first = None if since is None else since_moment(since, now)
     day = None if first is None else as_day(first)
     asked = WireResource(kind=kind, min_importance=min_importance, since=day, beat=beat, source=source)
-    items: Sequence[WireItem] = (await items_of(asked, [spelled(name) for name in ticker or ()])).items
+    count = LIST_LIMIT if options else limit
+    items: Sequence[WireItem] = (await items_of(asked, [spelled(name) for name in ticker or ()], records=count)).items
     if first != day:
         items = [item for item in items if published_since(item, first)]
     wanted = options or {}
@@ -118,19 +119,21 @@ async def WIRE(  # noqa: N802 - the id that workbooks store
     return WIRE_FIELDS.table(WIRE_FIELDS.select(fields, items), kept[:limit])
 
 
-async def items_of(asked: WireResource, tickers: Sequence[str] = (), kinds: Sequence[str] = ()) -> Page[WireItem]:
+async def items_of(
+    asked: WireResource, tickers: Sequence[str] = (), kinds: Sequence[str] = (), *, records: int = 0
+) -> Page[WireItem]:
     """The items for any of `tickers` that are of any of `kinds`, newest first; complete where each of them is.
 
-    Without these, the page of `asked` as it is.
+    Without these, the page of `asked` as it is. So many `records` of each are wanted.
     """
     named = [replace(asked, ticker=name) for name in dict.fromkeys(tickers)] or [asked]
     resources = [replace(each, kind=kind) for each in named for kind in dict.fromkeys(kinds)] or named
     if len(resources) == 1:
-        return (await need(resources[0])).value
+        return (await need(resources[0], records=records)).value
     wide = replace(asked, ticker=None if tickers else asked.ticker, kind=None if kinds else asked.kind)
     if await may_be_complete(wide):
         await need(wide)
-    answers = await need_all(resources)
+    answers = await need_all(resources, records=records)
     pages: list[Page[WireItem]] = []
     for answer in answers:
         if isinstance(answer, Exception):

@@ -119,14 +119,21 @@ class Columns:
     def times(self) -> Times:
         """The dates of the rows shown, oldest first."""
         times = self._window_times
+        if self._repeats_last:
+            times = self._to_end(times)
         return times if self.options.limit is None else times[-self.options.limit :]
+
+    @property
+    def _repeats_last(self) -> bool:
+        """Whether a last row repeats the one before it: only where rows are no periods, which a fill completes."""
+        return self.options.fillto is FillTo.END and self.options.freq.is_raw
 
     @cached_property
     def _window_times(self) -> Times:
         """The dates of all rows of the window."""
         shown = [rows.between(each.starts) for rows, each in zip(self.rows, self.series, strict=True)]
         times = row_times(shown, self.options.align, self.options.fill, self.options.freq)
-        return self._to_end(times) if self.options.fillto is FillTo.END else times
+        return self._to_end(times) if self.options.fillto is FillTo.END and not self._repeats_last else times
 
     @cached_property
     def values(self) -> list[NDArray[np.float64]]:
@@ -134,7 +141,10 @@ class Columns:
         found = []
         for place, each in enumerate(self.series):
             if each.is_computed and self.options.sees_filled:
-                found.append(_on_rows(self._transformed(place, each.steps), self.times))
+                made = self._transformed(place, each.steps)
+                if self._repeats_last and len(made) and len(self.times) and made.times[-1] < self.times[-1]:
+                    made = Observations(np.append(made.times, self.times[-1]), np.append(made.values, made.values[-1]))
+                found.append(_on_rows(made, self.times))
                 continue
             rows = self._transformed(place, each.steps) if each.is_computed else self.rows[place]
             source = self._with_one_before(rows) if self.options.fill in LOOKS_BACK else rows.between(each.starts)

@@ -194,6 +194,24 @@ interface KeyVerdict {
   kind?: string;
 }
 
+/** What a service answers otherwise than documented. */
+interface ProbeFinding {
+  question: string;
+  found: string;
+  /** What the add-in does about it. */
+  does: string;
+}
+
+/** What a probe of the service found. */
+interface ProbeVerdict {
+  ok: boolean;
+  /** Why nothing was found out; else empty. */
+  message: string;
+  /** The requests that it spent. */
+  requests: number;
+  findings: ProbeFinding[];
+}
+
 /** What is kept from being spent. */
 interface Budget {
   /** Requests that are never spent. */

@@ -301,6 +301,11 @@ class Sheet:
             for name in ("t", "ref"):
                 element.attrib.pop(name, "")
 
+    @property
+    def root(self) -> etree._Element:
+        """The part's root element; who changes more of it than cells has to say so by `is_changed`."""
+        return self._root
+
     def content(self) -> bytes:
         """The part's bytes."""
         return xml_bytes(self._root)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from dataservice.client.archive.facts import Facts, same_values
 from dataservice.client.archive.looked import NEVER_BEFORE, NEVER_YET, Looked, end_of_day, look_day
+from dataservice.client.archive.retold import retold
 from dataservice.client.contract.completeness.looks import as_known
 from dataservice.client.contract.resources import Resource
 from dataservice.client.contract.windows import Window
@@ -23,6 +24,11 @@ if TYPE_CHECKING:
     import pandas as pd
 
 REVISION_COLUMNS = ("observed_at", "value_before", "value", "first_seen", "not_before")
+
+NOTE = "note"
+"""A sixth column, where any of the rows has a note."""
+
+RETOLD = "told otherwise, not revised"
 
 MAX_ASKED = 4
 
@@ -124,6 +130,16 @@ class Vintages:
         facts = Facts.together([self.facts, other.facts])
         return _pruned(Vintages(facts, self.looked.union(other.looked)), before)
 
+    def damaged(self) -> Vintages:
+        """What is left to say after a part was lost: what followed what, and nothing of what was there on a day.
+
+        What nothing is known before may have replaced what was lost: it is no change.
+        """
+        facts = self.facts
+        not_before = np.where(facts.repeats_observation(), facts.not_before, NEVER_BEFORE)
+        kept = Facts(facts.times, facts.values, facts.gone, facts.first_seen, not_before)
+        return Vintages(kept, Looked.never(), max(self.pruned_before, DROPPED))
+
     def pruned(self, before: int) -> Vintages:
         """Without the states that were over before the time `before`: nothing is known of what was known until then."""
         return _pruned(self, max(before, self.pruned_before)) if self.looked.first_look < before else self
@@ -134,6 +150,8 @@ class Vintages:
         `value_before` is NaN for an observation that was new, `value` for one that vanished. `first_seen` and
         `not_before` are UTC times of looks: of the one that showed the change first, and of the last one before it that
         did not. What the first look at a day showed is no change; with `observed_at`, a day, it is the first row.
+
+        Archives of versions before hold changes that are none: there is a column `note`, which says so, where any is.
         """
         import pandas as pd
 
@@ -153,7 +171,10 @@ class Vintages:
             chosen &= facts.times < np.datetime64(last or date.max, "us") + np.timedelta64(1, "D")
         moments = (facts.first_seen.view("datetime64[us]"), facts.not_before.view("datetime64[us]"))  # never: no time
         columns = [column[chosen] for column in (facts.times, before, facts.values, *moments)]
-        return dict(zip(REVISION_COLUMNS, columns, strict=True))
+        found: dict[str, NDArray[Any]] = dict(zip(REVISION_COLUMNS, columns, strict=True))
+        told_otherwise = retold(facts)[chosen] & (found["not_before"] != np.array(NEVER_BEFORE).view("datetime64[us]"))
+        notes = np.array([RETOLD if told else None for told in told_otherwise], object)
+        return found | {NOTE: notes} if told_otherwise.any() else found
 
     def _observations(self, chosen: NDArray[np.bool_]) -> Observations:
         chosen = chosen & ~self.facts.gone

@@ -8,22 +8,23 @@ from functools import wraps
 from typing import Any, Generic, ParamSpec, TypeVar
 
 import msgspec
+import numpy as np
 
 from dataservice.client.contract.body import Params, next_in_link, params_of
-from dataservice.client.contract.completeness.following import Following, following
+from dataservice.client.contract.completeness.following import following
 from dataservice.client.contract.forms import (
     TIMES,
     VALUES,
     columns_of,
     decoded,
-    is_common_size,
     list_in,
     number_of,
+    order_of_days,
     signal_in,
+    times_in,
 )
 from dataservice.client.contract.records import record_in, records_in
-from dataservice.client.contract.requests import LIST_LIMIT
-from dataservice.client.contract.results import Page, SignalDetail, published
+from dataservice.client.contract.results import SignalDetail
 from dataservice.errors import DataServiceError, MalformedAnswerError
 from dataservice.models import Current, Index, Observation, Post, Record, Signal, WireItem
 from dataservice.observations import Observations
@@ -101,14 +102,24 @@ class CataloguePage:
         """How many records the page had."""
         return len(self.signals) if self.read is None else self.read
 
+    def pages_behind(self, offset: int) -> int:
+        """At least how many requests take what lies behind `offset`, by the total; 0 where none is told."""
+        return -(-max(0, (self.total or 0) - offset) // max(1, self.rows))
+
 
 @dataclass(frozen=True, slots=True)
 class ListPage(Generic[R]):
-    """A page of a list, what of it could not be read whole, and the parameters of the next page, if there is one."""
+    """A page of a list, and what of it could not be read whole.
+
+    `more` is whether others follow, None where that is not said; `further` are the parameters that ask for them, where
+    these are said.
+    """
 
     records: tuple[R, ...]
     odd: str
+    more: bool | None
     further: Params
+    rows: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +138,8 @@ class ObservationsPage:
     more: bool | None = None
     offset: int = 0
     further: Params = ()
+    day_first: bool | None = None
+    """How days such as 03/04/2026 are written, where there are such days and others that show it."""
 
     @property
     def pages_left(self) -> int:
@@ -142,31 +155,38 @@ def catalogue_page(body: bytes) -> CataloguePage:
     return CataloguePage(signals, said.limit, said.total, said.more, len(records), odd)
 
 
-def signal_detail(body: bytes) -> SignalDetail:
-    """GET /v1/signals/{slug}; where `latest` is absent, the newest of the history stands in."""
+def signal_detail(body: bytes, day_first: bool | None = None) -> SignalDetail:
+    """GET /v1/signals/{slug}; where `latest` is absent, the newest of the history stands in.
+
+    `day_first`: how the service is known to write days such as 03/04/2026.
+    """
     try:
         raw = _detail.decode(body).data
+        if "slug" not in raw:
+            raise MalformedAnswerError("no `slug` in `data`")
         told = raw.pop("history", None)
         history = Observations.empty() if told is None else _observations(_history.decode(told))
         fields = {name: msgspec.json.decode(text) for name, text in raw.items()}
     except (msgspec.MsgspecError, MalformedAnswerError):
         fields = signal_in(decoded(body))
-        history = _dated(*columns_of(_history_in(fields.pop("history", None))))
+        rows = _history_in(fields.pop("history", None))
+        history = _dated(*columns_of(rows, day_first))
+        day_first = order_of_days(times_in(rows)) if day_first is None else day_first
     found = fields.pop("latest", None)
     signal = record_in(fields, Signal)
     if found is None:
         return SignalDetail(signal, _newest(history), history)
-    return SignalDetail(signal, _latest(found, history), history)
+    return SignalDetail(signal, _latest(found, history, day_first), history)
 
 
 def _history_in(told: Any) -> list[Any]:
     return [] if told is None else list_in({"data": told})[0]
 
 
-def _latest(told: Any, history: Observations) -> Observation | None:
+def _latest(told: Any, history: Observations, day_first: bool | None) -> Observation | None:
     """The latest observation; a number alone is the newest of the history, where that has the same value."""
     if isinstance(told, dict | list):
-        (time,), (value,) = columns_of([told])
+        (time,), (value,) = columns_of([told], day_first)
         _dated([time], [value])  # it is one by its date, too
         extra = {name: told[name] for name in told if name not in (*TIMES, *VALUES)} if isinstance(told, dict) else {}
         return Observation(observed_at=time, value=value, extra=extra)
@@ -176,16 +196,16 @@ def _latest(told: Any, history: Observations) -> Observation | None:
     return newest
 
 
-def observations_page(body: bytes) -> ObservationsPage:
+def observations_page(body: bytes, day_first: bool | None = None) -> ObservationsPage:
     """GET /v1/signals/{slug}/observations: the contract does not show its form; see the tables of `forms`."""
     try:
         found = _rows.decode(body)
         rows, said = (found, None) if isinstance(found, list) else (found.data, found.pagination)
         whole = _observations(rows)
     except (msgspec.MsgspecError, MalformedAnswerError):
-        return _page_of_other_form(body)
+        return _page_of_other_form(body, day_first)
     said = said or _Pagination()
-    left = None if said.total is None else max(0, said.total - said.offset - len(rows))
+    left = _left(said.total, said.offset, len(rows))
     link = next_in_link(body)
     more = True if link else None
     further: Params = params_of(link) if link else (("offset", str(said.offset + len(rows))),) if left else ()
@@ -194,15 +214,22 @@ def observations_page(body: bytes) -> ObservationsPage:
     )
 
 
-def _page_of_other_form(body: bytes) -> ObservationsPage:
+def _page_of_other_form(body: bytes, day_first: bool | None) -> ObservationsPage:
     rows, beside = list_in(decoded(body))
-    times, values = columns_of(rows)
+    times, values = columns_of(rows, day_first)
+    day_first = order_of_days(times_in(rows)) if day_first is None else day_first
     said = following(beside, body, len(rows))
-    left = None if said.total is None else max(0, said.total - said.offset - len(rows))
+    left = _left(said.total, said.offset, len(rows))
     newest_first = len(times) > 1 and times[0] > times[-1]
     return ObservationsPage(
-        _dated(times, values), len(rows), left, said.limit, newest_first, said.more, said.offset, said.params
+        _dated(times, values), len(rows), left, said.limit, newest_first, said.more, said.offset, said.params, day_first
     )
+
+
+def _left(total: int | None, offset: int, rows: int) -> int | None:
+    """How many come behind a page by a total; None where there is none, or it counts something else."""
+    left = -1 if total is None else total - offset - rows
+    return left if left >= 0 else None
 
 
 def indices_page(body: bytes) -> ListPage[Index]:
@@ -215,41 +242,24 @@ def currents_page(body: bytes) -> ListPage[Current]:
     return _collection_page(body, Current)
 
 
-def posts(body: bytes) -> Page[Post]:
-    """GET /v1/codex and /v1/almanac, newest first."""
-    return _page(body, Post)
+def posts_page(body: bytes) -> ListPage[Post]:
+    """GET /v1/codex and /v1/almanac."""
+    return _collection_page(body, Post)
 
 
-def wire(body: bytes) -> Page[WireItem]:
-    """GET /v1/wire, newest first."""
-    return _page(body, WireItem)
+def wire_page(body: bytes) -> ListPage[WireItem]:
+    """GET /v1/wire."""
+    return _collection_page(body, WireItem)
 
 
 def _collection_page(body: bytes, kind: type[R]) -> ListPage[R]:
-    """A page of indices or currents: the contract shows no paging of them, but some services have it."""
+    """A page of a list: the contract shows no paging of it, but some services have it."""
     records, beside = list_in(decoded(body))
     said = following(beside, body, len(records))
     found, odd = records_in(records, kind)
     left = said.total is not None and said.total > said.offset + len(records)
-    params = said.params or (("offset", str(said.offset + len(records))),)
-    return ListPage(found, odd, params if said.more or (said.more is None and left) else ())
-
-
-def _page(body: bytes, kind: type[R]) -> Page[R]:
-    records, beside = list_in(decoded(body))
-    items, odd = records_in(records, kind)
-    newest_first = tuple(sorted(items, key=published, reverse=True))
-    said = following(beside, body, len(records))
-    return Page(newest_first, complete=_is_whole(len(records), said), kind=kind, odd=odd)
-
-
-def _is_whole(rows: int, said: Following) -> bool:
-    """Whether no records lie behind those of a list: by what it says, or because no service cuts lists at this size."""
-    if said.more is not None:
-        return not said.more
-    if said.total is not None and said.total != rows:
-        return said.total <= said.offset + rows
-    return rows < LIST_LIMIT and not is_common_size(rows)
+    more = said.more if said.more is not None else (left or (False if said.total is not None else None))
+    return ListPage(found, odd, more, said.params, len(records))
 
 
 def _newest(history: Observations) -> Observation | None:
@@ -260,10 +270,25 @@ def _newest(history: Observations) -> Observation | None:
 
 def _dated(times: Sequence[str], values: Sequence[float | None]) -> Observations:
     try:
-        return Observations.from_columns(times, values)
+        found = Observations.from_columns(times, values)
     except ValueError as error:
         problem = str(error)
+    else:
+        if len(found) < len(times):
+            _check_doubles(found, times, values)
+        return found
     raise MalformedAnswerError(f"an observation without a date: {problem}")
+
+
+def _check_doubles(found: Observations, times: Sequence[str], values: Sequence[float | None]) -> None:
+    """Raise where rows of one time tell two values: neither is better than the other."""
+    again = Observations.from_columns(times[::-1], values[::-1])
+    if again != found:
+        at = int(
+            np.flatnonzero(~((again.values == found.values) | (np.isnan(again.values) & np.isnan(found.values))))[0]
+        )
+        told = f"{again.values[at]:.15g} and {found.values[at]:.15g}"
+        raise MalformedAnswerError(f"two values for {str(found.times[at])[:16]}: {told}")
 
 
 def _is_newest_first(rows: Sequence[_Row]) -> bool:

@@ -5,11 +5,12 @@ Strict about values: where two readings are possible there is none. The contract
 
 from __future__ import annotations
 
+import calendar
 import json
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, datetime
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, date, datetime, timedelta
 from typing import Any, NoReturn
 
 import msgspec
@@ -17,13 +18,22 @@ import msgspec
 from dataservice.errors import MalformedAnswerError, NotFoundError
 
 LISTS = (
-    *("data", "observations", "items", "results", "records", "values", "series", "rows"),
-    *("signals", "indices", "currents", "posts", "articles", "wire"),
+    *("data", "observations", "items", "results", "records", "values", "series", "rows", "entries", "points"),
+    *("signals", "indices", "currents", "posts", "articles", "wire", "codex", "almanac"),
 )
 """What a list of records may stand in."""
 
-TIMES = ("observed_at", "date", "timestamp", "datetime", "time", "period", "day", "ts", "t")
-VALUES = ("value", "val", "v", "obs_value", "close", "y")
+WRAPPERS = ("data", "result", "results", "response", "payload", "body", "content", "items", "_embedded")
+"""Objects around all that an answer says."""
+
+BESIDE_NULL = frozenset({"data", "pagination", "meta", "paging", "total", "count", "next", "next_cursor", "has_more"})
+"""Beside these, a null in the place of a list is an empty one; beside anything else it may be a failure."""
+
+DEEPEST = 4
+"""So many objects may stand around a list."""
+
+TIMES = ("observed_at", "observedAt", "date", "timestamp", "datetime", "time", "period", "day", "ts", "t")
+VALUES = ("value", "val", "v", "obs_value", "obsValue", "close", "y")
 """The fields of an observation: the contract's own, and others that are in use."""
 
 NO_VALUE = frozenset({"", ".", "-", "na", "n/a", "nan", "null", "none", "#n/a"})
@@ -33,14 +43,33 @@ _PLAIN = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 _GROUPED = re.compile(r"[+-]?\d{1,3}(?:,\d{3})+\.\d+")
 """Thousands set apart by commas; without decimals a comma may as well be the decimal point."""
 
+_SPACED = re.compile(r"[+-]?\d{1,3}(?:[ _'\u00a0\u2009\u202f]\d{3})+(?:\.\d+)?")
+
+_ISO_DAY = re.compile(r"\d{4}-\d{2}-\d{2}(?:T.*)?")
 _MONTH = re.compile(r"\d{4}-\d{2}")
 _COMPACT = re.compile(r"\d{8}")
+_SLASHED = re.compile(r"(\d{4})/(\d{2})/(\d{2})(.*)")
+_EITHER = re.compile(r"(\d{1,2})[/.](\d{1,2})[/.](\d{4})(.*)")
+"""Days whose first number may be the day or the month."""
 
-MILLISECONDS_FROM = 100_000_000_000
-"""As seconds this is the year 5138."""
+_EPOCH = re.compile(r"-?\d{9,19}(?:\.\d+)?")
+_ZONE = re.compile(r" ?(?:UTC|GMT)$")
+_DAY_NAMED = re.compile(r"(?:[A-Z][a-z]{2,8},? )?(\d{1,2})[ -]([A-Z][a-z]{2,8})\.?,?[ -](\d{4})(.*)")
+_MONTH_FIRST = re.compile(r"([A-Z][a-z]{2,8})\.? (\d{1,2}),? (\d{4})(.*)")
+_MONTHS = {name[:3]: number for number, name in enumerate(calendar.month_name) if name}
+_LONG_MONTHS = frozenset(calendar.month_name)
+
+SMALLEST_EPOCH = 10_000_000
+"""As seconds this is April 1970: numbers that are all smaller are days, years or months, and not known which."""
+
+SCALES = ((10**11, 1), (10**14, 10**3), (10**17, 10**6), (math.inf, 10**9))
+"""Up to which size numbers are seconds, milliseconds, microseconds, nanoseconds: 10^11 seconds is the year 5138."""
 
 FEWEST_CUT = 20
 POWERS = frozenset({32, 64, 128, 256, 512, 25, 75, 125, 175})
+FEWEST_OF_A_PAGE = 10
+
+_EPOCH_BEGIN = datetime(1970, 1, 1, tzinfo=UTC)
 
 LAST_SECOND = 7_258_118_400
 """The year 2200: an epoch time beyond is no time of an observation."""
@@ -65,30 +94,54 @@ def _constant(name: str) -> None:
 
 def said_in(content: Any) -> str:
     """The error that an answer tells in the place of data; empty if it does not."""
-    if not isinstance(content, Mapping) or content.get("data") is not None:
+    if not isinstance(content, Mapping):
         return ""
-    told = content.get("error") or content.get("errors")
+    is_failure = any(content.get(name) is False for name in ("ok", "success"))
+    if content.get("data") is not None and not is_failure:
+        return ""
+    told = content.get("error") or content.get("errors") or (content.get("message") if is_failure else None)
     if isinstance(told, Mapping):
         told = told.get("message")
     if isinstance(told, list):
         told = told[0] if told else None
-    return " ".join(told.split())[:200] if isinstance(told, str) else ""
+    said = " ".join(told.split())[:200] if isinstance(told, str) else ""
+    return said or ("it says so, and not which" if is_failure else "")
 
 
 def signal_in(content: Any) -> dict[str, Any]:
-    """The object of one signal: in `data`, in `signal`, or the answer itself."""
+    """The object of one signal: in `data`, in `signal`, in a usual wrapper, or the answer itself."""
     if said := said_in(content):
-        raise (NotFoundError if _says_unknown(said) else MalformedAnswerError)(f"an error in the place of data: {said}")
+        raise (NotFoundError if says_unknown(said) else MalformedAnswerError)(f"an error in the place of data: {said}")
     if isinstance(content, Mapping):
         if "data" in content and content["data"] is None:
             raise NotFoundError("no data for this name")
-        for found in (content.get("data"), content.get("signal"), content):
-            if isinstance(found, Mapping) and "slug" in found:
-                return dict(found)
+        for inner in _layers(content):
+            for found in (inner, inner.get("signal")):
+                if isinstance(found, Mapping) and "slug" in found:
+                    return snake_case(found)
     raise MalformedAnswerError("no dict in `data`, and no `slug` beside it")
 
 
-def _says_unknown(said: str) -> bool:
+def _layers(content: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """An object, and those inside it that are wrapped by one of the usual names; where two are, none."""
+    for _ in range(DEEPEST):
+        yield content
+        inner = [content[name] for name in (*WRAPPERS, "attributes") if isinstance(content.get(name), Mapping)]
+        if len(inner) != 1:
+            return
+        content = inner[0]
+
+
+def snake_case(record: Mapping[str, Any]) -> dict[str, Any]:
+    """A record with its names as the contract writes them: `observedAt` is `observed_at`."""
+    if all(name == name.lower() for name in record):
+        return dict(record)
+    names = {name: re.sub(r"(?<=[a-z0-9])([A-Z])", r"_\1", name).lower() for name in record}
+    return {name if new in record else new: record[name] for name, new in names.items()}
+
+
+def says_unknown(said: str) -> bool:
+    """Whether an error says that there is no such thing."""
     return any(word in said.lower() for word in ("not found", "unknown", "no such", "does not exist"))
 
 
@@ -98,35 +151,76 @@ def is_common_size(rows: int) -> bool:
 
 
 def list_in(content: Any) -> tuple[list[Any], Mapping[str, Any]]:
-    """The one list of records in an answer, and what stands beside it."""
+    """The one list of records in an answer, and what stands beside it and around it."""
     if isinstance(content, list):
-        return content, {}
+        return _plain(content), {}
     if not isinstance(content, Mapping):
         raise MalformedAnswerError("not an object, nor a list")
     if said := said_in(content):
         raise MalformedAnswerError(f"an error in the place of data: {said}")
+    beside: dict[str, Any] = {}
+    inner: Mapping[str, Any] = content
+    for inner in _layers(content):
+        beside |= inner
+        if (name := _list_name(inner)) is not None:
+            return _plain(_in_order(inner[name], inner)), beside
+    if "data" in content and content["data"] is None and content.keys() <= BESIDE_NULL:
+        return [], content
+    if (rows := _keyed(inner)) is not None:
+        return rows, {name: told for name, told in beside.items() if name not in inner}
+    if _both(inner) or "data" in content:
+        return _columns(inner), content
+    raise MalformedAnswerError(f"no list in `data`; {_named(content, [])}")
+
+
+def _list_name(content: Mapping[str, Any]) -> str | None:
+    """The name of the one list of records in an object; None where there is none, or one of two columns."""
     if isinstance(content.get("data"), list):
-        return content["data"], content
+        return "data"
     found = [name for name in LISTS if isinstance(content.get(name), list)]
-    if len(found) == 1:
-        return content[found[0]], content
-    if not found and isinstance(content.get("data"), Mapping):
-        rows, beside = list_in(content["data"]) if _has_list(content["data"]) else (_columns(content["data"]), {})
-        return rows, {**content, **beside}
-    raise MalformedAnswerError(f"no list in `data`; {_named(content, found)}")
+    if not found or (_both(content) and any(isinstance(content.get(time), list) for time in TIMES)):
+        return None
+    if len(found) > 1:
+        raise MalformedAnswerError(f"no list in `data`; {_named(content, found)}")
+    return found[0]
 
 
-def _has_list(content: Mapping[str, Any]) -> bool:
-    return sum(isinstance(content.get(name), list) for name in LISTS) == 1 and not _both(content)
+def _plain(rows: list[Any]) -> list[Any]:
+    """The records of a list; those of JSON:API have their fields in `attributes`."""
+    if rows and all(isinstance(row, Mapping) and isinstance(row.get("attributes"), Mapping) for row in rows):
+        return [{**({"id": row["id"]} if "id" in row else {}), **row["attributes"]} for row in rows]
+    return rows
+
+
+def _in_order(rows: list[Any], beside: Mapping[str, Any]) -> list[Any]:
+    """Rows that are lists as records by the names of their columns, where these stand beside them."""
+    names = beside.get("columns") or beside.get("fields")
+    if not rows or not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        return rows
+    if not all(isinstance(row, list) and len(row) == len(names) for row in rows):
+        return rows
+    return [dict(zip(names, row, strict=True)) for row in rows]
+
+
+def _keyed(content: Mapping[str, Any]) -> list[Any] | None:
+    """The rows of an object by date, or the records of one by slug; None where it is neither."""
+    if not content:
+        return None
+    if all(_ISO_DAY.fullmatch(name) and not isinstance(told, Mapping | list) for name, told in content.items()):
+        return [[name, told] for name, told in content.items()]
+    values = list(content.values())
+    if all(isinstance(told, Mapping) and name in (told.get("slug"), told.get("id")) for name, told in content.items()):
+        return values
+    return None
 
 
 def _both(content: Mapping[str, Any]) -> bool:
-    return any(name in content for name in TIMES) and any(name in content for name in VALUES)
+    return any(name in content for name in TIMES) and any(name in content for name in (*VALUES, "values"))
 
 
 def _columns(content: Mapping[str, Any]) -> list[Any]:
     """The rows of columns of one length."""
-    time, value = field_of(content, TIMES, "time"), field_of(content, VALUES, "value")
+    time, value = field_of(content, TIMES, "time"), field_of(content, (*VALUES, "values"), "value")
     times, values = content[time], content[value]
     if not isinstance(times, list) or not isinstance(values, list) or len(times) != len(values):
         raise MalformedAnswerError("columns that are no lists of one length")
@@ -150,8 +244,8 @@ def field_of(record: Mapping[str, Any], names: Sequence[str], what: str) -> str:
     raise MalformedAnswerError(f"{what} may be {' or '.join(found) if found else 'none of the fields'} of {given}")
 
 
-def columns_of(rows: Sequence[Any]) -> tuple[list[str], list[float | None]]:
-    """The times and values of rows: records, or pairs of a time and a value."""
+def columns_of(rows: Sequence[Any], day_first: bool | None = None) -> tuple[list[str], list[float | None]]:
+    """The times and values of rows: records, or pairs of a time and a value; `day_first` as for `times_of`."""
     if not rows:
         return [], []
     first = rows[0]
@@ -165,34 +259,113 @@ def columns_of(rows: Sequence[Any]) -> tuple[list[str], list[float | None]]:
         times, values = [row[0] for row in rows], [row[1] for row in rows]
     else:
         raise MalformedAnswerError("rows that are neither records nor pairs")
-    return times_of(times), [number_of(each) for each in values]
+    return times_of(times, day_first), [number_of(each) for each in values]
 
 
-def times_of(times: Sequence[Any]) -> list[str]:
-    """Times as RFC 3339 texts: of texts of the usual forms, or seconds or milliseconds since 1970."""
+def times_of(times: Sequence[Any], day_first: bool | None = None) -> list[str]:
+    """Times as RFC 3339 texts: of texts of the usual forms, or of numbers since 1970.
+
+    `day_first`: how this service is known to write days such as 03/04/2026. Else one of a column has to show it.
+    """
     if all(isinstance(each, int | float) and not isinstance(each, bool) for each in times):
         return _epochs(times)
+    if all(isinstance(each, str) and _EPOCH.fullmatch(each) for each in times):
+        return _epochs([float(each) if "." in each else int(each) for each in times])
+    if times and all(isinstance(each, str) and _EITHER.fullmatch(each) for each in times):
+        return _in_either_order(times, day_first)
     return [_time_text(each) for each in times]
 
 
-def _epochs(times: Iterable[Any]) -> list[str]:
-    seconds = list(times)
-    if max(map(abs, seconds), default=0) >= MILLISECONDS_FROM:
-        seconds = [each / 1000 for each in seconds]
-    if any(not math.isfinite(each) or abs(each) > LAST_SECOND for each in seconds):
-        _no_time(max(seconds))
-    moments = (datetime.fromtimestamp(each, UTC) for each in seconds)
+def _in_either_order(times: Sequence[str], day_first: bool | None) -> list[str]:
+    """Days such as 25/12/2026 or 12/25/2026: a column is written in one order, and days beyond the 12th show which."""
+    parts = [found for each in times if (found := _EITHER.fullmatch(each))]
+    shown = {
+        first > 12 for first, second in ((int(part[1]), int(part[2])) for part in parts) if max(first, second) > 12
+    }
+    if len(shown) > 1 or (not shown and day_first is None):
+        _no_time(times[0])
+    is_day_first = shown.pop() if shown else day_first
+    return [
+        _day_and_time(part[3], part[2] if is_day_first else part[1], part[1] if is_day_first else part[2], part[4])
+        for part in parts
+    ]
+
+
+def times_in(rows: Sequence[Any]) -> list[Any]:
+    """The times of rows as they are told."""
+    name = field_of(rows[0], TIMES, "the time") if rows and isinstance(rows[0], Mapping) else 0
+    return [row[name] for row in rows]
+
+
+def order_of_days(times: Sequence[Any]) -> bool | None:
+    """Whether days such as 25/12/2026 begin with the day; None where they are not such days, or none shows it."""
+    parts = [found for each in times if isinstance(each, str) and (found := _EITHER.fullmatch(each))]
+    if any(int(part[1]) > 12 for part in parts):
+        return True
+    return False if any(int(part[2]) > 12 for part in parts) else None
+
+
+def _epochs(times: Sequence[int | float]) -> list[str]:
+    """Numbers as times: seconds since 1970 or a thousandth of them, and so on, as their size tells."""
+    largest = max(map(abs, times), default=0)
+    if not math.isfinite(largest):
+        _no_time(largest)
+    if (days := _compact(times)) is not None:
+        return days
+    if times and largest < SMALLEST_EPOCH:
+        _no_time(max(times))
+    parts = next(parts for limit, parts in SCALES if largest < limit)
+    if largest > LAST_SECOND * parts:
+        _no_time(max(times))
+    moments = (_EPOCH_BEGIN + timedelta(microseconds=each * 10**6 / parts) for each in times)
     return [moment.isoformat().replace("+00:00", "Z") for moment in moments]
 
 
-def _time_text(told: Any) -> str:
-    if not isinstance(told, str):
-        _no_time(told)
+def _compact(times: Sequence[int | float]) -> list[str] | None:
+    """Days written as numbers such as 20260131, if all are such days; None where they are not.
+
+    As seconds they would lie in 1970. What is observed is so at whole minutes: days that all are may be either.
+    """
+    if not times or not all(isinstance(each, int) and 10**7 < each < 3 * 10**7 for each in times):
+        return None
+    try:
+        days = [date(day // 10_000, day // 100 % 100, day % 100).isoformat() for day in map(int, times)]
+    except ValueError:
+        return None
+    return days if any(each % 60 for each in times) else _no_time(times[0])
+
+
+def _time_text(given: Any) -> str:
+    if not isinstance(given, str):
+        _no_time(given)
+    told: str = given
     if _MONTH.fullmatch(told):
         return f"{told}-01"
     if _COMPACT.fullmatch(told):
         return f"{told[:4]}-{told[4:6]}-{told[6:]}"
+    told = _ZONE.sub("Z", told)
+    if slashed := _SLASHED.fullmatch(told):
+        return _day_and_time(slashed[1], slashed[2], slashed[3], slashed[4])
+    if named := _DAY_NAMED.fullmatch(told):
+        return _day_and_time(named[3], _month(named[2]), named[1], named[4])
+    if named := _MONTH_FIRST.fullmatch(told):
+        return _day_and_time(named[3], _month(named[1]), named[2], named[4])
+    if len(told) == len("2026-01-02Z") and told.endswith("Z"):
+        return told[:-1]
     return told
+
+
+def _month(name: str) -> str:
+    """The number of a month by its English name, whole or three letters of it; no other beginning counts."""
+    if name in _LONG_MONTHS or len(name) == len("Jan"):
+        return f"{_MONTHS.get(name[:3], 0):02}"
+    return "00"
+
+
+def _day_and_time(year: str, month: str, day: str, rest: str) -> str:
+    text = f"{year}-{int(month):02}-{int(day):02}"
+    rest = rest.strip()
+    return text if rest in ("", "Z") else f"{text}T{rest}"
 
 
 def _no_time(told: Any) -> NoReturn:
@@ -211,6 +384,8 @@ def number_of(told: Any) -> float | None:
         number = float(text)
     elif isinstance(told, str) and _GROUPED.fullmatch(text := told.strip()):
         number = float(text.replace(",", ""))
+    elif isinstance(told, str) and _SPACED.fullmatch(text := told.strip()):
+        number = float(re.sub(r"[^\d.+-]", "", text))
     else:
         raise MalformedAnswerError(f"value should be a number or null, and is {str(told)[:40]!r}")
     if not math.isfinite(number):

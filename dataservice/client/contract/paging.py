@@ -17,7 +17,7 @@ from dataservice.client.contract.body import Params
 from dataservice.client.contract.completeness.evidence import NOTHING_SEEN, Evidence
 from dataservice.client.contract.decode import CataloguePage, ObservationsPage
 from dataservice.client.contract.requests import CATALOGUE_LIMIT, OBSERVATIONS_LIMIT
-from dataservice.client.contract.windows import Window, day_after
+from dataservice.client.contract.windows import Window, day_after, day_before
 from dataservice.errors import MalformedAnswerError, TooManyPagesError
 from dataservice.observations import Observations
 
@@ -28,10 +28,11 @@ MAX_PAGES = 100
 """Requests for one answer: 100,000 observations or 50,000 signals, more than a workbook shows."""
 
 
-def next_offset(offset: int, page: CataloguePage, known: Collection[str] = ()) -> int | None:
+def next_offset(offset: int, page: CataloguePage, known: Collection[str] = (), most: int = 0) -> int | None:
     """The offset of the page behind `page`, which began at `offset`; None behind the last one.
 
-    A page that brings none but `known` slugs is the last one, too: a service that ignores `offset` never ends.
+    A page that brings none but `known` slugs is the last one, too: a service that ignores `offset` never ends. So is
+    one with fewer rows than the `most` of an earlier one.
     """
     end = offset + page.rows
     if all(signal.slug in known for signal in page.signals):
@@ -40,16 +41,22 @@ def next_offset(offset: int, page: CataloguePage, known: Collection[str] = ()) -
         return end if page.more else None
     if page.total is not None and page.total != page.rows:
         return end if end < page.total else None
+    if page.total is None and page.limit is None:
+        return end if page.rows >= most else None  # as documented it tells both: here nothing shows where it ends
     size = page.limit or CATALOGUE_LIMIT
     return end if page.rows >= size or page.rows in COMMON_SIZES else None
 
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """Where the next page begins: at the day `start`, `further` behind it where one day fills more than a page."""
+    """Where the next page begins: at the day `start`, `further` behind it by the service's own parameters.
+
+    With an `end` it is a look back: whether anything lies before what has arrived.
+    """
 
     start: date
     further: Params = ()
+    end: date | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +65,8 @@ class Pulled:
 
     The next page begins on the last day seen, and what comes twice is dropped: only documented parameters are used,
     but for a day that fills more than a page. `next` is None when the window is complete. `newest` is a day that is
-    known from elsewhere to have an observation; behind the day `last` there is none.
+    known from elsewhere to have an observation; behind the day `last` there is none. `promised`: the page before said
+    that others follow.
     """
 
     window: Window
@@ -67,6 +75,7 @@ class Pulled:
     pages: int = 0
     newest: date | None = None
     last: date | None = None
+    promised: bool = False
 
     @classmethod
     def begin(cls, window: Window, newest: date | None = None, last: date | None = None) -> Pulled:
@@ -97,20 +106,33 @@ class Pulled:
         """
         position = self.next or Position(self.window.start)
         found = page.observations
-        if len(found) and found.first_day < (asked or position.start):
+        # A source's clock may be a day behind that by which the service cuts: 22:00-05:00 is the next day in UTC.
+        if len(found) and found.first_day < day_before(asked or position.start):
             raise MalformedAnswerError(
                 f"observations from {found.first_day} were sent, asked from {asked or position.start}"
             )
+        if position.end is not None:
+            return self._looked_back(found.between(position.start, position.end))
         together = self.observations.merged(found.between(self.window.start, self.window.end))
         is_new = len(together) > len(self.observations)
+        result = replace(self, observations=together, pages=self.pages + 1, promised=_claims(page, evidence))
         follows = self._follows(page, evidence)
-        if page.is_newest_first and follows is not False:
+        if page.is_newest_first and (follows is not False or result.promised):
             raise MalformedAnswerError("a page of observations that begins with the newest, and others behind it")
         if self._may_lack(position, asked, evidence):
-            behind: Position | None = position
-        else:
-            behind = None if follows is False else self._behind(page, position, evidence, follows, is_new=is_new)
-        return replace(self, observations=together, next=behind, pages=self.pages + 1)
+            return replace(result, next=position)
+        if follows is False:
+            is_unkept = (result.promised and len(found)) or (self.promised and not is_new and not position.further)
+            return replace(result, next=_look_back(result) if is_unkept else None)
+        if not is_new and not position.further:
+            return replace(result, next=_unkept_promise(result, page, position, was_promised=self.promised))
+        return replace(result, next=self._behind(page, position, evidence, follows, is_new=is_new))
+
+    def _looked_back(self, older: Observations) -> Pulled:
+        """The whole window after all, if nothing lies before what has arrived: nothing was meant to follow."""
+        if len(older):
+            raise MalformedAnswerError(f"pages that begin with the newest: {older.last_day} came behind a later day")
+        return replace(self, next=None, pages=self.pages + 1, promised=False)
 
     def _may_lack(self, position: Position, asked: date | None, evidence: Evidence) -> bool:
         """Whether a page behind the first left out rows of the day that it began with: `start` turned out to."""
@@ -122,7 +144,7 @@ class Pulled:
         found = page.observations
         if not len(found) or found.last_day > self.window.end:
             return False
-        if page.more or (page.left or 0) > 0:
+        if _claims(page, evidence):
             return True
         if self.newest is not None and found.last_day < min(self.newest, self.window.end):
             return True
@@ -140,10 +162,6 @@ class Pulled:
         last_day = page.observations.last_day
         if last_day > position.start and (is_new or position.further):
             return Position(last_day)
-        if not is_new and not position.further:
-            if page.more:
-                raise MalformedAnswerError(f"more is said to follow {last_day}, and what came was known already")
-            return None  # asked on from the last day, and nothing came but what is known
         if _is_one_a_day(page.observations) and last_day < date.max:
             return Position(last_day if evidence.start_included is None else day_after(last_day))
         if is_new and page.further and page.further != position.further:
@@ -172,6 +190,29 @@ def fewest(pulls: list[Window], rows: Callable[[Window], int]) -> list[Window]:
         return pulls
     whole = Window(pulls[0].start, pulls[-1].end)
     return [whole] if pages_for(rows(whole)) < sum(pages_for(rows(pull)) for pull in pulls) else pulls
+
+
+def _look_back(pulled: Pulled) -> Position | None:
+    """A look at the days before all that has arrived; None where the window has none."""
+    first_day = pulled.observations.first_day if len(pulled.observations) else pulled.window.start
+    return None if first_day <= pulled.window.start else Position(pulled.window.start, end=day_before(first_day))
+
+
+def _unkept_promise(
+    pulled: Pulled, page: ObservationsPage, position: Position, *, was_promised: bool
+) -> Position | None:
+    """Where to look once nothing came but what is known: at what is said to follow, or before all that has arrived."""
+    if pulled.promised and page.further:
+        return Position(position.start, page.further)
+    if page.more:
+        last_day = pulled.observations.last_day
+        raise MalformedAnswerError(f"more is said to follow {last_day}, and what came was known already")
+    return _look_back(pulled) if pulled.promised or was_promised else None
+
+
+def _claims(page: ObservationsPage, evidence: Evidence) -> bool:
+    """Whether a page says that others follow, of a service that was not seen to say so where nothing does."""
+    return not evidence.claims_are_idle and (bool(page.more) or (page.left or 0) > 0)
 
 
 def _may_count_itself(page: ObservationsPage, evidence: Evidence) -> bool:

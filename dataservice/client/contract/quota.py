@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -24,8 +24,14 @@ _CAP_NAMES = ("limit", "cap", "quota", "q")
 _FORM = re.compile(r"(\d+|\d{1,3}(?:[,_ ]\d{3})+)(?:\.0+)?(?:\s*;.*|\s+[a-z/ ]+)?", re.IGNORECASE | re.ASCII)
 """A number, its thousands set apart or not, and behind it a window or a unit."""
 
+_OF_ALL = re.compile(r"([\d,_ ]+?) *(?:/|of) *[\d,_ ]+", re.IGNORECASE | re.ASCII)
+"""So many left of all: of what is left it tells that, of a cap nothing."""
+
 IN_FLIGHT = 64
 """Answers may overtake each other: within so many requests, the lower remaining number is the newer one."""
+
+RESTART_SEEN_S = 86_400.0
+"""A period that began anew between two answers so close together did so on the day of the later one, or just before."""
 
 MAX_DIGITS = 15
 """Of a number in a header; more are no count of requests, and Python refuses to read thousands of them."""
@@ -35,7 +41,8 @@ MAX_DIGITS = 15
 class Quota:
     """Tier, monthly cap and requests left as last seen at `seen_at` (seconds since the epoch).
 
-    `used_here` counts the requests this installation spent in the current UTC month.
+    `used_here` counts the requests this installation spent in the current UTC month. `restarts_on` is the day of the
+    month (UTC) on which the service was last seen to begin anew, None where that was not seen.
     """
 
     tier: str
@@ -43,6 +50,7 @@ class Quota:
     remaining: int
     seen_at: float
     used_here: int = 0
+    restarts_on: int | None = None
 
     @property
     def is_free(self) -> bool:
@@ -79,7 +87,15 @@ def newer(known: Quota | None, seen: Quota) -> Quota:
         and (known.tier, known.cap, month_of(known.seen_at)) == (seen.tier, seen.cap, month_of(seen.seen_at))
         and known.remaining < seen.remaining <= known.remaining + IN_FLIGHT
     )
-    return known if known is not None and overtaken else seen
+    if known is None or overtaken:
+        return seen if known is None else known
+    return replace(seen, restarts_on=_restart_day(known, seen) or known.restarts_on)
+
+
+def _restart_day(known: Quota, seen: Quota) -> int | None:
+    """The day on which the period began anew between two answers; None if it did not, or nobody looked for days."""
+    has_risen = (known.tier, known.cap) == (seen.tier, seen.cap) and seen.remaining > known.remaining + IN_FLIGHT
+    return utc_day(seen.seen_at).day if has_risen and seen.seen_at - known.seen_at <= RESTART_SEEN_S else None
 
 
 def requests_at_once(known: Quota | None, now: float, *, most: int) -> int:
@@ -108,6 +124,8 @@ def _count(text: str | None, *, name: str = "") -> int | None:
     text = (text or "").strip()
     if text.lower() in UNLIMITED_WORDS:
         return UNLIMITED
+    if of_all := _OF_ALL.fullmatch(text):
+        text = of_all[1] if name else ""
     named = _NAMED.findall(text)
     if named:
         values = {key.lower(): value for key, value in named}

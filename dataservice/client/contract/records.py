@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import cache
 from typing import Any, TypeVar
 
 import msgspec
 
-from dataservice.client.contract.forms import number_of
+from dataservice.client.contract.forms import number_of, snake_case
 from dataservice.errors import MalformedAnswerError
-from dataservice.models import Record
+from dataservice.models import READING_FIELDS, Index, Record
 
 R = TypeVar("R", bound=Record)
 
@@ -50,8 +51,9 @@ def records_in(raw: Sequence[Any], kind: type[R]) -> tuple[tuple[R, ...], str]:
     A field that is no such value is left out; a record that nothing names is. Raises `MalformedAnswerError` where no
     record of several can be read.
     """
+    raw = [snake_case(each) if isinstance(each, dict) else each for each in raw] if _is_camel(raw) else raw
     try:
-        return tuple(kind.from_json(each) for each in raw), ""
+        return _told(tuple(kind.from_json(each) for each in raw), raw), ""
     except (msgspec.ValidationError, AttributeError, TypeError):
         pass
     records: list[R] = []
@@ -64,6 +66,28 @@ def records_in(raw: Sequence[Any], kind: type[R]) -> tuple[tuple[R, ...], str]:
         raise MalformedAnswerError(f"not a {kind.__name__}: {problems[0]}")
     odd = f"{len(problems)} of {len(raw)} records could not be read whole: {problems[0]}" if problems else ""
     return tuple(records), odd
+
+
+def _is_camel(raw: Sequence[Any]) -> bool:
+    """Whether records have names such as `publishedAt`: all have those of the first."""
+    return bool(raw) and isinstance(raw[0], dict) and any(name != name.lower() for name in raw[0])
+
+
+def _told(records: tuple[R, ...], raw: Sequence[Any]) -> tuple[R, ...]:
+    """The same records; raises `MalformedAnswerError` where they tell nothing of the contract but who they are."""
+    if raw and all(len(each) > 1 and not each.keys() & _beside_name(type(records[0])) for each in raw):
+        raise MalformedAnswerError(
+            f"not a {type(records[0]).__name__}: there is {', '.join(map(str, list(raw[0])[:5]))}"
+        )
+    return records
+
+
+@cache
+def _beside_name(kind: type[Record]) -> frozenset[str]:
+    return (frozenset(kind.field_names()) | (frozenset(READING_FIELDS) if kind is Index else frozenset())) - {
+        "slug",
+        "id",
+    }
 
 
 def record_in(raw: Any, kind: type[R]) -> R:

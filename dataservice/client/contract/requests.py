@@ -20,11 +20,12 @@ from dataservice.client.contract.resources import (
     SignalResource,
     WireResource,
 )
+from dataservice.client.contract.results import WIDEST
 from dataservice.errors import NotFoundError
 
 CATALOGUE_LIMIT = 500  # "Per-parameter bounds": the widest page costs the same as the narrowest
 HISTORY_LIMIT = 365
-LIST_LIMIT = 200
+LIST_LIMIT = WIDEST
 OBSERVATIONS_LIMIT = 1_000
 
 MAX_REMEMBERED = 10_000  # requests worked out: each read needs its own several times
@@ -43,6 +44,7 @@ class Endpoint(StrEnum):
     CODEX = "/v1/codex"
     ALMANAC = "/v1/almanac"
     WIRE = "/v1/wire"
+    DESCRIPTION = "/openapi.json"
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,11 @@ class Request:
     def target(self) -> str:
         """Path and query: what is sent, and the name an answer is kept under."""
         return f"{self.path}?{urlencode(self.params)}" if self.params else self.path
+
+    def target_with(self, path_end: str) -> str:
+        """The target at a service whose paths end in another way."""
+        is_moved = path_end and self.endpoint is not Endpoint.DESCRIPTION
+        return replace(self, path=f"{self.path}{path_end}").target if is_moved else self.target
 
     def further(self, params: Params) -> Request:
         """The same request with the parameters by which a service names its next page."""

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 R_co = TypeVar("R_co", bound=Record, covariant=True)
 
+WIDEST = 200
+"""Records on the widest page of posts and of the wire (contract: "Per-parameter bounds")."""
+
 NAMED = 5
 """Slugs that a repr shows: enough to recognize the answer."""
 
@@ -117,6 +120,20 @@ class Page(Generic[R_co]):
     """The kind of record, which an empty page does not show otherwise."""
     odd: str = ""
     """How many records could not be read whole, and why; empty where all were. A cache does not keep it."""
+    given: int = field(default=0, compare=False)
+    """How many records the answer had that these were selected from; 0 where these are all of them."""
+
+    def lacks(self, wanted: int) -> str:
+        """Why these may be fewer than the `wanted` newest that there are; empty where they are not.
+
+        The widest page says that it is the widest: what lies behind it was never to come.
+        """
+        given = self.given or len(self.items)
+        if self.complete or len(self.items) >= wanted or given >= WIDEST:
+            return ""
+        return (
+            f"there may be more: the service gave {given} of {WIDEST} asked for, and nothing shows that these are all"
+        )
 
     def __repr__(self) -> str:
         more = "" if self.complete else ", there may be more"
@@ -133,11 +150,17 @@ class Page(Generic[R_co]):
 
     def selected(self, passes: Callable[[R_co], bool]) -> Page[R_co]:
         """The same page with only the records that pass."""
-        return replace(self, items=tuple(record for record in self.items if passes(record)))
+        items = tuple(record for record in self.items if passes(record))
+        return replace(self, items=items, given=self.given or len(self.items))
 
     def to_frame(self) -> pd.DataFrame:
         """One row a record, one column a field of the contract, newest first."""
         return frame_of(self.items, type(self.items[0]) if self.items else self.kind)
+
+
+def newest_first(records: Sequence[R_co]) -> tuple[R_co, ...]:
+    """Posts or wire items, newest first, whatever zones their times are in."""
+    return tuple(sorted(records, key=published, reverse=True))
 
 
 def published(record: Record) -> datetime:
@@ -162,6 +185,12 @@ class Indices(tuple[Index, ...]):
 
     odd: str = ""
     """How many records could not be read whole, and why; empty where all were."""
+
+    def read_from(self, name: str) -> Indices:
+        """The same, where those without another reading have it in the field `name`."""
+        found = Indices(index.read_from(name) for index in self)
+        found.odd = self.odd
+        return found
 
     def __repr__(self) -> str:
         return f"Indices({_counted(self, 'indices')})"

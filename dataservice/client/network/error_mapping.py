@@ -11,6 +11,7 @@ from email.utils import parsedate_to_datetime
 import httpx
 import msgspec
 
+from dataservice.client.contract.forms import says_unknown
 from dataservice.client.contract.quota import Quota, remaining_in
 from dataservice.client.contract.requests import Endpoint, Request
 from dataservice.client.network.connection_errors import ProxyAwayError, RefusedError, UnknownHostError, UntrustedError
@@ -94,8 +95,7 @@ def failed_answer(
         return Failure(InterceptedError(f"{stranger}; {ADVICE}", status=status, path=path))
     match status:
         case 400 | 405 | 422:
-            said = redact(_said(body)) or f"HTTP {status}"
-            return Failure(InvalidRequestError(said, status=status, path=path))
+            return Failure(_refused(request, status, redact(_said(body)), doubtful_address))
         case 401:
             return Failure(AuthenticationError("the API key was refused", status=status, path=path))
         case 402:
@@ -113,6 +113,13 @@ def failed_answer(
             return Failure(failed, retryable=status in RETRIED_STATUSES, retry_after_s=wait_s)
         case _:
             return Failure(_unexpected(status, redact(_said(body)), path))
+
+
+def _refused(request: Request, status: int, said: str, doubtful_address: str) -> DataServiceError:
+    """The error of a refused parameter; a name that there is none of may be refused so, too."""
+    if request.subject and says_unknown(said):
+        return _not_found(request, doubtful_address)
+    return InvalidRequestError(said or f"HTTP {status}", status=status, path=request.path)
 
 
 def page_in_place(request: Request, headers: Mapping[str, str], body: bytes) -> Failure | None:
@@ -194,7 +201,8 @@ def month_spent(quota: Quota | None) -> QuotaExceededError:
     """The error of every request after the month's last one."""
     cap = quota.cap if quota else 0
     spent = "one request is" if cap == 1 else f"{cap:,} requests are" if cap else "requests are"
-    return QuotaExceededError(f"the month's {spent} used up", status=429)
+    restart = f"; the last month began on day {quota.restarts_on} (UTC)" if quota and quota.restarts_on else ""
+    return QuotaExceededError(f"the month's {spent} used up{restart}", status=429)
 
 
 def _unexpected(status: int, said: str, path: str) -> DataServiceError:

@@ -8,8 +8,8 @@ from itertools import count
 from typing import Any, TypeVar
 
 from dataservice.client.contract.body import Body
-from dataservice.client.contract.quota import requests_at_once
-from dataservice.client.contract.requests import Request
+from dataservice.client.contract.quota import Quota, requests_at_once
+from dataservice.client.contract.requests import Endpoint, Request
 from dataservice.client.network.breaker import CircuitBreaker
 from dataservice.client.network.call_context import CallContext, Progress
 from dataservice.client.network.connections import SendWatch
@@ -234,6 +234,7 @@ class RequestSender:
         can_be_reckoned = self._reckoning.has_begun
         try:
             exchange = await self._transport.send(request, now, watch, within_s=context.left_s(now))
+            exchange.spent &= not self._is_free(request, exchange.quota)
             is_spent = exchange.spent
         except asyncio.CancelledError:
             is_spent = watch.was_sent
@@ -254,6 +255,12 @@ class RequestSender:
             self._settle()
         self._heed(exchange, now)
         return exchange
+
+    def _is_free(self, request: Request, quota: Quota | None) -> bool:
+        """Whether the answer shows that the request was not counted: the description is no endpoint."""
+        known = self._usage.last_told
+        is_less = known is not None and quota is not None and quota.remaining < known.remaining
+        return request.endpoint is Endpoint.DESCRIPTION and not is_less
 
     def _settle(self) -> None:
         """Give back what the service did not count after all."""
@@ -290,7 +297,7 @@ class RequestSender:
         self._usage.note(ticket, exchange.quota)
         self._limit()
         if exchange.quota is not None and exchange.quota.remaining == 0:
-            self._note(Failure(month_spent(exchange.quota)), request, context)  # the next one would be refused
+            self._note(Failure(month_spent(self._usage.last_told)), request, context)  # the next one would be refused
         match exchange.outcome:
             case Failure(is_limited=True):
                 pass  # it waits for its turn again

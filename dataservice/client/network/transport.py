@@ -78,6 +78,13 @@ class Exchange:
         """
 
 
+GOOD = frozenset({httpx.codes.OK, httpx.codes.NO_CONTENT, httpx.codes.PARTIAL_CONTENT})
+"""Statuses of an answer: whole, empty, or a page of it; 200 is the contract's."""
+
+EMPTY = b'{"data":[]}'
+"""What an answer without content says."""
+
+
 class Transport:
     """Sends requests with the key over at most `most` connections."""
 
@@ -106,6 +113,8 @@ class Transport:
         self._doubtful_address = base_url if httpx.URL(base_url).path.strip("/") else ""
         self._has_answered = False
         self._max_answer_bytes = max_answer_bytes
+        self.path_end = ""
+        """What the service's paths end with, where a probe found that they are moved."""
 
     async def send(self, request: Request, now: float, watch: SendWatch, *, within_s: float) -> Exchange:
         """The outcome of one request; never raises, except `asyncio.CancelledError`."""
@@ -119,7 +128,7 @@ class Transport:
 
     async def _exchange(self, request: Request, now: float, watch: SendWatch, within_s: float) -> Exchange:
         # The whole exchange is timed by its caller; only a connection that is not accepted is given up sooner.
-        response = await self._response(request.target, watch, connect_s=min(CONNECT_S, within_s))
+        response = await self._response(request.target_with(self.path_end), watch, connect_s=min(CONNECT_S, within_s))
         try:
             status, headers = response.status_code, _plain(response.headers)
             quota = quota_in(headers, now)
@@ -128,13 +137,15 @@ class Transport:
             try:
                 body = await read_body(response, self._max_answer_bytes)
             except Exception as error:  # noqa: BLE001 - the answer broke off: its headers count all the same
-                if status == httpx.codes.OK:
+                if status in GOOD:
                     return Exchange(failed_exchange(request, error), quota, spent=spent)
                 body = b""  # the status says enough
         finally:
             await response.aclose()
         answer = Body.of(body, headers, status)
-        if status == httpx.codes.OK:
+        if status in GOOD:
+            if status == httpx.codes.NO_CONTENT:
+                answer = Body.of(EMPTY, headers, status)
             page = page_in_place(request, headers, body)
             self._has_answered |= page is None
             self._doubtful_address = self._doubtful_address if page else ""

@@ -112,7 +112,10 @@ def table(asked: Asked) -> tuple[Array, list[Array]]:
     """The table that must be shown: the dates of its rows, and the values of each series."""
     rows = [_rows(asked, each) for each in asked.worlds]
     shown = [_shown(asked, each) for each in rows]
-    times = window = _to_end(asked, _times(asked, shown), rows)
+    window = _times(asked, shown)
+    times = _to_end(asked, window, rows)
+    if asked.freq != "raw":
+        window = times
     if asked.limit:
         times = times[-asked.limit :]
     sees_filled = asked.calc == "filled" and (asked.fill != "none" or asked.align == "intersect")
@@ -126,6 +129,8 @@ def table(asked: Asked) -> tuple[Array, list[Array]]:
     columns = []
     for part, made in zip(shown, made_of, strict=True):
         if asked.transform and sees_filled:
+            if asked.freq == "raw" and asked.fillto == "end" and len(made.times) and made.times[-1] < times[-1]:  # 26
+                made = Rows(np.append(made.times, times[-1]), np.append(made.values, made.values[-1]), made.kind)
             columns.append(_filled(made, times, "none"))
             continue
         if asked.fill not in ("prev", "linear"):  # 25
@@ -444,7 +449,7 @@ def _difference(periods: Periods, step: str) -> Array:
 
 def _annual(periods: Periods, step: str) -> Array:
     inside = step.partition("(")[2].rstrip(")") or "1"
-    times = 12 / int(inside[:-1]) if inside.endswith("M") else PER_YEAR[periods.kind] / int(inside)
+    times = 12 / int(inside[:-1]) if inside.endswith("M") else PER_YEAR.get(periods.kind, np.nan) / int(inside)
     rate: Array = (_positive(periods.values) / _positive(_base(periods, step))) ** times - 1
     return rate
 

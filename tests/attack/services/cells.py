@@ -139,7 +139,7 @@ def _list(
     """A column of texts, or of numbers, one a record."""
 
     def wrong(result: Any, truth: Truth, variant: Mapping[str, str]) -> str:
-        shown, wanted = _column(result), list(of(truth))
+        shown, wanted = [str(each).casefold() for each in _column(result)], [str(each).casefold() for each in of(truth)]
         if not is_sorted:
             shown, wanted = sorted(shown), sorted(wanted)
         return "" if shown == wanted else f"{len(shown)} {shown[:3]}, not {len(wanted)} {wanted[:3]}"

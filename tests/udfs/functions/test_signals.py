@@ -71,3 +71,15 @@ async def test_a_catalogue_of_real_series_is_searched(shared_service):
     async with session_on(shared_service) as session:
         shown = await cells(session, "SIGNALS", "oil price", None, "slug")
     assert shown[1] == ("eia.wti.spot",)
+
+
+async def test_the_rhythm_is_shown_of_signals_that_were_looked_at_and_costs_nothing(service):
+    async with session_on(service) as session:
+        shown = await cells(session, "SIGNALS", None, None, ["slug", "rhythm"])
+        assert {rhythm for _, rhythm in shown[1:]} == {None}, "nobody has looked at any signal"
+        await cells(session, "SIGNAL", "us-cpi")
+        await cells(session, "SIGNAL", "eia.wti.spot")
+        service.running.forget_requests()
+        shown = dict(await cells(session, "SIGNALS", None, None, ["slug", "rhythm"]))
+    assert (shown["us-cpi"], shown["eia.wti.spot"], shown["sp-500"]) == ("monthly", "business daily", None)
+    assert service.running.request_count == 0

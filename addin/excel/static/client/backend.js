@@ -141,6 +141,14 @@ export class BackendClient {
     return this.#post("key/test", { key });
   }
 
+  /**
+   * Find out in at most 11 requests how the service answers what its contract leaves open.
+   * @returns {Promise<ProbeVerdict>}
+   */
+  probe() {
+    return this.#post("contract", {});
+  }
+
   /** @param {string} path @param {unknown} content */
   #post(path, content) {
     return this.request(path, { body: JSON.stringify(content) });

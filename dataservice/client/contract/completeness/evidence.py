@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 
 from dataservice.client.contract.decode import ObservationsPage
+from dataservice.client.contract.forms import is_common_size
 from dataservice.client.contract.windows import day_after, day_before
 
 OPEN_BOUNDS: tuple[tuple[date | None, date | None], ...] = (
@@ -34,13 +35,38 @@ class Evidence:
 
     `most_rows` is the most that a page held: one with fewer is the last one. `totals_are_whole`: a total was seen to
     count more than its own page. `start_included`: whether the first day of a window belongs to it; None where that was
-    not seen yet. `bounds` is the place in `OPEN_BOUNDS` that the service accepts.
+    not seen yet. `bounds` is the place in `OPEN_BOUNDS` that the service accepts. `lists_go_on`: whether lists go on
+    behind a page that says nothing of it, when they are asked by `offset`; None where that was not tried. `most_listed`
+    is the most that a page of a list held.
     """
 
     most_rows: int = 0
     totals_are_whole: bool = False
     start_included: bool | None = None
     bounds: int = 0
+    lists_go_on: bool | None = None
+    most_listed: int = 0
+    claims_are_idle: bool = False
+    """Whether the service was seen to say that others follow where nothing did."""
+    day_first: bool | None = None
+    """How days such as 03/04/2026 are written, once a day beyond the 12th has shown it."""
+    path_end: str = ""
+    """What its paths end with: a probe found that they are moved to others with a slash."""
+    reading: str = ""
+    """The field of an index that a probe found to be the only number beside those of the contract."""
+
+    def after_list(self, most_rows: int, *, went_on: bool | None) -> Evidence:
+        """With what the pages of one more list have shown."""
+        go_on = went_on or (self.lists_go_on if went_on is None or self.lists_go_on else False)
+        return replace(self, lists_go_on=go_on, most_listed=max(self.most_listed, most_rows))
+
+    def goes_on(self, rows: int) -> bool:
+        """Whether to ask for more of a list that says nothing: services that cut lists do so at such sizes."""
+        return is_common_size(rows) if self.lists_go_on is None else self.lists_go_on and rows > 0
+
+    def may_be_cut(self, rows: int) -> bool:
+        """Whether others may lie behind so many records: no page was larger, and services cut lists at such a size."""
+        return is_common_size(rows) and rows >= self.most_listed
 
     def after(self, page: ObservationsPage, asked: date | None, known_day: date | None) -> Evidence:
         """With what one more page shows, which was asked from `asked` on; `known_day` is known to have a row."""
@@ -55,6 +81,7 @@ class Evidence:
             most_rows=max(self.most_rows, page.rows),
             totals_are_whole=whole,
             start_included=included,
+            day_first=self.day_first if page.day_first is None else page.day_first,
         )
 
     def asked_window(self, start: date, end: date, *, is_first: bool) -> AskedDays:

@@ -2,23 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from dataservice.client.contract.body import Params, next_in_link, params_of
+from dataservice.client.contract.body import Body, Params, next_in_link, params_of
 
-PLACES = ("pagination", "meta", "paging", "page_info", "links", "_links")
-"""Objects in which it may stand; else beside the list itself."""
+PLACES = ("pagination", "meta", "paging", "page_info", "pageInfo", "page", "cursors", "links", "_links")
+"""Objects in which it may stand, one in another; else beside the list itself."""
 
-TOTALS = ("total", "total_count", "count_total", "totalCount")
+TOTALS = ("total", "total_count", "count_total", "totalCount", "total_elements", "totalElements")
 LIMITS = ("limit", "per_page", "page_size", "pageSize")
-FLAGS = ("has_more", "hasMore", "has_next", "hasNext", "more", "truncated")
-ADDRESSES = ("next", "next_url", "next_page_url", "nextLink")
-CURSORS = {"next_cursor": "cursor", "nextCursor": "cursor", "cursor_next": "cursor", "next_token": "token"}
+FLAGS = ("has_more", "hasMore", "has_next", "hasNext", "has_next_page", "hasNextPage", "more", "truncated")
+ADDRESSES = ("next", "next_url", "next_page_url", "nextLink", "@odata.nextLink")
+CURSORS = {
+    **dict.fromkeys(("next_cursor", "nextCursor", "cursor_next"), "cursor"),
+    **dict.fromkeys(("after", "end_cursor", "endCursor"), "after"),
+    **dict.fromkeys(("next_token", "nextToken"), "token"),
+    **dict.fromkeys(("next_page_token", "nextPageToken"), "page_token"),
+}
 """By field, the parameter that takes it."""
 
 PAGES = ("pages", "total_pages", "totalPages", "page_count")
+NUMBERS = ("page", "page_number", "current_page", "currentPage", "number")
+
+NEXT_PAGES = ("next_page", "nextPage")
+
+IN_HEADERS = {
+    "x-total-count": "total",
+    "x-total": "total",
+    "x-next-cursor": "next_cursor",
+    "x-has-more": "has_more",
+    "x-next-page": "next_page",
+}
+"""What stands in headers, by the name that it has beside a list."""
+
+_RANGE = re.compile(r"\w+ (\d+)-\d+/(\d+)")
+_COUNT = re.compile(r"\d+|\d{1,3}(?:,\d{3})+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,17 +57,37 @@ NOTHING_SAID = Following()
 
 
 def following(beside: Mapping[str, Any], body: bytes, rows: int) -> Following:
-    """What is said of the rest; `rows` are those of this page."""
-    told = dict(beside)
-    for place in PLACES:
-        if isinstance(beside.get(place), Mapping):
-            told |= beside[place]
+    """What is said of the rest; `rows` are those of this page.
+
+    A total that is less than those counts something else.
+    """
+    told = _in_headers(body)
+    for each in _all_beside(beside):
+        told |= each
     total, limit = _whole(told, TOTALS), _whole(told, LIMITS)
     offset = _whole(told, ("offset",)) or 0
+    total = None if total is not None and total < offset + rows else total
     more, params = _said(told, body)
     if more is None and total is not None and "offset" in told:
         params = (("offset", str(offset + rows)),)
     return Following(more, total, offset, limit, params)
+
+
+def _all_beside(beside: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """What stands beside a list, and what stands in the usual places there."""
+    yield beside
+    for place in PLACES:
+        if isinstance(inner := beside.get(place), Mapping):
+            yield from _all_beside(inner)
+
+
+def _in_headers(body: bytes) -> dict[str, Any]:
+    """What the headers of an answer say, by the names that it has beside a list."""
+    headers = body.headers if isinstance(body, Body) else {}
+    told: dict[str, Any] = {name: headers[header] for header, name in IN_HEADERS.items() if header in headers}
+    if found := _RANGE.fullmatch(headers.get("content-range", "")):
+        told |= {"offset": int(found[1]), "total": int(found[2])}
+    return told
 
 
 def _said(told: Mapping[str, Any], body: bytes) -> tuple[bool | None, Params]:
@@ -54,21 +95,39 @@ def _said(told: Mapping[str, Any], body: bytes) -> tuple[bool | None, Params]:
     for name in ADDRESSES:
         if name in told and isinstance(address := _address(told[name]), str):
             return True, params_of(address) or (("cursor", address),) * (not address.startswith(("/", "http")))
+        if isinstance(told.get(name), int) and told[name]:
+            return True, ()
     if address := next_in_link(body):
         return True, params_of(address)
+    if (number := _whole(told, NEXT_PAGES)) is not None:
+        return True, (("page", str(number)),)
+    flag = next((flag for name in FLAGS if (flag := _flag(told.get(name))) is not None), None)
     for name, parameter in CURSORS.items():
-        if isinstance(told.get(name), str | int) and told[name] not in ("", False):
+        if isinstance(told.get(name), str | int) and told[name] not in ("", False) and flag is not False:
             return True, ((parameter, str(told[name])),)
-    page = _whole(told, ("page", "page_number", "current_page"))
-    behind = () if page is None else (("page", str(page + 1)),)
-    for name in FLAGS:
-        if isinstance(told.get(name), bool):
-            return told[name], behind if told[name] else ()
+    page, behind = _page_behind(told)
+    if flag is not None:
+        return flag, behind if flag else ()
     pages = _whole(told, PAGES)
     if pages is not None and page is not None:
         return page < pages, behind if page < pages else ()
-    is_last = any(name in told and told[name] in (None, "") for name in (*ADDRESSES, *CURSORS))
+    is_last = any(name in told and told[name] in (None, "") for name in (*ADDRESSES, *NEXT_PAGES, *CURSORS))
     return (False if is_last else None), ()
+
+
+def _page_behind(told: Mapping[str, Any]) -> tuple[int | None, Params]:
+    """Which page of all this is, counted from one, and the parameter that asks for the next; None where nobody says.
+
+    The first may be called nought.
+    """
+    number = _whole(told, NUMBERS)
+    if number is None:
+        return None, ()
+    return max(number, 1), (("page", str(number + 1)),)
+
+
+def _flag(told: Any) -> bool | None:
+    return {"true": True, "false": False, "1": True, "0": False}.get(str(told).lower())
 
 
 def _address(told: Any) -> Any:
@@ -78,8 +137,11 @@ def _address(told: Any) -> Any:
 
 
 def _whole(told: Mapping[str, Any], names: tuple[str, ...]) -> int | None:
+    """The first whole number of these, also as text."""
     for name in names:
         value = told.get(name)
+        if isinstance(value, str) and _COUNT.fullmatch(value.strip()):
+            value = int(value.replace(",", ""))
         if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
             return value
     return None

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dataservice.client.contract import decode
+from dataservice.client.contract.results import newest_first
 from dataservice.errors import MalformedAnswerError, NotFoundError
 
 JSON = msgspec.json.encode
@@ -19,8 +20,8 @@ DECODERS = [
     decode.observations_page,
     decode.indices_page,
     decode.currents_page,
-    decode.posts,
-    decode.wire,
+    decode.posts_page,
+    decode.wire_page,
 ]
 
 
@@ -70,13 +71,8 @@ def test_a_null_value_is_no_number_and_keeps_its_date():
 def test_lists_of_news_are_sorted_newest_first_whatever_their_zone():
     times = ["2024-01-01T12:00:00Z", "2024-01-01T13:30:00+02:00", "2024-01-01T12:30:00Z"]
     items = [{"id": str(number), "published_at": time} for number, time in enumerate(times)]
-    assert [item.id for item in decode.wire(JSON({"data": items}))] == ["2", "0", "1"]
-
-
-@pytest.mark.parametrize(("count", "complete"), [(0, True), (199, True), (200, False)])
-def test_a_list_is_complete_when_it_does_not_fill_the_widest_page(count, complete):
-    items = [{"id": str(number)} for number in range(count)]
-    assert decode.wire(JSON({"data": items})).complete is complete
+    found = newest_first(decode.wire_page(JSON({"data": items})).records)
+    assert [item.id for item in found] == ["2", "0", "1"]
 
 
 @pytest.mark.parametrize("decoder", DECODERS)
@@ -123,9 +119,13 @@ def test_a_latest_observation_of_another_shape_is_malformed(latest):
 def test_a_null_where_the_contract_knows_none_spoils_no_list():
     (index,) = decode.indices_page(JSON({"data": [{"slug": "i", "name": None, "components": None}]})).records
     assert (index.name, index.components, index.reading()) == ("", [], (None, None))
-    (item,) = decode.wire(JSON({"data": [{"id": "1", "headline": None, "tickers": None, "importance_score": None}]}))
+    (item,) = decode.wire_page(
+        JSON({"data": [{"id": "1", "headline": None, "tickers": None, "importance_score": None}]})
+    ).records
     assert (item.headline, item.tickers, item.importance_score) == ("", [], None)
-    (post,) = decode.posts(JSON({"data": [{"slug": "p", "byline": None, "citations": None, "view_count": None}]}))
+    (post,) = decode.posts_page(
+        JSON({"data": [{"slug": "p", "byline": None, "citations": None, "view_count": None}]})
+    ).records
     assert (post.byline, post.citations, post.view_count) == ({}, [], None)
 
 

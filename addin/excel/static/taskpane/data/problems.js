@@ -9,7 +9,7 @@ import { AwayError, messageOf } from "../../client/exchange.js";
  * @property {"error" | "warning"} severity
  * @property {string} title what happened
  * @property {string} advice what to do
- * @property {"retry" | "account" | "refresh" | "sign_in" | null} action where it is done
+ * @property {"retry" | "account" | "refresh" | "sign_in" | "probe" | null} action where it is done
  */
 
 /** The backend's kinds of errors that the pane has its own words for; "other" stands for all others. */
@@ -56,6 +56,12 @@ const PROBLEMS = {
     advice: "Cells show their last known values. Refresh tries again; nothing is lost.",
     action: "refresh",
   },
+  form: {
+    severity: "warning",
+    title: "The service answers in a form of its own",
+    advice: "Its answers cannot be used as they are. Under Account the add-in can find out how it answers, and goes by that.",
+    action: "probe",
+  },
   other: { severity: "warning", title: "Something went wrong", advice: "", action: null },
 };
 
@@ -91,6 +97,7 @@ export function foremost(status, failure) {
   const kinds = status.resources.filter(({ state }) => state !== "fresh").map((each) => each.last_error_kind);
   if (kinds.includes("key_refused")) return problem("key_refused");
   if (status.quota?.remaining === 0 || kinds.includes("quota")) return problem("quota");
+  if (kinds.includes("form")) return problem("form");
   return kinds.includes("offline") ? problem("offline") : null;
 }
 

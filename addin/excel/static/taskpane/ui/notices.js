@@ -53,6 +53,7 @@ export async function showFailure(pane, place, error, retry, what = "Not loaded"
 function actionOf({ action }, ways) {
   if (action === "retry") return button("Try again", ways.retry, { sign: "refresh" });
   if (action === "account") return button("Open Account", () => ways.show(action), { sign: "key", goes: action });
+  if (action === "probe") return button("Find out", () => ways.show("account"), { sign: "search", goes: "account" });
   if (action === "refresh") return button("Open Refresh", () => ways.show(action), { sign: "refresh", goes: action });
   if (action === "sign_in") return button("Sign in", ways.signIn, { sign: "key", look: "primary" });
   return null;

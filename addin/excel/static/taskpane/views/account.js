@@ -4,6 +4,7 @@
 import { span } from "../data/format.js";
 import { askFirst, asksFirst } from "../data/host.js";
 import { selfTestSection as diagnostics } from "./self_test.js";
+import { serviceProbe } from "./service_probe.js";
 import { badge, button, factRows, notice, progress, quotaMeter, section } from "../ui/components.js";
 import { confirmed } from "../ui/dialogs.js";
 import { fill, h, icon } from "../ui/elements.js";
@@ -49,6 +50,7 @@ export class Account {
       section("API key", this.state, this.#form(), this.outcome),
       section("Allowance", this.quota),
       this.#preferences(),
+      serviceProbe(pane),
       diagnostics(pane),
       section("About", this.about),
       this.#help(),

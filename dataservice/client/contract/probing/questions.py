@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import date, timedelta
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import timedelta
 from typing import Any
 
 import msgspec
 import numpy as np
 
-from dataservice.client.contract.body import Body, next_in_link
+from dataservice.client.contract.body import next_in_link
 from dataservice.client.contract.completeness.following import following
-from dataservice.client.contract.forms import TIMES, VALUES, columns_of, decoded, field_of, list_in, signal_in
+from dataservice.client.contract.forms import (
+    TIMES,
+    VALUES,
+    columns_of,
+    field_of,
+)
+from dataservice.client.contract.probing.looks import Looks, reading_field
 from dataservice.client.contract.profile import Finding
 from dataservice.client.contract.quota import quota_in
 from dataservice.client.contract.records import records_in
@@ -22,65 +27,39 @@ from dataservice.models import READING_FIELDS, Current, Index, Post, Signal, Wir
 from dataservice.observations import Observations
 
 HEADERS = ("x-service-tier", "x-service-ratelimit-cap", "x-service-ratelimit-remaining")
+PUBLISHED = "1.0.0"
+"""The version that the published description carries (contract: "Versioning")."""
+
+PAGING = frozenset({"limit", "offset", "page", "cursor", "after", "per_page", "page_size", "page_token"})
 SHOWN = 60
+UNJUDGED = frozenset({"unknown", "far dates", "rest", "description", "more indices"})
+"""Answers of another status say nothing by themselves."""
+
 READ = "reads it all the same"
-
-
-@dataclass
-class Looks:
-    """The answers of a probe by what they were asked for, and the bounds of the windows."""
-
-    slug: str = ""
-    answers: dict[str, Body] = field(default_factory=dict)
-    bounds: dict[str, tuple[date | None, date | None]] = field(default_factory=dict)
-
-    def content(self, name: str) -> Any:
-        """What an answer says; None where it says nothing that can be read, or was not asked for."""
-        body = self.answers.get(name)
-        if body is None or body.status != 200:
-            return None
-        try:
-            return decoded(body)
-        except DataServiceError:
-            return None
-
-    def rows(self, name: str) -> list[Any] | None:
-        """The rows of a list."""
-        content = self.content(name)
-        try:
-            return None if content is None else list_in(content)[0]
-        except DataServiceError:
-            return None
-
-    def detail(self) -> dict[str, Any]:
-        """The fields of the signal; none where they cannot be read."""
-        try:
-            return signal_in(self.content("detail"))
-        except DataServiceError:
-            return {}
-
-    def series(self, name: str) -> Observations | None:
-        """The observations of a window, or of the detail's history."""
-        rows = self.detail().get("history") if name == "detail" else self.rows(name)
-        try:
-            return Observations.from_columns(*columns_of(rows or []))
-        except (DataServiceError, ValueError):
-            return None
 
 
 def findings(looks: Looks) -> list[Finding]:
     """A line for each question that the answers settle."""
-    judged = (_refused, _headers, _catalogue, _detail, _form, _paging, _bounds, _defaults, _agreement, _history)
-    found = [finding for judge in judged for finding in judge(looks)]
-    return [*found, *_unknown(looks), *_indices(looks), *_lists(looks)]
+    return [finding for judge in JUDGES for finding in _found(judge, looks)]
+
+
+def _found(judge: Callable[[Looks], Iterator[Finding]], looks: Looks) -> Iterator[Finding]:
+    """What one judge finds; what it cannot read is a finding, too."""
+    try:
+        yield from judge(looks)
+    except DataServiceError as error:
+        yield Finding("an answer", "as documented", error.message[:SHOWN], "shows the error", differs=True)
 
 
 def _refused(looks: Looks) -> Iterator[Finding]:
     for name, body in looks.answers.items():
-        if name in ("unknown", "far dates", "rest") or body.status == 200 or (name == "wire" and body.status == 402):
+        if name in UNJUDGED or body.status == 200 or (name == "wire" and body.status == 402):
             continue
         moved = f" to {body.headers['location'][:SHOWN]}" if "location" in body.headers else ""
         does = "shows the error and goes on with what it knows"
+        if name == "paths":
+            yield Finding("paths", "as documented", f"{body.status}{moved}", "asks with a slash behind", differs=True)
+            continue
         yield Finding(f"the answer about {name}", "200", f"{body.status}{moved}", does, differs=True)
 
 
@@ -91,6 +70,10 @@ def _headers(looks: Looks) -> Iterator[Finding]:
     is_read = quota_in(body.headers, 0.0) is not None
     does = READ if is_read else "shows no quota"
     yield Finding("quota headers", "three plain values", " | ".join(told) or "none", does, differs=not is_plain)
+    day = looks.restarts_on
+    begins = "not seen yet" if day is None else f"on day {day}"
+    does = "looks each day whether it has begun anew"
+    yield Finding("the quota's period begins", "not shown; on day 1", begins, does, differs=(day or 1) > 1 + 1)
     packing = body.headers.get("content-encoding", "none")
     yield Finding("packing", "not shown", packing, "unpacks it")
 
@@ -166,7 +149,8 @@ def _detail(looks: Looks) -> Iterator[Finding]:
     yield Finding("latest", "an observation", told, "takes the newest of the history", differs=is_other)
     series, rows = looks.series("detail"), fields.get("history")
     if series is not None and isinstance(rows, list) and len(rows) > 1:
-        is_newest_first = columns_of(rows[:1])[0] > columns_of(rows[-1:])[0]
+        times = columns_of(rows, looks.day_first)[0]
+        is_newest_first = times[0] > times[-1]
         order = "newest first" if is_newest_first else "oldest first"
         yield Finding("recent history: order", "not shown; oldest first", order, "sorts it", differs=is_newest_first)
 
@@ -253,10 +237,11 @@ def _defaults(looks: Looks) -> Iterator[Finding]:
         is_whole = given.first_day <= whole.first_day
         told = "everything" if is_whole else f"from {given.first_day} on"
         yield Finding("without start", "everything", told, "always sends it", differs=not is_whole)
-    tail, recent = looks.series("without end"), looks.series("detail")
-    newest = _newest(looks)
-    if tail is None or not len(tail) or newest is None or len(tail) >= len(looks.rows("all") or []) > 1:
-        return  # or it is no more than a page
+    tail, recent, newest = looks.tail(), looks.series("detail"), looks.newest()
+    if tail is None or newest is None:
+        return
+    if "without end" in looks.answers and len(tail) >= len(looks.rows("all") or []) > 1:
+        return  # it is no more than a page
     gap = (newest - tail.last_day).days
     is_cut = gap > 4 + _step_days(recent)
     yield Finding(
@@ -277,22 +262,9 @@ def _step_days(series: Observations | None) -> int:
     return int(np.median(np.diff(series.times.astype("datetime64[D]")).astype(int)))
 
 
-def _newest(looks: Looks) -> date | None:
-    recent = looks.series("detail")
-    if recent is None:
-        return None
-    if len(recent):
-        return recent.last_day
-    latest = looks.detail().get("latest")
-    try:
-        return Observations.from_columns(*columns_of([latest])).last_day if isinstance(latest, Mapping) else None
-    except (DataServiceError, ValueError):
-        return None
-
-
 def _agreement(looks: Looks) -> Iterator[Finding]:
     """Whether the detail and a window tell the same observations in the same way."""
-    recent, window = looks.series("detail"), looks.series("without end")
+    recent, window = looks.series("detail"), looks.tail()
     if recent is None or window is None or not len(recent) or not len(window):
         return
     first, last = max(recent.first_day, window.first_day), min(recent.last_day, window.last_day)
@@ -359,11 +331,13 @@ def _indices(looks: Looks) -> Iterator[Finding]:
         return
     yield from _envelope(looks, "indices")
     said = following(_beside(looks, "indices"), looks.answers["indices"], len(rows))
-    is_paged = bool(said.more) or (said.total or 0) > len(rows) or bool(said.limit)
+    is_paged = bool(said.more) or (said.total or 0) > len(rows) or bool(said.limit) or bool(looks.lists_go_on())
     yield Finding("indices: pages", "all at once", "paged" if is_paged else "all at once", "asks on", differs=is_paged)
     records, _ = records_in(rows, Index)
     names = sorted({name for record in records for name in READING_FIELDS if name in record.extra})
     latest = [record.extra.get("latest") for record in records]
+    only = reading_field(looks)
+    names = names or ([f"{only}, the only number"] if only else [])
     is_usual = names == ["latest"] and all(
         isinstance(each, Mapping) and isinstance(each.get("value"), int | float) for each in latest if each
     )
@@ -371,6 +345,35 @@ def _indices(looks: Looks) -> Iterator[Finding]:
     told = f"{told}: {str(next(filter(None, latest), ''))[:SHOWN]}" if names == ["latest"] and not is_usual else told
     does = "as documented" if is_usual else "shows it where only one number may be it"
     yield Finding("an index: reading", "not shown; latest", told, does, differs=not is_usual)
+
+
+def _description(looks: Looks) -> Iterator[Finding]:
+    body = looks.answers.get("description")
+    if body is None:
+        return
+    content = looks.content("description")
+    if body.status != 200 or not isinstance(content, Mapping):
+        yield Finding("openapi.json", "published", f"none: {body.status}")
+        return
+    version = content.get("info", {}).get("version") if isinstance(content.get("info"), Mapping) else None
+    told = str(version)[:SHOWN]
+    yield Finding("openapi.json: version", PUBLISHED, told, "goes by what was seen", differs=told != PUBLISHED)
+    paging = sorted(PAGING & set(parameters_of(content, "/observations")))
+    yield Finding("openapi.json: paging", "not shown", ", ".join(paging) or "none", "goes by what was seen")
+
+
+def parameters_of(description: Mapping[str, Any], path_end: str) -> list[str]:
+    """The names of the parameters that a description tells of the path that ends so."""
+    paths = description.get("paths")
+    for path, told in paths.items() if isinstance(paths, Mapping) else ():
+        if (
+            str(path).rstrip("/").endswith(path_end)
+            and isinstance(told, Mapping)
+            and isinstance(told.get("get"), Mapping)
+        ):
+            given = told["get"].get("parameters")
+            return [str(each.get("name")) for each in given or () if isinstance(each, Mapping)]
+    return []
 
 
 def _is_json(body: bytes) -> bool:
@@ -397,3 +400,10 @@ def _lists(looks: Looks) -> Iterator[Finding]:
             yield Finding("wire: most items", f"{LIST_LIMIT}", told, "takes it for a part", differs=is_cut)
         if name == "almanac":
             yield Finding("almanac", "posts", f"{len(rows)} posts", "asks it for itself", differs=not rows)
+
+
+JUDGES: tuple[Callable[[Looks], Iterator[Finding]], ...] = (
+    *(_refused, _headers, _catalogue, _detail, _form, _paging, _bounds, _defaults, _agreement, _history),
+    *(_unknown, _indices, _lists, _description),
+)
+"""In the order in which the findings are shown."""

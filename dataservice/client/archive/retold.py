@@ -1,0 +1,54 @@
+"""Changes of an archive that are none: the same observation, told in another way by another answer.
+
+Versions before compared a signal's detail with windows of its history as if both told alike. Where they do not, their
+archives hold revisions that never happened. Nothing of an archive is dropped; these are recognised and marked.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dataservice.client.archive.facts import Facts
+from dataservice.client.contract.completeness.looks import told_alike
+
+Mask = NDArray[np.bool_]
+
+
+def retold(facts: Facts) -> Mask:
+    """Which facts only tell in another way what was known: rounded, at another time of the day, or as no value."""
+    if not len(facts):
+        return np.zeros(0, bool)
+    again = facts.repeats_observation()
+    before = np.where(again, np.append(np.nan, facts.values[:-1]), np.nan)
+    was_gone = again & np.append(False, facts.gone[:-1])
+    return _rounded(facts, before) | _restamped(facts, before, again & ~was_gone) | _blank(facts, before)
+
+
+def _rounded(facts: Facts, before: NDArray[np.float64]) -> Mask:
+    """Which differ from what was before only in how exactly they are told; each look is judged as a whole."""
+    result = np.zeros(len(facts), bool)
+    order = np.argsort(facts.first_seen, kind="stable")
+    for look in np.split(order, np.flatnonzero(np.diff(facts.first_seen[order])) + 1):
+        result[look] = told_alike(before[look], facts.values[look])
+    return result
+
+
+def _restamped(facts: Facts, before: NDArray[np.float64], was_there: Mask) -> Mask:
+    """Which vanished and came at another time of the same day, in one look and with one value."""
+    days = facts.times.astype("datetime64[D]").astype(np.int64)
+    gone, come = np.flatnonzero(facts.gone & was_there), np.flatnonzero(~facts.gone & ~was_there)
+    result = np.zeros(len(facts), bool)
+    places = {(days[place], facts.first_seen[place]): place for place in come}
+    pairs = [(place, places[key]) for place in gone if (key := (days[place], facts.first_seen[place])) in places]
+    if pairs:
+        left, right = np.array(pairs).T
+        one, other = before[left], facts.values[right]
+        alike = (one == other) | told_alike(one, other)
+        result[left[alike]] = result[right[alike]] = True
+    return result
+
+
+def _blank(facts: Facts, before: NDArray[np.float64]) -> Mask:
+    """Which say that an observation without a value came or went."""
+    return np.isnan(facts.values) & np.isnan(before)

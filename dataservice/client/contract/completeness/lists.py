@@ -1,0 +1,80 @@
+"""Which page of a list comes next, and whether the list is whole: the contract shows no paging but the catalogue's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from dataservice.client.contract.body import Params
+from dataservice.client.contract.completeness.evidence import Evidence
+from dataservice.client.contract.decode import ListPage
+
+PAGES = 4
+"""Of a list that was asked with a limit: as many as its usual pages of 50 need."""
+
+
+@dataclass(frozen=True, slots=True)
+class ListKind:
+    """A list of the contract: how a page is read, what all are made into, what tells records apart, how many are due.
+
+    `most` is the `limit` that is sent; 0 where none is.
+    """
+
+    read: Callable[[bytes], ListPage[Any]]
+    whole: Callable[[PulledList], Any]
+    key: Callable[[Any], str]
+    most: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class PulledList:
+    """The records of a list as far as its pages have arrived; `further` asks for the next one, empty behind the last.
+
+    `is_complete`: nothing lies behind them. `went_on`: others came behind a page that said nothing of them, or did not;
+    None where that was not tried.
+    """
+
+    key: Callable[[Any], str]
+    most: int = 0
+    found: Mapping[str, Any] = field(default_factory=dict)
+    odd: str = ""
+    further: Params = ()
+    is_complete: bool = False
+    is_guess: bool = False
+    """Whether the next page is asked for though nothing said that there is one."""
+    went_on: bool | None = None
+    most_rows: int = 0
+    rows: int = 0
+    pages: int = 0
+
+    @property
+    def records(self) -> tuple[Any, ...]:
+        """All that have arrived, each once, as they came."""
+        return tuple(self.found.values())
+
+    def with_page(self, page: ListPage[Any], evidence: Evidence) -> PulledList:
+        """The state after one more page."""
+        found = {**self.found, **{self.key(record): record for record in page.records}}
+        is_new = len(found) > len(self.found)
+        result = replace(
+            self,
+            found=found,
+            odd=page.odd or self.odd,
+            rows=self.rows + page.rows,
+            pages=self.pages + 1,
+            most_rows=max(page.rows, self.most_rows),
+        )
+        if self.is_guess:
+            result = replace(result, went_on=is_new)
+        if self.further and not is_new:
+            return replace(result, further=(), is_complete=not page.rows or not self.most)
+        if self.most and (len(found) >= self.most or (result.pages >= PAGES and page.more is not False)):
+            return replace(result, further=())
+        if page.more is False or not page.rows:
+            return replace(result, further=(), is_complete=True)
+        may_go_on = not self.most and (result.went_on or evidence.goes_on(page.rows))
+        if page.more or may_go_on:  # one that was asked with a limit was told how much is wanted
+            further = page.further or (("offset", str(result.rows)),)
+            return replace(result, further=further, is_guess=not page.more)
+        return replace(result, further=(), is_complete=not evidence.may_be_cut(page.rows))

@@ -1,0 +1,109 @@
+"""The answers of a probe, and what each of them says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import date
+from typing import Any
+
+from dataservice.client.contract.body import Body
+from dataservice.client.contract.forms import TIMES, columns_of, decoded, list_in, order_of_days, signal_in, times_in
+from dataservice.errors import DataServiceError
+from dataservice.models import READING_FIELDS, Index
+from dataservice.observations import Observations
+
+
+@dataclass
+class Looks:
+    """The answers of a probe by what they were asked for, and the bounds of the windows."""
+
+    slug: str = ""
+    answers: dict[str, Body] = field(default_factory=dict)
+    bounds: dict[str, tuple[date | None, date | None]] = field(default_factory=dict)
+    restarts_on: int | None = None
+    """The day of the month on which the period of the quota was seen to begin."""
+
+    def content(self, name: str) -> Any:
+        """What an answer says; None where it says nothing that can be read, or was not asked for."""
+        body = self.answers.get(name)
+        if body is None or body.status != 200:
+            return None
+        try:
+            return decoded(body)
+        except DataServiceError:
+            return None
+
+    def rows(self, name: str) -> list[Any] | None:
+        """The rows of a list."""
+        content = self.content(name)
+        try:
+            return None if content is None else list_in(content)[0]
+        except DataServiceError:
+            return None
+
+    def tail(self) -> Observations | None:
+        """The last observations as a window told them: up to its end, and several; None where none did."""
+        whole, newest = self.rows("all") or [], self.newest()
+        for name in ("without end", "rest"):
+            found, rows = self.series(name), self.rows(name) or []
+            if found is not None and len(rows) > 1 and (name == "without end" or len(rows) < len(whole)):
+                return found
+        found = self.series("all")
+        reaches = found is not None and len(found) > 1 and newest is not None and found.last_day >= newest
+        return found if reaches else None
+
+    def newest(self) -> date | None:
+        """The day of the newest observation by the detail."""
+        recent = self.series("detail")
+        if recent is not None and len(recent):
+            return recent.last_day
+        latest = self.detail().get("latest")
+        try:
+            told = columns_of([latest], self.day_first) if isinstance(latest, Mapping) else ([], [])
+            return Observations.from_columns(*told).last_day if told[0] else None
+        except (DataServiceError, ValueError):
+            return None
+
+    @property
+    def day_first(self) -> bool | None:
+        """Whether days such as 25/12/2026 begin with the day, as far as the recent history or a window shows it."""
+        for rows in (self.detail().get("history"), self.rows("all")):
+            if isinstance(rows, list) and (found := order_of_days(times_in(rows))) is not None:
+                return found
+        return None
+
+    def lists_go_on(self) -> bool | None:
+        """Whether a list that says nothing went on behind its page; None where that was not seen."""
+        more = self.rows("more indices")
+        if more is not None:
+            return bool(more)
+        return False if self.rows("indices") else None
+
+    def detail(self) -> dict[str, Any]:
+        """The fields of the signal; none where they cannot be read."""
+        try:
+            return signal_in(self.content("detail"))
+        except DataServiceError:
+            return {}
+
+    def series(self, name: str) -> Observations | None:
+        """The observations of a window, or of the detail's history."""
+        rows = self.detail().get("history") if name == "detail" else self.rows(name)
+        try:
+            return Observations.from_columns(*columns_of(rows or [], self.day_first))
+        except (DataServiceError, ValueError):
+            return None
+
+
+def reading_field(looks: Looks) -> str:
+    """The one field of all indices that holds a number and is not of the contract; empty where the usual ones do."""
+    rows = [row for row in looks.rows("indices") or [] if isinstance(row, Mapping)]
+    known = {*Index.field_names(), *READING_FIELDS, *TIMES, "id"}
+    numbers = [
+        {n for n in row if n not in known and isinstance(row[n], int | float) and row[n] is not True} for row in rows
+    ]
+    if not rows or any(name in row for row in rows for name in READING_FIELDS):
+        return ""
+    shared = set.union(*numbers)
+    return shared.pop() if len(shared) == 1 and all(numbers) else ""

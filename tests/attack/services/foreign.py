@@ -1,0 +1,427 @@
+"""Services that no switch describes: each takes the embedded service's answers and tells them in a way of its own.
+
+What is true stays the same. A cell shows it, or says what it lacks, or is an error: never something else.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl, unquote, urlencode
+
+import httpx
+
+from dataservice.server.timestamps import parse_date
+from dataservice.server.variants.series import window_rows
+from tests.attack.services.world import Databases, World
+
+TOKYO = timezone(timedelta(hours=9))
+LISTS = ("signals", "indices", "currents", "codex", "almanac", "wire")
+
+
+@dataclass(frozen=True)
+class Said:
+    """An answer: what was asked, and what is said."""
+
+    path: str
+    params: Mapping[str, str]
+    status: int
+    body: Any
+    headers: Mapping[str, str] = field(default_factory=dict)
+    whole: list[dict[str, Any]] = field(default_factory=list)
+    """All observations of the window that was asked for, whatever the page holds."""
+
+    @property
+    def is_window(self) -> bool:
+        """Whether observations were asked for."""
+        return self.path.endswith("/observations")
+
+    @property
+    def is_detail(self) -> bool:
+        """Whether one signal was asked for."""
+        return self.path.startswith("/v1/signals/") and not self.is_window
+
+    @property
+    def is_good(self) -> bool:
+        """Whether it is an answer, and no refusal."""
+        return self.status == 200
+
+    def with_rows(self, change: Callable[[dict[str, Any]], Any]) -> Said:
+        """With each observation told otherwise, in windows and details."""
+        if not self.is_good or not isinstance(self.body, dict):
+            return self
+        body = dict(self.body)
+        if self.is_window:
+            body["data"] = [change(row) for row in body["data"]]
+        elif self.is_detail:
+            detail = dict(body["data"])
+            detail["history"] = [change(row) for row in detail["history"]]
+            detail["latest"] = detail["latest"] and change(detail["latest"])
+            body["data"] = detail
+        return replace(self, body=body)
+
+    def with_records(self, change: Callable[[dict[str, Any]], Any]) -> Said:
+        """With each record of a list told otherwise."""
+        if self.is_window or self.is_detail or not self.is_good:
+            return self
+        return replace(self, body={**self.body, "data": [change(row) for row in self.body["data"]]})
+
+
+Way = Callable[[Said], Said]
+
+
+def _time(change: Callable[[datetime], Any]) -> Way:
+    def row(told: dict[str, Any]) -> dict[str, Any]:
+        return {**told, "observed_at": change(datetime.fromisoformat(told["observed_at"]))}
+
+    return lambda said: said.with_rows(row)
+
+
+def _value(change: Callable[[float], Any]) -> Way:
+    return lambda said: said.with_rows(lambda row: {**row, "value": change(row["value"])})
+
+
+def _paged(size: int, tell: Callable[[Said, int, int], Said], name: str = "offset", at: int = 0) -> Way:
+    """Observations in pages of `size`, by the parameter `name`; `tell` says what follows."""
+
+    def way(said: Said) -> Said:
+        if not said.is_window or not said.is_good:
+            return said
+        number = re.sub(r"\D", "", said.params.get(name, "")) or str(at)
+        begin = int(number) if name != "page" else (int(number) - at) * size
+        return tell(replace(said, body={"data": said.whole[begin : begin + size]}), begin, begin + size)
+
+    return way
+
+
+def _beside(tell: Callable[[Said, int, int, bool], Mapping[str, Any]]) -> Callable[[Said, int, int], Said]:
+    """Say beside the rows what follows."""
+
+    def told(said: Said, begin: int, end: int) -> Said:
+        return replace(said, body={**said.body, **tell(said, begin, end, end < len(said.whole))})
+
+    return told
+
+
+def _in_headers(tell: Callable[[Said, int, int, bool], Mapping[str, str]]) -> Callable[[Said, int, int], Said]:
+    def told(said: Said, begin: int, end: int) -> Said:
+        return replace(said, headers={**said.headers, **tell(said, begin, end, end < len(said.whole))})
+
+    return told
+
+
+def _next(said: Said, end: int, host: str = "") -> str:
+    return f"{host}{said.path}?{urlencode({**said.params, 'offset': str(end)})}"
+
+
+def _wrapped(wrap: Callable[[Any], Any]) -> Way:
+    return lambda said: replace(said, body=wrap(said.body)) if said.is_good else said
+
+
+def _raw(change: Callable[[bytes], bytes]) -> Way:
+    return lambda said: replace(said, body=change(json.dumps(said.body).encode())) if said.is_good else said
+
+
+def _camel(record: dict[str, Any]) -> dict[str, Any]:
+    return {re.sub(r"_(\w)", lambda m: m[1].upper(), name): value for name, value in record.items()}
+
+
+def _all_camel(said: Said) -> Said:
+    said = said.with_rows(_camel).with_records(_camel)
+    if said.is_detail and said.is_good:
+        return replace(said, body={"data": _camel(said.body["data"])})
+    return said
+
+
+def _json_api(said: Said) -> Said:
+    if not said.is_good:
+        return said
+    rows = said.body["data"]
+
+    def resource(record: dict[str, Any]) -> dict[str, Any]:
+        return {"type": "resource", "id": str(record.get("slug", record.get("id", ""))), "attributes": record}
+
+    body = resource(rows) if isinstance(rows, dict) else [resource(row) for row in rows]
+    return replace(said, body={"jsonapi": {"version": "1.1"}, **said.body, "data": body})
+
+
+def _hal(said: Said) -> Said:
+    if not said.is_good or said.is_detail:
+        return replace(said, body=said.body.get("data", said.body)) if said.is_good else said
+    name = said.path.rpartition("/")[2]
+    rest = {key: value for key, value in said.body.items() if key != "data"}
+    return replace(said, body={"_embedded": {name: said.body["data"]}, "_links": {"self": {"href": said.path}}, **rest})
+
+
+def _no_content(said: Said) -> Said:
+    is_empty = said.is_good and said.is_window and not said.body["data"]
+    return replace(said, status=204, body=b"") if is_empty else said
+
+
+def _null_lists(said: Said) -> Said:
+    if not said.is_good:
+        return said
+    if said.is_detail:
+        return replace(said, body={"data": {**said.body["data"], "history": None}})
+    return replace(said, body={**said.body, "data": said.body["data"] or None})
+
+
+def _empty_texts(said: Said) -> Said:
+    def emptied(record: dict[str, Any]) -> dict[str, Any]:
+        return {name: "" if value is None else value for name, value in record.items()}
+
+    def without(record: dict[str, Any]) -> dict[str, Any]:
+        record = emptied(record)
+        score = {"importance_score": ""} if str(record.get("id", ""))[:1] in "abc" else {}
+        return record | (score if "importance_score" in record else {})
+
+    return said.with_records(without)
+
+
+def _twice(change: Callable[[dict[str, Any]], dict[str, Any]] = dict) -> Way:
+    """Each observation twice, the second time as `change` has it."""
+
+    def way(said: Said) -> Said:
+        if not said.is_window or not said.is_good:
+            return said
+        return replace(
+            said, body={**said.body, "data": [each for row in said.body["data"] for each in (row, change(row))]}
+        )
+
+    return way
+
+
+def _newest_page_first(said: Said, begin: int, end: int) -> Said:
+    """Pages from the newest on, each oldest first."""
+    count = len(said.whole)
+    page = said.whole[max(0, count - end) : count - begin]
+    return replace(said, body={"data": page, "next_cursor": str(end) if end < count else None})
+
+
+def _descending(said: Said, begin: int, end: int) -> Said:
+    count = len(said.whole)
+    page = said.whole[max(0, count - end) : count - begin][::-1]
+    return replace(said, body={"data": page, "next_cursor": str(end) if end < count else None})
+
+
+def _each_page_descending(said: Said, begin: int, end: int) -> Said:
+    page = said.whole[begin:end][::-1]
+    return replace(said, body={"data": page, "next_cursor": str(end) if end < len(said.whole) else None})
+
+
+def _live(said: Said) -> Said:
+    """The latest is of this very minute and not settled; the history ends the day before."""
+    if not said.is_detail or not said.is_good:
+        return said
+    detail = dict(said.body["data"])
+    if not detail["history"] or detail["latest"] is None:
+        return said
+    at = datetime.fromisoformat(detail["latest"]["observed_at"]) + timedelta(hours=14, minutes=37)
+    detail["latest"] = {**detail["latest"], "observed_at": at.isoformat().replace("+00:00", "Z")}
+    detail["history"] = detail["history"][:-1]
+    return replace(said, body={"data": detail})
+
+
+def _dotless_details(said: Said) -> Said:
+    if said.is_detail and said.is_good and "." in unquote(said.path.rpartition("/")[2]):
+        return replace(said, status=404, body={"error": "signal not found"})
+    return said
+
+
+def _keyed(said: Said) -> Said:
+    """Lists as objects by name; observations by date."""
+    if not said.is_good or said.is_detail:
+        return said
+    rows = said.body["data"]
+    if said.is_window:
+        keyed = {row["observed_at"][:10]: row["value"] for row in rows}
+    else:
+        keyed = {row.get("slug", row.get("id")): row for row in rows}
+    return replace(said, body={**said.body, "data": keyed})
+
+
+def _lists_paged(size: int, tell: Callable[[int, int, int], Mapping[str, Any]], name: str = "offset") -> Way:
+    """Every list but the observations in pages of `size`."""
+
+    def way(said: Said) -> Said:
+        if said.is_window or said.is_detail or not said.is_good:
+            return said
+        begin, rows = int(said.params.get(name, "0")), said.whole
+        return replace(said, body={"data": rows[begin : begin + size], **tell(begin, size, len(rows))})
+
+    return way
+
+
+def _quota(cap: str, left: str) -> Way:
+    def way(said: Said) -> Said:
+        real = {name.lower(): value for name, value in said.headers.items()}
+        values = {
+            "cap": real.get("x-service-ratelimit-cap", "0"),
+            "left": real.get("x-service-ratelimit-remaining", "0"),
+        }
+        used = str(int(values["cap"]) - int(values["left"]))
+        told = {"x-service-ratelimit-cap": cap, "x-service-ratelimit-remaining": left}
+        return replace(said, headers=real | {k: v.format(**values, used=used) for k, v in told.items()})
+
+    return way
+
+
+def _filled(said: Said) -> Said:
+    """A window that tells the last value again for every day without one."""
+    if not said.is_window or not said.is_good or len(said.body["data"]) < 2:
+        return said
+    rows, filled = said.body["data"], []
+    for row, following in zip(rows, [*rows[1:], None], strict=True):
+        filled.append(row)
+        at = datetime.fromisoformat(row["observed_at"]) + timedelta(days=1)
+        while following and at < datetime.fromisoformat(following["observed_at"]) and len(filled) < 5_000:
+            filled.append({"observed_at": at.isoformat().replace("+00:00", "Z"), "value": row["value"]})
+            at += timedelta(days=1)
+    return replace(said, body={**said.body, "data": filled})
+
+
+def _epoch_day(at: datetime) -> int:
+    return (at.date() - datetime(1970, 1, 1, tzinfo=UTC).date()).days
+
+
+_GROUPED = "{:,}".format
+
+FOREIGN: dict[str, Way] = {
+    # what a list stands in
+    "ok and result": _wrapped(lambda body: {"ok": True, "result": body}),
+    "success and payload": _wrapped(lambda body: {"success": True, "payload": {"items": body["data"]}}),
+    "response": _wrapped(lambda body: {"response": body, "error": None}),
+    "JSON:API": _json_api,
+    "HAL": _hal,
+    "keyed by name": _keyed,
+    "null for an empty list": _null_lists,
+    "204 for an empty window": _no_content,
+    "a byte order mark": _raw(lambda body: b"\xef\xbb\xbf" + body),
+    "a line for each record": lambda said: (
+        replace(said, body="\n".join(map(json.dumps, said.body["data"])).encode())
+        if said.is_good and not said.is_detail
+        else said
+    ),
+    "a prefix against scripts": _raw(lambda body: b")]}',\n" + body),
+    # names and fields
+    "camel case": _all_camel,
+    "slugs in capitals": lambda said: said.with_records(
+        lambda row: {**row, "slug": row["slug"].upper()} if "signals" in said.path else row
+    ),
+    "empty texts for null": _empty_texts,
+    "a value in an object": _value(lambda value: {"raw": value, "fmt": f"{value:.2f}"}),
+    "details of names without a dot only": _dotless_details,
+    # times
+    "two offsets": _time(lambda at: at.astimezone(TOKYO if at.day % 2 else UTC).isoformat()),
+    "compact dates": _time(lambda at: at.strftime("%Y%m%d")),
+    "compact numbers": _time(lambda at: int(at.strftime("%Y%m%d"))),
+    "days since 1970": _time(_epoch_day),
+    "days of a spreadsheet": _time(lambda at: _epoch_day(at) + 25_569),
+    "seconds as text": _time(lambda at: str(int(at.timestamp()))),
+    "microseconds": _time(lambda at: int(at.timestamp()) * 1_000_000),
+    "nanoseconds as digits": _time(lambda at: at.strftime("%Y-%m-%dT%H:%M:%S.000000000Z")),
+    "days first": _time(lambda at: at.strftime("%d/%m/%Y")),
+    "points": _time(lambda at: at.strftime("%d.%m.%Y")),
+    "names of months": _time(lambda at: at.strftime("%b %d, %Y")),
+    "of the web": _time(lambda at: at.strftime("%a, %d %b %Y %H:%M:%S GMT")),
+    "UTC spelled out": _time(lambda at: at.strftime("%Y-%m-%d %H:%M:%S UTC")),
+    "weeks": _time(lambda at: at.strftime("%G-W%V-%u")),
+    # numbers
+    "grouped": _value(_GROUPED),
+    "grouped by blanks": _value(lambda value: _GROUPED(value).replace(",", " ")),
+    "grouped by points": _value(lambda value: _GROUPED(value).translate(str.maketrans(",.", ".,"))),
+    "decimal commas": _value(lambda value: f"{value}".replace(".", ",")),
+    "scientific": _value(lambda value: f"{value:.14E}"),
+    "per cent": _value(lambda value: f"{value}%"),
+    "with a currency": _value(lambda value: f"${value}"),
+    # paging
+    "cursor in a header": _paged(
+        400, _in_headers(lambda s, b, e, more: {"X-Next-Cursor": f"c{e}"} if more else {}), "cursor"
+    ),
+    "total in a header": _paged(400, _in_headers(lambda s, b, e, more: {"X-Total-Count": f"{len(s.whole):,}"})),
+    "206 and a range": lambda said: replace(
+        _paged(400, _in_headers(lambda s, b, e, more: {"Content-Range": f"items {b}-{e - 1}/{len(s.whole)}"}))(said),
+        status=206 if said.is_window and said.is_good and len(said.whole) > 400 else said.status,
+    ),
+    "totals as text": _paged(
+        400,
+        _beside(lambda s, b, e, more: {"pagination": {"limit": "400", "offset": str(b), "total": str(len(s.whole))}}),
+    ),
+    "grouped totals": _paged(400, _beside(lambda s, b, e, more: {"total": f"{len(s.whole):,}"})),
+    "total of pages": _paged(397, _beside(lambda s, b, e, more: {"total": -(-len(s.whole) // 397)})),
+    "no total": _paged(397, _beside(lambda s, b, e, more: {"pagination": {"total": -1, "limit": 397, "offset": b}})),
+    "a total too large": _paged(1000, _beside(lambda s, b, e, more: {"total": 10_000})),
+    "a trailing empty page": _paged(
+        397, _beside(lambda s, b, e, more: {"next_cursor": f"c{e}" if s.body["data"] else None}), "cursor"
+    ),
+    "always more": _paged(397, _beside(lambda s, b, e, more: {"has_more": True, "page": b // 397}), "page"),
+    "more as a word": _paged(397, _beside(lambda s, b, e, more: {"has_more": "true" if more else "false"})),
+    "pages from nought": _paged(
+        397, _beside(lambda s, b, e, more: {"page": b // 397, "pages": -(-len(s.whole) // 397)}), "page"
+    ),
+    "next on another host": _paged(
+        397, _beside(lambda s, b, e, more: {"next": _next(s, e, "http://10.0.0.7:8080") if more else None})
+    ),
+    "cursor deep inside": _paged(
+        397, _beside(lambda s, b, e, more: {"paging": {"cursors": {"after": f"c{e}" if more else None}}}), "after"
+    ),
+    "end cursor": _paged(
+        397, _beside(lambda s, b, e, more: {"page_info": {"end_cursor": f"c{e}", "has_next_page": more}}), "after"
+    ),
+    "newest page first": _paged(397, _newest_page_first, "cursor"),
+    "newest first": _paged(397, _descending, "cursor"),
+    "newest first at once": _paged(100_000, _descending, "cursor"),
+    "each page newest first": _paged(397, _each_page_descending, "cursor"),
+    "each twice": _twice(),
+    "each twice, otherwise": _twice(lambda row: {**row, "value": round(row["value"] * 1.01, 6)}),
+    "lists of 20 unsaid": _lists_paged(20, lambda begin, size, count: {}),
+    "lists of 3, has_more": _lists_paged(3, lambda begin, size, count: {"has_more": begin + size < count}),
+    "lists of 7, next": _lists_paged(
+        7, lambda begin, size, count: {"next": f"?offset={begin + size}" if begin + size < count else None}
+    ),
+    "lists of 50 and a total": _lists_paged(50, lambda begin, size, count: {"total": count}),
+    # one observation, told otherwise
+    "a latest of this minute": _live,
+    "filled windows": _filled,
+    # headers
+    "left of all": _quota("{cap}", "{left}/{cap}"),
+    "left in words": _quota("{cap} per month", "{left} of {cap}"),
+    "used instead": _quota("{cap}", "used={used}"),
+}
+"""By what is unusual of each."""
+
+
+class ForeignWorld(World):
+    """A world whose service tells its answers in a way of its own."""
+
+    def __init__(self, databases: Databases, way: Way, folder: Path) -> None:
+        super().__init__(databases, {}, folder)
+        self._way = way
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        """Answer as that service."""
+        request.url = request.url.copy_with(path=request.url.path.lower())  # it takes slugs in any case
+        answered = await super().handle_async_request(request)
+        content = await answered.aread()
+        headers = {name: value for name, value in answered.headers.items() if name.startswith("x-")}
+        path, params = request.url.path, dict(parse_qsl(request.url.query.decode()))
+        said = Said(path, params, answered.status_code, json.loads(content), headers)
+        said = self._way(replace(said, whole=self._whole(said)))
+        body = said.body if isinstance(said.body, bytes) else json.dumps(said.body).encode()
+        return httpx.Response(said.status, headers={**said.headers, "content-type": "application/json"}, content=body)
+
+    def _whole(self, said: Said) -> list[dict[str, Any]]:
+        if not said.is_good or said.is_detail:
+            return []
+        if not said.is_window:
+            name = said.path.rpartition("/")[2]
+            return self.truth.catalogue if name == "signals" else list(said.body["data"])
+        slug = unquote(said.path.removeprefix("/v1/signals/").removesuffix("/observations"))
+        start, end = (parse_date(said.params[name]) if said.params.get(name) else None for name in ("start", "end"))
+        rows = window_rows(self.truth.rows(slug), self.variant, start, end)
+        return [{"observed_at": at.strftime("%Y-%m-%dT%H:%M:%SZ"), "value": value} for at, value in rows]
