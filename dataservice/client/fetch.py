@@ -193,17 +193,18 @@ async def pages_of_catalogue(
     """The pages of the catalogue, one request each; raises `TooManyPagesError` instead of asking for too many."""
     offset: int | None = 0
     known: set[str] = set()
-    most = 0
+    most = left = 0  # what is left is believed from the second page on: who ignores `offset` may tell any total
     for pages in count():
         if offset is None:
             return
-        if max_pages is not None and pages >= max_pages:
+        if max_pages is not None and max(pages + 1, pages + left if pages > 1 else 0) > max_pages:
             raise sender.refused(
                 too_many_pages("the signals", max_pages, "search the service's own site"), catalogue_request(0), context
             )
         page = await sender.fetch(catalogue_request(offset, category), context, _catalogue_page)
         yield page
         offset, most = next_offset(offset, page, known, most), max(most, page.rows)
+        left = 0 if offset is None else page.pages_behind(offset)
         known.update(signal.slug for signal in page.signals)
 
 

@@ -24,6 +24,17 @@ BooksArgument = Annotated[
         metavar="BOOK...", help="Workbooks (.xlsx, .xlsm), folders of them, or patterns such as 'r/*.xlsx'."
     ),
 ]
+AuditOption = Annotated[
+    Path | None, typer.Option(metavar="FILE.jsonl", help="Append signed lines about every number to this file.")
+]
+EvidenceOption = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FOLDER",
+        help="With --audit: ask everything anew, and keep what the service answered in this folder, so that "
+        "`addin verify --evidence` can work the numbers out again without it.",
+    ),
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
@@ -50,17 +61,8 @@ def refresh(
     ] = Engine.BUILTIN,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what it would spend.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Start even if the requests left may not be enough.")] = False,
-    audit: Annotated[
-        Path | None, typer.Option(metavar="FILE.jsonl", help="Append signed lines about every number to this file.")
-    ] = None,
-    evidence: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FOLDER",
-            help="With --audit: ask everything anew, and keep what the service answered in this folder, so that "
-            "`addin verify --evidence` can work the numbers out again without it.",
-        ),
-    ] = None,
+    audit: AuditOption = None,
+    evidence: EvidenceOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Bring a workbook's formulas up to date, with or without a spreadsheet program.
