@@ -150,8 +150,8 @@ class Pulled:
             return True
         if page.more is False or (page.left == 0 and not _may_count_itself(page, evidence)):
             return False
-        if 0 < page.rows < evidence.most_rows:
-            return False
+        if 0 < page.rows < evidence.most_rows and page.rows not in COMMON_SIZES:
+            return False  # of such a size its pages may be from now on
         end = min(self.window.end, self.last or date.max)
         return False if found.last_day >= end and _is_one_a_day(found) else None
 
