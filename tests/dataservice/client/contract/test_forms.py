@@ -160,3 +160,12 @@ def test_names_in_camel_case_are_those_of_the_contract_and_records_that_tell_not
     assert (item.published_at, item.importance_score) == ("2024-01-31", 87.0)
     with pytest.raises(MalformedAnswerError, match="not a WireItem: there is id, kennung"):
         wire_page(JSON({"data": [{"id": "1", "kennung": "x"}]}))
+
+
+def test_a_field_that_is_no_such_value_is_shown_as_it_was_told_and_times_of_lists_are_read():
+    items = [
+        {"id": str(n), "published_at": SECONDS + n, "importance_score": score} for n, score in enumerate(["high", 3])
+    ]
+    records = wire_page(JSON({"data": items})).records
+    assert [record.field("importance_score") for record in records] == ["high", 3.0]
+    assert [record.published_at[:19] for record in records] == ["2024-01-31T00:00:00", "2024-01-31T00:00:01"]
