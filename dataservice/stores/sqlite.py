@@ -12,11 +12,11 @@ from typing import Any, TypeVar
 
 import platformdirs
 
-from dataservice.stores import sqlite_statements as sql
 from dataservice.stores.base import DEFAULT_ARCHIVE_BYTES, Claim, Entry, EntrySize, Log, LogSize, Part, Put
 from dataservice.stores.checked import checked, is_damaged, with_checksum
-from dataservice.stores.sqlite_file import SqliteFile
-from dataservice.stores.sqlite_queue import SqliteQueue, transaction
+from dataservice.stores.sqlite_database import statements as sql
+from dataservice.stores.sqlite_database.file import SqliteFile
+from dataservice.stores.sqlite_database.queue import SqliteQueue, transaction
 
 T = TypeVar("T")
 

@@ -82,14 +82,9 @@ def refresh(
       addin refresh report.xlsx --audit numbers.jsonl --evidence answers
       addin refresh reports/*.xlsx -o done
     """
-    from addin.cli.books.session import SigningFiles
     from addin.workbook.many.names import is_one_book
 
-    if audit is not None and engine is not Engine.BUILTIN:
-        raise typer.BadParameter("only what the builtin engine computes can be signed", param_hint="--audit")
-    if evidence is not None and audit is None:
-        raise typer.BadParameter("evidence belongs to signed numbers: add --audit FILE.jsonl", param_hint="--evidence")
-    signing_files = SigningFiles(audit, evidence)
+    signing_files = _signing_files(audit, evidence, engine)
     if dry_run:
         cost(books, as_json=as_json)
         return
@@ -100,6 +95,17 @@ def refresh(
         refresh_many(books, output, force=force, signing_files=signing_files, as_json=as_json, by_program=by_program)
         return
     _refresh_one(books[0], output, engine, force=force, signing_files=signing_files, as_json=as_json)
+
+
+def _signing_files(audit: Path | None, evidence: Path | None, engine: Engine) -> SigningFiles:
+    """Where signed lines and evidence go; raises `typer.BadParameter` for what does not go together."""
+    from addin.cli.books.session import SigningFiles
+
+    if audit is not None and engine is not Engine.BUILTIN:
+        raise typer.BadParameter("only what the builtin engine computes can be signed", param_hint="--audit")
+    if evidence is not None and audit is None:
+        raise typer.BadParameter("evidence belongs to signed numbers: add --audit FILE.jsonl", param_hint="--evidence")
+    return SigningFiles(audit, evidence)
 
 
 def _refresh_one(

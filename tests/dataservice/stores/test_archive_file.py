@@ -7,7 +7,7 @@ import pytest
 
 from dataservice.stores import Entry, Put, SqliteStore, default_archive_path, default_sqlite_path
 from dataservice.stores.checked import with_checksum
-from dataservice.stores.sqlite_salvage import salvaged
+from dataservice.stores.sqlite_database.salvage import salvaged
 from tests.dataservice.stores.test_logs import appended, payloads
 
 LONG = random.Random(1).randbytes(30_000)

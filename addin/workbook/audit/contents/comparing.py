@@ -162,7 +162,8 @@ def _of_names(found: BookContent, signed: BookContent) -> Iterator[Difference]:
     for key in {**signed.names, **found.names}:
         then, now = signed.names.get(key), found.names.get(key)
         if then is None or now is None or not is_same_formula(now, then):
-            yield Difference(f"the name {key.name}", then or NOTHING, now or NOTHING)
+            what = key.name if key.name.startswith("the table ") else f"the name {key.name}"
+            yield Difference(what, then or NOTHING, now or NOTHING)
 
 
 def _precision(content: BookContent) -> str:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TypeVar
 from urllib.parse import quote
 
-from dataservice.stores.sqlite_salvage import salvaged
+from dataservice.stores.sqlite_database.salvage import salvaged
 
 T = TypeVar("T")
 
