@@ -108,12 +108,12 @@ class Certificates:
         return bool(existing)
 
     def ends(self) -> dt.datetime | None:
-        """When the certificate for localhost expires; None if there is none."""
+        """When the certificate for localhost expires."""
         certificate = _certificate_in(self.leaf.certificate)
         return certificate.not_valid_after_utc if certificate else None
 
     def fingerprint(self) -> str | None:
-        """The authority's SHA-1 fingerprint, by which Windows and macOS name it; None if there is none."""
+        """The authority's SHA-1 fingerprint, by which Windows and macOS name it."""
         certificate = _certificate_in(self.authority)
         return _fingerprint(certificate) if certificate else None
 

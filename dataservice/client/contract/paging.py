@@ -118,7 +118,7 @@ class Pulled:
         result = replace(self, observations=together, pages=self.pages + 1, promised=_claims(page, evidence))
         follows = self._follows(page, evidence)
         if page.is_newest_first and (follows is not False or result.promised):
-            raise MalformedAnswerError("a page of observations that begins with the newest, and others behind it")
+            raise MalformedAnswerError("a page of observations came newest first; expected oldest first")
         if self._may_lack(position, asked, evidence):
             return replace(result, next=position)
         if follows is False:
