@@ -132,9 +132,15 @@ def _argument(parameter: Parameter) -> Schema:
     if kind.example:
         schema["examples"] = [_example(kind)]
     if parameter.default is not None:
-        is_listed = isinstance(kind, Names) and isinstance(parameter.default, str)
-        schema["default"] = parameter.default.split(", ") if is_listed else parameter.default
+        schema["default"] = _default(kind, parameter.default)
     return schema
+
+
+def _default(kind: Kind, given: Any) -> Any:
+    """The default in the type of its argument."""
+    if isinstance(kind, Names):
+        return given.split(", ") if isinstance(given, str) else list(given)
+    return given if isinstance(given, bool | int | float) else str(given)
 
 
 def _example(kind: Kind) -> Any:

@@ -8,9 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from addin.formulas import MAX_COLUMN, MAX_ROW, Area, Named, Unworkable, parse
+from addin.sheet.digestible import kept_only, make_digestible
 from addin.sheet.formulas import typed_form
 from addin.sheet.named_cells import NamedCells
 from addin.sheet.parts import laid_out
+from addin.workbook.calculation.book_formulas import FormulaReader, resting_on
+from addin.workbook.calculation.engine_book import cells_of_formula
+from addin.workbook.calculation.influence import Place, by_sheet
 from addin.workbook.ooxml.book import Book
 from addin.workbook.ooxml.cellformulas import Formula
 from addin.workbook.ooxml.errors import any_failure_explained
@@ -27,6 +31,9 @@ _EVERYTHING = Area(1, 1, MAX_ROW, MAX_COLUMN)
 _NOT_PLAIN_TEXT = re.compile(r"['=#]|[\s\d.,:/%$€£¥()+\-e]+(?:am|pm)?$|(?:true|false)$", re.IGNORECASE)
 """Text that the component would take for a formula, a number, a date, an error, or for text after an apostrophe."""
 
+_CHANGING = re.compile(r"\b(?:NOW|TODAY|RAND|RANDBETWEEN|RANDARRAY|INFO|CELL)\(", re.IGNORECASE)
+"""Functions whose value is another one each time."""
+
 _LINK = re.compile(r"\[.+\]\(.+\)$")
 LINK_BREAKER = "\u200b"
 """A space of no width: before text of this form it keeps the component from making a link of it."""
@@ -35,23 +42,30 @@ _INLINE = b"inlineStr"
 """How some programs keep text; the component reads shared strings and results only."""
 
 
-def opened_book(path: Path, *, name: str, namespace: str = "DS") -> dict[str, Any]:
+def opened_book(path: Path, *, name: str, namespace: str = "DS", plain: bool = False) -> dict[str, Any]:
     """What the page needs to open the workbook at `path`, as JSON; raises `WorkbookError` for a file that is none.
 
     `parts`: the XML parts by name. `values`: by sheet and cell, the rows that each formula of ours has in the file; the
     page shows them until it has its own. `stored`: the same of all other formulas, each with its first value only, by
     which the page's own results are checked. `button`: the cell that refreshes when it is selected, if there is one.
+    `kept`: what the page does not show, but a copy keeps. `plain` leaves out everything but cells and their formats,
+    for a component that cannot read the rest.
     """
     with any_failure_explained(path), Package(path) as package:
         book = Book(package)
-        stored = {sheet: _stored(book.sheet(sheet), namespace) for sheet in book.sheet_names}
-        values = {sheet: _prepared(book, sheet, namespace) for sheet in book.sheet_names}
+        sheets = book.sheet_names
+        unstable = _unstable(book, namespace)
+        stored = {sheet: _stored(book.sheet(sheet), namespace, unstable) for sheet in sheets}
+        values = {sheet: _prepared(book, sheet, namespace) for sheet in sheets}
+        for sheet in sheets:
+            make_digestible(book.sheet(sheet), plain=plain)
         return {
             "name": name,
-            "parts": laid_out(package, book.changed_parts(), [book.sheet(sheet).part for sheet in book.sheet_names]),
+            "parts": laid_out(package, book.changed_parts(), [book.sheet(name).part for name in sheets], plain=plain),
             "values": {sheet: cells for sheet, cells in values.items() if cells},
             "stored": {sheet: cells for sheet, cells in stored.items() if cells},
             "button": _button(book),
+            "kept": kept_only(package),
         }
 
 
@@ -72,13 +86,27 @@ def _prepared(book: Book, name: str, namespace: str) -> dict[str, list[list[Scal
     return values
 
 
-def _stored(sheet: Sheet, namespace: str) -> dict[str, Any]:
-    """What the file has for each formula, None where it has no value; what has its rows in `values` is left out."""
+def _stored(sheet: Sheet, namespace: str, unstable: set[Place]) -> dict[str, Any]:
+    """What the file has for each formula, None where it has no value; what has its rows in `values` is left out.
+
+    So are formulas that are another value whenever they are worked out.
+    """
     return {
         address(spot): _as_shown(sheet.value(spot)) if formula.is_calculated else None
         for spot, formula in sheet.formulas()
-        if not (_is_ours_alone(formula, namespace) and _rows(sheet, formula.area))
+        if (sheet.name, spot) not in unstable
+        and not (_is_ours_alone(formula, namespace) and _rows(sheet, formula.area))
     }
+
+
+def _unstable(book: Book, namespace: str) -> set[Place]:
+    """The formulas that show the time or chance, and those that rest on them."""
+    if not any(_CHANGING.search(formula.text) for name in book.sheet_names for _, formula in book.formulas(name)):
+        return set()
+    formulas = list(FormulaReader(book, namespace).all())
+    changing = [each for each in formulas if _CHANGING.search(each.formula.text)]
+    cells = by_sheet([cell for each in changing for cell in cells_of_formula(each)])
+    return {each.place for each in (*changing, *resting_on(formulas, cells))}
 
 
 def _as_shown(value: Scalar) -> Any:

@@ -1,39 +1,79 @@
 """The parts of a workbook laid out as the component expects them.
 
-It shows sheets in the order of their files' names, and follows only links that are relative; other programs write both
-otherwise.
+It shows sheets in the order of their files' names, follows only links that are relative, knows elements by the usual
+prefixes of their names, and parts by a type that is written out for each; other programs write all of this otherwise.
 """
 
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from lxml import etree
 
+from addin.sheet.spellings import usual_prefixes
 from addin.workbook.ooxml.package import Package
+from addin.workbook.ooxml.relations import CONTENT_TYPES, TYPES_PART
+from addin.workbook.ooxml.stored import MAIN
 from addin.workbook.ooxml.xmlpart import parse_xml, xml_bytes
 
-_CONTENT_TYPES = "[Content_Types].xml"
+_SHEET_ML = "application/vnd.openxmlformats-officedocument.spreadsheetml"
+_WORKBOOK = f"{_SHEET_ML}.sheet.main+xml"
+_STYLES = "xl/styles.xml", f"{_SHEET_ML}.styles+xml"
+_NO_STYLES = f"""\
+<styleSheet xmlns="{MAIN}"><fonts count="1"><font><sz val="11"/><name val="Calibri"/></font></fonts>\
+<fills count="1"><fill><patternFill patternType="none"/></fill></fills>\
+<borders count="1"><border/></borders>\
+<cellXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0"/></cellXfs></styleSheet>"""
+_PLAIN = re.compile(r"\.(?:sheet\.main|worksheet|styles|sharedStrings)\+xml$")
+"""The types of the parts without which no cell can be shown."""
 
 
-def laid_out(package: Package, changed: Mapping[str, bytes], sheets: Sequence[str]) -> dict[str, str]:
-    """The XML parts by name, the `changed` ones as they are now, with the parts in `sheets` named in this order."""
+def laid_out(
+    package: Package, changed: Mapping[str, bytes], sheets: Sequence[str], *, plain: bool = False
+) -> dict[str, str]:
+    """The XML parts by name, the `changed` ones as they are now, with the parts in `sheets` named in this order.
+
+    Only those that hold cells and styles are there if `plain`.
+    """
     names = {part.casefold(): f"xl/worksheets/sheet{number}.xml" for number, part in enumerate(sheets, 1)}
+    types = _types(package)
+    left_out = {part for part, kind in types.items() if plain and not _PLAIN.search(kind)}
     parts = {}
     for part in package.parts():
-        if not part.endswith((".xml", ".rels")):
+        source = _source(part)
+        if (source is None and part.casefold() not in types) or part.casefold() in left_out:
             continue
         content = changed.get(part) or package.text(part)
-        source = _source(part)
-        if part.casefold() == _CONTENT_TYPES.casefold():
-            parts[_CONTENT_TYPES] = _text(_renamed_types(content, names))
-        elif source is not None:
+        if source is None:
+            parts[names.get(part.casefold(), part)] = _text(usual_prefixes(content))
+        elif not plain or source.casefold() == package.workbook.casefold():
             renamed = names.get(source.casefold(), source)
             parts[_rels_of(renamed)] = _text(_relative(content, part, source, renamed, names))
-        else:
-            parts[names.get(part.casefold(), part)] = _text(content)
-    return parts
+    types = {names.get(part, part): kind for part, kind in types.items() if part not in left_out}
+    if _STYLES[1] not in types.values():
+        parts[_STYLES[0]] = _NO_STYLES
+        types[_STYLES[0]] = _STYLES[1]
+    return {TYPES_PART: _text(_written(types, list(parts))), **parts}
+
+
+def _types(package: Package) -> dict[str, str]:
+    """The type of every XML part, by its name in lower case."""
+    root = package.xml(TYPES_PART)
+    defaults = {each.get("Extension", "").casefold(): each.get("ContentType", "") for each in _elements(root)}
+    named = {each.get("PartName", "").lstrip("/").casefold(): each.get("ContentType", "") for each in _elements(root)}
+    folded = [part.casefold() for part in package.parts() if part.casefold().endswith(".xml")]
+    types = {part: named.get(part) or defaults.get("xml", "") for part in folded if part != TYPES_PART.casefold()}
+    return types | {package.workbook.casefold(): _WORKBOOK}
+
+
+def _written(types: Mapping[str, str], parts: Sequence[str]) -> bytes:
+    root = etree.Element(f"{{{CONTENT_TYPES}}}Types", nsmap={None: CONTENT_TYPES})  # type: ignore[dict-item]
+    for part in parts:
+        if kind := types.get(part) or types.get(part.casefold()):
+            etree.SubElement(root, f"{{{CONTENT_TYPES}}}Override", PartName=f"/{part}", ContentType=kind)
+    return xml_bytes(root)
 
 
 def _source(part: str) -> str | None:
@@ -49,17 +89,8 @@ def _rels_of(part: str) -> str:
     return posixpath.join(folder, "_rels", f"{name}.rels")
 
 
-def _renamed_types(content: bytes, names: Mapping[str, str]) -> bytes:
-    root = parse_xml(content, _CONTENT_TYPES)
-    for element in _elements(root):
-        part = element.get("PartName", "")
-        if part.lstrip("/").casefold() in names:
-            element.set("PartName", f"/{names[part.lstrip('/').casefold()]}")
-    return xml_bytes(root)
-
-
 def _relative(content: bytes, part: str, source: str, renamed: str, names: Mapping[str, str]) -> bytes:
-    root = parse_xml(content, part)
+    root = parse_xml(usual_prefixes(content), part)
     for element in _elements(root):
         if element.get("TargetMode") == "External":
             continue

@@ -67,16 +67,18 @@ class BookToOpen:
 
 
 class _Upload(msgspec.Struct):
-    """A workbook file, its bytes in Base64."""
+    """A workbook file, its bytes in Base64; `plain` is opened without charts, tables and rules."""
 
     name: str
     content: str
+    plain: bool = False
 
 
 class _Edited(_Upload):
     """A workbook file as it was opened, and what was changed since."""
 
     sheets: list[SheetEdits] = []
+    uncertain: bool = False
 
 
 def routes(settings: Settings, book: BookToOpen | None = None) -> list[BaseRoute]:
@@ -185,11 +187,11 @@ def _content_of(book: BookToOpen) -> bytes:
 
 
 def _opened_upload(upload: _Upload, namespace: str) -> dict[str, Any]:
-    return _opened_bytes(_bytes_of(upload), upload.name[:200], namespace)
+    return _opened_bytes(_bytes_of(upload), upload.name[:200], namespace, plain=upload.plain)
 
 
 def _saved(edited: _Edited, namespace: str) -> bytes:
-    return saved_book(_bytes_of(edited), edited.name, edited.sheets, namespace=namespace)
+    return saved_book(_bytes_of(edited), edited.name, edited.sheets, uncertain=edited.uncertain, namespace=namespace)
 
 
 def _bytes_of(upload: _Upload) -> bytes:
@@ -199,6 +201,6 @@ def _bytes_of(upload: _Upload) -> bytes:
         raise HTTPException(400, "the workbook did not arrive as it was sent") from None
 
 
-def _opened_bytes(content: bytes, name: str, namespace: str) -> dict[str, Any]:
+def _opened_bytes(content: bytes, name: str, namespace: str, *, plain: bool = False) -> dict[str, Any]:
     with book_file(content, name) as file:
-        return opened_book(file, name=name, namespace=namespace)
+        return opened_book(file, name=name, namespace=namespace, plain=plain)

@@ -108,6 +108,7 @@ class AsyncClient(Endpoints):
         self._store = ResilientStore(sealed_for(self._key, self.base_url, store or MemoryStore()))
         self._opening = asyncio.Lock()
         self._cache = AnswerCache(self._store, max_bytes=max_memory_bytes, ttl_s=ttl_s, missing_ttl_s=NEGATIVE_TTL_S)
+        self._cache.archive.opening = self._open
         self._breaker = CircuitBreaker(has_key=self._key is not None)
         self._usage = UsageTracker(self._store, budget or Budget(), clock=clock, sleep=sleep)
         bounds: dict[str, Any] = {"most": max_connections, "max_answer_bytes": max_answer_bytes}

@@ -21,7 +21,7 @@ from dataservice.client.contract.resources import (
     WireResource,
 )
 from dataservice.client.contract.results import Catalogue, Currents, Indices, Page, SignalDetail, published_since
-from dataservice.client.contract.windows import Window, utc_day, utc_day_of
+from dataservice.client.contract.windows import Window, day_after, utc_day, utc_day_of
 from dataservice.client.network.meter import Meter
 from dataservice.models import Post, WireItem
 from dataservice.observations import Observations
@@ -69,11 +69,13 @@ class Endpoints(ABC):
         """A signal's observations from `start` to `end`, both included: dates or times, or text such as -5Y, YTD, -6H.
 
         With `as_of`, as they were known here at the end of that day (UTC): no request, and a relative start or end
-        counts back from that day. Today, or a later day, is the present. Raises `NoVintageError` if not all days of the
-        window had been looked at by then.
+        counts back from that day. Today is the present, and is asked for. Raises `NoVintageError` if not all days of
+        the window had been looked at by then, `ValueError` for a day in the future.
         """
         today = utc_day(self._clock())
         then = utc_day_of(moment_of(as_of, "as_of", today))
+        if then is not None and then > day_after(today):
+            raise ValueError(f"as_of {then} lies in the future: nobody knows what will be known then")
         is_past, today = then is not None and then < today, today if then is None else min(then, today)
         start = hours_back(start, today if is_past and end is None else end, self._clock())
         first, last = days_of(start, end, today)

@@ -17,6 +17,7 @@ from addin.mcp.tools.statistics import CORRELATION, STATISTICS, statistics_of
 from dataservice.client.contract.dates import DAYS, MONTHS, Back
 from udfs.arguments.dates import Day, Last, Max, Start, StartOf, as_day
 from udfs.arguments.kinds import Count, Flag, OneOf
+from udfs.errors import ArgumentError
 from udfs.functions.signal_history import History, history_columns
 from udfs.records.resolve import need_detail
 from udfs.timeseries.compute import Ending, series_of_table
@@ -46,7 +47,10 @@ FREQ = Frequency(help="one row for each period, computed here at no cost; W-FRI,
 
 AGG = OneOf(members=Agg, help="how the values within a period are combined")
 
-AS_OF = Day(help="as known at the end of that day (UTC) by looks made here; costs nothing", example="2026-06-30")
+AS_OF = Day(
+    help="as known at the end of that day (UTC) by looks made here; a day before today costs nothing",
+    example="2026-06-30",
+)
 
 TRANSFORM = Chain(
     help="computed here at no cost, several joined by |: " + ", ".join(each.form for each in TRANSFORMS.values()),
@@ -148,6 +152,8 @@ async def get_observations(
     hand already. Let freq, transform and statistics do the arithmetic: they cost nothing and keep answers small.
     """
     names = one_or_many(slug, slugs)
+    if as_of is not None and as_of > today:
+        raise ArgumentError(f"as_of {as_of} lies in the future: today is {today} (UTC)")
     asked = Asked(
         start=start, end=end, limit=limit, freq=freq, agg=agg, steps=transform or (), as_of=as_of, align=align,
         today=today, now=now,

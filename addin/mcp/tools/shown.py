@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import date, datetime, time, timedelta
 from functools import cached_property
 from typing import Any
 
@@ -146,7 +146,9 @@ class Shown:
         first: datetime = self.times[place].astype("datetime64[us]").item()
         freq = self.history.options.freq
         if freq.unit is Unit.H:
-            return label(first - timedelta(hours=1), timed=True)
+            hour = first - timedelta(hours=1)
+            is_day = hour.time() == time.min  # which as an end would mean all of that day
+            return label(hour + TICK if is_day else hour, timed=True)
         if not freq.is_raw:
             return str(period_start(first.date(), freq) - timedelta(days=1))
         return label(first - TICK, timed=True) if self.timed else str(first.date() - timedelta(days=1))

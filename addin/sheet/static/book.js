@@ -1,7 +1,8 @@
 /// <reference path="types.d.ts" />
 // A book in the component: opened from what the backend prepared, and what of it has changed, for the backend to save.
 import { Changes, growTo, rowsShown } from "./changes.js";
-import { contentOf } from "./component.js";
+import { asExcelReads, contentOf } from "./component.js";
+import { Differences, isEqual } from "./differences.js";
 
 /** Above so many cells it is faster to compute all of them than to find out what depends on each. */
 const MANY_CELLS = 5_000;
@@ -9,9 +10,6 @@ const MANY_CELLS = 5_000;
 /** So many rows and columns every sheet has at least, so that tables have room to grow. */
 const LEAST_ROWS = 1_000;
 const LEAST_COLUMNS = 30;
-
-/** How far two results of one formula may be from each other, relative to their size. */
-const TOLERANCE = 1e-9;
 
 export class Book {
   /**
@@ -23,6 +21,7 @@ export class Book {
     this.content = content;
     this.button = opened.button ?? null;
     this.isBlank = opened.is_blank === true;
+    this.isPlain = opened.is_plain === true;
     /** @type {Map<string, { rows: Result, key: string | null }>} */
     this.values = new Map();
     for (const [sheetName, cells] of Object.entries(opened.values)) {
@@ -35,8 +34,7 @@ export class Book {
     }
     this.parts = opened.parts;
     this.isReading = true;
-    /** The cells of which the component computes something else than the file holds. @type {Set<string>} */
-    this.differing = new Set();
+    this.kept = opened.kept;
     /** @type {any} */
     this.model = null;
     /** @type {any} */
@@ -49,11 +47,13 @@ export class Book {
     for (const sheet of data.sheets) {
       sheet.rowNumber = Math.max(sheet.rowNumber, LEAST_ROWS);
       sheet.colNumber = Math.max(sheet.colNumber, LEAST_COLUMNS);
+      for (const [xc, content] of Object.entries(sheet.cells)) sheet.cells[xc] = asExcelReads(content);
     }
     this.model = new o_spreadsheet.Model(data, { mode: "normal" });
     this.parts = {};
     this.changes = new Changes(this.model);
-    this.#compare();
+    this.differing = new Differences(this.model);
+    this.differing.find(this.#formulas(), this.stored);
     this.isReading = false;
   }
 
@@ -127,6 +127,20 @@ export class Book {
     growTo(this.model, sheetId, rows, columns);
   }
 
+  /** What a user should know of the book that was opened; empty if it is nothing. */
+  get notes() {
+    const notes = [];
+    const places = [...(this.differing?.held.keys() ?? [])];
+    if (places.length > 0) {
+      const named = places.slice(0, 3).join(", ") + (places.length > 3 ? " …" : "");
+      notes.push(`${counted(places.length, "cell differs", "cells differ")} from what this page works out (${named}), and show the file's value, marked.`);
+    }
+    const kept = Object.entries(this.kept).map(([what, count]) => counted(count, what, `${what}s`));
+    if (kept.length > 0) notes.push(`Not shown here, but kept in a copy: ${kept.join(", ")}.`);
+    if (this.isPlain) notes.push("Shown without charts, tables and rules, which this page cannot read; a copy keeps them.");
+    return notes.join(" ");
+  }
+
   /** What the backend needs to make a copy of the file with what was changed, and with the values of now. */
   edited() {
     const sheets = this.changes?.edits() ?? [];
@@ -137,29 +151,20 @@ export class Book {
       if (sheet === undefined) known.set(sheetName, (sheet = { name: sheetName, is_added: false, cells: {}, values: {} }));
       if (!(xc in sheet.cells)) sheet.values[xc] = rows;
     }
-    return { name: this.name, content: this.content, sheets: [...known.values()] };
+    const uncertain = (this.differing?.outdated.size ?? 0) > 0;
+    return { name: this.name, content: this.content, sheets: [...known.values()], uncertain };
   }
 
   /** The formulas of the file that show something else now, unless the component computes them wrongly. */
   *#newValues() {
     for (const [place, position] of this.#formulas()) {
-      if (this.differing.has(place)) continue;
+      if (this.differing?.has(place)) continue;
       const rows = rowsShown(this.model.getters, position);
       const ours = this.values.get(place);
       const stored = this.stored.get(place);
       const first = rows[0]?.[0] ?? null;
       if (ours === undefined ? stored === undefined || (stored !== null && isEqual(stored, first)) : areEqual(ours.rows, rows)) continue;
       yield /** @type {const} */ ([place, rows]);
-    }
-  }
-
-  /** Find the formulas of which the component computes something else than the file holds. */
-  #compare() {
-    for (const [place, position] of this.#formulas()) {
-      const stored = this.stored.get(place);
-      if (stored === undefined || stored === null) continue;
-      const [[computed = null] = []] = rowsShown(this.model.getters, position);
-      if (!isEqual(stored, computed) && !isLoading(computed)) this.differing.add(place);
     }
   }
 
@@ -175,6 +180,11 @@ export class Book {
       }
     }
   }
+}
+
+/** @param {number} count @param {string} one @param {string} more */
+function counted(count, one, more) {
+  return count === 1 ? `1 ${one}` : `${count.toLocaleString("en-US")} ${more}`;
 }
 
 /** @param {string} place such as "Sheet!1!B2" */
@@ -206,21 +216,4 @@ function shown(rows) {
 /** @param {Result} known @param {SavedValue[][]} rows */
 function areEqual(known, rows) {
   return known.length === rows.length && known.every((row, at) => row.length === rows[at]?.length && row.every((value, col) => isEqual(/** @type {any} */ (value), rows[at]?.[col] ?? null)));
-}
-
-/** @param {SavedValue} one @param {SavedValue} other */
-function isEqual(one, other) {
-  if (typeof one === "number" && typeof other === "number") return Math.abs(one - other) <= TOLERANCE * Math.max(Math.abs(one), Math.abs(other));
-  if (isError(one) && isError(other)) return one.error.replace("#REF!", "#REF") === other.error;
-  return (one ?? "") === (other ?? "");
-}
-
-/** @param {SavedValue} value @returns {value is { error: string }} */
-function isError(value) {
-  return typeof value === "object" && value !== null;
-}
-
-/** @param {SavedValue} value */
-function isLoading(value) {
-  return isError(value) && value.error.startsWith("Loading");
 }

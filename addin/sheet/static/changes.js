@@ -1,6 +1,8 @@
 /// <reference path="types.d.ts" />
 // What was changed in a book since it was opened, as the backend writes it into a copy of the file, and as a draft keeps it.
 
+import { savedValue } from "./differences.js";
+
 /** What a style consists of, as the component names it. */
 const LOOK = ["bold", "italic", "strikethrough", "underline", "fontSize", "textColor", "fillColor", "align", "verticalAlign", "wrapping"];
 
@@ -136,13 +138,6 @@ export function growTo(model, sheetId, rows, columns) {
   };
   grow("ROW", getters.getNumberRows(sheetId), rows);
   grow("COL", getters.getNumberCols(sheetId), columns);
-}
-
-/** @param {any} evaluated @returns {SavedValue} */
-function savedValue({ value, type }) {
-  if (type === "error") return { error: String(value) };
-  if (typeof value === "number" && !Number.isFinite(value)) return { error: "#NUM!" };
-  return type === "empty" ? null : value;
 }
 
 /**

@@ -67,3 +67,49 @@ export function keepPastedTextText() {
 export function contentOf(cell) {
   return cell?.compiledFormula?.normalizedFormula ?? cell?.content;
 }
+
+/**
+ * A formula that means here what it means to Excel, where the sign of a number comes before its power: `-2^2` is 4.
+ * @param {string} content what was entered into a cell
+ * @returns {string}
+ */
+export function asExcelReads(content) {
+  if (typeof content !== "string" || !content.startsWith("=") || !/-.*\^/s.test(content)) return content;
+  /** @type {{ type: string, value: string }[]} */
+  const tokens = o_spreadsheet.tokenize(content);
+  const written = tokens.map(({ value }) => value);
+  let changed = false;
+  for (let at = 0; at < tokens.length; at += 1) {
+    if (tokens[at]?.value !== "-" || !isSign(tokens, at)) continue;
+    const end = endOfOperand(tokens, at + 1);
+    if (next(tokens, end)?.value !== "^") continue;
+    written[at] = `(${written[at]}`;
+    written[end] = `${written[end]})`;
+    changed = true;
+  }
+  return changed ? written.join("") : content;
+}
+
+/** Whether a minus is the sign of what follows. @param {{ type: string, value: string }[]} tokens @param {number} at */
+function isSign(tokens, at) {
+  const before = tokens.slice(0, at).filter(({ type }) => type !== "SPACE").at(-1);
+  return before === undefined || (["OPERATOR", "LEFT_PAREN", "ARG_SEPARATOR", "LEFT_BRACE"].includes(before.type) && before.value !== "%");
+}
+
+/** The last token of the operand that begins at `at`. @param {{ type: string, value: string }[]} tokens @param {number} at */
+function endOfOperand(tokens, at) {
+  let end = at;
+  while (tokens[end]?.type === "SPACE") end += 1;
+  if (tokens[end]?.type !== "LEFT_PAREN" && next(tokens, end)?.type === "LEFT_PAREN") end += 1;
+  for (let depth = 0; end < tokens.length; end += 1) {
+    if (tokens[end]?.type === "LEFT_PAREN") depth += 1;
+    if (tokens[end]?.type === "RIGHT_PAREN") depth -= 1;
+    if (depth <= 0) break;
+  }
+  return end;
+}
+
+/** @param {{ type: string, value: string }[]} tokens @param {number} at */
+function next(tokens, at) {
+  return tokens.slice(at + 1).find(({ type }) => type !== "SPACE");
+}

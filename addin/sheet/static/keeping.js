@@ -2,6 +2,8 @@
 // A copy is the file that was opened, with the cells that were changed. What moves cells that other parts of the file refer
 // to, as charts and names do, is refused with a sentence; what only the page shows is counted, and told before a download.
 
+import { asExcelReads } from "./component.js";
+
 /** Commands that move or rename what is in the file, and what to do instead. */
 const MOVES = new Map([
   ["ADD_COLUMNS_ROWS", "Rows and columns can be added at the end only"],
@@ -51,6 +53,7 @@ const SHOWN_ONLY = new Map([
 let judged = null;
 /** @type {(sentence: string) => void} */
 let refuse = () => {};
+let changed = () => {};
 
 /** @param {import("./book.js").Book | null} book */
 export function judge(book) {
@@ -60,9 +63,11 @@ export function judge(book) {
 /**
  * Let the component ask before every command.
  * @param {(sentence: string) => void} refused called with why something is not done
+ * @param {() => void} done called after what changes the book
  */
-export function keepFiles(refused) {
+export function keepFiles(refused, done) {
   refuse = refused;
+  changed = done;
   o_spreadsheet.registries.corePluginRegistry.add("kept_files", KeptFiles);
 }
 
@@ -74,6 +79,7 @@ class KeptFiles extends o_spreadsheet.CorePlugin {
 
   /** @param {any} command */
   allowDispatch(command) {
+    if (command.type === "UPDATE_CELL" && command.content !== undefined) command.content = asExcelReads(command.content);
     const sentence = judged === null ? null : refusal(command, judged);
     if (sentence === null) return "Success";
     refuse(sentence);
@@ -82,7 +88,9 @@ class KeptFiles extends o_spreadsheet.CorePlugin {
 
   /** @param {any} command */
   handle(command) {
-    const what = judged === null ? undefined : SHOWN_ONLY.get(command.type);
+    if (judged === null) return;
+    if (o_spreadsheet.isCoreCommand(command) || command.type === "UNDO" || command.type === "REDO") changed();
+    const what = SHOWN_ONLY.get(command.type);
     if (what !== undefined) this.history.update("shownOnly", what, (this.shownOnly[what] ?? 0) + 1);
   }
 

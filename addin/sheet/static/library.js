@@ -6,7 +6,7 @@ import { contentOf } from "./component.js";
 /** @typedef {import("./calls.js").Calls} Calls */
 
 /** Errors that the component does not know. */
-const ERRORS = [LOADING.code, "#VALUE!"];
+const ERRORS = [LOADING.code, "#VALUE!", "#NUM!", "#REF!", "#NULL!", "#CALC!", "#NAME?"];
 
 const PART_FAILED = "this part of the range failed; enter its formula alone to see why";
 
@@ -20,8 +20,9 @@ const ZERO_WIDTH_SPACE = "\u200b";
  * @param {string} namespace
  * @param {Calls} calls
  * @param {(sheetId: string, xc: string, key: string) => Result | undefined} valueInFile
+ * @param {(position: { sheetId: string, col: number, row: number }, rows: number, columns: number) => void} needRoom
  */
-export function addFunctions(described, namespace, calls, valueInFile) {
+export function addFunctions(described, namespace, calls, valueInFile, needRoom) {
   for (const error of ERRORS) o_spreadsheet.registries.errorTypes.add(error);
   for (const { id, summary, parameters } of described) {
     const name = `${namespace}.${id}`.toUpperCase();
@@ -33,7 +34,10 @@ export function addFunctions(described, namespace, calls, valueInFile) {
       args,
       /** @this {any} @param {ComponentArgument[]} given */
       compute(...given) {
-        return toComponent(resultOf(this, id, given, calls, valueInFile));
+        const result = resultOf(this, id, given, calls, valueInFile);
+        const position = this.updateDependencies && this.__originCellPosition;
+        if (position && !isFailure(result)) needRoom(position, result.length, result[0]?.length ?? 0);
+        return toComponent(result);
       },
     });
     o_spreadsheet.createAutocompleteArgumentsProvider(name, args);

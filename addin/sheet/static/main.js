@@ -3,6 +3,8 @@
 import { messageOf } from "../client/exchange.js";
 import { Book } from "./book.js";
 import { Calls } from "./calls.js";
+import { addMarks } from "./differences.js";
+import { described, Drafts } from "./drafts.js";
 import { addLinksWithinBook, keepPastedTextText, splitPlace } from "./component.js";
 import { judge, keepFiles, onlyShown } from "./keeping.js";
 import { addFunctions } from "./library.js";
@@ -34,6 +36,7 @@ const calls = new Calls({
 });
 const line = new StatusLine(calls);
 const text = new TextView();
+const drafts = new Drafts((problem) => line.complain(problem));
 
 async function start() {
   element("sheet").classList.add("waiting");
@@ -45,10 +48,11 @@ async function start() {
     DataServiceAddin.ask("status"),
   ]);
   templates = xml;
-  addFunctions(described, DataServiceAddin.configuration.namespace, calls, (...place) => (coming ?? book).valueInFile(...place));
+  addFunctions(described, DataServiceAddin.configuration.namespace, calls, (...place) => (coming ?? book).valueInFile(...place), makeRoom);
   addNames(described, DataServiceAddin.configuration.namespace, () => performance.now());
   addLinksWithinBook(pressed);
-  keepFiles((sentence) => line.complain(sentence));
+  addMarks((place) => book?.differing?.has(place) ?? false, () => line.tell(book.notes));
+  keepFiles((sentence) => line.complain(sentence), () => drafts.changed());
   keepPastedTextText();
   DataServiceAddin.onReply((reply) => line.showQuota(reply.quota));
   line.showQuota(status.quota);
@@ -57,19 +61,55 @@ async function start() {
   if (!status.key.set) line.complain("No API key is set: cells will say so. Keep one with: addin key set");
   listen();
   if (turn === chosen) await show(new Book(opened, opened.content ?? ""));
-  globalThis.sheet = { calls, refresh, open, copy, stop: () => calls.stop(), get book() { return book; } };
+  globalThis.sheet = { calls, drafts, refresh, open, copy, stop: () => calls.stop(), get book() { return book; } };
   document.documentElement.dataset.ready = "";
+  void offerDraft();
+}
+
+/** Ask what to do with the newest draft that was left by a page that is gone. */
+async function offerDraft() {
+  const [draft] = await drafts.left();
+  element("draft").hidden = draft === undefined;
+  if (draft === undefined) return;
+  element("draft-text").textContent = described(draft);
+  element("restore").onclick = () => {
+    element("draft").hidden = true;
+    void restore(draft);
+  };
+  element("discard").onclick = () => void drafts.remove(draft.id).then(offerDraft);
+}
+
+/** @param {import("./drafts.js").Draft} draft */
+async function restore(draft) {
+  if (!mayLeave()) return offerDraft();
+  const turn = ++chosen;
+  try {
+    const opened = await DataServiceAddin.ask("sheet/open", { name: draft.name, content: draft.content });
+    if (turn !== chosen) return;
+    await show(new Book({ ...opened, is_blank: draft.isBlank }, draft.content), draft);
+  } catch (error) {
+    line.complain(`The draft of ${draft.name} cannot be opened: ${messageOf(error)}`);
+  }
+  void offerDraft();
+}
+
+/** Whether the open book may be left: nothing of it is unsaved, or the user says so. A draft of it stays. */
+function mayLeave() {
+  return !drafts.isUnsaved || confirm(`${book.name} has changes that are not downloaded. Leave it? They stay here as a draft.`);
 }
 
 /**
  * Show a book in place of the one that is open, which stays if this one cannot be read.
  * @param {Book} next
+ * @param {import("./drafts.js").Draft} [draft] what had been changed in it
  */
-async function show(next) {
+async function show(next, draft) {
   try {
     coming = next;
     judge(null);
-    next.read();
+    next = await readable(next);
+    if (draft !== undefined) next.changes?.apply(draft.sheets);
+    await drafts.write();
   } finally {
     coming = null;
     judge(book ?? null);
@@ -77,11 +117,13 @@ async function show(next) {
   judge(next);
   book?.close();
   book = next;
+  drafts.follow(book, draft?.id);
   element("sheet").classList.remove("waiting");
   element("sheet").replaceChildren();
   element("name").textContent = book.name;
   document.title = `${book.name} – Data Service`;
   await book.show(element("sheet"), templates, (problem) => line.complain(problem));
+  line.tell(book.notes);
   book.model.on("update", text, () => {
     text.follow(book.model);
     calls.lookForUnused();
@@ -90,6 +132,27 @@ async function show(next) {
   active = activeCell();
   text.follow(book.model);
   line.update();
+}
+
+/**
+ * The book as it is read: without its charts, tables and rules if the component cannot read them.
+ * @param {Book} next
+ */
+async function readable(next) {
+  try {
+    next.read();
+    return next;
+  } catch {
+    const { name, content, isBlank } = next;
+    const opened = await DataServiceAddin.ask("sheet/open", { name, content, plain: true });
+    coming = new Book({ ...opened, is_blank: isBlank, is_plain: true }, content);
+    try {
+      coming.read();
+    } catch (error) {
+      throw new Error("the sheet's component cannot read it. The file is unchanged; open it in Excel or LibreOffice Calc", { cause: error });
+    }
+    return coming;
+  }
 }
 
 function activeCell() {
@@ -103,6 +166,19 @@ function watchButton() {
   if (now === active) return;
   active = now;
   pressed(now);
+}
+
+/**
+ * A table needs so many rows and columns from its formula on; the sheet grows once the calculation has ended.
+ * @param {{ sheetId: string, col: number, row: number }} position
+ * @param {number} rows
+ * @param {number} columns
+ */
+function makeRoom({ sheetId, col, row }, rows, columns) {
+  if (rows === 1 && columns === 1) return;
+  const getters = (coming ?? book).model?.getters;
+  if (getters && row + rows <= getters.getNumberRows(sheetId) && col + columns <= getters.getNumberCols(sheetId)) return;
+  setTimeout(() => book.growTo(sheetId, row + rows, col + columns), 0);
 }
 
 /** @param {string} place */
@@ -127,6 +203,7 @@ async function refresh() {
 
 /** @param {File} file */
 async function open(file) {
+  if (!mayLeave()) return;
   if (file.size > MOST_BYTES) return line.complain(`${file.name} is larger than 40 MB`);
   const turn = ++chosen;
   try {
@@ -134,7 +211,6 @@ async function open(file) {
     const opened = await DataServiceAddin.ask("sheet/open", { name: file.name, content });
     if (turn !== chosen) return; // another one was chosen meanwhile
     await show(new Book(opened, content));
-    line.complain(null);
   } catch (error) {
     if (turn === chosen) line.complain(`${file.name} cannot be opened: ${messageOf(error)}`);
   }
@@ -160,6 +236,7 @@ async function download() {
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
     line.tell(onlyShown(book.model.getters));
+    await drafts.downloaded();
   } catch (error) {
     line.complain(`The workbook cannot be downloaded: ${messageOf(error)}`);
   }

@@ -32,6 +32,9 @@ interface OpenedBook {
   /** Its file in Base64, where the page does not have it. */
   content?: string;
   is_blank?: boolean;
+  is_plain?: boolean;
+  /** By what it is, how much of it the page does not show. */
+  kept: Record<string, number>;
 }
 
 /** A value as a copy of the file gets it. */

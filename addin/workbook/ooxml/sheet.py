@@ -11,8 +11,8 @@ from lxml import etree
 from addin.formulas import Area
 from addin.workbook.ooxml.cellformulas import Formula, FormulaReader, rules_in
 from addin.workbook.ooxml.positions import CellIndex, Spot, address, area_of, whole_number
-from addin.workbook.ooxml.rows import Row, indexed
 from addin.workbook.ooxml.stored import MAIN, is_result, loaded, stored, text_of, unescaped
+from addin.workbook.ooxml.strict.rows import Row, indexed
 from addin.workbook.ooxml.strict.sheet import check_arrays, check_tree
 from addin.workbook.ooxml.xmlpart import xml_bytes
 from udfs.cells import Scalar
@@ -300,6 +300,11 @@ class Sheet:
             cell.attrib.pop("cm", "")
             for name in ("t", "ref"):
                 element.attrib.pop(name, "")
+
+    @property
+    def root(self) -> etree._Element:
+        """The part's root element; who changes more of it than cells has to say so by `is_changed`."""
+        return self._root
 
     def content(self) -> bytes:
         """The part's bytes."""

@@ -1,9 +1,12 @@
 """The server's answers, refusals and resources, through the SDK's client in this process."""
 
+import asyncio
+
 import pytest
 from mcp import MCPError
 
 from tests.addin.mcp.agents import client_of, refusal_of, result_of
+from tests.attack.agents.world import told_in
 
 
 @pytest.fixture(autouse=True)
@@ -67,6 +70,20 @@ async def test_an_outage_gives_the_last_known_value_with_its_age_and_the_reason(
     assert after["stale"]["reason"].startswith("the service did not answer")
     assert (after["fresh_for_s"], after["requests"]) == (0, 0)
     assert lost.startswith("the service did not answer")
+
+
+async def test_what_calls_of_a_session_spend_is_told_whatever_became_of_them(real_service, tmp_path):
+    async with client_of(real_service, tmp_path) as client:
+        told = [refusal_of(client, "get_signal", slug="no.such"), result_of(client, "get_signal", slug="us-cpi")]
+        failed, done = await asyncio.gather(*told)
+        real_service.running.latency_s = 0.3
+        for slug in ("us-10y", "wb.gold"):
+            with pytest.raises(TimeoutError):
+                await asyncio.wait_for(client.call_tool("get_signal", {"slug": slug}), 0.1)
+        real_service.running.latency_s = 0
+        last = await result_of(client, "get_signal", slugs=["us-10y", "wb.gold", "eia.wti.spot"])
+    counted = real_service.running.request_count
+    assert told_in(failed) + done["requests"] + last["requests"] == counted
 
 
 async def test_a_refused_key_is_told_and_never_shown(real_service, tmp_path, monkeypatch):

@@ -1,6 +1,7 @@
 """An agent's day in few calls: several signals in one answer, filters as people spell them, everything spent told."""
 
 import asyncio
+from datetime import UTC, datetime
 
 import anyio.lowlevel
 import pytest
@@ -9,6 +10,7 @@ from addin.mcp.runner import ToolFailure
 from addin.mcp.texts import seen
 from addin.mcp.tools import TOOLS
 from tests.addin.mcp.test_tools import runner
+from tests.embedded import EmbeddedService
 
 SLUGS = ["us-cpi", "WTI", "wb.gold"]
 
@@ -86,6 +88,50 @@ async def test_what_failed_and_cancelled_calls_spent_is_told(service):
         service.running.latency_s = 0
         found = await agent.ask("get_signal", slug="us-cpi")
         assert found["requests"] == service.running.request_count - counted == 2
+
+
+async def test_narrow_questions_side_by_side_are_answered_from_one_wide_answer(service):
+    on_the_day = datetime(2026, 8, 31, 18, tzinfo=UTC).timestamp()
+    async with runner(service, clock=lambda: on_the_day) as agent:
+        narrow = [{"kind": ["news"]}, {"beat": "macro"}, {"ticker": ["WTI"]}, {"min_importance": 50}, {}]
+        found = await asyncio.gather(*(agent.ask("list_wire", since="-3D", **each) for each in narrow))
+        assert sum(each["requests"] for each in found) == service.running.request_count == 1
+        assert found[-1]["total"] > 0
+        posts = [{"story_type": ["brief", "report"]}, {"handle": "meridian"}, {"since": "-90D"}, {"text": "oil"}]
+        await asyncio.gather(*(agent.ask("list_posts", **each) for each in posts))
+        assert service.running.request_count == 2
+
+
+async def test_several_kinds_types_and_tickers_are_one_call(shared_service):
+    async with runner(shared_service) as agent:
+        kinds = await agent.ask(
+            "list_wire", kind=["breaking", "data_release"], limit=200, fields=["kind", "published_at"]
+        )
+        assert {item["kind"] for item in kinds["items"]} == {"breaking", "data_release"}
+        times = [item["published_at"] for item in kinds["items"]]
+        assert times == sorted(times, reverse=True)
+        types = await agent.ask("list_posts", story_type=["brief", "report"], limit=100, fields=["story_type"])
+        assert {post["story_type"] for post in types["posts"]} == {"brief", "report"}
+
+
+async def test_a_free_key_reads_posts_without_buying_a_refusal_of_the_wire(service):
+    free = EmbeddedService(service.running, service.free_key, "")
+    async with runner(free) as agent:
+        await agent.ask("list_indices")
+        before = service.running.request_count
+        newest = (await agent.ask("list_posts", limit=1))["posts"][0]["slug"]
+        post = await agent.ask("list_posts", slug=newest)
+        assert service.running.request_count - before == 1
+        assert "the wire needs the Pro tier" in post["more"]
+
+
+async def test_citations_have_headline_and_address(shared_service):
+    async with runner(shared_service) as agent:
+        (post,) = (await agent.ask("list_posts", slug="what-moved-060"))["posts"]
+        assert all(each["headline"] and each["primary_url"].startswith("https://") for each in post["citations"])
+        older = await agent.ask("list_posts", slug="what-moved-001")
+        assert older["requests"] == 0
+        assert "3 of 3 citations without headline: their items are older" in older["more"]
 
 
 @pytest.mark.parametrize(

@@ -28,8 +28,11 @@ class _Checked:
         self._runner = runner
 
     async def ask(self, name, **arguments):
+        jsonschema.validate(arguments, input_schema(BY_NAME[name]))
+        return await self.ask_unchecked(name, **arguments)
+
+    async def ask_unchecked(self, name, **arguments):
         tool = BY_NAME[name]
-        jsonschema.validate(arguments, input_schema(tool))
         result = await self._runner.answer(tool, arguments)
         jsonschema.validate(result, output_schema(tool))
         return result

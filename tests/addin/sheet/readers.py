@@ -18,7 +18,9 @@ import pandas as pd
 from addin.calc.soffice import Prepared, prepared
 
 NODE = Path(__file__).parents[2] / "node"
-OFFICE_BATCH = 25
+OFFICE_BATCH = 10
+OFFICE_S = 600
+"""So long a batch may take on a busy machine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +79,7 @@ def _convert(paths: Sequence[Path], into: Path, profile: Path) -> None:
     with prepared() as office:
         command = [part for part in office.command if "UserInstallation" not in part]
         plain = Prepared((*command, f"-env:UserInstallation={profile.as_uri()}"), office.environment, office.pipe)
-        plain.run(["--headless", "--convert-to", "xlsx", "--outdir", str(into), *map(str, paths)])
+        plain.run(["--headless", "--convert-to", "xlsx", "--outdir", str(into), *map(str, paths)], timeout_s=OFFICE_S)
 
 
 def _tried(read: Any, place: Place) -> Any:

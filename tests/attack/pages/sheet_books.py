@@ -166,11 +166,11 @@ def main() -> None:
         with running(store) as service:
             embedded = EmbeddedService(service, store.create_key("pro"), store.create_key("free"))
             found = attack_books(chromium, embedded, Path(name), books)
-    chromium.close()
     print(f"  {len(books)} books, {len(found.copies)} copies; cells that differ: {dict(found.differing)}")  # noqa: T201
     print("  refused:", *(f"{count} × {text}" for text, count in found.refused.items()), sep="\n    ")  # noqa: T201
     print(f"  hung: {len(found.hung)}", *found.hung, sep="\n    ")  # noqa: T201
     print(f"  wrong: {len(found.wrong)}", *found.wrong[:60], sep="\n    ")  # noqa: T201
+    chromium.close()
     conclude(Told(len(books), hung=len(found.hung), wrong=len(found.wrong)))
 
 

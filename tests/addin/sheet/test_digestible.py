@@ -1,0 +1,127 @@
+"""Books that the component cannot read as they are, and formulas that it works out differently from Excel."""
+
+import re
+import zipfile
+
+import openpyxl
+import pytest
+
+from addin.sheet.files import blank_book, book_file
+from addin.sheet.opened import opened_book
+from addin.workbook.ooxml.errors import WorkbookError
+from tests.addin.sheet.pages import empty_sheet, opened_sheet, sheet_server
+from tests.addin.workbook.books import make_book, values
+from tests.attack.pages.sheet_books import BOOKS, other_parts_changed
+
+pytestmark = pytest.mark.usefixtures("component")
+
+
+def rewritten(path, **changes):
+    """Replace text in the parts whose names end so; a part's name has `_` for every dot and slash."""
+    with zipfile.ZipFile(path) as package:
+        parts = {name: package.read(name).decode() for name in package.namelist()}
+    with zipfile.ZipFile(path, "w") as package:
+        for name, content in parts.items():
+            for end, (old, new) in changes.items():
+                if re.sub(r"\W", "_", name).endswith(end):
+                    content = re.sub(old, new, content)
+            package.writestr(name, content)
+    return path
+
+
+def with_prefixes(path):
+    main = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
+    tags = (r"<(/?)(?=[a-zA-Z])", r"<\1x:")
+    rewritten(path, sheet1_xml=tags, xl_workbook_xml=tags, styles_xml=tags, sharedStrings_xml=tags)
+    declared = (main, main.replace("xmlns", "xmlns:x"))
+    return rewritten(
+        path, sheet1_xml=declared, xl_workbook_xml=declared, styles_xml=declared, sharedStrings_xml=declared
+    )
+
+
+def test_a_book_with_other_prefixes_and_formats_to_the_last_column_is_shown(chromium, service, tmp_path):
+    book = with_prefixes(make_book(tmp_path / "book.xlsx", {"A1": "text", "A2": 3, "A3": "=A2*2"}))
+    rewritten(
+        book, sheet1_xml=("<x:sheetData>", '<x:cols><x:col min="2" max="16384" width="9"/></x:cols><x:sheetData>')
+    )
+    with sheet_server(service, tmp_path, book) as url, opened_sheet(chromium, url) as page:
+        assert page.values("A1", "A2", "A3") == ["text", 3, 6]
+        page.put({"A2": "4"})
+        page.download(tmp_path / "copy.xlsx")
+    assert values(tmp_path / "copy.xlsx", "Sheet1", "A2", "A3") == [4, 8]
+    assert openpyxl.load_workbook(tmp_path / "copy.xlsx")["Sheet1"]["A2"].value == 4
+
+
+def stored(path, **values_of):
+    """Give formulas the values that another program came to."""
+    for cell, value in values_of.items():
+        kind = ' t="e"' if str(value).startswith("#") else ""
+        rewritten(
+            path,
+            sheet1_xml=(rf'<c r="{cell}"[^>]*>(<f>.*?</f>)<v ?/?>(</v>)?', rf'<c r="{cell}"{kind}>\1<v>{value}</v>'),
+        )
+    return path
+
+
+def test_a_formula_that_is_worked_out_differently_shows_the_value_of_the_file_marked(chromium, service, tmp_path):
+    cells = {"A1": 8, "B1": "=A1*2", "C1": "=MOD(A1,3)", "D1": "=C1+1", "E1": "=-A1^2"}
+    book = stored(make_book(tmp_path / "book.xlsx", cells), B1=16, C1=77, D1=78, E1=64)
+    with sheet_server(service, tmp_path, book) as url, opened_sheet(chromium, url) as page:
+        assert page.values("B1", "C1", "D1", "E1") == [16, 77, 78, 64]
+        page.sees("1 cell differs from what this page works out (Sheet1!C1), and show the file's value, marked.")
+        page.put({"A1": "9"})
+        changed = page.cell("C1")
+        assert (changed["value"], page.cell("E1")["value"]) == ("#N/A", 81)
+        assert "differently from Excel" in changed["message"]
+        page.download(tmp_path / "copy.xlsx")
+    assert values(tmp_path / "copy.xlsx", "Sheet1", "A1", "B1", "C1", "E1") == [9, 18, 77, 81]
+    with zipfile.ZipFile(tmp_path / "copy.xlsx") as package:
+        assert 'fullCalcOnLoad="1"' in package.read("xl/workbook.xml").decode(), "who opens it works it out"
+
+
+@pytest.mark.parametrize(
+    ("formula", "value"),
+    [("=-2^2", 4), ("=0-2^2", -4), ("=-(1+1)^2+1", 5), ("=2*-3^2", 18), ("=SUM(-2^2,1)", 5), ("=-SQRT(4)^2", 4)],
+)
+def test_the_sign_of_a_number_comes_before_its_power_as_in_excel(chromium, service, tmp_path, formula, value):
+    with empty_sheet(chromium, service, tmp_path) as page:
+        page.put({"A1": formula})
+        assert page.cell("A1")["value"] == value
+
+
+def test_a_table_has_as_many_rows_as_it_needs(chromium, service, tmp_path):
+    with empty_sheet(chromium, service, tmp_path) as page:
+        page.put({"A990": '=DS.SIGNAL_HISTORY("us-10y","N60")'})
+        assert page.cell("A1040")["value"] > 0
+        page.download(tmp_path / "copy.xlsx")
+    assert values(tmp_path / "copy.xlsx", "Sheet1", "A1040")[0] > 0
+
+
+def test_what_the_component_cannot_read_beside_cells_is_left_out_and_said(chromium, service, tmp_path):
+    book = BOOKS / "poi__DataTableCities.xlsx"
+    if not book.exists():
+        pytest.skip("the real books are not beside the project")
+    with sheet_server(service, tmp_path, book) as url, opened_sheet(chromium, url) as page:
+        page.sees("Shown without charts, tables and rules")
+        page.put({"A1": "5"}, sheet=page.tab.evaluate("sheet.book.model.getters.getActiveSheetId()"))
+        page.download(tmp_path / "copy.xlsx")
+    assert other_parts_changed(book, tmp_path / "copy.xlsx") == []
+
+
+def test_a_sheet_that_is_too_large_for_the_page_is_refused_with_a_sentence(tmp_path):
+    book = make_book(tmp_path / "book.xlsx", {"A1": 1, "XFD1048576": 2})
+    with pytest.raises(
+        WorkbookError, match="reaches to row 1,048,576 and column 16,384, which is more than this page can"
+    ):
+        opened_book(book, name="book.xlsx")
+
+
+def test_an_error_names_the_users_file_and_no_folder_of_this_machine():
+    with (
+        pytest.raises(WorkbookError, match=r"^mine\.xlsx is not an \.xlsx") as caught,
+        book_file(b"no book", "mine.xlsx") as path,
+    ):
+        opened_book(path, name="mine.xlsx")
+    assert "/" not in str(caught.value)
+    with book_file(blank_book(), "mine.xlsm") as path:
+        assert opened_book(path, name="mine.xlsm")["kept"] == {}
