@@ -11,7 +11,7 @@ import msgspec
 
 from dataservice.client.contract.forms import number_of, snake_case, times_of
 from dataservice.errors import MalformedAnswerError
-from dataservice.models import READING_FIELDS, Index, Post, Record, WireItem
+from dataservice.models import Post, Record, WireItem
 
 R = TypeVar("R", bound=Record)
 
@@ -92,20 +92,16 @@ def _is_camel(raw: Sequence[Any]) -> bool:
 
 
 def _told(records: tuple[R, ...], raw: Sequence[Any]) -> tuple[R, ...]:
-    """The same records; raises `MalformedAnswerError` where they tell nothing of the contract but who they are."""
-    if raw and all(len(each) > 1 and not each.keys() & _beside_name(type(records[0])) for each in raw):
-        raise MalformedAnswerError(
-            f"not a {type(records[0]).__name__}: there is {', '.join(map(str, list(raw[0])[:5]))}"
-        )
+    """The same records; raises `MalformedAnswerError` where posts or items tell nothing of the contract but names."""
+    kind = type(records[0]) if records else None
+    if kind in DATED and all(len(each) > 1 and not each.keys() & _beside_name(kind) for each in raw):
+        raise MalformedAnswerError(f"not a {kind.__name__}: there is {', '.join(map(str, list(raw[0])[:5]))}")
     return records
 
 
 @cache
 def _beside_name(kind: type[Record]) -> frozenset[str]:
-    return (frozenset(kind.field_names()) | (frozenset(READING_FIELDS) if kind is Index else frozenset())) - {
-        "slug",
-        "id",
-    }
+    return frozenset(kind.field_names()) - {"slug", "id"}
 
 
 def record_in(raw: Any, kind: type[R]) -> R:

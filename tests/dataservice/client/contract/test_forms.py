@@ -70,6 +70,8 @@ def test_observations_of_other_forms_are_read(answer):
         ([ROW, {**ROW, "value": 2.5}], "two values for 2024-01-31T00:00: 1.5 and 2.5"),
         ({"data": None, "message": "maintenance"}, "no list|columns|time"),
         ({"ok": False, "data": [], "message": "too many"}, "too many"),
+        ({"status": "error", "data": [], "message": "try later"}, "try later"),
+        ({"data": [], "error": "no access"}, "no access"),
         ([{"observed_at": "2024-01-31", "value": "1,234"}], "'1,234'"),
         ([{"observed_at": "2024-01-31", "value": True}], "'True'"),
         ({"items": [ROW], "results": [ROW]}, "items and results"),
