@@ -8,6 +8,8 @@ PYTHON ?= python3
 ARGS ?=
 SYSTEM_PACKAGES ?= yes
 SHEET ?= yes
+# One more than the processors of a small machine: many tests wait for other programs.
+TEST_PROCESSES ?= 3
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -37,7 +39,7 @@ demo: $(VENV)/run.stamp try-sheet ## Start the embedded service and the add-in w
 .PHONY: test
 test: $(VENV)/dev.stamp system-packages node-tools try-sheet ## Run all tests
 	@echo "• running the tests"
-	@$(BIN)/python -m pytest -n 2 $(ARGS)
+	@$(BIN)/python -m pytest -n $(TEST_PROCESSES) $(ARGS)
 
 # What runs the tests stays as pinned; what the product runs on is the lowest or the newest that it says it runs on.
 .PHONY: test-lowest test-newest
@@ -52,7 +54,7 @@ test-lowest test-newest: $(VENV)/dev.stamp system-packages node-tools try-sheet
 	  --output-file $(VENV)-$(VERSIONS)/versions.txt pyproject.toml >/dev/null
 	@$(BIN)/python -m uv pip install --quiet --python $(VENV)-$(VERSIONS)/bin/python \
 	  --constraint $(VENV)-$(VERSIONS)/versions.txt --editable . --group dev --group docs
-	@$(VENV)-$(VERSIONS)/bin/python -m pytest -n 2 $(ARGS)
+	@$(VENV)-$(VERSIONS)/bin/python -m pytest -n $(TEST_PROCESSES) $(ARGS)
 
 .PHONY: sheet
 sheet: $(VENV)/run.stamp ## Download the sheet in the browser (9 MB; where there is no npm 60 MB more, for this once)

@@ -18,6 +18,7 @@
     ├── NoVintageError                nobody looked at these days by then; first_look
     └── BudgetError                   not sent: budget or reserve reached
         ├── TooManyPagesError         not sent: one answer would take more requests than max_pages
+        ├── BoundReachedError         not sent: its caller allows no more for one call
         └── UnconfirmedError          not sent: so many requests need a yes first
 
 No message, repr or log of these ever holds an API key.
@@ -137,6 +138,10 @@ class BudgetError(DataServiceError):
 
 class TooManyPagesError(BudgetError):
     """The rest of an answer was not requested, because it takes more requests than one answer may."""
+
+
+class BoundReachedError(BudgetError):
+    """The request was not sent, because its caller allows no more for one call."""
 
 
 class UnconfirmedError(BudgetError):

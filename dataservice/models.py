@@ -35,9 +35,12 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
         return tuple(name for name in cls.__struct_fields__ if name != "extra")
 
     def field(self, name: str) -> Any:
-        """The field `name`, known or not; `a.b` reaches into an object; raises `KeyError` where there is none."""
+        """The field `name`, known or not; `a.b` reaches into an object; raises `KeyError` where there is none.
+
+        One that the service told as no value of its kind is as it was told.
+        """
         head, _, rest = name.partition(".")
-        value = getattr(self, head) if head in self.field_names() else self.extra[head]
+        value = getattr(self, head) if head in self.field_names() and head not in self.extra else self.extra[head]
         for part in rest.split(".") if rest else ():
             value = value[part] if isinstance(value, Mapping) else getattr(value, part)
         return value

@@ -36,7 +36,8 @@ async def SIGNAL(
       options  text such as asof=2026-06-30, or err=blank
 
     Options, also by keyword:
-      asof     as known here at the end of that day (UTC), by answers that had arrived; costs no request
+      asof     as known here at the end of that day (UTC), by answers that had arrived, at no request;
+               today is the present
       vintage  which value of an observation that was revised: latest, first
 
         await udfs.SIGNAL("us-cpi")
@@ -96,8 +97,8 @@ async def SIGNAL_HISTORY(
       dates      the column of dates: show, hide
       limit      only the newest n rows
       layout     the form of the table: wide, long
-      asof       as known here at the end of that day (UTC), by answers that had arrived; costs no
-                 request
+      asof       as known here at the end of that day (UTC), by answers that had arrived, at no request;
+                 today is the present
       vintage    which value of an observation that was revised: latest, first
 
         await udfs.SIGNAL_HISTORY("us-cpi")
@@ -328,7 +329,8 @@ async def SPARK(
       options  text such as asof=2026-06-30
 
     Options, also by keyword:
-      asof     as known here at the end of that day (UTC), by answers that had arrived; costs no request
+      asof     as known here at the end of that day (UTC), by answers that had arrived, at no request;
+               today is the present
       vintage  which value of an observation that was revised: latest, first
 
         await udfs.SPARK("us-cpi")

@@ -31,7 +31,8 @@ def SIGNAL(
       options  text such as asof=2026-06-30, or err=blank
 
     Options, also by keyword:
-      asof     as known here at the end of that day (UTC), by answers that had arrived; costs no request
+      asof     as known here at the end of that day (UTC), by answers that had arrived, at no request;
+               today is the present
       vintage  which value of an observation that was revised: latest, first
 
         udfs.sync.SIGNAL("us-cpi")
@@ -91,8 +92,8 @@ def SIGNAL_HISTORY(
       dates      the column of dates: show, hide
       limit      only the newest n rows
       layout     the form of the table: wide, long
-      asof       as known here at the end of that day (UTC), by answers that had arrived; costs no
-                 request
+      asof       as known here at the end of that day (UTC), by answers that had arrived, at no request;
+                 today is the present
       vintage    which value of an observation that was revised: latest, first
 
         udfs.sync.SIGNAL_HISTORY("us-cpi")
@@ -323,7 +324,8 @@ def SPARK(
       options  text such as asof=2026-06-30
 
     Options, also by keyword:
-      asof     as known here at the end of that day (UTC), by answers that had arrived; costs no request
+      asof     as known here at the end of that day (UTC), by answers that had arrived, at no request;
+               today is the present
       vintage  which value of an observation that was revised: latest, first
 
         udfs.sync.SPARK("us-cpi")

@@ -26,7 +26,7 @@ class Registry(Protocol):
         """Set a text."""
 
     def value(self, key: str, name: str) -> str | None:
-        """A text, None if there is none."""
+        """Return a text, or None."""
 
     def delete_value(self, key: str, name: str) -> bool:
         """Delete a value; whether there was one."""
@@ -84,7 +84,7 @@ def _write(file: Path, text: str) -> None:
 
 
 def found(made: Entry, registry: Registry | None = None) -> str | None:
-    """The text of the entry on this machine; None if there is none."""
+    """The text of the entry on this machine."""
     if made.form is Form.WINDOWS:
         return (registry or WindowsRegistry()).value(RUN_KEY, LABEL)
     try:

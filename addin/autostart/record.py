@@ -49,7 +49,7 @@ def record_file() -> Path:
 
 
 def read_record(file: Path) -> Record | None:
-    """The record in `file`; None if there is none. Raises `AddinError` for a damaged one."""
+    """Return the record in `file`, or None. Raises `AddinError` for a damaged one."""
     try:
         content = json.loads(file.read_text(encoding="utf-8"))
         return Record(**{**content, "command": tuple(content["command"])})

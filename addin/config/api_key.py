@@ -104,7 +104,7 @@ class Keychain(Protocol):
     """What we use of the system's keychain, as the package keyring offers it."""
 
     def get_password(self, service: str, username: str) -> str | None:
-        """The secret, None if there is none."""
+        """Return the secret, or None."""
 
     def set_password(self, service: str, username: str, password: str) -> None:
         """Store the secret."""
@@ -118,7 +118,7 @@ def no_keychain() -> None:
 
 
 def system_keychain() -> Keychain | None:
-    """The system's keychain; None if there is none, such as on a server without a desktop."""
+    """The system's keychain, or None, such as on a server without a desktop."""
     import keyring
     import keyring.backends.fail
     import keyring.backends.null

@@ -17,7 +17,14 @@ from dataservice.client import AsyncClient, Budget
 from dataservice.client.network.connections import Connections
 from dataservice.client.network.credentials import service_url
 from dataservice.ledger import Ledger, SqliteLedger
-from dataservice.stores import MemoryStore, SqliteStore, Store, StoreWithNearCopy, default_sqlite_path
+from dataservice.stores import (
+    MemoryStore,
+    SqliteStore,
+    Store,
+    StoreWithNearCopy,
+    default_archive_path,
+    default_sqlite_path,
+)
 from udfs.engine.session import Session
 
 COPY_NAME = "redis-copy-1.sqlite"
@@ -30,6 +37,8 @@ LEDGER_NAME = "ledger-1.sqlite"
 
 def open_store(settings: Settings) -> Store:
     """Where answers survive a restart: a file in the cache folder, or Redis with such a file as its copy.
+
+    The archive has a file of its own, outside of the cache folder.
 
     Raises `SettingsError` if Redis is set and cannot be used from here.
     """
@@ -45,7 +54,9 @@ def open_store(settings: Settings) -> Store:
             return StoreWithNearCopy(far, SqliteStore(_cache_file(settings).with_name(COPY_NAME)), problem=problem)
         except (ImportError, ValueError) as error:
             raise SettingsError(f"redis_url cannot be used: {error}") from None
-    return SqliteStore(_cache_file(settings), max_archive_bytes=settings.archive_bytes)
+    return SqliteStore(
+        _cache_file(settings), archive_path=archive_file(settings), max_archive_bytes=settings.archive_bytes
+    )
 
 
 def open_ledger(settings: Settings) -> Ledger:
@@ -61,6 +72,13 @@ def open_ledger(settings: Settings) -> Ledger:
         return RedisLedger.from_url(settings.redis_url, ca_file=settings.ca_file)
     except (ImportError, ValueError) as error:
         raise SettingsError(f"redis_url cannot be used: {error}") from None
+
+
+def archive_file(settings: Settings) -> Path:
+    """The file of the archive: in the data folder of the user, or in the one that was set for it or for the cache."""
+    default = default_archive_path()
+    folder = settings.archive_dir or settings.cache_dir
+    return folder / default.name if folder else default
 
 
 def _cache_file(settings: Settings) -> Path:

@@ -59,6 +59,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """How long one batch of formulas may take before cells show their last known value, in seconds."""
     cache_dir: Path | None = None
     """The folder where answers survive a restart; by default the user's cache folder."""
+    archive_dir: Path | None = None
+    """The folder of the archive of what was known when; by default `cache_dir`, or the user's data folder."""
     ca_file: Path | None = None
     """Further certificate authorities (PEM), such as those of a firm's proxy, for the service and for Redis."""
     redis_url: str | None = None

@@ -16,7 +16,7 @@ class WindowsRegistry:
             winreg.SetValueEx(opened, name, 0, winreg.REG_SZ, text)  # type: ignore[attr-defined]
 
     def value(self, key: str, name: str) -> str | None:
-        """A text; None if there is none."""
+        """Return a text, or None."""
         import winreg
 
         try:

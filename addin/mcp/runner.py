@@ -18,9 +18,10 @@ from addin.mcp.tool import Found, Tool
 from addin.mcp.tools.status import quota_members
 from addin.protocol.deadline import WithinDeadline
 from addin.protocol.load import GuardedReader, Load
-from dataservice.client import Answer, AsyncClient, Catalogue, CatalogueResource, Meter, Resource
+from dataservice.client import Answer, AsyncClient, Bound, Catalogue, CatalogueResource, Meter, Resource
 from dataservice.client.contract.resources import CATALOGUE_AGE_S
 from dataservice.client.contract.windows import utc_day
+from dataservice.errors import BoundReachedError
 from udfs.engine import batch
 from udfs.engine.effects import EVER
 from udfs.engine.run import Run
@@ -29,6 +30,9 @@ from udfs.errors import UdfError, error_cell
 
 MAX_MESSAGE_CHARS = 1_000
 """Enough for every sentence of ours; a list of a thousand names in it helps no model."""
+
+RAISE = f"ask for less, or raise {MAX_REQUESTS}"
+"""What to do where a call needs more than its caller allows."""
 
 
 class ToolFailure(Exception):  # noqa: N818 - what the protocol calls it: the tool's own failure, for the model to read
@@ -56,16 +60,16 @@ class ToolRunner:
     async def answer(self, tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """The structured result of a call; raises `ToolFailure` with a text that a model can act on."""
         now = self._clock()
-        arguments, settings, how = dict(arguments), self._settings, how_to_allow(self._settings)
+        arguments, bound, how = dict(arguments), None, how_to_allow(self._settings)
         try:
             if not tool.sends_nothing and (most := arguments.pop(MAX_REQUESTS, None)) is not None:
-                settings, how = self._bounded(most, now), f"ask for less, or raise {MAX_REQUESTS}"
+                bound, how = Bound(BOUND.read(most, MAX_REQUESTS, utc_day(now))), RAISE
             asking = tool.bind(arguments, now, self._client)
             run = await _looked_at(asking) if tool.sends_nothing else Run(asking, used={})
         except UdfError as error:
             raise ToolFailure(_in_one_line(str(error))) from None
         if not tool.sends_nothing:
-            await self._read(run, Load(consent_for(self._client, settings), how), now)
+            await self._read(run, Load(consent_for(self._client, self._bounded(bound)), how, bound), now)
         if run.error is not None:
             raise ToolFailure(self._failure(run, run.error, tool)) from None
         return self._result(run, tool)
@@ -77,8 +81,11 @@ class ToolRunner:
         """
         found = await self._client.have(CatalogueResource(), max_age_s=CATALOGUE_AGE_S)
         if found is None:
-            within = WithinDeadline(self._client, deadline_s=self._deadline_s, late=self._untold)
-            found = await within.read(CatalogueResource(), meter=self._untold)
+            within, spent = WithinDeadline(self._client, deadline_s=self._deadline_s, late=self._untold), Meter()
+            try:
+                found = await within.read(CatalogueResource(), meter=spent)
+            finally:
+                self._untold.add(spent.take())
         return found.value
 
     async def _read(self, run: Run, load: Load, now: float) -> None:
@@ -90,14 +97,15 @@ class ToolRunner:
             self._untold.add(run.requests)
             raise
 
-    def _bounded(self, most: Any, now: float) -> Settings:
-        """The settings with no more requests for one call than its caller allows; raises `ArgumentError`."""
-        requests = BOUND.read(most, MAX_REQUESTS, utc_day(now))
-        return msgspec.structs.replace(self._settings, ask_above=min(requests, self._settings.ask_above))
+    def _bounded(self, bound: Bound | None) -> Settings:
+        """The settings with no more requests than a caller allows: what needs more is not even begun."""
+        most = self._settings.ask_above if bound is None else min(bound.most, self._settings.ask_above)
+        return msgspec.structs.replace(self._settings, ask_above=most)
 
     def _failure(self, run: Run, error: BaseException, tool: Tool) -> str:
         """Why a call failed, what it spent, and what is left."""
-        text = _in_one_line(error_cell(error, tool.name).message)
+        advice = f"; {RAISE}" if isinstance(error, BoundReachedError) else ""
+        text = _in_one_line(error_cell(error, tool.name).message) + advice
         quota, spent = self._client.quota_now, run.requests + self._untold.take()
         told = f"; {spent:,} {'request' if spent == 1 else 'requests'} spent" if spent else ""
         tells_left = quota is not None and (spent or not isinstance(error, UdfError))

@@ -12,7 +12,7 @@ from addin.protocol.consent import Consent, Question
 from addin.protocol.deadline import WithinDeadline
 from addin.protocol.encoding import encode
 from addin.protocol.response_cache import Ready
-from dataservice.client import Answer, Doubt, HistoryResource, Meter, Miss, Resource
+from dataservice.client import Answer, Bound, Doubt, HistoryResource, Meter, Miss, Resource
 from dataservice.errors import UnconfirmedError
 from udfs.engine.session import Call, Outcome
 
@@ -66,8 +66,10 @@ class Wanted:
 class Load:
     """What one evaluation may fetch, what it has spent, and what nobody was told of that."""
 
-    def __init__(self, consent: Consent, where: str) -> None:
+    def __init__(self, consent: Consent, where: str, bound: Bound | None = None) -> None:
         self._consent = consent
+        self.bound = bound
+        """The most that it may send, in requests; None where only the consent bounds it."""
         self._where = where
         self._allowed: set[Resource[Any]] = set()
         self._to_come: set[Resource[Any]] = set()
@@ -166,7 +168,7 @@ class GuardedReader:
             if known is None:
                 raise self._load.refused.afresh()
             return known.stale(self._load.refused.afresh())
-        spent = Meter()
+        spent = Meter(self._load.bound)
         try:
             return await self._reader.read(resource, known_miss=known_miss, meter=spent)
         finally:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import datetime as dt
 import ipaddress
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
@@ -45,11 +46,16 @@ class Certificate:
     private_key: Path
 
 
+KNOWN_AUTHORITIES = "authorities"
+"""The folder, among the settings, of the authorities that a system may trust; without their keys."""
+
+
 class Certificates:
     """The authority and the certificate for localhost, as files in one folder of the user's."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, known: Path | None = None) -> None:
         self.folder = folder
+        self._known = known or folder.with_name(f"{folder.name}-{KNOWN_AUTHORITIES}")
         self.authority = folder / "authority.pem"
         """The authority's certificate, which the system is asked to trust."""
         self.authority_key = folder / "authority.key"
@@ -63,6 +69,7 @@ class Certificates:
             key = ec.generate_private_key(ec.SECP256R1())
             authority = _authority(key, now), key
             _write_pair(self.authority, self.authority_key, *authority)
+        self._remember(authority[0])
         leaf = self.leaf
         found = _valid_pair(leaf.certificate, leaf.private_key, now, dt.timedelta(days=RENEW_DAYS))
         if found is None or not _issued_by(found[0], authority[0]):
@@ -70,8 +77,30 @@ class Certificates:
             _write_pair(leaf.certificate, leaf.private_key, _leaf(key, *authority, now), key)
         return leaf
 
+    def remembered(self) -> dict[str, Path]:
+        """Every authority that was ever made here and that the system may still trust, by its SHA-1 fingerprint."""
+        found = {path.stem: path for path in sorted(self._known.glob("*.pem"))}
+        current = self.fingerprint()
+        return found if current is None else {**found, current: self.authority}
+
+    def forget(self, fingerprint: str) -> None:
+        """Remember an authority no more: the system does not trust it."""
+        (self._known / f"{fingerprint}.pem").unlink(missing_ok=True)
+        with suppress(OSError):  # others are still in there
+            self._known.rmdir()
+
+    def _remember(self, authority: x509.Certificate) -> None:
+        file = self._known / f"{_fingerprint(authority)}.pem"
+        if not file.exists():
+            write_private(file, authority.public_bytes(serialization.Encoding.PEM))
+
+    def remember(self) -> None:
+        """Remember the authority that is in use now, also after its files are deleted."""
+        if (current := _certificate_in(self.authority)) is not None:
+            self._remember(current)
+
     def remove(self) -> bool:
-        """Delete all four files; whether there were any."""
+        """Delete all four files; whether there were any. An authority that was remembered stays so."""
         files = (self.authority, self.authority_key, self.leaf.certificate, self.leaf.private_key)
         existing = [file for file in files if file.exists()]
         for file in existing:
@@ -79,20 +108,24 @@ class Certificates:
         return bool(existing)
 
     def ends(self) -> dt.datetime | None:
-        """When the certificate for localhost expires; None if there is none."""
+        """When the certificate for localhost expires."""
         certificate = _certificate_in(self.leaf.certificate)
         return certificate.not_valid_after_utc if certificate else None
 
     def fingerprint(self) -> str | None:
-        """The authority's SHA-1 fingerprint, by which Windows and macOS name it; None if there is none."""
+        """The authority's SHA-1 fingerprint, by which Windows and macOS name it."""
         certificate = _certificate_in(self.authority)
-        # This protects nothing; it is only a name that the tools of both systems accept.
-        return certificate.fingerprint(hashes.SHA1()).hex().upper() if certificate else None  # noqa: S303
+        return _fingerprint(certificate) if certificate else None
 
 
 def certificates() -> Certificates:
     """The certificates of this user."""
-    return Certificates(config_dir() / "certificates")
+    return Certificates(config_dir() / "certificates", known=config_dir() / KNOWN_AUTHORITIES)
+
+
+def _fingerprint(certificate: x509.Certificate) -> str:
+    # This protects nothing; it is only a name that the tools of both systems accept.
+    return certificate.fingerprint(hashes.SHA1()).hex().upper()  # noqa: S303
 
 
 def _authority(key: Key, now: dt.datetime) -> x509.Certificate:

@@ -87,6 +87,29 @@ def distrust(own: Certificates) -> str | None:
     return run([trust_check(platform(), own.authority, fingerprint, home=Path.home())])
 
 
+def may_be_trusted(fingerprint: str, authority: Path, *, home: Path) -> bool:
+    """Whether this system trusts an authority, or cannot say that it does not."""
+    check = trust_check(platform(), authority, fingerprint, home=home)
+    if shutil.which(check.command[0]) is None:
+        return platform() != "linux" or (home / NSS_DATABASE / "cert9.db").exists()
+    return run([check]) is None
+
+
+def untrust(own: Certificates, *, home: Path) -> str | None:
+    """Let the system forget every authority that was ever made here; None if it has, else what is still there."""
+    left = []
+    own.remember()
+    for fingerprint, authority in own.remembered().items():
+        wrong = None
+        if may_be_trusted(fingerprint, authority, home=home):
+            wrong = run(untrust_steps(platform(), fingerprint, home=home))
+        if wrong is None:
+            own.forget(fingerprint)
+        else:
+            left.append(f"{wrong}; the authority {fingerprint} may still be trusted")
+    return "; ".join(left) or None
+
+
 def run(steps: Sequence[Step]) -> str | None:
     """Run the commands; None if all succeeded, else what went wrong."""
     for step in steps:

@@ -18,6 +18,7 @@ from dataservice.client.cache.spans import History
 from dataservice.client.contract import decode
 from dataservice.client.contract.completeness.evidence import NOTHING_SEEN, Evidences
 from dataservice.client.contract.completeness.lists import ListKind, PulledList
+from dataservice.client.contract.completeness.looks import SEVERAL
 from dataservice.client.contract.paging import MAX_PAGES, Pulled, next_offset, too_many_pages
 from dataservice.client.contract.requests import LIST_LIMIT, catalogue_request, first_request, observations_request
 from dataservice.client.contract.resources import (
@@ -140,6 +141,7 @@ class Fetcher:
             async for arrived in pages_of_window(
                 self._sender, context, resource.slug, begin, self.evidence, max_pages=self._max_pages
             ):
+                self._check_empty(resource, arrived, context)
                 pulled = arrived
         finally:
             days = pulled.known_window()
@@ -152,6 +154,16 @@ class Fetcher:
                 change = partial(after_pull, pulled=days, found=found, now=now)
                 history = await self._cache.learn(resource, history, change, now)
         return history
+
+    def _check_empty(self, resource: HistoryResource, pulled: Pulled, context: CallContext) -> None:
+        """Raise where a window is said to be empty of which the last known detail shows several observations."""
+        known = self._cache.memory.get(SignalResource(resource.slug))
+        if len(pulled.observations) or not pulled.complete or known is None:
+            return
+        shown = known.value.history.between(pulled.window.start, pulled.window.end)
+        if len(shown) >= SEVERAL:
+            problem = f"no observations from {shown.first_day} on, where its detail shows {len(shown)}"
+            raise self._sender.refused(MalformedAnswerError(problem), first_request(resource), context)
 
     def _begin(self, slug: str, window: Window) -> Pulled:
         """Nothing yet of a window, and what a detail at hand says of where the series ends."""
@@ -193,17 +205,18 @@ async def pages_of_catalogue(
     """The pages of the catalogue, one request each; raises `TooManyPagesError` instead of asking for too many."""
     offset: int | None = 0
     known: set[str] = set()
-    most = 0
+    most = left = 0  # what is left is believed from the second page on: who ignores `offset` may tell any total
     for pages in count():
         if offset is None:
             return
-        if max_pages is not None and pages >= max_pages:
+        if max_pages is not None and max(pages + 1, pages + left if pages > 1 else 0) > max_pages:
             raise sender.refused(
                 too_many_pages("the signals", max_pages, "search the service's own site"), catalogue_request(0), context
             )
         page = await sender.fetch(catalogue_request(offset, category), context, _catalogue_page)
         yield page
         offset, most = next_offset(offset, page, known, most), max(most, page.rows)
+        left = 0 if offset is None else page.pages_behind(offset)
         known.update(signal.slug for signal in page.signals)
 
 

@@ -25,7 +25,13 @@ from dataservice.client.network.sender import RequestSender
 from dataservice.client.pacing.retry_policy import RetryPolicy
 from dataservice.client.single_flight import FetchLock, SingleFlight
 from dataservice.client.unknown_names import Doubt, UnknownNames
-from dataservice.errors import DataServiceError, MalformedAnswerError, NotFoundError, UnavailableError
+from dataservice.errors import (
+    BoundReachedError,
+    DataServiceError,
+    MalformedAnswerError,
+    NotFoundError,
+    UnavailableError,
+)
 
 T = TypeVar("T")
 
@@ -78,11 +84,24 @@ class ResourceReader:
     async def read(
         self, resource: Resource[T], known_miss: Miss[T] | None = None, meter: Meter | None = None
     ) -> Answer[T]:
-        """The answer of the one flight to `resource`; only the `meter` of the caller that started it counts it."""
-        answer, started = await self._single_flight.join(
-            resource, lambda: self._answer(resource, known_miss, meter or Meter())
-        )
-        return answer if started else replace(answer, requests=0)
+        """The answer of the one flight to `resource`; only the `meter` of the caller that started it counts it.
+
+        A flight that ended at the bound of whoever started it is no answer for others: they start one of their own.
+        """
+        mine = meter or Meter()
+        while True:
+            try:
+                answer, started = await self._single_flight.join(
+                    resource, lambda: self._answer(resource, known_miss, mine)
+                )
+            except BoundReachedError:
+                if mine.bound is not None and mine.bound.is_reached:
+                    raise
+                continue
+            if started:
+                return answer
+            if not isinstance(answer.stale_because, BoundReachedError):
+                return replace(answer, requests=0)
 
     async def require_listed(self, slug: str) -> None:
         """Raise `NotFoundError` for a name that a catalogue of the last hour does not hold.

@@ -18,7 +18,7 @@ from dataservice.stores.base import (
 from dataservice.stores.memory import MemoryStore
 from dataservice.stores.near_copy import StoreWithNearCopy
 from dataservice.stores.resilient import ResilientStore
-from dataservice.stores.sqlite import SqliteStore, default_sqlite_path
+from dataservice.stores.sqlite import SqliteStore, default_archive_path, default_sqlite_path
 
 __all__ = [
     "DEFAULT_ARCHIVE_BYTES",
@@ -35,5 +35,6 @@ __all__ = [
     "Store",
     "StoreAwayError",
     "StoreWithNearCopy",
+    "default_archive_path",
     "default_sqlite_path",
 ]

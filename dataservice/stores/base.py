@@ -55,11 +55,13 @@ DEFAULT_ARCHIVE_BYTES = 256 * 2**20
 class Part:
     """A piece of a log; parts are numbered in the order in which they were appended to any log of a store.
 
-    An empty `payload` says that all earlier parts of the log were dropped, because the logs had grown too large.
+    An empty `payload` says that all earlier parts of the log were dropped, because the logs had grown too large; or
+    that nobody can read it any more, where it `is_damaged`.
     """
 
     number: int
     payload: bytes
+    is_damaged: bool = False
 
 
 @dataclass(frozen=True, slots=True)

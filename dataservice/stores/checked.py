@@ -15,6 +15,9 @@ CHECKSUM_BYTES = _TAIL.size
 
 _TIME = struct.Struct("<d")
 
+BROKEN = _TAIL.pack(MARK, 0)
+"""Kept in the place of what is lost: no checksum fits it."""
+
 
 def with_checksum(payload: bytes, place: str, time: float = 0.0) -> bytes:
     """The bytes to keep at `place`, dated `time`."""
@@ -30,6 +33,16 @@ def checked(kept: bytes, place: str, time: float = 0.0) -> bytes:
         return kept
     payload = kept[: -_TAIL.size]
     return payload if checksum == _checksum(payload, place, time) else b""
+
+
+def is_intact(kept: bytes, place: str) -> bool:
+    """Whether what was kept at `place` has its checksum, and nothing of it changed."""
+    return len(kept) > _TAIL.size and kept[-_TAIL.size :].startswith(MARK) and bool(checked(kept, place))
+
+
+def is_damaged(kept: bytes, payload: bytes) -> bool:
+    """Whether what was `kept` is not what gave this `payload`."""
+    return bool(kept) and not payload
 
 
 def _checksum(payload: bytes, place: str, time: float) -> int:

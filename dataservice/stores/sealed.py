@@ -109,7 +109,7 @@ class SealedStore:
         found = await self._store.parts(sealed, after)
         place = sealed.encode()
         return Log(
-            tuple(Part(part.number, self._seal.opened(part.payload, place) or b"") for part in found.parts),
+            tuple(_opened(part, self._seal.opened(part.payload, place)) for part in found.parts),
             found.is_continued,
         )
 
@@ -159,3 +159,7 @@ class SealedStore:
 
 def _place(sealed_name: str, fetched_at: float) -> bytes:
     return sealed_name.encode() + _AGE.pack(fetched_at)
+
+
+def _opened(part: Part, payload: bytes | None) -> Part:
+    return Part(part.number, payload or b"", part.is_damaged or (bool(part.payload) and payload is None))

@@ -6,17 +6,17 @@ import secrets
 import sqlite3
 import time
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
 import platformdirs
 
-from dataservice.stores import sqlite_statements as sql
 from dataservice.stores.base import DEFAULT_ARCHIVE_BYTES, Claim, Entry, EntrySize, Log, LogSize, Part, Put
-from dataservice.stores.checked import checked, with_checksum
-from dataservice.stores.sqlite_file import SqliteFile
-from dataservice.stores.sqlite_queue import SqliteQueue, transaction
+from dataservice.stores.checked import checked, is_damaged, with_checksum
+from dataservice.stores.sqlite_database import statements as sql
+from dataservice.stores.sqlite_database.file import SqliteFile
+from dataservice.stores.sqlite_database.queue import SqliteQueue, transaction
 
 T = TypeVar("T")
 
@@ -25,6 +25,11 @@ PRUNE_TO = 0.9  # of the bound, so that not every later write prunes again
 
 DEFAULT_SQLITE_BYTES = 256 * 2**20
 """Sixteen million observations: more than a workbook shows, little for a disk."""
+
+ARCHIVE_NAME = "archive-1.sqlite"
+
+MOVED_AT_ONCE = 500
+"""Parts of logs that are moved in one transaction."""
 
 CLOCK_SKEW_S = 60.0
 """A lease that ends much later than a new one would comes from a clock that was wrong: it must hold nobody for days."""
@@ -35,12 +40,18 @@ def default_sqlite_path() -> Path:
     return platformdirs.user_cache_path("dataservice-addin", appauthor=False) / "shelf-1.sqlite"
 
 
+def default_archive_path() -> Path:
+    """The file of the archive in the user's data folder: what lies in a cache folder anybody may delete at any time."""
+    return platformdirs.user_data_path("dataservice-addin", appauthor=False) / ARCHIVE_NAME
+
+
 class SqliteStore:
     """Keeps entries in the SQLite file `path`, readable for this user only.
 
     The file is opened at the first use, in a thread of its own. If it is damaged, it is moved aside and a new one is
-    started. `max_bytes` bounds the entries: those fetched longest ago are deleted first. `max_archive_bytes` bounds the
-    logs beside them.
+    started, with all of its logs that can be read. `max_bytes` bounds the entries: those fetched longest ago are
+    deleted first. `max_archive_bytes` bounds the logs, which are kept in the file `archive_path`: by default in the
+    user's data folder, or in `path` itself where that is given. Logs of an earlier version are moved there.
 
     >>> from dataservice.client import AsyncClient
     >>> client = AsyncClient("https://data.example", "ds_key", store=SqliteStore())
@@ -54,6 +65,7 @@ class SqliteStore:
         self,
         path: Path | str | None = None,
         *,
+        archive_path: Path | str | None = None,
         max_bytes: int = DEFAULT_SQLITE_BYTES,
         max_archive_bytes: int = DEFAULT_ARCHIVE_BYTES,
         clock: Callable[[], float] = time.time,
@@ -64,21 +76,24 @@ class SqliteStore:
         self._max_bytes = max_bytes
         self._max_archive_bytes = max_archive_bytes
         self._clock = clock
+        default = default_archive_path() if path is None else self.path
+        self.archive_path = default if archive_path is None else Path(archive_path)
         self._queue = SqliteQueue(SqliteFile(self.path))
+        self._is_one_file = self.archive_path == self.path
+        self._logs = self._queue if self._is_one_file else SqliteQueue(SqliteFile(self.archive_path))
         self._writes = 0
         self._appends = 0
 
     async def salt(self, proposed: bytes | None = None) -> bytes:
-        """The salt in the file, made by whoever opened it first."""
-
-        def work(db: sqlite3.Connection) -> bytes:
-            found = db.execute("SELECT bytes FROM salt").fetchone()
-            if found is None:  # only then is anything written: a file on a full disk can still be read
-                db.execute("INSERT OR IGNORE INTO salt VALUES (1, ?)", (proposed or secrets.token_bytes(16),))
-                found = db.execute("SELECT bytes FROM salt").fetchone()
-            return bytes(found[0])
-
-        return await self._run(work)
+        """The salt in the file, made by whoever opened it first; that of the archive names what is in both files."""
+        found = await self._queue.run(lambda db: _salt(db, proposed))
+        if self._is_one_file:
+            return found
+        await self._move_logs()
+        named_by = await self._logs.run(lambda db: _salt(db, found))
+        if named_by != found:  # each file keeps it for the other
+            await self._queue.run(lambda db: db.execute("UPDATE salt SET bytes = ?", (named_by,)).rowcount)
+        return named_by
 
     async def get(self, name: str) -> Entry | None:
         """The entry kept as `name`."""
@@ -115,7 +130,10 @@ class SqliteStore:
 
     async def shrink(self) -> bool:
         """Give the disk space of what was deleted back to the system; whether no other process kept it from that."""
+        queues = [self._queue] if self._is_one_file else [self._queue, self._logs]
+        return all([await self._shrunk(queue) for queue in queues])
 
+    async def _shrunk(self, queue: SqliteQueue) -> bool:
         def work(db: sqlite3.Connection) -> bool:
             try:
                 db.execute("VACUUM")
@@ -124,7 +142,7 @@ class SqliteStore:
                 return False
             return not busy
 
-        return await self._queue.run(work, alone=True)
+        return await queue.run(work, alone=True)
 
     async def lease(self, name: str, owner: str, ttl_s: float) -> bool:
         """Take the lease `name` if it is free, expired or already `owner`'s."""
@@ -161,27 +179,31 @@ class SqliteStore:
                 return Log(())
             is_there = after == 0 or db.execute(sql.HAS_PART, (log, after)).fetchone() is not None
             found = db.execute(sql.PARTS, (log, after if is_there else 0))
-            return Log(tuple(Part(number, checked(payload, log)) for number, payload in found), is_there)
+            return Log(tuple(_part(log, *row) for row in found), is_there)
 
-        return await self._run(work)
+        return await self._logs.run(work)
 
     async def append(self, log: str, payload: bytes, after: int, *, then: Put | None = None) -> int:
         """Add a part behind the one numbered `after`; if all logs are too large, the oldest ones are dropped."""
         given = {"log": log, "payload": with_checksum(payload, log), "after": after}
 
+        in_one_step = then if self._is_one_file else None
+
         def work(db: sqlite3.Connection) -> int:
-            with _one_step(db) if then is not None else nullcontext():
+            with _one_step(db) if in_one_step is not None else nullcontext():
                 row = db.execute(sql.APPEND, given).fetchone()
-                if row is not None and then is not None:
-                    _put(db, then)
+                if row is not None and in_one_step is not None:
+                    _put(db, in_one_step)
             return 0 if row is None else int(row[0])
 
-        number = await self._run(work)
-        if number and then is not None:
-            await self._written(then.entry)
+        number = await self._logs.run(work)
+        if number and in_one_step is not None:
+            await self._written(in_one_step.entry)
+        elif number and then is not None:
+            await self.put(then.name, then.entry, ending=then.ending)
         self._appends += 1
         if self._appends % PRUNE_EVERY == 0 or len(payload) * PRUNE_EVERY > self._max_archive_bytes:
-            await self._run(lambda db: self._drop_logs(db, log))
+            await self._logs.run(lambda db: self._drop_logs(db, log))
         return number
 
     async def fold(self, log: str, numbers: Sequence[int], payload: bytes) -> bool:
@@ -196,7 +218,7 @@ class SqliteStore:
                 db.execute(sql.INSERT_PART, (log, with_checksum(payload, log)))
             return True
 
-        return await self._run(work)
+        return await self._logs.run(work)
 
     async def logs(self, prefix: str = "") -> list[LogSize]:
         """The sizes of all logs whose name begins with `prefix`, by name."""
@@ -205,17 +227,31 @@ class SqliteStore:
             given = (len(prefix), prefix)
             return [LogSize(*row) for row in db.execute(sql.LOGS, given)] if _has_parts(db) else []
 
-        return await self._run(work)
+        return await self._logs.run(work)
 
     async def delete_logs(self, prefix: str = "") -> int:
         """Delete every log whose name begins with `prefix`."""
         count = len(await self.logs(prefix))
-        await self._row_count("DELETE FROM parts WHERE substr(log, 1, ?) = ?", (len(prefix), prefix))
+        given = (len(prefix), prefix)
+        await self._logs.run(lambda db: db.execute("DELETE FROM parts WHERE substr(log, 1, ?) = ?", given).rowcount)
         return count
 
     async def aclose(self) -> None:
         """Close the file; a later use opens it again."""
         await self._queue.aclose()
+        if not self._is_one_file:
+            await self._logs.aclose()
+
+    async def _move_logs(self) -> None:
+        """Move what an earlier version kept beside the answers; a part that is there twice says the same as once.
+
+        Where another program writes to the file all the time, the next one that opens it does so.
+        """
+        with suppress(sqlite3.OperationalError):
+            while rows := await self._queue.run(_first_parts):
+                await self._logs.run(lambda db, rows=rows: _take_over(db, rows))  # type: ignore[misc]
+                numbers = [(number,) for number, _, _ in rows]
+                await self._queue.run(lambda db, given=numbers: db.executemany(sql.DELETE_NUMBER, given))  # type: ignore[misc]
 
     async def _written(self, entry: Entry) -> None:
         self._writes += 1
@@ -275,3 +311,31 @@ def _used_bytes(db: sqlite3.Connection) -> int:
 
 def _has_parts(db: sqlite3.Connection) -> bool:
     return db.execute("SELECT 1 FROM sqlite_master WHERE name = 'parts'").fetchone() is not None
+
+
+def _salt(db: sqlite3.Connection, proposed: bytes | None) -> bytes:
+    found = db.execute("SELECT bytes FROM salt").fetchone()
+    if found is None:  # only then is anything written: a file on a full disk can still be read
+        db.execute("INSERT OR IGNORE INTO salt VALUES (1, ?)", (proposed or secrets.token_bytes(16),))
+        found = db.execute("SELECT bytes FROM salt").fetchone()
+    return bytes(found[0])
+
+
+def _part(log: str, number: int, kept: bytes) -> Part:
+    payload = checked(kept, log)
+    return Part(number, payload, is_damaged(kept, payload))
+
+
+def _first_parts(db: sqlite3.Connection) -> list[tuple[int, str, bytes]]:
+    """The parts that are to be moved next; raises at once where they could not be deleted after that."""
+    found = db.execute(sql.FIRST_PARTS, (MOVED_AT_ONCE,)).fetchall() if _has_parts(db) else []
+    if found:
+        db.execute(sql.DELETE_NUMBER, (0,))  # no part has this number
+    return found
+
+
+def _take_over(db: sqlite3.Connection, rows: Sequence[tuple[int, str, bytes]]) -> None:
+    """Append the parts of another file; that older ones were dropped there says nothing of what is here."""
+    with _one_step(db):
+        for _, log, kept in rows:
+            db.execute(sql.TAKE_OVER, {"log": log, "payload": kept})

@@ -53,7 +53,7 @@ async function reading(read, path) {
 process.on("uncaughtException", () => {});
 process.on("unhandledRejection", () => {});
 for await (const path of createInterface({ input: process.stdin })) {
-  const late = new Promise((resolve) => setTimeout(() => resolve({ failed: "no answer" }), 5000).unref());
+  const late = new Promise((resolve) => setTimeout(() => resolve({ failed: "no answer" }), 5000));
   const exceljs = await Promise.race([reading(byExcelJs, path), late]);
   process.stdout.write(JSON.stringify({ sheetjs: await reading(async (p) => bySheetJs(p), path), exceljs }) + "\n");
 }

@@ -142,10 +142,11 @@ class Names(Kind):
         rows = matrix_of(raw)
         items = [raw] if rows is None else [item for row in rows for item in row if not is_blank(item)]
         one = Text(help=self.help, choices=self.choices, open_choices=self.open_choices)
-        texts = [text for item in items for text in (item.split(",") if isinstance(item, str) else [item])]
+        parts = [part for item in items for part in (item.split(",") if isinstance(item, str) else [item])]
+        texts = [part for part in parts if not is_blank(part)]  # TEXTJOIN leaves blanks between commas
         if len(texts) > self.most:
             raise ArgumentError(f"{name} takes at most {self.most:,} names, not {len(texts):,}")
-        return tuple(part for part in (one.read(text, name, today) for text in texts) if part)
+        return tuple(one.read(text, name, today) for text in texts)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,7 +17,7 @@ from udfs.engine.following import Askers, Follower, Gate
 from udfs.engine.run import Learned, Run
 from udfs.engine.side_by_side import few_first, side_by_side
 from udfs.engine.turns import cooperative
-from udfs.engine.widest_first import in_order
+from udfs.engine.widest_first import Round, in_order
 
 T = TypeVar("T")
 
@@ -97,8 +97,13 @@ class Batch:
             self._waiting = [run for run in self._waiting if run.questions]
 
     def _missing(self, asking: Sequence[Run]) -> dict[Question, None]:
-        """What these functions ask that has no reply yet."""
-        return {question: None for run in asking for question in run.questions if question not in self._learned}
+        """What these functions ask that has no reply yet, and is to be asked in this round."""
+        asked = {question: None for run in asking for question in run.questions if question not in self._learned}
+        plan = Round(asked)
+        for question in plan.spared:
+            self._learn(question, None)
+        left_out = plan.spared | plan.later
+        return {question: None for question in asked if question not in left_out} if left_out else asked
 
     async def _is_let_through(self, gate: Gate, asked: Sequence[Question]) -> bool:
         """Tell the gate what is to be fetched; where that fails, so does what is asked, and nothing else."""
@@ -281,6 +286,8 @@ class Batch:
 
     def _learn(self, question: Question, reply: Reply) -> Learned:
         learned = self._learned[question] = Learned.of(question, reply)
+        if question.unless is not None and reply is not None:
+            self._learned.setdefault(Question(question.resource), learned)
         return learned
 
     async def _reply(self, question: Question) -> Reply:

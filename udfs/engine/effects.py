@@ -39,6 +39,8 @@ class Question(msgspec.Struct, frozen=True, cache_hash=True):
     """None: fetch it if need be. A number: only from a cache, and not older (`FRESH`: still fresh)."""
     instead_of: Resource[Any] | None = None
     """What it saves the asker from asking for, should that not exist; then it may be fetched all the same."""
+    unless: Resource[Any] | None = None
+    """What makes it needless if a fetch of the same round brings that: then it is not fetched, the reply is None."""
     only_memory: bool = False
     """Whether a cached answer is accepted from memory only, so that the asker never waits for a store."""
     records: int = 0
@@ -148,6 +150,14 @@ async def have(resource: Resource[T], *, max_age_s: float) -> Answer[T] | None:
 async def in_memory(resource: Resource[T]) -> Answer[T] | None:
     """As `have` a fresh answer, but from memory only: for what saves several other questions if it is there."""
     return (await ask((_question(resource, FRESH, only_memory=True),)))[0]  # type: ignore[return-value]  # never an exception
+
+
+async def need_unless(resource: Resource[T], *, brought: Resource[Any]) -> bool:
+    """Whether the answer to `resource`, or why there is none, is at hand now: `need` gives it.
+
+    Not so where others of the batch fetch what holds `brought` at this moment: then that is at hand.
+    """
+    return (await ask((Question(resource, unless=brought),)))[0] is not None
 
 
 async def have_instead(resource: Resource[T], of: Resource[Any], *, max_age_s: float) -> Answer[T] | None:

@@ -7,7 +7,7 @@ from the cheapest of them to the dearest is what it may cost.
 from __future__ import annotations
 
 import logging
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from enum import Enum
@@ -38,6 +38,7 @@ from dataservice.client import (
     SignalResource,
     Source,
 )
+from dataservice.client.cache.recent import is_whole
 from dataservice.client.contract.requests import HISTORY_LIMIT
 from dataservice.client.contract.resources import narrowed
 from dataservice.client.cost import NOTHING, UNKNOWN
@@ -53,8 +54,13 @@ CATALOGUE = CatalogueResource()
 FIRST_YEAR = 1900
 DAY_S = 86_400.0
 
-HOLES = 2
-"""Pulls that a detail may add to those of a history: before its first day, and behind what was known."""
+SHORTER = 0.05
+SHORTER_BY = np.timedelta64(7, "D")
+"""By how much less a detail may reach back than the one before it: holidays and holes lie elsewhere by then."""
+
+
+ROUND = 10
+"""Rows of a round number may be all that a service sends."""
 
 
 class Guess(Enum):
@@ -123,14 +129,12 @@ class Foresight:
         self.costs: dict[Resource[Any], Cost] = {}
 
     def by_subject(self) -> dict[Hashable, Cost]:
-        """The costs, summed up for each signal and each list: one does not depend on another."""
-        total: dict[Hashable, Cost] = {}
+        """The costs, put together for each signal and each list: one does not depend on another."""
+        subjects: dict[Hashable, list[tuple[Resource[Any], Cost]]] = {}
         for resource, cost in self.costs.items():
-            subject = type(resource).__name__
-            if isinstance(resource, SignalResource | HistoryResource):
-                subject = resource.slug
-            total[subject] = total.get(subject, NOTHING) + cost
-        return total
+            slug = resource.slug if isinstance(resource, SignalResource | HistoryResource) else ""
+            subjects.setdefault(slug or type(resource).__name__, []).append((resource, cost))
+        return {subject: _together(reads) for subject, reads in subjects.items()}
 
     def peek(self, resource: Resource[T], *, max_age_s: float | None = None) -> Answer[T] | None:
         """The answer at hand, or the one a read before this would have brought."""
@@ -168,30 +172,31 @@ class Foresight:
         wide = self._client.complete_wider(resource)
         if wide is not None and wide not in self.costs:
             self.costs[wide] = cost
-        self.costs[resource] = self._bounded(resource, cost)
-        value = guessed(resource, self._guess, self._now) if known is None else self._renewed(resource, known)
+        is_by_the_way = isinstance(resource, IndicesResource) and bool(self.costs)  # other answers tell the quota too
+        self.costs[resource] = Cost(0, cost.at_most) if is_by_the_way else cost
+        value = await self._value(resource, known)
         answer = Answer(value, self._now, nextafter(self._now, inf), Source.NETWORK)
         self._foreseen[resource] = answer
         return answer
 
-    def _bounded(self, resource: Resource[Any], cost: Cost) -> Cost:
-        """The cost of a read beside those before it: they may bring a part of the answer, or all, or a new hole."""
-        if isinstance(resource, HistoryResource) and SignalResource(resource.slug) in self.costs:
-            most = None if cost.at_most is None else cost.at_most + HOLES
-            return Cost(0, most)
-        is_by_the_way = isinstance(resource, IndicesResource) and bool(self.costs)  # other answers tell the quota too
-        if is_by_the_way or self._meets_another(resource):
-            return Cost(0, cost.at_most)
-        return cost
+    async def _value(self, resource: Resource[T], known: Answer[T] | None) -> T:
+        """What a read may bring, in place of an old answer or of none."""
+        if isinstance(resource, HistoryResource) and self._guess is Guess.EMPTY:
+            return cast("T", Observations.empty())  # what was there may have been taken back
+        if isinstance(resource, SignalResource) and self._guess is Guess.DAILY:
+            return cast("T", await self._moved_on(resource, cast("Answer[SignalDetail] | None", known)))
+        return guessed(resource, self._guess, self._now) if known is None else known.value
 
-    def _renewed(self, resource: Resource[T], known: Answer[T]) -> T:
-        """What a read may bring in place of an old answer: the same, or a detail that has moved on with the days."""
-        if self._guess is not Guess.DAILY or not isinstance(resource, SignalResource):
-            return known.value
-        detail = cast("SignalDetail", known.value)
-        days = np.timedelta64(int((self._now - known.fetched_at) // DAY_S), "D")
-        history = Observations(detail.history.times + days, detail.history.values)
-        return cast("T", SignalDetail(detail.signal, detail.latest, history))
+    async def _moved_on(self, resource: SignalResource, known: Answer[SignalDetail] | None) -> SignalDetail:
+        """A detail as it may be now: what was known has moved on with the days, and reaches back less far."""
+        detail: SignalDetail = guessed(resource, Guess.DAILY, self._now) if known is None else known.value
+        past = await self._client.last_known(HistoryResource(resource.slug)) if known is None else None
+        found = detail.history if past is None else past.value[-HISTORY_LIMIT:]
+        at = past.fetched_at if past else known.fetched_at if known else None
+        if at is None or not len(found):
+            return detail
+        days = np.timedelta64(int((self._now - at) // DAY_S), "D")
+        return SignalDetail(detail.signal, detail.latest, _shorter(Observations(found.times + days, found.values)))
 
     async def _cost_of(self, resource: Resource[Any]) -> Cost:
         """What reading `resource` would spend; an estimate that fails is unknown, and never nothing."""
@@ -213,9 +218,30 @@ class Foresight:
                     return Answer(value, answer.fetched_at, answer.fresh_until, answer.source)
         return None
 
-    def _meets_another(self, resource: Resource[Any]) -> bool:
-        """Whether a part of the answer may come with another read."""
-        return resource.family != resource and any(other.family == resource.family for other in self.costs)
+
+def _together(reads: Sequence[tuple[Resource[Any], Cost]]) -> Cost:
+    """What the reads about one subject cost together, in whichever order they come.
+
+    Any of them may bring what another asks for; and each may cut the days that are still unknown in two.
+    """
+    has_detail = any(isinstance(resource, SignalResource) for resource, _ in reads)
+    total, at_least = NOTHING, 0
+    for resource, cost in reads:
+        is_window = isinstance(resource, HistoryResource)
+        cuts = len(reads) - 1 + has_detail if is_window else 0
+        total += cost + Cost(0, cuts)
+        at_least = max(at_least, 0 if is_window and has_detail else cost.at_least)
+    return Cost(at_least, total.at_most)
+
+
+def _shorter(history: Observations) -> Observations:
+    """The newer part of a detail's history: as little as the next one may hold, and no proof that it is the whole."""
+    if not len(history):
+        return history
+    first, last = history.times[0], history.times[-1]
+    since = first + (last - first) * SHORTER + SHORTER_BY
+    shorter = history[min(len(history) - 1, int(np.searchsorted(history.times, since))) :]
+    return shorter[len(shorter) % ROUND :] if is_whole(shorter) else shorter
 
 
 def _blocked(known: Answer[T] | None) -> Answer[T]:

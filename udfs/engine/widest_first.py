@@ -8,7 +8,7 @@ from collections.abc import Hashable, Iterable, Sequence
 from datetime import date
 from typing import Any
 
-from dataservice.client import HistoryResource, Resource
+from dataservice.client import HistoryResource, Resource, SignalResource
 from dataservice.client.contract.resources import wider
 from udfs.engine.effects import Question
 
@@ -17,6 +17,37 @@ FEW = 64
 
 SORTED_AT_ONCE = 5_000
 """Questions put in order in one go, which takes a hundredth of a second."""
+
+
+class Round:
+    """What a round asks: of each signal its detail, or its windows, and never both side by side.
+
+    `spared` are details in whose place a window is fetched that is enough; `later` are windows that wait for a detail
+    of this round: it brings a part of them, and whoever asked for it may want a wider one.
+    """
+
+    def __init__(self, questions: Iterable[Question]) -> None:
+        fetched = [each for each in questions if each.cached_max_age_s is None]
+        windows: dict[str, list[Question]] = {}
+        details: dict[str, list[Question]] = {}
+        for each in fetched:
+            if isinstance(each.resource, HistoryResource):
+                windows.setdefault(each.resource.slug, []).append(each)
+            elif isinstance(each.resource, SignalResource):
+                details.setdefault(each.resource.slug, []).append(each)
+        self.spared: set[Question] = set()
+        self.later: set[Question] = set()
+        for slug in details.keys() & windows.keys():
+            if all(_is_brought(detail, windows[slug]) for detail in details[slug]):
+                self.spared.update(details[slug])
+            else:
+                self.later.update(windows[slug])
+
+
+def _is_brought(detail: Question, windows: Iterable[Question]) -> bool:
+    """Whether one of these windows makes a detail needless."""
+    unless = detail.unless
+    return unless is not None and any(window.resource.covers(unless) for window in windows)
 
 
 async def in_order(questions: Sequence[Question]) -> Sequence[Sequence[Question]]:

@@ -18,10 +18,10 @@ from udfs.engine.effects import EVER, MORE, AtOnce, Question, ask, asked_at_hand
 from udfs.errors import NoDataError
 from udfs.records.fields import Fields
 from udfs.records.lookup import by_slug, corrected, in_group, ranked
-from udfs.records.resolve import asked_under, need_catalogue, need_detail
+from udfs.records.resolve import asked_under, fresh_detail, need_catalogue, need_detail
 from udfs.timeseries.by_day import Observed, by_day
 from udfs.timeseries.coverage import recent_rhythm
-from udfs.timeseries.loader import latest
+from udfs.timeseries.loader import latest, observed_in_history
 from udfs.timeseries.vintages import PRESENT, VINTAGE_OPTIONS, Vintage, observed_as_of, observed_of
 
 SIGNAL_FIELDS = Fields(
@@ -169,6 +169,10 @@ async def SIGNAL(  # noqa: N802 - the id that workbooks store
     if vintage.as_of is not None and name in OBSERVED:
         found = await observed_as_of(slug, at, vintage, with_previous=name in NEEDS_PREVIOUS)
         return _field_of(found, name, slug)
+    if name in OBSERVED and vintage == PRESENT and not await fresh_detail(slug):
+        found_in = await observed_in_history(slug, at, today, with_previous=name in NEEDS_PREVIOUS)
+        if found_in is not None:
+            return _field_of(found_in, name, slug)
     answer = await need_detail(slug)
     detail = answer.value
     told = _told_by(answer, slug, field, at, options)

@@ -46,7 +46,7 @@ async def slug_of(name: str) -> str:
 
     Raises `NoDataError` with the nearest name where a catalogue less than a day old does not know it.
     """
-    return name if await _fresh_detail(name) else await _listed(name)
+    return name if await fresh_detail(name) else await _listed(name)
 
 
 async def need_detail(name: str) -> Answer[SignalDetail]:
@@ -86,7 +86,7 @@ async def _slug_instead(name: str, resource: Resource[Any]) -> str:
     return slug
 
 
-async def _fresh_detail(name: str) -> Answer[SignalDetail] | None:
+async def fresh_detail(name: str) -> Answer[SignalDetail] | None:
     """A fresh answer under this very slug settles the name, without a look into the catalogue."""
     asked = asked_under(name)
     return (await ask(asked))[0] if asked else None  # type: ignore[return-value]  # never an exception

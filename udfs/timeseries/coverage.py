@@ -6,7 +6,7 @@ their transforms need can lie before that day. A part of the past never silently
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from math import ceil
 from typing import Literal
@@ -62,6 +62,15 @@ SLACK = 1.4
 
 SLACK_DAYS = 15
 
+DENSE = 2.5
+"""Observations a period from which hardly any period is without."""
+
+SPARE_WEEKS = 0.02
+"""Weeks without an observation of a series that has several in most."""
+
+TOLD_DAYS = 500
+"""So many days of a stored history tell the rhythm of any series from weekly on: more than `SAMPLE` observations."""
+
 NO_LEAD = Lead()
 
 TIMED = frozenset({Unit.RAW, Unit.H})
@@ -74,6 +83,12 @@ class Known:
 
     observations: Observations
     since: date = date.min
+
+    def cut(self, start: date | None) -> Known:
+        """What of it lies from `start` on: others have it by chance, and nothing may depend on that."""
+        if start is None or start <= self.since:
+            return self
+        return Known(self.observations.between(start), start)
 
     @property
     def step_days(self) -> float:
@@ -182,9 +197,12 @@ class Window:
         starts = self.starts(known)
         if starts is None or not len(known.observations):
             return False
-        rhythm = self.of_rows(self.rhythm(known))
+        own = self.rhythm(known)
+        if known.since <= as_day(starts) and begins_there(known, own):
+            return True
+        rhythm = self.of_rows(own)
         needed = self.first_needed(starts, rhythm)
-        if known.since > needed or (self.sees_parts and not self._tells_parts(known, needed)):
+        if known.since > needed or (self.sees_parts and period_start(known.observations.first_day, self.freq) > needed):
             return False
         wanted = self._rows_before(rhythm)
         if not wanted:
@@ -198,6 +216,12 @@ class Window:
         if self._needs_rhythm and known.since != date.min and len(self.up_to_end(known.observations)) < SURE:
             return False
         return self.is_known(known)
+
+    def tells_as_much(self, known: Known) -> bool:
+        """Whether `known` tells the rhythm by as many observations as a longer part of the series would."""
+        if known.since == date.min or (self.count is None and self.first_moment is None and self._is_plain):
+            return True
+        return len(known_only(self.up_to_end(known.observations)[-4 * SAMPLE :])) >= SAMPLE
 
     def with_lead(self, rows: Observations, starts: date | None, rhythm: Rhythm) -> Observations:
         """The rows from `starts` on, and those before that transforms need: the same ones wherever they came from."""
@@ -215,11 +239,20 @@ class Window:
         if self.first is None and self.count is None:
             return HistoryResource(slug, None, last)
         start = self.first_day(today, step_days * SLACK, rhythm, SLACK_DAYS)
+        if start == date.min:
+            return HistoryResource(slug, None, last)
         if rhythm is None and self._needs_rhythm and self.freq.is_raw:
             start = days_before(start, UNKNOWN_PERIOD_DAYS)  # the period in which that day lies may begin before it
         if self._needs_rhythm:
             start = min(start, days_before(last or today, int(SURE * step_days * SLACK)))
         return HistoryResource(slug, None if start == date.min else start, last)
+
+    def enough(self, slug: str, today: date) -> HistoryResource:
+        """The stored history that is likely enough, with as many observations as tell the rhythm of a recent one."""
+        asked = self.resource(slug, self.likely_step_days, today)
+        if asked.start is None or which_resource(self, today) == "history":
+            return asked
+        return replace(asked, start=min(asked.start, days_before(self.last or today, TOLD_DAYS)))
 
     @property
     def likely_step_days(self) -> float:
@@ -230,14 +263,26 @@ class Window:
     def first_day(self, today: date, row_days: float, rhythm: Rhythm | None = None, slack_days: int = 0) -> date:
         """About the first day that is needed, observations being `row_days` apart, or a period."""
         last = today if self.last is None else min(self.last, today)
-        row_days = max(row_days, PERIOD_DAYS[self.freq.unit])
         start = last if self.first is None else self.first
         if self.count is not None:
-            start = days_before(last, int(self.count * row_days) + slack_days)
+            start = self._start_of_count(self.count, last, row_days, slack_days)
+        row_days = max(row_days, PERIOD_DAYS[self.freq.unit])
         of_rows = self.of_rows(rhythm or Rhythm.NONE)
+        if start == date.min:
+            return start
         start = self.first_needed(period_start(start, self.freq), of_rows)
         wanted = self._rows_before(of_rows)
         return days_before(start, int(wanted * row_days) + slack_days) if wanted else start
+
+    def _start_of_count(self, count: int, last: date, row_days: float, slack_days: int) -> date:
+        """A day from which on there likely are so many rows up to the `last` day."""
+        period_days = PERIOD_DAYS[self.freq.unit]
+        if period_days < max(PERIOD_DAYS[Unit.W], DENSE * row_days):
+            return days_before(last, int(count * max(row_days, period_days)) + slack_days)
+        back = count + self.spare + (ceil(count * SPARE_WEEKS) if self.freq.unit is Unit.W else 0)
+        number = self.freq.numbers(np.array([last], "datetime64[us]")) - back
+        first: date = max(self.freq.first_days(number)[0], np.datetime64(date.min, "D")).item()
+        return first
 
     def first_needed(self, starts: date, rhythm: Rhythm) -> date:
         """The first day that spans of the calendar reach back to; of weeks and months with all periods that count."""
@@ -259,16 +304,16 @@ class Window:
         """Whether rows or transforms count periods, and not only what is shown before."""
         return bool(self.lead.periods or self.lead.months or self.lead.days or self.lead.since)
 
+    @property
+    def _is_plain(self) -> bool:
+        """Whether rows are shown as they are."""
+        return self.freq.is_raw and self.lead == NO_LEAD
+
     def _rows_before(self, rhythm: Rhythm) -> int:
         """How many rows are needed before the first day needed: those to fill from, and periods that are counted."""
         if rhythm.is_calendar:
             return self.lead.rows
         return self.lead.rows + self.lead.periods + (self.lead.has_age and rhythm.pace in UNCOUNTED)
-
-    def _tells_parts(self, known: Known, needed: date) -> bool:
-        """Whether it is known if the series begins where it does in `known`, or has an earlier period."""
-        first = known.observations.first_day
-        return begins_there(known, self.rhythm(known)) or period_start(first, self.freq) <= needed
 
     def _pause(self, known: Known, rows: Observations, needed: date, rhythm: Rhythm) -> int:
         """Periods known to have no observation, before the first row that is known: a long pause of a daily series."""
@@ -280,8 +325,10 @@ class Window:
 
 def begins_there(known: Known, rhythm: Rhythm) -> bool:
     """Whether a series has no observation before those at hand: that is known, or there was none for so long."""
+    if known.since == date.min:
+        return True
     longest = timedelta(days=LONGEST_PAUSE_DAYS + 2 * rhythm.days)
-    return known.since == date.min or known.observations.first_day - known.since > longest
+    return rhythm.pace is not Pace.IRREGULAR and known.observations.first_day - known.since > longest
 
 
 def which_resource(window: Window, today: date) -> Literal["detail", "history"]:

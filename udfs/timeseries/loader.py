@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import lru_cache
+from typing import TypeGuard
 
 import msgspec
 
@@ -19,7 +20,7 @@ from dataservice.client.contract.windows import Window as Days
 from dataservice.errors import DataServiceError
 from dataservice.observations import Observations
 from udfs.arguments.dates import as_day
-from udfs.engine.effects import EVER, FRESH, INTERNED, Question, Reply, ask, asked_at_hand, have, in_memory
+from udfs.engine.effects import EVER, FRESH, INTERNED, Question, Reply, ask, asked_at_hand, have, in_memory, need_unless
 from udfs.errors import NoDataError
 from udfs.records.resolve import need_of, slug_of
 from udfs.timeseries.by_day import ByDay, Observed, Values, by_day
@@ -27,6 +28,12 @@ from udfs.timeseries.coverage import Known, Window, days_before, recent, which_r
 
 BLOCK_YEARS = (50, 20, 10, 5, 2, 1)
 """Sizes of the blocks in which old observations are requested: cells on near days then request the same."""
+
+NEAR_DAYS = 400
+"""So long before a day its observation and the one before it lie, of any series but yearly ones."""
+
+JUST_NOW_S = 1.0
+"""Asked with an age of its own, because the batch remembers that there was nothing before others fetched it."""
 
 NEAR_STEPS = 12
 """Distances of two observations that a stored history is searched before a day: gaps are seldom longer."""
@@ -56,26 +63,31 @@ async def known_series(name: str, window: Window, today: date) -> Series:
     signal's recent history, then a stored one. Else `which_resource` decides. Raises `NoDataError` where there is no
     such signal, `DataServiceError` where the service does not answer.
     """
-    resource = window.resource(name, window.likely_step_days, today)
-    held = _known(resource, await in_memory(resource))
-    if held and window.is_served_by(held):
+    is_near = which_resource(window, today) == "detail"
+    stored = window.enough(name, today)
+    held = _known(stored, await in_memory(stored))
+    if _serves(held, window, is_near=is_near):
         return Series(name, held)
     slug = await slug_of(name)
-    detail = SignalResource(slug)
+    detail, stored = SignalResource(slug), replace(stored, slug=slug)
     at_hand = await have(detail, max_age_s=FRESH)
     near = recent(at_hand.value) if at_hand else None
-    if near and window.is_served_by(near):
-        return Series(slug, near)
-    resource = _resource(slug, window, near, today)
-    far = await _stored(resource)
-    if far and window.is_served_by(far):
+    known = near if near is None or is_near else near.cut(stored.start)
+    if known and window.is_served_by(known):
+        return Series(slug, known)
+    far = _known(stored, await have(stored, max_age_s=FRESH))
+    if _serves(far, window, is_near=is_near):
         return Series(slug, far)
-    if near is None and which_resource(window, today) == "detail":
+    if near is None and is_near:
+        if not await need_unless(detail, brought=stored):
+            far = _known(stored, await have(stored, max_age_s=JUST_NOW_S))
+            if _serves(far, window, is_near=is_near):
+                return Series(slug, far)
         near = recent((await need_of(name, detail)).value)
         if window.is_served_by(near):
             return Series(slug, near)
-        resource = _resource(slug, window, near, today)
     try:
+        resource = window.resource(slug, near.step_days, today, window.rhythm(near)) if near and is_near else stored
         return Series(slug, await _fetched(name, window, resource))
     except DataServiceError:
         last = await have(detail, max_age_s=EVER)
@@ -105,6 +117,18 @@ def latest(detail: SignalDetail, values: Values | None = None) -> Observed:
     if not len(near):
         raise NoDataError(f"{detail.signal.slug} has no observations yet")
     return near.observed(len(near) - 1, near.places(len(near) - 1, 1), values)
+
+
+async def observed_in_history(slug: str, day: date | None, today: date, *, with_previous: bool) -> Observed | None:
+    """The latest observation, or the last one up to a `day`, out of a fresh history in memory; None without one."""
+    last = None if day is None or as_day(day) >= today else as_day(day)
+    window = HistoryResource(slug, days_before(last or today, NEAR_DAYS), last)
+    found = _known(window, await in_memory(window))
+    if found is None or not len(found.observations):
+        return None
+    near, wanted = ByDay(found), 2 if with_previous else 1
+    places = [len(near) - 1, *near.places(len(near) - 1, 1)] if day is None else near.last(day, wanted) or []
+    return near.observed(places[0], places[1:]) if len(places) >= wanted else None
 
 
 async def on_or_before(
@@ -145,13 +169,6 @@ def block_around(day: date, step_days: float) -> tuple[date, date]:
     years = next((size for size in BLOCK_YEARS if size <= room_years), 1)
     first = day.year - day.year % years
     return date(max(1, first - lead_years), 1, 1), date(min(first + years - 1, date.max.year), 12, 31)
-
-
-def _resource(slug: str, window: Window, near: Known | None, today: date) -> HistoryResource:
-    """The history to ask for, with what the recent one tells of the series' rhythm."""
-    if near is None:
-        return window.resource(slug, window.likely_step_days, today)
-    return window.resource(slug, near.step_days, today, window.rhythm(near))
 
 
 async def _fetched(name: str, window: Window, resource: HistoryResource) -> Known:
@@ -210,6 +227,11 @@ def _block(slug: str, year: int, step_days: float, today: date) -> _Block:
 
 def _known(resource: HistoryResource, reply: Reply) -> Known | None:
     return Known(reply.value, resource.start or date.min) if isinstance(reply, Answer) else None
+
+
+def _serves(known: Known | None, window: Window, *, is_near: bool) -> TypeGuard[Known]:
+    """Whether a stored history shows a window as the recent one would, or as it is asked for."""
+    return known is not None and window.is_served_by(known) and (not is_near or window.tells_as_much(known))
 
 
 def _step_days(detail: SignalDetail) -> float:

@@ -16,12 +16,13 @@ import numpy as np
 from dataservice.client import SeenSignalsResource, SignalDetail, Vintages, VintagesResource
 from dataservice.client.archive.looked import NEVER_YET, end_of_day
 from dataservice.client.contract.windows import Window as Days
+from dataservice.client.contract.windows import day_after
 from dataservice.observations import Observations
 from udfs.arguments.dates import Day, as_day
 from udfs.arguments.kinds import Explained, OneOf
 from udfs.arguments.options import Option
 from udfs.engine.effects import EVER, FRESH, have
-from udfs.errors import NoDataError
+from udfs.errors import ArgumentError, NoDataError
 from udfs.records.resolve import CATALOGUE, need_catalogue, need_detail
 from udfs.timeseries.by_day import Observed, observed
 from udfs.timeseries.coverage import Known, Window
@@ -42,7 +43,7 @@ class Pick(Explained):
 
 
 ASOF = Day(
-    help="as known here at the end of that day (UTC), by answers that had arrived; costs no request",
+    help="as known here at the end of that day (UTC), by answers that had arrived, at no request; today is the present",
     example="2026-06-30",
 )
 
@@ -61,10 +62,15 @@ class Vintage:
 
     @classmethod
     def given(cls, options: Mapping[str, Any] | None, today: date) -> Vintage:
-        """The vintage that `options` ask for; today and later days are the present."""
+        """The vintage that `options` ask for; today is the present, and so is tomorrow, where it has begun elsewhere.
+
+        Raises `ArgumentError` for later days.
+        """
         if not options:
             return PRESENT
         as_of = options.get("asof")
+        if as_of is not None and as_of > day_after(today):
+            raise ArgumentError(f"option asof={as_of} lies in the future: nobody knows what will be known then")
         return cls(as_of if as_of is not None and as_of < today else None, options.get("vintage", Pick.LATEST))
 
     def day(self, today: date) -> date:

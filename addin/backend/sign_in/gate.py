@@ -28,7 +28,7 @@ GUARDED = (
     "/sheet/open",
     "/sheet/save",
 )
-"""These and what is below them need a session; pages, their scripts and the manifest hold nothing of anybody."""
+"""These and what is below them need a session; pages, their scripts and the manifest contain no user data."""
 
 SIGN_IN = "sign_in"
 """The kind of refusal on which pages show the button to sign in."""

@@ -142,7 +142,7 @@ class Commands(unohelper.Base, XInitialization, XDispatchProvider, XNotifyingDis
             return self._filled(document, "Loaded")
 
     def _do_not_load(self, document: Any) -> str:
-        """Let the cells without values, until the next refresh."""
+        """Leave the cells empty until the next refresh."""
         is_asked = self._answered(document, load=False)
         return "Not loaded; nothing was spent. Refresh asks again." if is_asked else NOTHING_ASKED
 

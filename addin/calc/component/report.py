@@ -84,7 +84,7 @@ def signals_in(calls: Sequence[Call]) -> list[str]:
 
 
 def revised_in(slug: str, answer: dict[str, Any]) -> str | None:
-    """The revision of a signal that was seen last, in words, of what REVISIONS answered; None if there is none."""
+    """The revision of a signal that was seen last, in words, of what REVISIONS answered, or None."""
     rows = list(zip(*(column["values"] for column in answer.get("columns", ()))))
     found = [row for row in rows if row[1] is not None]  # without a value before, the observation was new
     if not found:

@@ -118,7 +118,7 @@ def seal() -> None:
 def _confirm(what: str, *, all_keys: bool) -> None:
     """Go on only if a person says yes; without a terminal nobody can be asked."""
     if not sys.stdin.isatty():
-        raise AddinError("nobody can be asked here: add --yes")
+        raise AddinError("no terminal to ask on: pass --yes")
     if not typer.confirm(f"Delete {what}, of {'every key' if all_keys else 'the key in use'}?"):
         echo("Nothing is deleted.")
         raise typer.Exit(1)

@@ -90,15 +90,18 @@ def remove(
       addin certs remove --trust
     """
     from addin.tls.certificates import certificates
-    from addin.tls.trust import platform, untrust_steps
+    from addin.tls.trust import platform, untrust, untrust_steps
 
     own = certificates()
-    fingerprint = own.fingerprint()
-    if fingerprint is not None:
-        steps = untrust_steps(platform(), fingerprint, home=Path.home())
-        _print(steps)
-        if trust or _confirmed("Tell the system to forget it now?"):
-            _run(steps)
+    known = own.remembered()
+    for fingerprint in known:
+        _print(untrust_steps(platform(), fingerprint, home=Path.home()))
+    if known and (trust or _confirmed("Tell the system to forget it now?")):
+        if (wrong := untrust(own, home=Path.home())) is not None:
+            raise AddinError(f"the system was not told: {wrong}; run the commands above yourself")
+    elif known:
+        own.remember()
+        echo("The system may still trust it; it is remembered until: addin certs remove --trust")
     echo(f"Deleted from {own.folder}." if own.remove() else "There was no certificate.")
 
 

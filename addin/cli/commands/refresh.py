@@ -24,6 +24,17 @@ BooksArgument = Annotated[
         metavar="BOOK...", help="Workbooks (.xlsx, .xlsm), folders of them, or patterns such as 'r/*.xlsx'."
     ),
 ]
+AuditOption = Annotated[
+    Path | None, typer.Option(metavar="FILE.jsonl", help="Append signed lines about every number to this file.")
+]
+EvidenceOption = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FOLDER",
+        help="With --audit: ask everything anew, and keep what the service answered in this folder, so that "
+        "`addin verify --evidence` can work the numbers out again without it.",
+    ),
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
@@ -50,17 +61,8 @@ def refresh(
     ] = Engine.BUILTIN,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what it would spend.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Start even if the requests left may not be enough.")] = False,
-    audit: Annotated[
-        Path | None, typer.Option(metavar="FILE.jsonl", help="Append signed lines about every number to this file.")
-    ] = None,
-    evidence: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FOLDER",
-            help="With --audit: ask everything anew, and keep what the service answered in this folder, so that "
-            "`addin verify --evidence` can work the numbers out again without it.",
-        ),
-    ] = None,
+    audit: AuditOption = None,
+    evidence: EvidenceOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Bring a workbook's formulas up to date, with or without a spreadsheet program.
@@ -80,14 +82,9 @@ def refresh(
       addin refresh report.xlsx --audit numbers.jsonl --evidence answers
       addin refresh reports/*.xlsx -o done
     """
-    from addin.cli.books.session import SigningFiles
     from addin.workbook.many.names import is_one_book
 
-    if audit is not None and engine is not Engine.BUILTIN:
-        raise typer.BadParameter("only what the builtin engine computes can be signed", param_hint="--audit")
-    if evidence is not None and audit is None:
-        raise typer.BadParameter("evidence belongs to signed numbers: add --audit FILE.jsonl", param_hint="--evidence")
-    signing_files = SigningFiles(audit, evidence)
+    signing_files = _signing_files(audit, evidence, engine)
     if dry_run:
         cost(books, as_json=as_json)
         return
@@ -98,6 +95,17 @@ def refresh(
         refresh_many(books, output, force=force, signing_files=signing_files, as_json=as_json, by_program=by_program)
         return
     _refresh_one(books[0], output, engine, force=force, signing_files=signing_files, as_json=as_json)
+
+
+def _signing_files(audit: Path | None, evidence: Path | None, engine: Engine) -> SigningFiles:
+    """Where signed lines and evidence go; raises `typer.BadParameter` for what does not go together."""
+    from addin.cli.books.session import SigningFiles
+
+    if audit is not None and engine is not Engine.BUILTIN:
+        raise typer.BadParameter("only what the builtin engine computes can be signed", param_hint="--audit")
+    if evidence is not None and audit is None:
+        raise typer.BadParameter("evidence belongs to signed numbers: add --audit FILE.jsonl", param_hint="--evidence")
+    return SigningFiles(audit, evidence)
 
 
 def _refresh_one(

@@ -91,7 +91,7 @@ def _print(found: Sequence[Trace], kept: set[Part]) -> None:
 def _confirmed() -> bool:
     """Whether a person says yes; without a terminal nobody can be asked."""
     if not sys.stdin.isatty():
-        raise AddinError("nobody can be asked here: add --yes")
+        raise AddinError("no terminal to ask on: pass --yes")
     if typer.confirm("Remove all of this?"):
         return True
     echo("Nothing is removed.")

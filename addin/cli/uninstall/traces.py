@@ -15,18 +15,19 @@ from addin.cli.uninstall.completion import completion_traces
 from addin.cli.uninstall.office import calc_traces, excel_traces
 from addin.cli.uninstall.trace import Part, Trace, files_trace, remove_if_empty
 from addin.config.api_key import ADDRESSES, KeyStore, stored_addresses, system_keychain
+from addin.config.connect import archive_file
 from addin.config.settings import APP, Settings, config_dir
 from addin.errors import AddinError
 from addin.sheet.component import FOLDER as SHEET_FOLDER
-from addin.tls.certificates import AUTHORITY_NAME, certificates
-from addin.tls.trust import distrust, platform, run, untrust_steps
+from addin.tls.certificates import AUTHORITY_NAME, KNOWN_AUTHORITIES, certificates
+from addin.tls.trust import may_be_trusted, untrust
 from dataservice.extras import this_environment
-from dataservice.stores import default_sqlite_path
+from dataservice.stores import default_archive_path, default_sqlite_path
 
 ENDS_WITHIN_S = 10.0
 """A backend looks for its record every few seconds."""
 
-ARCHIVE_NOTE = "with the archive of what was known when, which nobody can give again"
+ARCHIVE_NOTE = "what was known when, which nobody can give again"
 SIGNING_NOTE = "with the key that signs numbers, if you have one"
 
 
@@ -51,7 +52,7 @@ def traces(settings: Settings, home: Path) -> list[Trace]:
 def folders_of_ours() -> list[Path]:
     """The folders that are deleted when nothing is left in them, inner ones first."""
     log, data = log_file().parent, platformdirs.user_data_path("dataservice", appauthor=False)
-    return [log, log.parent, default_sqlite_path().parent, config_dir(), data]
+    return [log, log.parent, default_sqlite_path().parent, default_archive_path().parent, config_dir(), data]
 
 
 def tidy() -> None:
@@ -75,17 +76,20 @@ def _autostart(settings: Settings) -> Iterator[Trace]:
 
 
 def _trust(home: Path) -> Iterator[Trace]:
+    """The trust in every authority that was ever made here, also those that a renewal replaced."""
     own = certificates()
-    fingerprint = own.fingerprint()
-    if fingerprint is None or distrust(own) is not None:
+    known = own.remembered()
+    trusted = [each for each, authority in known.items() if may_be_trusted(each, authority, home=home)]
+    if not trusted:
+        yield from files_trace("the list of former certificates", [config_dir() / KNOWN_AUTHORITIES])
         return
-    steps = untrust_steps(platform(), fingerprint, home=home)
 
     def forget() -> None:
-        if (wrong := run(steps)) is not None:
+        if (wrong := untrust(own, home=home)) is not None:
             raise AddinError(wrong)
 
-    yield Trace("the system's trust in the certificate", AUTHORITY_NAME, forget)
+    more = f" and {len(trusted) - 1} earlier ones" if len(trusted) > 1 else ""
+    yield Trace("the system's trust in the certificate", f"{AUTHORITY_NAME}{more}", forget)
 
 
 def _keys(settings: Settings) -> Iterator[Trace]:
@@ -104,7 +108,9 @@ def _cache(settings: Settings) -> Iterator[Trace]:
     name = default_sqlite_path().name
     folders = {default_sqlite_path().parent, *([settings.cache_dir] if settings.cache_dir else [])}
     files = [path for folder in sorted(folders) for path in sorted(folder.glob(f"{name}*"))]
-    yield from files_trace("the cache", files, Part.CACHE, ARCHIVE_NOTE)
+    yield from files_trace("the cache", files, Part.CACHE)
+    archive = archive_file(settings)
+    yield from files_trace("the archive", sorted(archive.parent.glob(f"{archive.name}*")), Part.CACHE, ARCHIVE_NOTE)
 
 
 def _sheet() -> Iterator[Trace]:
@@ -119,7 +125,8 @@ def _settings() -> Iterator[Trace]:
         config_dir() / "keys.json",
         config_dir() / ADDRESSES,
     }  # they go with the last key, or tell where it still is
-    apart = {certificates().folder, record_file(), config_dir() / "manifest.xml", *stores}
+    authorities = config_dir() / KNOWN_AUTHORITIES  # they are remembered until the system trusts none of them
+    apart = {certificates().folder, authorities, record_file(), config_dir() / "manifest.xml", *stores}
     files = [path for path in sorted(config_dir().glob("*")) if path not in apart]
     yield from files_trace("settings", files, Part.SETTINGS, SIGNING_NOTE if _signs(files) else "")
 

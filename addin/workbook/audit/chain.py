@@ -154,6 +154,7 @@ class _Reader:
         self._numbers: list[dict[str, Any]] = []
         self._cells: list[dict[str, Any]] = []
         self._book: Mapping[str, Any] | None = None
+        self._is_wanted = False
         self._at = ""
 
     def read(self, number: int, line: bytes) -> None:
@@ -170,18 +171,18 @@ class _Reader:
         self._chain.unfinished += 1
         if record.get("type") == Kind.BEGIN:
             self._begin, self._numbers, self._cells, self._book = record, [], [], None
+            self._is_wanted = self._wanted(record)
         elif self._begin is None:
             self._chain.problems.append(f"line {number} belongs to no block")
         else:
             self._read_in_block(number, record, before or str(record.get("previous")))
 
     def _read_in_block(self, number: int, record: dict[str, Any], before: str) -> None:
-        is_wanted = self._begin is not None and self._wanted(self._begin)
         match record.get("type"):
             case Kind.NUMBER:
-                self._numbers += [record] if is_wanted else []
+                self._numbers += [record] if self._is_wanted else []
             case Kind.CELLS:
-                self._cells += [record] if is_wanted else []
+                self._cells += [record] if self._is_wanted else []
             case Kind.BOOK if self._book is None:
                 self._book = record
             case Kind.END:
@@ -196,7 +197,7 @@ class _Reader:
         self._note_begin(number, key)
         if not self._is_signed(key, signature, _SIGNED + before.encode()):
             self._chain.problems.append(f"the signature in line {number} is not that of its lines")
-        if self._begin is not None and self._wanted(self._begin):
+        if self._begin is not None and self._is_wanted:
             block = Block(
                 self._begin, self._numbers, key, seal, self._cells, self._book, record.get("statement"), before
             )

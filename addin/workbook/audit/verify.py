@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from addin.workbook.ooxml.book import Book
 from addin.workbook.ooxml.errors import any_failure_explained
 from addin.workbook.ooxml.package import Package
 from addin.workbook.ooxml.sheet import Sheet
+from addin.workbook.refresh.collecting import fewer_collections
 
 
 @dataclass(slots=True)
@@ -72,7 +74,7 @@ def verify_book(
     ones. Raises `AuditError` if nothing about the book was signed, and `WorkbookError` for a book that cannot be read,
     or that programs would read in two ways.
     """
-    with any_failure_explained(path), Package(path) as package:
+    with any_failure_explained(path), fewer_collections(), Package(path) as package:
         chain = _chain_about(package, audit, named)
         block = chain.blocks[-1]
         trust = trust_of(block.public_key, str(block.begin.get("at")), key)
@@ -132,7 +134,7 @@ def _only_begins(_: Mapping[str, Any]) -> bool:
 
 def _compare(book: Book, verified: Verified, namespace: str) -> None:
     block = verified.block
-    signed = read_content(block, lambda formula: mentions(formula, namespace))
+    signed = read_content(block, cache(lambda formula: mentions(formula, namespace)))
     if signed is None:
         verified.is_old = True
         _compare_old(book, verified, namespace)

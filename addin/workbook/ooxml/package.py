@@ -51,6 +51,7 @@ RATIO_FREE_BYTES = 16 * 1024**2
 """Parts up to this size may have any ratio."""
 
 _TYPES = "[Content_Types].xml"
+_DIGITAL_SIGNATURE = "http://schemas.openxmlformats.org/package/2006/relationships/digital-signature/origin"
 _OLE_MAGIC = b"\xd0\xcf\x11\xe0"
 _BROKEN_ZIP = (
     zipfile.BadZipFile,
@@ -162,6 +163,11 @@ class Package:
         Every other part keeps its bytes, order and date. A new file gets `mode`, else that of this package; it is put
         in its place inside of `around`.
         """
+        if any(kind == _DIGITAL_SIGNATURE for _, kind, _ in self.related("")):
+            raise WorkbookError(
+                f"{self.path} has a digital signature, which any change would break; remove it in Excel first, "
+                "or work on a copy without it"
+            )
         changed = {self._names.get(name.casefold(), name): content for name, content in changed.items()}
         left_out = {name.casefold() for name in removed}
 

@@ -11,8 +11,8 @@ from lxml import etree
 from addin.formulas import Area
 from addin.workbook.ooxml.cellformulas import Formula, FormulaReader, rules_in
 from addin.workbook.ooxml.positions import CellIndex, Spot, address, area_of, whole_number
-from addin.workbook.ooxml.rows import Row, indexed
 from addin.workbook.ooxml.stored import MAIN, is_result, loaded, stored, text_of, unescaped
+from addin.workbook.ooxml.strict.rows import Row, indexed
 from addin.workbook.ooxml.strict.sheet import check_arrays, check_tree
 from addin.workbook.ooxml.xmlpart import xml_bytes
 from udfs.cells import Scalar

@@ -16,7 +16,7 @@ from weakref import WeakValueDictionary
 import msgspec
 from cachetools import LRUCache
 
-from dataservice.client.archive.codec import pack_vintages, unpack_vintages
+from dataservice.client.archive.codec import NewerFormatError, pack_vintages, unpack_vintages
 from dataservice.client.archive.facts import Facts
 from dataservice.client.archive.looked import NEVER_YET, Looked, micros
 from dataservice.client.archive.vintages import DROPPED, Vintages
@@ -45,6 +45,8 @@ class Held:
     """A log as this process knows it: what its parts say together, and their numbers.
 
     `saved` are the looks that the parts tell of, `unsaved` facts that the store did not accept yet; `vintages` has all.
+    Where parts of it cannot be read (`is_damaged`), it says nothing of when days were looked at; those of a later
+    version (`has_newer`) stay as they are.
     `looked_again` are the days of the last look since that changed nothing: kept answers tell its time.
     """
 
@@ -53,6 +55,8 @@ class Held:
     saved: Looked
     unsaved: Facts
     looked_again: Window | None = None
+    is_damaged: bool = False
+    has_newer: bool = False
 
     @property
     def after(self) -> int:
@@ -86,6 +90,8 @@ class Archive:
         self._kept_look = kept_look
         self._kept_state = kept_state
         self._is_new = is_new
+        self.opening: Callable[[], Awaitable[None]] | None = None
+        """Opens the store before it is first asked about the archive."""
         self._held: LRUCache[str, Held] = LRUCache(max_bytes, getsizeof=_size)
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
@@ -96,6 +102,7 @@ class Archive:
 
     async def vintages(self, slug: str) -> Vintages:
         """What was known of a signal, and when."""
+        await self._opened()
         async with self._lock(slug):
             return (await self._begun(slug, await self._current(slug))).vintages
 
@@ -155,11 +162,13 @@ class Archive:
 
     async def logs(self) -> list[LogSize]:
         """The logs of this key and their sizes in the store."""
-        scope = self._scope()
+        scope = await self._opened()
         return [] if scope is None else await self._store.logs(f"{scope}/")
 
     async def prune(self, slug: str, before: float) -> bool:
         """Forget what was known of a signal before the time `before`, but for its last state; whether that was done."""
+        if await self._opened() is None:
+            return False
         async with self._lock(slug):
             for _ in range(ATTEMPTS):
                 held = await self._current(slug)
@@ -171,8 +180,14 @@ class Archive:
     async def clear(self) -> int:
         """Delete the logs of this key; how many there were."""
         self._held.clear()
-        scope = self._scope()
+        scope = await self._opened()
         return 0 if scope is None else await self._store.delete_logs(f"{scope}/")
+
+    async def _opened(self) -> str | None:
+        """The name of the key in the store, which is opened; None where that cannot be."""
+        if self._scope() is None and self.opening is not None:
+            await self.opening()
+        return self._scope()
 
     async def _current(self, slug: str) -> Held:
         """The log as it is now: parts that were appended since it was last read are read."""
@@ -184,6 +199,10 @@ class Archive:
             held = NOTHING_HELD
         for part in log.parts:
             held = _with_part(held, part)
+        if held.is_damaged:
+            held = replace(held, vintages=held.vintages.damaged(), saved=Looked.never())
+            if await self._fold(slug, held):  # whoever reads it next finds what is left as one
+                return await self._current(slug)
         self._hold(slug, held)
         return held
 
@@ -209,7 +228,10 @@ class Archive:
             if number == 0:
                 return 0
             if number is not None:
-                held = Held(held.vintages, (*held.numbers, number), held.vintages.looked, Facts.none())
+                numbers = (*held.numbers, number)
+                held = replace(
+                    held, numbers=numbers, saved=held.vintages.looked, unsaved=Facts.none(), looked_again=None
+                )
         self._hold(slug, held)
         if len(held.numbers) > FOLD_PARTS + len(held.vintages.facts) // FACTS_A_PART:
             await self._fold(slug, held)
@@ -218,6 +240,8 @@ class Archive:
     async def _fold(self, slug: str, held: Held) -> bool:
         """Put one part in the place of all that were read; the log is then read again when it is needed."""
         name = self._name_of(slug)
+        if held.has_newer:
+            return False
         self._held.pop(slug, None)
         return name is not None and await self._store.fold(name, held.numbers, pack_vintages(held.vintages))
 
@@ -256,15 +280,20 @@ def _is_nothing_new(held: Held, seen: Held, window: Window, moment: int) -> bool
 
 def _with_part(held: Held, part: Part) -> Held:
     """The log with one more part."""
+    if part.is_damaged:
+        return replace(held, numbers=(*held.numbers, part.number), is_damaged=True)
     if not part.payload:
         dropped = Vintages(Facts.none(), Looked.never(), DROPPED)
         return Held(dropped, (part.number,), dropped.looked, Facts.none())
-    found, numbers = Vintages.nothing(), (*held.numbers, part.number)
+    numbers = (*held.numbers, part.number)
     try:
         found = unpack_vintages(part.payload)
     except (msgspec.MsgspecError, ValueError) as error:
         _logger.warning("a part of the archive could not be read: %s", type(error).__name__)
-    return Held(held.vintages.union(found), numbers, held.saved.union(found.looked), held.unsaved, held.looked_again)
+        is_newer = isinstance(error, NewerFormatError)
+        return replace(held, numbers=numbers, is_damaged=True, has_newer=held.has_newer or is_newer)
+    vintages, saved = held.vintages.union(found), held.saved.union(found.looked)
+    return replace(held, vintages=vintages, numbers=numbers, saved=saved)
 
 
 def _size(held: Held) -> int:

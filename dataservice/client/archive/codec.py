@@ -20,6 +20,10 @@ LEVEL = 1
 """How hard to compress: values hardly shrink, and everything else does at any level."""
 
 
+class NewerFormatError(ValueError):
+    """A later version wrote this, and can read it."""
+
+
 class _Part(msgspec.Struct, array_like=True):
     """`columns` are compressed; the times of looks in them are places in `moments`, of which there are few."""
 
@@ -54,8 +58,13 @@ def pack_vintages(vintages: Vintages) -> bytes:
 
 
 def unpack_vintages(payload: bytes) -> Vintages:
-    """The vintages in `payload`; raises `ValueError` or `msgspec.MsgspecError` for other bytes."""
+    """The vintages in `payload`; raises `ValueError` or `msgspec.MsgspecError` for other bytes.
+
+    Raises `NewerFormatError` for those of a later version.
+    """
     part = _decode(payload)
+    if part.format > FORMAT:
+        raise NewerFormatError(f"format {part.format}, expected {FORMAT}")
     if part.format != FORMAT:
         raise ValueError(f"format {part.format}, expected {FORMAT}")
     try:

@@ -130,6 +130,16 @@ class Vintages:
         facts = Facts.together([self.facts, other.facts])
         return _pruned(Vintages(facts, self.looked.union(other.looked)), before)
 
+    def damaged(self) -> Vintages:
+        """What is left to say after a part was lost: what followed what, and nothing of what was there on a day.
+
+        What nothing is known before may have replaced what was lost: it is no change.
+        """
+        facts = self.facts
+        not_before = np.where(facts.repeats_observation(), facts.not_before, NEVER_BEFORE)
+        kept = Facts(facts.times, facts.values, facts.gone, facts.first_seen, not_before)
+        return Vintages(kept, Looked.never(), max(self.pruned_before, DROPPED))
+
     def pruned(self, before: int) -> Vintages:
         """Without the states that were over before the time `before`: nothing is known of what was known until then."""
         return _pruned(self, max(before, self.pruned_before)) if self.looked.first_look < before else self

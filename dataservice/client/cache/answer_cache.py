@@ -5,21 +5,25 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import date
 from math import inf
 from typing import Any, TypeVar, cast
 
 from dataservice.client.cache.answer import Answer, Source
 from dataservice.client.cache.codec import pack
-from dataservice.client.cache.recent import looked_at, not_behind
+from dataservice.client.cache.recent import looked_at, not_behind, with_history
 from dataservice.client.cache.signal_answers import SignalAnswers
 from dataservice.client.cache.stored_answers import is_better, size_of
-from dataservice.client.contract.resources import HistoryResource, Resource, SignalResource
+from dataservice.client.contract.requests import HISTORY_LIMIT
+from dataservice.client.contract.resources import CatalogueResource, HistoryResource, Resource, SignalResource
 from dataservice.client.contract.results import Page, SignalDetail
 from dataservice.client.contract.windows import Window, day_after
 from dataservice.observations import Observations
 from dataservice.stores import Entry, Put
 
 T = TypeVar("T")
+
+CATALOGUE = CatalogueResource()
 
 WIDE_AGE_S = 2 * 86_400.0
 """A list that was complete up to so long ago likely still is."""
@@ -60,6 +64,9 @@ class AnswerCache(SignalAnswers):
             return answer
         if answer is not None and _serves(answer, now, max_age_s):
             return answer
+        if isinstance(resource, SignalResource):
+            told = self._told_by_history(resource.slug, cast("Answer[SignalDetail] | None", answer), now)
+            return cast("Answer[T]", told) if told is not None and _serves(told, now, max_age_s) else None
         wide = self._narrowed_in_memory(resource, answer)  # a wider answer may hold a younger one
         return wide if wide is not None and _serves(wide, now, max_age_s) else None
 
@@ -70,6 +77,11 @@ class AnswerCache(SignalAnswers):
         answer = self.in_memory(resource)
         if answer is not None and answer.is_fresh(now):
             return answer
+        if isinstance(resource, SignalResource):
+            told = self._told_by_history(resource.slug, cast("Answer[SignalDetail] | None", answer), now)
+            if told is not None and told.is_fresh(now):
+                return cast("Answer[T]", told)
+            answer = cast("Answer[T] | None", told) or answer
         kept = await self._in_store(resource, now)
         if kept is not None and isinstance(resource, HistoryResource):
             return kept  # whatever was cut from the history before may lack a revision, even if it counts as no older
@@ -123,6 +135,28 @@ class AnswerCache(SignalAnswers):
             return found
         newer = known.value.history.between(day_after(found.last_day), window.end)
         return found.merged(newer) if len(newer) else found
+
+    def _told_by_history(
+        self, slug: str, known: Answer[SignalDetail] | None, now: float
+    ) -> Answer[SignalDetail] | None:
+        """The detail that a history in memory tells, up to its end, of a signal that is known by name.
+
+        It must hold as much as a detail does: all there is, or as many observations.
+        """
+        held, listed = self._histories.held(slug), self.memory.get(CATALOGUE)
+        if held is None or not held.spans or not held.spans[-1].is_open or held.spans[-1].revised:
+            return None
+        span = held.spans[-1]
+        history = held.inside(span.window)
+        is_enough = span.window.start == date.min or len(history) >= HISTORY_LIMIT
+        signal = known.value.signal if known else listed.value.find(slug) if listed else None
+        is_younger = known is None or known.fetched_at < span.checked_at
+        if not (is_enough and is_younger and len(history)) or signal is None or signal.slug != slug:
+            return None
+        detail = with_history(SignalDetail(signal, None, history), history[-HISTORY_LIMIT:])
+        answer = Answer(detail, span.checked_at, self.rules.fresh_until(span.checked_at, now), Source.MEMORY)
+        self._remember(SignalResource(slug), answer, detail.history.nbytes)
+        return answer
 
     def complete_wider(self, resource: Resource[Any], now: float) -> Resource[Any] | None:
         """The widest list whose last known answer, not older than a day or two, held all that `resource` asks for.

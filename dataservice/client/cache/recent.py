@@ -32,7 +32,7 @@ def settled(detail: SignalDetail) -> SignalDetail:
     told = Observations.from_columns([latest.observed_at], [latest.value])
     if history[-1:] == told:
         return detail
-    return _with_history(detail, history.merged(told))
+    return with_history(detail, history.merged(told))
 
 
 def not_behind(detail: SignalDetail, shown: Observations) -> SignalDetail:
@@ -40,7 +40,7 @@ def not_behind(detail: SignalDetail, shown: Observations) -> SignalDetail:
     if not len(detail.history):
         return detail
     newer = shown[len(shown.between(None, detail.history.last_day)) :]
-    return _with_history(detail, detail.history.merged(newer)) if len(newer) else detail
+    return with_history(detail, detail.history.merged(newer)) if len(newer) else detail
 
 
 def looked_at(detail: SignalDetail) -> tuple[Window, Observations]:
@@ -117,7 +117,7 @@ def corrected(detail: SignalDetail, history: History) -> tuple[SignalDetail, boo
     doubtful = bool(unknown) or any(span.revised for span in spans)
     if whole == detail.history:
         return detail, doubtful
-    return _with_history(detail, whole[-HISTORY_LIMIT:]), doubtful
+    return with_history(detail, whole[-HISTORY_LIMIT:]), doubtful
 
 
 def window_of_detail(detail: SignalDetail) -> Window:
@@ -170,7 +170,7 @@ def _replayed(history: History, later: list[Span], window: Window, found: Observ
     return replace(result, spans=tuple(ended))
 
 
-def _with_history(detail: SignalDetail, history: Observations) -> SignalDetail:
+def with_history(detail: SignalDetail, history: Observations) -> SignalDetail:
     """The detail with other observations; the newest of them is its latest."""
     newest = history[-1:]
     latest = detail.latest

@@ -102,6 +102,10 @@ class CataloguePage:
         """How many records the page had."""
         return len(self.signals) if self.read is None else self.read
 
+    def pages_behind(self, offset: int) -> int:
+        """At least how many requests take what lies behind `offset`, by the total; 0 where none is told."""
+        return -(-max(0, (self.total or 0) - offset) // max(1, self.rows))
+
 
 @dataclass(frozen=True, slots=True)
 class ListPage(Generic[R]):

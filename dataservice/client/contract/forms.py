@@ -29,6 +29,9 @@ WRAPPERS = ("data", "result", "results", "response", "payload", "body", "content
 BESIDE_NULL = frozenset({"data", "pagination", "meta", "paging", "total", "count", "next", "next_cursor", "has_more"})
 """Beside these, a null in the place of a list is an empty one; beside anything else it may be a failure."""
 
+FAILURES = frozenset({"error", "fail", "failed", "failure"})
+"""What `status` says where an answer is none."""
+
 DEEPEST = 4
 """So many objects may stand around a list."""
 
@@ -97,7 +100,8 @@ def said_in(content: Any) -> str:
     if not isinstance(content, Mapping):
         return ""
     is_failure = any(content.get(name) is False for name in ("ok", "success"))
-    if content.get("data") is not None and not is_failure:
+    is_failure |= str(content.get("status")).lower() in FAILURES
+    if content.get("data") and not is_failure:
         return ""
     told = content.get("error") or content.get("errors") or (content.get("message") if is_failure else None)
     if isinstance(told, Mapping):
@@ -115,6 +119,8 @@ def signal_in(content: Any) -> dict[str, Any]:
     if isinstance(content, Mapping):
         if "data" in content and content["data"] is None:
             raise NotFoundError("no data for this name")
+        if isinstance(only := content.get("data"), list) and len(only) == 1:
+            content = {"data": only[0]}
         for inner in _layers(content):
             for found in (inner, inner.get("signal")):
                 if isinstance(found, Mapping) and "slug" in found:

@@ -118,7 +118,7 @@ class Pulled:
         result = replace(self, observations=together, pages=self.pages + 1, promised=_claims(page, evidence))
         follows = self._follows(page, evidence)
         if page.is_newest_first and (follows is not False or result.promised):
-            raise MalformedAnswerError("a page of observations that begins with the newest, and others behind it")
+            raise MalformedAnswerError("a page of observations came newest first; expected oldest first")
         if self._may_lack(position, asked, evidence):
             return replace(result, next=position)
         if follows is False:
@@ -150,8 +150,8 @@ class Pulled:
             return True
         if page.more is False or (page.left == 0 and not _may_count_itself(page, evidence)):
             return False
-        if 0 < page.rows < evidence.most_rows:
-            return False
+        if 0 < page.rows < evidence.most_rows and page.rows not in COMMON_SIZES:
+            return False  # of such a size its pages may be from now on
         end = min(self.window.end, self.last or date.max)
         return False if found.last_day >= end and _is_one_a_day(found) else None
 

@@ -9,9 +9,9 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from dataservice.client.contract.forms import number_of, snake_case
+from dataservice.client.contract.forms import number_of, snake_case, times_of
 from dataservice.errors import MalformedAnswerError
-from dataservice.models import READING_FIELDS, Index, Record
+from dataservice.models import Post, Record, WireItem
 
 R = TypeVar("R", bound=Record)
 
@@ -26,6 +26,12 @@ _KINDS = {
 
 NUMBERS = frozenset({"importance_score", "momentum_score", "belief_score", "baseline_window_months", "view_count"})
 """Fields of the contract that are numbers: some services write them as text."""
+
+
+DATED = (Post, WireItem)
+"""Records that are sorted and chosen by when they were published."""
+
+_ISO = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ]|$)")
 
 
 def in_words(error: msgspec.ValidationError) -> str:
@@ -48,10 +54,11 @@ def in_words(error: msgspec.ValidationError) -> str:
 def records_in(raw: Sequence[Any], kind: type[R]) -> tuple[tuple[R, ...], str]:
     """The records of a list, and how many of them were not read whole and why; empty where all were.
 
-    A field that is no such value is left out; a record that nothing names is. Raises `MalformedAnswerError` where no
-    record of several can be read.
+    A field that is no such value is shown as it was told; a record that nothing names is left out. Raises
+    `MalformedAnswerError` where no record of several can be read.
     """
     raw = [snake_case(each) if isinstance(each, dict) else each for each in raw] if _is_camel(raw) else raw
+    raw = _dated(raw) if kind in DATED else raw
     try:
         return _told(tuple(kind.from_json(each) for each in raw), raw), ""
     except (msgspec.ValidationError, AttributeError, TypeError):
@@ -68,26 +75,33 @@ def records_in(raw: Sequence[Any], kind: type[R]) -> tuple[tuple[R, ...], str]:
     return tuple(records), odd
 
 
+def _dated(raw: Sequence[Any]) -> Sequence[Any]:
+    """The records with their times of publication as the contract writes them; as they are where that is not clear."""
+    told = [each.get("published_at") for each in raw if isinstance(each, dict)]
+    if len(told) < len(raw) or all(isinstance(time, str) and _ISO.match(time) for time in told):
+        return raw
+    try:
+        return [{**each, "published_at": time} for each, time in zip(raw, times_of(told), strict=True)]
+    except MalformedAnswerError:
+        return raw
+
+
 def _is_camel(raw: Sequence[Any]) -> bool:
     """Whether records have names such as `publishedAt`: all have those of the first."""
     return bool(raw) and isinstance(raw[0], dict) and any(name != name.lower() for name in raw[0])
 
 
 def _told(records: tuple[R, ...], raw: Sequence[Any]) -> tuple[R, ...]:
-    """The same records; raises `MalformedAnswerError` where they tell nothing of the contract but who they are."""
-    if raw and all(len(each) > 1 and not each.keys() & _beside_name(type(records[0])) for each in raw):
-        raise MalformedAnswerError(
-            f"not a {type(records[0]).__name__}: there is {', '.join(map(str, list(raw[0])[:5]))}"
-        )
+    """The same records; raises `MalformedAnswerError` where posts or items tell nothing of the contract but names."""
+    kind = type(records[0]) if records else None
+    if kind in DATED and all(len(each) > 1 and not each.keys() & _beside_name(kind) for each in raw):
+        raise MalformedAnswerError(f"not a {kind.__name__}: there is {', '.join(map(str, list(raw[0])[:5]))}")
     return records
 
 
 @cache
 def _beside_name(kind: type[Record]) -> frozenset[str]:
-    return (frozenset(kind.field_names()) | (frozenset(READING_FIELDS) if kind is Index else frozenset())) - {
-        "slug",
-        "id",
-    }
+    return frozenset(kind.field_names()) - {"slug", "id"}
 
 
 def record_in(raw: Any, kind: type[R]) -> R:
@@ -99,21 +113,23 @@ def record_in(raw: Any, kind: type[R]) -> R:
 
 
 def _mended(raw: Any, kind: type[R]) -> tuple[R | None, str]:
-    """The record without the fields that are no such values, and what was wrong first."""
+    """The record with the fields that are no such values as they were told, and what was wrong first."""
     if not isinstance(raw, dict):
         return None, "not an object"
-    fields, problem = dict(raw), ""
+    fields, problem, odd = dict(raw), "", dict[str, Any]()
     for name in NUMBERS & fields.keys():
         if isinstance(fields[name], str):
             fields[name] = _number(fields[name])
     while True:
         try:
-            return kind.from_json(fields), problem
+            record = kind.from_json(fields)
+            return msgspec.structs.replace(record, extra={**record.extra, **odd}), problem
         except msgspec.ValidationError as error:
             problem = problem or in_words(error)
             named = re.search(r"`\$\.(\w+)", str(error))
-            if named is None or fields.pop(named[1], None) is None:
+            if named is None or fields.get(named[1]) is None:
                 return None, problem
+            odd[named[1]] = fields.pop(named[1])
 
 
 def _number(text: str) -> Any:

@@ -2,18 +2,39 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
+
+@dataclass(slots=True)
+class Bound:
+    """The most requests that some meters together may count, and what they have counted."""
+
+    most: int
+    requests: int = 0
+
+    @property
+    def is_reached(self) -> bool:
+        """Whether not one more request may be sent."""
+        return self.requests >= self.most
+
 
 class Meter:
-    """Counts the requests of one call, also of one that fails or goes on after its caller has left."""
+    """Counts the requests of one call, also of one that fails or goes on after its caller has left.
 
-    __slots__ = ("_heir", "requests")
+    With a `bound` no request is sent beyond it.
+    """
 
-    def __init__(self) -> None:
+    __slots__ = ("_heir", "bound", "requests")
+
+    def __init__(self, bound: Bound | None = None) -> None:
         self.requests = 0
+        self.bound = bound
         self._heir: Meter | None = None
 
     def add(self, requests: int) -> None:
         """Count so many more; fewer than 0 give back what was counted and never sent."""
+        if self.bound is not None:
+            self.bound.requests += requests
         if self._heir is not None:
             self._heir.add(requests)
         else:

@@ -23,6 +23,7 @@ from dataservice.client.pacing.concurrency import Concurrency
 from dataservice.client.pacing.limiter import PriorityLimiter
 from dataservice.client.pacing.pacer import Pacer
 from dataservice.errors import (
+    BoundReachedError,
     ConnectionFailedError,
     DataServiceError,
     DeadlineExceededError,
@@ -224,6 +225,9 @@ class RequestSender:
 
     async def _exchange(self, request: Request, context: CallContext, ticket: Ticket) -> Exchange:
         """The exchange, counted before it begins; what the service surely did not count is given back."""
+        if (bound := context.meter.bound) is not None and bound.is_reached:
+            self._usage.give_back(ticket)
+            raise BoundReachedError(f"it takes more than the {bound.most:,} allowed for one call")
         context.meter.add(1)
         watch, is_spent = SendWatch(), False
         self._last_watch = watch

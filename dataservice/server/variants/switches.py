@@ -61,7 +61,11 @@ _TABLE = (
     Switch("list-envelope", ("data", "bare", "items", "results"), "what the records of a list stand in"),
     Switch("catalogue-page", ("500", "100", "5"), "signals on a page of the catalogue, whatever `limit` says"),
     Switch("catalogue-total", ("told", "untold", "of-page"), "whether the catalogue says how many signals there are"),
-    Switch("collections", ("whole", "paged"), "whether indices and currents come two at a time"),
+    Switch(
+        "collections",
+        ("whole", "paged", "paged-unsaid"),
+        "whether indices and currents come two at a time, and whether that is said",
+    ),
     Switch("wire-page", ("200", "100", "50"), "items of the wire on a page, whatever `limit` says"),
     Switch("almanac", ("codex", "own-beats", "empty", "unlike"), "what the almanac shows beside the codex"),
     Switch("reading", ("latest", "value", "beside-level", "other-name", "text", "words"), "where an index keeps it"),

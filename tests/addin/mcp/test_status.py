@@ -1,9 +1,12 @@
 """get_status: what is left, what is at hand and what calls would cost, at no request."""
 
+import asyncio
+
 import pytest
 
 from addin.mcp.runner import ToolFailure
 from tests.addin.mcp.test_tools import runner
+from tests.attack.agents.world import told_in
 
 WIDE = {"tool": "get_observations", "arguments": {"slugs": ["eia.wti.spot", "us-cpi"], "start": "MAX"}}
 
@@ -83,3 +86,36 @@ async def test_every_tool_that_reads_can_be_kept_to_the_cache(service):
         assert (await agent.ask("list_indices", max_requests=0))["requests"] == 0
         with pytest.raises(ToolFailure, match="max_requests takes a number, not 'few'"):
             await agent.ask_unchecked("list_wire", max_requests="few")
+
+
+CALLS = [
+    ("get_observations", {"slug": "eia.wti.spot", "start": "MAX"}),
+    ("get_observations", {"slugs": ["WTI", "us-cpi", "cboe.vix"], "start": "-20Y", "statistics": True}),
+    ("get_signal", {"slugs": ["us-cpi", "us-10y", "no-such.signal"]}),
+    ("list_posts", {"handle": "nobody", "story_type": ["brief", "report"]}),
+    ("list_wire", {"kind": ["news", "breaking"], "ticker": ["x", "y"]}),
+]
+
+
+@pytest.mark.parametrize(("tool", "arguments"), CALLS)
+@pytest.mark.parametrize("most", [0, 1, 2, 5])
+async def test_no_call_spends_more_than_its_caller_allows(tool, arguments, most, shared_service):
+    async with runner(shared_service) as agent:
+        before, refusal = shared_service.running.request_count, "raise max_requests"
+        try:
+            told = (await agent.ask(tool, **arguments, max_requests=most))["requests"]
+        except ToolFailure as failure:
+            told, refusal = told_in(str(failure)), str(failure)
+        assert "raise max_requests" in refusal
+        assert told == shared_service.running.request_count - before <= most
+
+
+async def test_the_bound_of_one_call_keeps_no_answer_from_another(service):
+    async with runner(service) as agent:
+        service.running.latency_s = 0.05
+        wide = {"slug": "eia.wti.spot", "start": "MAX", "limit": 1}
+        calls = [agent.ask("get_observations", **wide, max_requests=most) for most in (1, 2, 100)]
+        first, second, third = await asyncio.gather(*calls, return_exceptions=True)
+        assert isinstance(first, ToolFailure)
+        assert isinstance(second, (ToolFailure, dict))
+        assert third["total"] > 1_000

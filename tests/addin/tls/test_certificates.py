@@ -149,3 +149,17 @@ def test_removing_leaves_nothing(own):
 
 def test_the_fingerprint_is_the_one_systems_show(own):
     assert own.fingerprint() == authority_in(own).fingerprint(hashes.SHA1()).hex().upper()
+
+
+def test_an_authority_is_remembered_through_its_renewal_until_it_is_forgotten(tmp_path):
+    own = Certificates(tmp_path / "certificates", known=tmp_path / "authorities")
+    own.ensure(NOW)
+    first = own.fingerprint()
+    own.ensure(NOW + dt.timedelta(days=365 * 10))
+    second = own.fingerprint()
+    assert (first != second, set(own.remembered())) == (True, {first, second})
+    own.remove()
+    assert set(own.remembered()) == {first, second}
+    for fingerprint in (first, second):
+        own.forget(fingerprint)
+    assert (own.remembered(), (tmp_path / "authorities").exists()) == ({}, False)

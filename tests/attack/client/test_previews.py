@@ -1,8 +1,27 @@
-"""A short run of the attack on previews."""
+"""A short run of the attack on previews, and worlds that it found."""
 
-from tests.attack.client.previews import attack
+import random
+
+import pytest
+
+from tests.attack.client.previews import Check, attack, world
 
 
 async def test_what_is_spent_lies_between_what_the_preview_said():
     check = await attack(20, seed=1)
     assert (check.previews, check.found) == (20, [])
+
+
+@pytest.mark.parametrize(
+    ("number", "sheets"),
+    [
+        pytest.param(5_000_056, 7, id="a detail that reaches back a day less than the one before"),
+        pytest.param(5_000_089, 3, id="hourly values, of which those asked for were taken back"),
+        pytest.param(5_000_106, 2, id="a detail beside a window of the same signal, after a forced refresh"),
+        pytest.param(5_000_259, 10, id="a detail that no longer proves that it is the whole"),
+    ],
+)
+async def test_what_a_detail_leaves_open_is_told(number, sheets):
+    check = Check()
+    await world(random.Random(number), sheets, check, "")
+    assert check.found == []

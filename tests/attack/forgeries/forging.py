@@ -7,132 +7,36 @@ import re
 import zipfile
 from collections.abc import Callable
 from random import Random
-from typing import TypeAlias
 
-Parts: TypeAlias = dict[str, bytes]
-Forgery: TypeAlias = Callable[[Parts, Random], None]
+from tests.attack.forgeries.numerals import (
+    BOOK,
+    BOOK_RELS,
+    FALSE,
+    NUMBER,
+    NUMERALS,
+    OTHER,
+    ROOT_RELS,
+    SHEET,
+    STRINGS,
+    STYLES,
+    TYPES,
+    Forgery,
+    Parts,
+    at_number,
+)
 
-SHEET, OTHER, BOOK = "xl/worksheets/sheet1.xml", "xl/worksheets/sheet2.xml", "xl/workbook.xml"
-STRINGS, STYLES, TYPES = "xl/sharedStrings.xml", "xl/styles.xml", "[Content_Types].xml"
-BOOK_RELS, ROOT_RELS = "xl/_rels/workbook.xml.rels", "_rels/.rels"
 _MAIN = b'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
 _OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 _KIND = b"application/vnd.openxmlformats-officedocument.spreadsheetml."
-_CELL = re.compile(rb'<c r="[A-Z]+[0-9]+"[^>]*>(?:(?!</c>).)*<v>[^<]*</v>(?:(?!</c>).)*</c>', re.DOTALL)
-_NUMBER = re.compile(rb'(<c r="[A-Z]+[0-9]+"(?: s="[0-9]+")?(?: t="n")?>(?:<f>[^<]*</f>)?<v>)([-0-9.Ee+]+)(</v></c>)')
 _ROW = re.compile(rb"<row .*?</row>", re.DOTALL)
-_FALSE = b"999.111"
 
 
 def _in_sheet(parts: Parts, change: Callable[[bytes], bytes]) -> None:
     parts[SHEET] = change(parts[SHEET])
 
 
-def _at_number(parts: Parts, random: Random, put: Callable[[bytes, bytes, bytes], bytes]) -> None:
-    """Change one number: `put` makes the cell from what is before its value, the value, and what is behind."""
-    found = list(_NUMBER.finditer(parts[SHEET]))
-    match = random.choice(found)
-    parts[SHEET] = parts[SHEET][: match.start()] + put(*match.groups()) + parts[SHEET][match.end() :]
-
-
-def numeral(put: Callable[[bytes, bytes, bytes], bytes]) -> Forgery:
-    """A forgery of one number."""
-    return lambda parts, random: _at_number(parts, random, put)
-
-
-def _marked(before: bytes, kind: bytes) -> bytes:
-    """The beginning of a cell with another mark of its kind."""
-    return re.sub(rb'^<c (r="[A-Z]+[0-9]+")(?: t="n")?', rb'<c \1 t="' + kind + rb'"', before.replace(b' t="n"', b""))
-
-
-NUMERALS: dict[str, Forgery] = {
-    "another number": numeral(lambda a, v, z: a + _FALSE + z),
-    "two values": numeral(lambda a, v, z: a + v + b"</v><v>" + _FALSE + z),
-    "two values, the false one first": numeral(lambda a, v, z: a + _FALSE + b"</v><v>" + v + z),
-    "a comment in a number": numeral(lambda a, v, z: a + v + b"<!-- -->5" + z),
-    "a comment that holds a value": numeral(lambda a, v, z: a[:-3] + b"<!--<v>" + _FALSE + b"</v>--><v>" + v + z),
-    "a CDATA section": numeral(lambda a, v, z: a + b"<![CDATA[" + _FALSE + b"]]>" + z),
-    "a CDATA section before the value": numeral(lambda a, v, z: a[:-3] + b"<![CDATA[<v>1</v>]]><v>" + v + z),
-    "a processing instruction": numeral(lambda a, v, z: a + v + b"<?x 5?>7" + z),
-    "Arabic digits": numeral(lambda a, v, z: a + "٩٩٩".encode() + z),
-    "full-width digits": numeral(lambda a, v, z: a + "９９９".encode() + z),
-    "digits as references": numeral(lambda a, v, z: a + b"&#57;" + v + z),
-    "hexadecimal references": numeral(lambda a, v, z: a + v + b"&#x39;" + z),
-    "blanks": numeral(lambda a, v, z: a + b" " + v[:1] + b" " + v[1:] + z),
-    "a comma": numeral(lambda a, v, z: a + b"9,5" + z),
-    "an underscore": numeral(lambda a, v, z: a + b"1_000" + z),
-    "hexadecimal": numeral(lambda a, v, z: a + b"0x10" + z),
-    "a number beyond all": numeral(lambda a, v, z: a + b"1e999" + z),
-    "not a number": numeral(lambda a, v, z: a + b"NaN" + z),
-    "two numbers": numeral(lambda a, v, z: a + v + b" " + _FALSE + z),
-    "a number with a tail": numeral(lambda a, v, z: a + v + b"abc" + z),
-    "a text for a number": numeral(lambda a, v, z: _marked(a, b"str") + _FALSE + z),
-    "a text that looks the same": numeral(lambda a, v, z: _marked(a, b"str") + v + z),
-    "a truth value": numeral(lambda a, v, z: _marked(a, b"b") + b"1" + z),
-    "an error": numeral(lambda a, v, z: _marked(a, b"e") + b"#N/A" + z),
-    "a date as text": numeral(lambda a, v, z: _marked(a, b"d") + b"2020-01-01" + z),
-    "a shared text": numeral(lambda a, v, z: _marked(a, b"s") + b"0" + z),
-    "an unknown kind": numeral(lambda a, v, z: _marked(a, b"z") + _FALSE + z),
-    "a text of its own": numeral(
-        lambda a, v, z: _marked(a, b"inlineStr") + v + b"</v><is><t>" + _FALSE + b"</t></is></c>"
-    ),
-    "a text of its own beside a number": numeral(lambda a, v, z: a + v + b"</v><is><t>" + _FALSE + b"</t></is></c>"),
-    "a value in an extension": numeral(lambda a, v, z: a[:-3] + b"<extLst><v>" + _FALSE + b"</v></extLst><v>" + v + z),
-    "a value of another kind of XML": numeral(
-        lambda a, v, z: a[:-3] + b'<x:v xmlns:x="urn:x">' + _FALSE + b"</x:v><v>" + v + z
-    ),
-    "a value of another kind behind": numeral(
-        lambda a, v, z: a + v + b'</v><x:v xmlns:x="urn:x">' + _FALSE + b"</x:v></c>"
-    ),
-    "an attribute of another kind": numeral(
-        lambda a, v, z: a.replace(b"<c ", b'<c xmlns:x="urn:x" x:t="b" ', 1) + v + z
-    ),
-    "another place by an attribute of another kind": numeral(
-        lambda a, v, z: a.replace(b"<c ", b'<c xmlns:x="urn:x" x:r="Z99" ', 1) + v + z
-    ),
-    "a value in an attribute": numeral(
-        lambda a, v, z: (
-            a.replace(b"<c ", b'<c ph="><v>' + _FALSE.replace(b"<", b"") + b'" ', 1).replace(b"><v>9", b"&gt;9") + v + z
-        )
-    ),
-    "an attribute that looks like a value": numeral(lambda a, v, z: a.replace(b"<v>", b'<v x="&lt;v>5">', 1) + v + z),
-    "an alternative": numeral(
-        lambda a, v, z: (
-            a[:-3]
-            + b'<mc:AlternateContent xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006"><mc:Choice '
-            b'Requires="x14"><v>' + _FALSE + b"</v></mc:Choice><mc:Fallback><v>" + v + b"</v></mc:Fallback>"
-            b"</mc:AlternateContent></c>"
-        )
-    ),
-    "a formula before it": numeral(
-        lambda a, v, z: a[:-3] + b"<f>999.111</f><v>" + v + z if b"<f>" not in a else a + _FALSE + z
-    ),
-    "a formula behind it": numeral(lambda a, v, z: a + v + b"</v><f>1+998</f></c>"),
-    "elements inside of the value": numeral(lambda a, v, z: a + v + b"<x>9</x>" + z),
-    "a long number": numeral(lambda a, v, z: a + v + b"9" * 3 + z),
-    "a sign": numeral(lambda a, v, z: a + (v[1:] if v.startswith(b"-") else b"-" + v) + z),
-    "a higher power": numeral(lambda a, v, z: a + v + b"E2" + z),
-    "a rich value": numeral(lambda a, v, z: a.replace(b"<c ", b'<c vm="1" ', 1) + _FALSE + z),
-    "another style": numeral(
-        lambda a, v, z: re.sub(rb'^<c (r="[A-Z]+[0-9]+")(?: s="[0-9]+")?', rb'<c \1 s="1"', a) + v + z
-    ),
-    "the place in another row": numeral(
-        lambda a, v, z: re.sub(rb'r="([A-Z]+)[0-9]+"', rb'r="\g<1>77"', a, count=1) + v + z
-    ),
-    "the place in small letters": numeral(
-        lambda a, v, z: re.sub(rb'r="([A-Z]+)', lambda m: m[0].lower(), a, count=1) + v + z
-    ),
-    "no place": numeral(lambda a, v, z: re.sub(rb' r="[A-Z]+[0-9]+"', b"", a, count=1) + v + z),
-    "the place with a dollar": numeral(lambda a, v, z: re.sub(rb'r="([A-Z]+)', rb'r="$\1', a, count=1) + v + z),
-    "the place twice": numeral(lambda a, v, z: a + v + z + a + _FALSE + z),
-    "the place in single quotes, and another": numeral(
-        lambda a, v, z: re.sub(rb'r="([A-Z]+[0-9]+)"', rb"r='\1' ph='r=&quot;Z9&quot;'", a, count=1) + v + z
-    ),
-}
-
-
 def _second_sheet_data(parts: Parts, random: Random) -> None:
-    false = _NUMBER.sub(rb"\g<1>999.111\3", b"".join(_ROW.findall(parts[SHEET])))
+    false = NUMBER.sub(rb"\g<1>999.111\3", b"".join(_ROW.findall(parts[SHEET])))
     places = [
         (b"</worksheet>", b"<sheetData>" + false + b"</sheetData></worksheet>"),
         (b"<sheetData>", b"<sheetData>" + false + b"</sheetData><sheetData>"),
@@ -151,7 +55,7 @@ def _row(parts: Parts, random: Random) -> None:
     """A row twice, moved, hidden in an alternative, or without its number."""
     match = random.choice(list(_ROW.finditer(parts[SHEET])))
     row = match[0]
-    false = _NUMBER.sub(rb"\g<1>999.111\3", row)
+    false = NUMBER.sub(rb"\g<1>999.111\3", row)
     made = random.choice(
         [
             row + false,
@@ -177,7 +81,7 @@ def _swapped_rows(parts: Parts, random: Random) -> None:
 
 
 def _swapped_cells(parts: Parts, random: Random) -> None:
-    cells = list({match[2]: match for match in _NUMBER.finditer(parts[SHEET])}.values())
+    cells = list({match[2]: match for match in NUMBER.finditer(parts[SHEET])}.values())
     one, other = random.sample(cells, 2)
     parts[SHEET] = (
         parts[SHEET]
@@ -188,7 +92,7 @@ def _swapped_cells(parts: Parts, random: Random) -> None:
 
 
 def _array_over(parts: Parts, random: Random) -> None:
-    match = random.choice(list(_NUMBER.finditer(parts[SHEET])))
+    match = random.choice(list(NUMBER.finditer(parts[SHEET])))
     kind = random.choice([b"array", b"dataTable"])
     formula = b'<f t="' + kind + b'" ref="A1:H40" r1="A1">999.111</f>'
     made = re.sub(rb"<f>[^<]*</f>", b"", match[1])[:-3] + formula + b"<v>" + match[2] + match[3]
@@ -204,7 +108,7 @@ def _merged_over(parts: Parts, random: Random) -> None:
 def _root_decoy(parts: Parts, random: Random) -> None:
     """A second workbook that some relationship leads to, or that stands where programs look for one."""
     parts["xl/decoy.xml"], parts["xl/worksheets/decoy.xml"] = parts[BOOK], parts[SHEET]
-    _at_number(parts, random, lambda a, v, z: a + _FALSE + z)
+    at_number(parts, random, lambda a, v, z: a + FALSE + z)
     rels = re.sub(rb"worksheets/sheet1\.xml", b"worksheets/decoy.xml", parts[BOOK_RELS])
     parts["xl/_rels/decoy.xml.rels"] = rels
     kind = random.choice(
@@ -236,7 +140,7 @@ def _book_moved(parts: Parts, random: Random) -> None:
     ):
         parts[moved] = parts[name]
     parts["xl/_rels/book.xml.rels"] = parts[BOOK_RELS].replace(b"worksheets/sheet1.xml", b"worksheets/true.xml")
-    _at_number(parts, random, lambda a, v, z: a + _FALSE + z)
+    at_number(parts, random, lambda a, v, z: a + FALSE + z)
     parts[ROOT_RELS] = parts[ROOT_RELS].replace(b"xl/workbook.xml", b"xl/book.xml")
     main = b"application/vnd.openxmlformats-officedocument.spreadsheetml.sheet.main+xml"
     parts[TYPES] = (
@@ -250,7 +154,7 @@ def _book_moved(parts: Parts, random: Random) -> None:
 
 def _sheet_relation(parts: Parts, random: Random) -> None:
     """The relationship of a sheet twice, or of a kind that only looks like one, or to a part with the same name."""
-    parts["xl/worksheets/false.xml"] = _NUMBER.sub(rb"\g<1>999.111\3", parts[SHEET])
+    parts["xl/worksheets/false.xml"] = NUMBER.sub(rb"\g<1>999.111\3", parts[SHEET])
     match = re.search(rb"<Relationship [^>]*worksheets/sheet1\.xml[^>]*>", parts[BOOK_RELS])
     assert match is not None
     false = match[0].replace(b"sheet1.xml", b"false.xml")
@@ -344,7 +248,7 @@ def _formats(parts: Parts, random: Random) -> None:
 
 
 def _types(parts: Parts, random: Random) -> None:
-    parts["xl/worksheets/sheet9.xml"] = _NUMBER.sub(rb"\g<1>999.111\3", parts[SHEET])
+    parts["xl/worksheets/sheet9.xml"] = NUMBER.sub(rb"\g<1>999.111\3", parts[SHEET])
     kind = random.choice([b"sheet.main", b"worksheet", b"sharedStrings", b"styles"])
     of = b"application/vnd.openxmlformats-officedocument.spreadsheetml." + kind + b"+xml"
     name = random.choice(
@@ -369,7 +273,7 @@ def _encoding(parts: Parts, random: Random) -> None:
         case "latin-1":
             parts[name] = b'<?xml version="1.0" encoding="iso-8859-1"?>' + text.encode("latin-1", "replace")
         case "utf-7":
-            forged = _NUMBER.sub(rb"\1+ADk-\3", text.encode())
+            forged = NUMBER.sub(rb"\1+ADk-\3", text.encode())
             parts[name] = b'<?xml version="1.0" encoding="utf-7"?>' + forged
         case "wrong":
             parts[name] = b'<?xml version="1.0" encoding="utf-16"?>' + text.encode()
@@ -379,7 +283,7 @@ def _encoding(parts: Parts, random: Random) -> None:
 
 def _document_type(parts: Parts, random: Random) -> None:
     text = re.sub(rb"^\s*<\?xml[^>]*\?>", b"", parts[SHEET])
-    parts[SHEET] = b'<!DOCTYPE x [<!ENTITY n "999.111">]>' + _NUMBER.sub(rb"\1&n;\3", text, count=1)
+    parts[SHEET] = b'<!DOCTYPE x [<!ENTITY n "999.111">]>' + NUMBER.sub(rb"\1&n;\3", text, count=1)
 
 
 def _prefixed(parts: Parts, random: Random) -> None:
@@ -387,16 +291,16 @@ def _prefixed(parts: Parts, random: Random) -> None:
     root = parts[SHEET].replace(
         _MAIN, _MAIN + b' xmlns:m="http://schemas.openxmlformats.org/spreadsheetml/2006/main"', 1
     )
-    match = random.choice(list(_NUMBER.finditer(root)))
+    match = random.choice(list(NUMBER.finditer(root)))
     cell = match[0].replace(b"<c ", b"<m:c ").replace(b"</c>", b"</m:c>")
-    false = match[1] + _FALSE + match[3] if random.random() < 0.5 else b""
+    false = match[1] + FALSE + match[3] if random.random() < 0.5 else b""
     parts[SHEET] = root[: match.start()] + false + cell + root[match.end() :]
 
 
 def _formula_tricks(parts: Parts, random: Random) -> None:
     found = list(re.finditer(rb"<f>([^<]*)</f>", parts[SHEET]))
     if not found:
-        _at_number(parts, random, lambda a, v, z: a[:-3] + b"<f>" + _FALSE + b"</f><v>" + v + z)
+        at_number(parts, random, lambda a, v, z: a[:-3] + b"<f>" + FALSE + b"</f><v>" + v + z)
         return
     match = random.choice(found)
     made = random.choice(

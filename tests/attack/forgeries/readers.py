@@ -7,9 +7,12 @@ import json
 import math
 import shutil
 import subprocess
+import warnings
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime, time, timedelta
+from io import BytesIO
 from pathlib import Path
+from select import select
 from types import TracebackType
 from typing import Any, Self, TypeAlias
 
@@ -18,6 +21,9 @@ Shown: TypeAlias = Mapping[str, Mapping[tuple[int, int], Any]]
 """Of each sheet the cells that show something: numbers as numbers, everything else as text."""
 
 SCRIPT = "read_books.mjs"
+ENDS_WITHIN_S = 60.0
+"""A small book is read in milliseconds, also on a busy machine."""
+
 CSV = "csv:Text - txt - csv (StarCalc):44,34,76,1,,0,false,false,false,false,false,-1"
 """Every sheet to a file of its own, in UTF-8, values as they are and not as they are formatted."""
 
@@ -29,6 +35,9 @@ class Readers:
 
     def __init__(self) -> None:
         self._node: subprocess.Popen[str] | None = None
+        self._start()
+
+    def _start(self) -> None:
         if shutil.which("node") and (NODE / "node_modules/xlsx").is_dir() and (NODE / "node_modules/exceljs").is_dir():
             self._node = subprocess.Popen(
                 ["node", NODE / SCRIPT],
@@ -47,6 +56,11 @@ class Readers:
             return {}
         self._node.stdin.write(f"{path}\n")
         self._node.stdin.flush()
+        if not select([self._node.stdout], [], [], ENDS_WITHIN_S)[0]:
+            self._node.kill()  # a file on which one of them never ends shows nothing
+            self._node.communicate()
+            self._start()
+            return {"sheetjs": None, "exceljs": None}
         answer = json.loads(self._node.stdout.readline() or "{}")
         found: dict[str, Shown | None] = {}
         for name, reading in answer.items():
@@ -79,7 +93,9 @@ def by_openpyxl(path: Path) -> Shown | None:
     import openpyxl
 
     try:
-        book = openpyxl.load_workbook(path, data_only=True)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of what it leaves out; only what it shows counts
+            book = openpyxl.load_workbook(BytesIO(path.read_bytes()), data_only=True)
         return {
             sheet.title: {
                 (cell.row, cell.column): _plain(cell.value)

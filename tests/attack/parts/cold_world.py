@@ -125,12 +125,12 @@ def _rows(slug: str, today: date) -> Rows:
     else:
         return []
     end = datetime(last.year, last.month, last.day, tzinfo=UTC) + timedelta(hours=9)
-    times = (datetime(1970, 1, 1, 9, tzinfo=UTC) + number * step for number in range((end - _EPOCH) // step + 1))
-    newest = [time for time in times if time <= end][-count:] if count else []
+    last_number = (end - _FIRST) // step
+    newest = [_FIRST + number * step for number in range(max(0, last_number + 1 - count), last_number + 1)]
     return [(time.strftime("%Y-%m-%dT%H:%M:%SZ"), float(time.timestamp() // 3_600 % 9_973)) for time in newest]
 
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_FIRST = datetime(1970, 1, 1, 9, tzinfo=UTC)
 
 
 def _row(row: tuple[str, float]) -> dict[str, Any]:

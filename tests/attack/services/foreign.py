@@ -309,6 +309,9 @@ FOREIGN: dict[str, Way] = {
     ),
     "a prefix against scripts": _raw(lambda body: b")]}',\n" + body),
     # names and fields
+    "failed, and an empty list": lambda said: (
+        replace(said, body={"status": "error", "message": "try later", "data": []}) if said.is_window else said
+    ),
     "camel case": _all_camel,
     "slugs in capitals": lambda said: said.with_records(
         lambda row: {**row, "slug": row["slug"].upper()} if "signals" in said.path else row

@@ -2,8 +2,9 @@
 
 import pytest
 
-from tests.attack.services.__main__ import attack, variants
+from tests.attack.services.__main__ import NEEDS_A_PROBE, attack, variants
 from tests.attack.services.cells import Verdict
+from tests.attack.services.foreign import FOREIGN
 
 SHORT = [
     {},
@@ -37,7 +38,23 @@ def test_other_services_cost_no_more_than_twice_what_the_documented_one_does(fou
     assert [found.variant for found in founds if sum(found.requests.values()) > 2 * least] == []
 
 
+@pytest.mark.parametrize("name", ["JSON:API", "newest page first", "days since 1970", "lists of 20 unsaid"])
+def test_a_service_that_no_switch_describes_is_never_silently_wrong(name):
+    (found,) = attack([name], seed=3)
+    assert [each for each in found.verdicts if each[2] is Verdict.WRONG] == []
+    assert found.invented == []
+
+
+def test_a_probe_names_what_differs_and_finds_lists_that_go_on_without_a_word():
+    fits, unsaid = attack([{}, NEEDS_A_PROBE], seed=3, probes=True)
+    assert fits.is_right
+    assert fits.deviations == ()
+    assert unsaid.is_right
+    assert unsaid.is_named
+
+
 def test_the_whole_attack_visits_every_switch_alone_and_pairs():
     wanted = variants(175, seed=1)
     assert len(wanted) == 175
     assert sum(len(variant) == 2 for variant in wanted) >= 70
+    assert len(FOREIGN) >= 60

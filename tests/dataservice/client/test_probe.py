@@ -124,3 +124,33 @@ async def test_a_damaged_or_foreign_profile_counts_as_none(of_variant):
         assert decoded(encode(profile)) == profile
         old = Profile(profile.made_at, 1, (), version="v0")
         assert not old.holds(profile.made_at)
+
+
+async def test_two_keys_and_two_services_keep_answers_and_profiles_apart(of_variant, sample_service):
+    store, other_key = MemoryStore(), sample_service.store.create_key("pro")
+    async with of_variant("page=300", store) as client:
+        await client.probe()
+        whole = await client.observations("us-10y")
+    for setting, options in (("", {"url": "https://other.example"}), ("", {"key": other_key})):
+        async with of_variant(setting, store, **options) as client:
+            assert await client.last_known(HistoryResource("us-10y")) is None
+            assert client._reader.evidence.now.most_rows == 0
+            assert await client.observations("us-10y") == whole
+            assert client.requests_sent == 2  # two pages of a thousand
+    async with of_variant("page=300", store) as client:
+        assert await client.observations("us-10y") == whole
+        assert client.requests_sent == 0
+
+
+@pytest.mark.parametrize("later", ["page=300,more=unsaid", "end=excluded,start=excluded", "envelope=items,record=date"])
+async def test_a_service_that_changes_in_the_middle_of_the_month_is_read_as_it_is_now(of_variant, later):
+    store = MemoryStore()
+    async with of_variant("more=unsaid", store) as client:
+        await client.probe()
+        wti = await client.observations("eia.wti.spot")
+    async with of_variant(later, store) as client:
+        assert client.requests_sent == 0
+        whole = await client.observations("us-10y")
+        async with of_variant() as plain:
+            assert whole == await plain.observations("us-10y")
+        assert await client.observations("eia.wti.spot") == wti

@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-from dataservice.stores.sqlite_file import SqliteFile
-from dataservice.stores.sqlite_queue import SqliteQueue, transaction
+from dataservice.stores.sqlite_database.file import SqliteFile
+from dataservice.stores.sqlite_database.queue import SqliteQueue, transaction
 
 
 @pytest.fixture

@@ -63,6 +63,13 @@ def test_names_come_from_commas_and_ranges_in_reading_order():
     assert read(Names(help=""), [["a", "b,c"], [None, "d"]]) == ("a", "b", "c", "d")
 
 
+@pytest.mark.parametrize(
+    "raw", ["a" + "," * 5_000 + "b", [["a"], *[[None]] * 5_000, ["b"]], ["a", *[" , "] * 2_000, "b"]]
+)
+def test_blanks_are_no_names_however_many(raw):
+    assert read(Names(help=""), raw) == ("a", "b")
+
+
 @pytest.mark.parametrize("raw", [float("nan"), float("inf"), "x", True, 10, -1, [[1], [2]]])
 def test_a_number_is_finite_and_between_its_bounds(raw):
     with pytest.raises(ArgumentError, match=r"^it "):

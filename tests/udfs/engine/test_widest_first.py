@@ -5,9 +5,9 @@ from datetime import date, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dataservice.client import HistoryResource, WireResource
+from dataservice.client import HistoryResource, SignalResource, WireResource
 from udfs.engine.effects import FRESH, Question
-from udfs.engine.widest_first import widest_first
+from udfs.engine.widest_first import Round, widest_first
 
 DAYS = st.none() | st.integers(0, 6).map(lambda n: date(2026, 1, 1) + timedelta(n))
 WINDOWS = st.builds(HistoryResource, st.sampled_from("ab"), DAYS, DAYS)
@@ -37,3 +37,24 @@ def test_a_sheet_of_windows_is_ordered_in_no_time_to_speak_of():
     windows = [HistoryResource("us-10y", first + timedelta(n), first + timedelta(n + 30)) for n in range(40_000)]
     wide, narrow = widest_first([Question(each, max_age) for each in windows for max_age in (None, FRESH)])
     assert (len(wide), len(narrow)) == (40_000, 40_000)
+
+
+DETAIL = Question(SignalResource("a"))
+THREE_YEARS = Question(HistoryResource("a", date(2023, 1, 1)))
+OTHER = Question(HistoryResource("b", date(2023, 1, 1)))
+
+
+def test_windows_of_a_signal_wait_for_its_detail():
+    plan = Round([THREE_YEARS, DETAIL, OTHER])
+    assert (plan.later, plan.spared) == ({THREE_YEARS}, set())
+
+
+def test_a_detail_is_spared_where_a_window_of_this_round_holds_what_it_was_wanted_for():
+    one_year = Question(SignalResource("a"), unless=HistoryResource("a", date(2025, 1, 1)))
+    ten_years = Question(SignalResource("a"), unless=HistoryResource("a", date(2016, 1, 1)))
+    assert Round([THREE_YEARS, one_year]).spared == {one_year}
+    assert Round([THREE_YEARS, one_year]).later == set()
+    for needed in (DETAIL, ten_years):
+        plan = Round([THREE_YEARS, one_year, needed])
+        assert (plan.later, plan.spared) == ({THREE_YEARS}, set())
+    assert Round([OTHER, one_year]).spared == set()

@@ -73,12 +73,12 @@ async def test_a_value_is_shown_as_it_was_known_at_the_end_of_a_day():
     assert shown.requests == 0
 
 
-async def test_today_and_later_are_the_present():
+async def test_today_is_the_present_and_the_future_is_refused():
     shown = await revised_twice()
     shown.monthly[date(2026, 6, 1)] = 81.0
     assert await shown("SIGNAL", SLUG, "value", None, "asof=2026-08-09") == 80
     assert await shown("SIGNAL", SLUG, "value", None, "asof=2026-08-10") == 81
-    assert await shown("SIGNAL", SLUG, "value", None, "asof=2030-01-01") == 81
+    assert "asof=2030-01-01 lies in the future" in str(await shown("SIGNAL", SLUG, "value", None, "asof=2030-01-01"))
     assert shown.requests == 1
 
 

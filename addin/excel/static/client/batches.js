@@ -136,7 +136,8 @@ export class Batches {
   async #post(calls) {
     const reply = await this.post(bodyOf(calls));
     if (!Array.isArray(reply?.answers) || reply.answers.length !== calls.length) {
-      throw new Error("the add-in's backend answered another number of calls; press Refresh to ask again");
+      const got = Array.isArray(reply?.answers) ? reply.answers.length : 0;
+      throw new Error(`the add-in's backend returned ${got} answers for ${calls.length} calls; press Refresh to ask again`);
     }
     this.replied(reply);
     return calls.filter((call, index) => {

@@ -367,7 +367,7 @@ function settled(answer, resolve, reject) {
       reject(error);
       return CELL_SIZE;
     }
-    reject(cellError("#N/A", `the add-in's backend gave an answer that is none (${messageOf(error)})`));
+    reject(cellError("#N/A", `the add-in's backend sent an unreadable answer (${messageOf(error)})`));
     return 0;
   }
 }

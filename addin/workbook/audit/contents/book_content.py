@@ -55,6 +55,9 @@ def content_of(book: Book) -> BookContent:
     names = {
         NameKey(name, sheet): text for (name, sheet), text in book.names.items() if not name.startswith(_HIDDEN_NAMES)
     }
+    for table in book.tables.values():  # a formula may name them and their columns
+        columns = ",".join(table.columns)
+        names[NameKey(f"the table {table.name}", None)] = f'={table.area}&"{columns}"'
     merged = {name: tuple(sorted(map(str, book.sheet(name).merged()))) for name in book.sheet_names}
     dressed = {name: tuple(sorted(_dressed(book, book.sheet(name)))) for name in book.sheet_names}
     return BookContent(

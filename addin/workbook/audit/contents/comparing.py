@@ -107,6 +107,8 @@ def _compare_cell(
 
 
 def _cell_differences(where: str, found: CellContent, signed: SignedCell, signed_format: str) -> Iterator[Difference]:
+    if _is_error_for_error(found, signed):
+        found = found._replace(formula=None)
     if (found.formula is None) != (signed.formula is None):
         yield Difference(where, signed.formula or "a value", found.formula or "no formula")
     elif found.formula and signed.formula and not is_same_formula(found.formula, signed.formula):
@@ -117,6 +119,13 @@ def _cell_differences(where: str, found: CellContent, signed: SignedCell, signed
         yield Difference(where, shown(signed.value), shown(found.value))
     if found.format != signed_format and not is_same_format(found.format, signed_format):
         yield Difference(where, f"the number format {signed_format}", found.format)
+
+
+def _is_error_for_error(found: CellContent, signed: SignedCell) -> bool:
+    """Whether a cell that held an error has a formula of just that error now: so Calc writes it."""
+    return (
+        signed.formula is None and isinstance(signed.value, CellError) and found.formula == f"={signed.value.message}"
+    )
 
 
 def _of_book(found: BookContent, signed: BookContent) -> Iterator[Difference]:
@@ -153,7 +162,8 @@ def _of_names(found: BookContent, signed: BookContent) -> Iterator[Difference]:
     for key in {**signed.names, **found.names}:
         then, now = signed.names.get(key), found.names.get(key)
         if then is None or now is None or not is_same_formula(now, then):
-            yield Difference(f"the name {key.name}", then or NOTHING, now or NOTHING)
+            what = key.name if key.name.startswith("the table ") else f"the name {key.name}"
+            yield Difference(what, then or NOTHING, now or NOTHING)
 
 
 def _precision(content: BookContent) -> str:

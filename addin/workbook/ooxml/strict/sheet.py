@@ -66,6 +66,8 @@ def check_cell(cell: Any, part: str) -> None:
     if cell.tag != _C or not _OF_CELL.issuperset(attributes):
         _check_attributes(cell, _C, _OF_CELL, part)
     kind = attributes.get("t")
+    if kind in (None, "n") and "vm" in attributes:
+        raise _odd(cell, part, "Excel shows another value than its number")
     count = len(cell)
     if count == 1:
         child = cell[0]

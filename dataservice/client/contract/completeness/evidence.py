@@ -60,14 +60,9 @@ class Evidence:
         go_on = went_on or (self.lists_go_on if went_on is None or self.lists_go_on else False)
         return replace(self, lists_go_on=go_on, most_listed=max(self.most_listed, most_rows))
 
-    def goes_on(self, rows: int, *, has_limit: bool) -> bool:
-        """Whether to ask for more of a list that says nothing: it may be cut, and nobody said at which size.
-
-        One that was asked with a limit has been told how much is wanted.
-        """
-        if self.lists_go_on is None:
-            return not has_limit and is_common_size(rows)
-        return self.lists_go_on and rows > 0
+    def goes_on(self, rows: int) -> bool:
+        """Whether to ask for more of a list that says nothing: services that cut lists do so at such sizes."""
+        return is_common_size(rows) if self.lists_go_on is None else self.lists_go_on and rows > 0
 
     def may_be_cut(self, rows: int) -> bool:
         """Whether others may lie behind so many records: no page was larger, and services cut lists at such a size."""

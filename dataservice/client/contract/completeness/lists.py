@@ -73,7 +73,8 @@ class PulledList:
             return replace(result, further=())
         if page.more is False or not page.rows:
             return replace(result, further=(), is_complete=True)
-        if page.more or result.went_on or evidence.goes_on(page.rows, has_limit=bool(self.most)):
+        may_go_on = not self.most and (result.went_on or evidence.goes_on(page.rows))
+        if page.more or may_go_on:  # one that was asked with a limit was told how much is wanted
             further = page.further or (("offset", str(result.rows)),)
             return replace(result, further=further, is_guess=not page.more)
         return replace(result, further=(), is_complete=not evidence.may_be_cut(page.rows))

@@ -14,6 +14,7 @@ from addin.workbook.ooxml.package import Package
 from addin.workbook.ooxml.relations import RELATIONSHIPS
 from addin.workbook.ooxml.strict.parts import OFFICE_DOCUMENT
 from addin.workbook.ooxml.target import Target
+from tests.addin.workbook.books import make_book
 
 
 def _book(path: Path) -> Path:
@@ -145,3 +146,22 @@ def test_a_file_of_another_kind_is_named(target, content, told, tmp_path):
             file.writestr(target, content)
     with pytest.raises(WorkbookError, match=re.escape(told)), Package(tmp_path / "given.xlsx") as package:
         Book(package)
+
+
+def test_a_digitally_signed_book_is_not_written_over(tmp_path):
+    book = make_book(tmp_path / "book.xlsx", {"A1": 1})
+    with zipfile.ZipFile(book) as archive:
+        content = {name: archive.read(name) for name in archive.namelist()}
+    origin = "http://schemas.openxmlformats.org/package/2006/relationships/digital-signature/origin"
+    leads = f'<Relationship Id="rId77" Type="{origin}" Target="_xmlsignatures/origin.sigs"/></Relationships>'
+    content["_rels/.rels"] = content["_rels/.rels"].replace(b"</Relationships>", leads.encode())
+    with zipfile.ZipFile(book, "w") as out:
+        for name, each in {**content, "_xmlsignatures/origin.sigs": b""}.items():
+            out.writestr(name, each)
+    before = book.read_bytes()
+    with (
+        pytest.raises(WorkbookError, match="digital signature, which any change"),
+        Package(book) as package,
+    ):
+        package.write(Target(book), {})
+    assert book.read_bytes() == before

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sqlite3
 from datetime import UTC, date, datetime, timedelta
 
 import httpx
@@ -215,3 +216,62 @@ async def test_a_null_value_is_a_value_and_not_a_vanished_one():
         assert len(then) == 1
         assert math.isnan(then.values[0])
         assert (await client.observations("x", "2026-01-01", as_of="2026-08-02")).values.tolist() == [5.0]
+
+
+def damage(path, numbers: list[int]) -> None:
+    """Overwrite the last bytes of some parts, counted from the oldest."""
+    with sqlite3.connect(path) as db:
+        rows = db.execute("SELECT number, payload FROM parts ORDER BY number").fetchall()
+        for number, payload in [rows[place] for place in numbers]:
+            db.execute("UPDATE parts SET payload = ? WHERE number = ?", (payload[:-12] + b"\0" * 12, number))
+
+
+@pytest.mark.parametrize("lost", [[0], [1], [2], [0, 1], [0, 2]])
+async def test_what_follows_a_damaged_part_is_never_told_as_new(tmp_path, lost):
+    service, path = Service(monthly()), tmp_path / "shelf.sqlite"
+    store = SqliteStore(path)
+    async with service.client(store) as client:
+        for value in (None, 99.0, 98.0):
+            if value is not None:
+                service.values[date(2025, 12, 1)] = value
+            await client.read(X)
+            service.next_day(2)
+        whole = (await client.vintages("x")).revisions()
+        assert whole[["value_before", "value"]].to_numpy().tolist() == [[23.0, 99.0], [99.0, 98.0]]
+    await store.aclose()
+    damage(path, lost)
+    store = SqliteStore(path)
+    async with service.client(store) as client:
+        left = (await client.vintages("x")).revisions()
+        assert not left["value_before"].isna().any()
+        with pytest.raises(NoVintageError):
+            await client.observations("x", as_of=date(2026, 8, 2))
+        service.next_day(2)
+        await client.read(X)
+        service.values[date(2025, 12, 1)] = 97.0
+        service.next_day(2)
+        await client.read(X)
+        now = (await client.vintages("x")).revisions()
+        assert not now["value_before"].isna().any()
+        assert now[["value_before", "value"]].to_numpy().tolist()[-1] == [98.0, 97.0]
+    await store.aclose()
+
+
+async def test_a_client_that_has_read_nothing_yet_prunes_and_clears_what_is_there(tmp_path):
+    service, store = Service(monthly()), SqliteStore(tmp_path / "shelf.sqlite")
+    async with service.client(store) as client:
+        await client.read(X)
+        service.next_day(2)
+        service.values[date(2025, 12, 1)] = 99.0
+        await client.read(X)
+        service.next_day(2)
+    async with service.client(store) as client:
+        assert await client.archive.slugs() == ["x"]
+    async with service.client(store) as client:
+        assert await client.archive.prune("x", service.clock())
+        assert (await client.vintages("x")).pruned_before
+    async with service.client(store) as client:
+        assert await client.archive.clear() == 1
+    async with service.client(store) as client:
+        assert await client.archive.slugs() == []
+    await store.aclose()

@@ -30,6 +30,24 @@ SECONDS = 1_706_659_200
         [{"observed_at": SECONDS * 1_000, "value": 1.5}],
         [{"observed_at": "2024-01-31 00:00:00", "value": "1.5"}],
         [{"observed_at": "20240131", "value": 1.5}],
+        {"ok": True, "result": {"data": [ROW]}},
+        {"success": True, "payload": {"items": [ROW]}},
+        {"_embedded": {"observations": [ROW]}, "_links": {"self": {"href": "/x"}}},
+        {"data": [{"type": "observation", "id": "1", "attributes": ROW}]},
+        {"data": {"2024-01-31": 1.5}},
+        {"columns": ["value", "observed_at"], "data": [[1.5, "2024-01-31"]]},
+        [{"observedAt": "2024-01-31T00:00:00Z", "value": 1.5}],
+        [{"observed_at": str(SECONDS), "value": 1.5}],
+        [{"observed_at": SECONDS * 1_000_000, "value": 1.5}],
+        [{"observed_at": 20240131, "value": 1.5}],
+        [{"observed_at": "2024/01/31", "value": 1.5}],
+        [{"observed_at": "31/01/2024", "value": 1.5}],
+        [{"observed_at": "01/31/2024", "value": 1.5}],
+        [{"observed_at": "Jan 31, 2024", "value": 1.5}],
+        [{"observed_at": "31-Jan-2024", "value": 1.5}],
+        [{"observed_at": "Wed, 31 Jan 2024 00:00:00 GMT", "value": 1.5}],
+        [{"observed_at": "2024-01-31 00:00:00 UTC", "value": 1.5}],
+        [ROW, ROW],
         [{**ROW, "close": -1.0, "date": "1999-01-01"}],  # the contract's own names win
     ],
 )
@@ -44,6 +62,16 @@ def test_observations_of_other_forms_are_read(answer):
         ([{"date": "2024-01-31", "time": "2024-02-01", "value": 1}], "date or time"),
         ([{"observed_at": "2024-01-31", "val": 1, "close": 2}], "val or close"),
         ([{"observed_at": "01/02/2024", "value": 1}], "no date or time"),
+        ([{"observed_at": "31/01/2024", "value": 1}, {"observed_at": "01/31/2024", "value": 1}], "no date or time"),
+        ([{"observed_at": 19_753, "value": 1}], "19753"),  # days since 1970, or of a spreadsheet
+        ([{"observed_at": 202401, "value": 1}], "202401"),
+        ([{"observed_at": 20200920, "value": 1}], "20200920"),  # a day, or a minute of 1970
+        ([[1.5, SECONDS]], "1.5"),
+        ([ROW, {**ROW, "value": 2.5}], "two values for 2024-01-31T00:00: 1.5 and 2.5"),
+        ({"data": None, "message": "maintenance"}, "no list|columns|time"),
+        ({"ok": False, "data": [], "message": "too many"}, "too many"),
+        ({"status": "error", "data": [], "message": "try later"}, "try later"),
+        ({"data": [], "error": "no access"}, "no access"),
         ([{"observed_at": "2024-01-31", "value": "1,234"}], "'1,234'"),
         ([{"observed_at": "2024-01-31", "value": True}], "'True'"),
         ({"items": [ROW], "results": [ROW]}, "items and results"),
@@ -56,7 +84,8 @@ def test_where_two_readings_are_possible_there_is_none(answer, said):
 
 
 @pytest.mark.parametrize(
-    ("told", "number"), [("1.25", 1.25), ("1,234.5", 1_234.5), ("1e3", 1e3), (".", None), ("N/A", None), ("", None)]
+    ("told", "number"),
+    [("1.25", 1.25), ("1,234.5", 1_234.5), ("1e3", 1e3), ("1 234.5", 1_234.5), (".", None), ("N/A", None), ("", None)],
 )
 def test_numbers_as_text_are_read_in_one_way_only(told, number):
     assert number_of(told) == number
@@ -118,3 +147,27 @@ def test_an_error_of_form_shows_what_was_received_and_no_key():
     )
     assert str(error).startswith("not JSON; received: <p> … xxx")
     assert len(str(error)) < 90
+
+
+def test_days_of_either_order_are_read_by_what_is_known_of_the_service():
+    rows = JSON([{"observed_at": "01/02/2024", "value": 1}])
+    assert observations_page(rows, day_first=True).observations.first_day.isoformat() == "2024-02-01"
+    assert observations_page(rows, day_first=False).observations.first_day.isoformat() == "2024-01-02"
+    shown = observations_page(JSON([{"observed_at": "01/31/2024", "value": 1}]))
+    assert shown.day_first is False
+
+
+def test_names_in_camel_case_are_those_of_the_contract_and_records_that_tell_nothing_are_refused():
+    (item,) = wire_page(JSON({"data": [{"id": "1", "publishedAt": "2024-01-31", "importanceScore": 87}]})).records
+    assert (item.published_at, item.importance_score) == ("2024-01-31", 87.0)
+    with pytest.raises(MalformedAnswerError, match="not a WireItem: there is id, kennung"):
+        wire_page(JSON({"data": [{"id": "1", "kennung": "x"}]}))
+
+
+def test_a_field_that_is_no_such_value_is_shown_as_it_was_told_and_times_of_lists_are_read():
+    items = [
+        {"id": str(n), "published_at": SECONDS + n, "importance_score": score} for n, score in enumerate(["high", 3])
+    ]
+    records = wire_page(JSON({"data": items})).records
+    assert [record.field("importance_score") for record in records] == ["high", 3.0]
+    assert [record.published_at[:19] for record in records] == ["2024-01-31T00:00:00", "2024-01-31T00:00:01"]

@@ -129,7 +129,7 @@ def test_pages_that_begin_with_the_newest_are_refused_because_the_oldest_would_n
     days = [(FIRST + timedelta(days=300 - day)).isoformat() for day in range(300)]
     whole = [{"observed_at": day, "value": 1.0} for day in days]
     first = observations_page(msgspec.json.encode({"data": whole[:100], **said}))
-    with pytest.raises(MalformedAnswerError, match="begins with the newest"):
+    with pytest.raises(MalformedAnswerError, match="came newest first"):
         Pulled.begin(Window()).with_page(first)
     at_once = observations_page(msgspec.json.encode({"data": whole[:99], "has_more": False}))
     assert Pulled.begin(Window()).with_page(at_once).complete

@@ -89,3 +89,20 @@ def test_on_another_day_a_request_may_find_out_whether_there_is_more():
 def test_a_negative_budget_is_refused(wrong):
     with pytest.raises(ValueError, match="-1"):
         Budget(**wrong)
+
+
+def test_the_day_on_which_a_period_began_anew_is_remembered():
+    hour = 3_600.0
+    used = Quota("pro", 50_000, 120, 1_795_000_000.0)
+    fresh = newer(used, Quota("pro", 50_000, 49_999, used.seen_at + hour))
+    assert fresh.restarts_on == datetime.fromtimestamp(fresh.seen_at, UTC).day
+    later = newer(fresh, Quota("pro", 50_000, 49_990, fresh.seen_at + hour))
+    assert later.restarts_on == fresh.restarts_on
+    unseen = newer(used, Quota("pro", 50_000, 49_999, used.seen_at + 72 * hour))
+    assert unseen.restarts_on is None
+
+
+@pytest.mark.parametrize("told", ["49,950/50,000", "49950 of 50000", "49950", "limit=50000, remaining=49950"])
+def test_what_is_left_is_read_also_beside_the_cap(told):
+    headers = {"x-service-tier": "pro", "x-service-ratelimit-cap": "50,000", "x-service-ratelimit-remaining": told}
+    assert quota_in(headers, 0.0) == Quota("pro", 50_000, 49_950, 0.0)

@@ -75,7 +75,7 @@ async def test_an_endless_catalogue_costs_no_more_than_the_pages_of_one_answer()
         for _ in range(3):
             with pytest.raises(TooManyPagesError, match=r"more than 7 requests; .* or raise max_pages"):
                 await client.read(CatalogueResource())
-    assert len(service.requests) == 7
+    assert len(service.requests) == 2, "two pages that differ show that the total is meant"
 
 
 async def test_an_endless_history_costs_no_more_than_the_pages_of_one_answer():
@@ -110,6 +110,21 @@ async def test_a_page_that_brings_nothing_new_and_promises_more_is_not_taken_for
     async with service.client() as client:
         assert isinstance(await kept_away_by(client, HistoryResource("x.y")), MalformedAnswerError)
     assert len(service.requests) <= 3
+
+
+async def test_a_window_is_not_believed_to_be_empty_where_the_detail_shows_observations():
+    days = [{"observed_at": f"2026-08-{day:02}T00:00:00Z", "value": 1.0} for day in range(1, 11)]
+    detail = {"slug": "us-cpi", "latest": days[-1], "history": days}
+
+    def says(request):
+        return answer([] if request.url.path.endswith("/observations") else detail)
+
+    clock = Clock()
+    async with Scripted(says).client(clock) as client:
+        await client.read(SIGNAL)
+        clock.advance(1_000)
+        refused = await kept_away_by(client, HistoryResource("us-cpi"))
+        assert "no observations from 2026-08-01 on, where its detail shows 10" in str(refused)
 
 
 async def kept_away_by(client, resource):

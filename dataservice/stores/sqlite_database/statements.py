@@ -39,6 +39,12 @@ APPEND = """
 INSERT INTO parts (log, payload) SELECT :log, :payload
 WHERE :after = (SELECT coalesce(max(number), 0) FROM parts WHERE log = :log) RETURNING number
 """
+FIRST_PARTS = "SELECT number, log, payload FROM parts ORDER BY number LIMIT ?"
+DELETE_NUMBER = "DELETE FROM parts WHERE number = ?"
+TAKE_OVER = """
+INSERT INTO parts (log, payload) SELECT :log, :payload
+WHERE length(:payload) > 0 OR NOT EXISTS (SELECT 1 FROM parts WHERE log = :log)
+"""
 NUMBERS = "SELECT number FROM parts WHERE log = ?"
 DELETE_PART = "DELETE FROM parts WHERE log = ? AND number = ?"
 LOGS = f"SELECT log, sum({SIZE}) FROM parts WHERE substr(log, 1, ?) = ? GROUP BY log ORDER BY log"  # noqa: S608 - as above

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias, TypeVar
 
 from dataservice.stores.base import StoreAwayError
-from dataservice.stores.sqlite_file import SqliteFile, is_busy
+from dataservice.stores.sqlite_database.file import SqliteFile, is_busy
 
 T = TypeVar("T")
 

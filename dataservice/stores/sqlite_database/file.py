@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
+import secrets
 import sqlite3
 import threading
 import time
@@ -13,20 +14,25 @@ from pathlib import Path
 from typing import TypeVar
 from urllib.parse import quote
 
+from dataservice.stores.sqlite_database.salvage import salvaged
+
 T = TypeVar("T")
 
 FORMAT = 1  # of the tables; another number in the file means that another version made it
 BUSY_TIMEOUT_S = 3.0  # writers of other processes hold the lock for milliseconds
 SWITCH_ATTEMPTS, SWITCH_WAIT_S = 100, 0.02  # together 2 s: another process holds the file for milliseconds
 
+SIDE_FILES = ("-wal", "-shm")
+
+# The salt comes first, so that it stands at the beginning of a file: without it nothing is found by its name.
 SCHEMA = """
+CREATE TABLE IF NOT EXISTS salt (id INTEGER PRIMARY KEY CHECK (id = 1), bytes BLOB NOT NULL);
 CREATE TABLE IF NOT EXISTS entries (name TEXT PRIMARY KEY, fetched_at REAL NOT NULL, payload BLOB NOT NULL);
 CREATE INDEX IF NOT EXISTS entries_by_age ON entries (fetched_at);
 CREATE TABLE IF NOT EXISTS leases (name TEXT PRIMARY KEY, owner TEXT NOT NULL, expires_at REAL NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS counters (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS parts (number INTEGER PRIMARY KEY AUTOINCREMENT, log TEXT NOT NULL, payload BLOB NOT NULL);
 CREATE INDEX IF NOT EXISTS parts_by_log ON parts (log);
-CREATE TABLE IF NOT EXISTS salt (id INTEGER PRIMARY KEY CHECK (id = 1), bytes BLOB NOT NULL);
 """
 
 _logger = logging.getLogger("dataservice.stores")
@@ -75,13 +81,57 @@ class SqliteFile:
         return self._connection
 
     def _move_aside(self) -> None:
+        """Put a new file in the place of a damaged one, with all of its logs that can be read."""
         self.close()
         aside = self._path.with_name(f"{self._path.name}.damaged-{int(time.time())}")
-        with contextlib.suppress(FileNotFoundError):  # another process was faster
+        fresh = self._path.with_name(f"{self._path.name}.new-{secrets.token_hex(4)}")
+        try:
+            damaged = _identity(self._path)
+            kept = _written_anew(self._path, fresh)
+            if _identity(self._path) != damaged:
+                return
             self._path.rename(aside)
-        for suffix in ("-wal", "-shm"):
-            self._path.with_name(self._path.name + suffix).unlink(missing_ok=True)
-        _logger.warning("the cache file was damaged; it was renamed to %s, and a new one is started", aside.name)
+            for suffix in SIDE_FILES:
+                self._path.with_name(self._path.name + suffix).unlink(missing_ok=True)
+            _put_in_place(fresh, self._path)
+        except FileNotFoundError:  # another process was faster
+            return
+        finally:
+            for name in (fresh.name, *(fresh.name + suffix for suffix in SIDE_FILES)):
+                fresh.with_name(name).unlink(missing_ok=True)
+        archived = f" with {kept:,} parts of the archive" if kept else ""
+        _logger.warning(
+            "the cache file was damaged; it was renamed to %s, and a new one is started%s", aside.name, archived
+        )
+
+
+def _put_in_place(fresh: Path, path: Path) -> None:
+    """The new file as `path`, unless another process has begun one there."""
+    try:
+        os.link(fresh, path)
+    except FileExistsError:
+        return
+    except OSError:  # no links on this disk
+        if not path.exists():
+            fresh.rename(path)
+
+
+def _identity(path: Path) -> tuple[int, int]:
+    found = path.stat()
+    return found.st_dev, found.st_ino
+
+
+def _written_anew(damaged: Path, fresh: Path) -> int:
+    """A new file with what is readable of the logs of a `damaged` one; how many parts that are."""
+    found = salvaged(damaged)
+    with contextlib.closing(_opened(fresh)) as db:
+        if found.salt is not None:
+            db.execute("INSERT INTO salt VALUES (1, ?)", (found.salt,))
+        db.execute("BEGIN")
+        db.executemany("INSERT INTO parts (log, payload) VALUES (?, ?)", found.parts)
+        db.execute("COMMIT")
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    return len(found.parts)
 
 
 def _opened(path: Path) -> sqlite3.Connection:

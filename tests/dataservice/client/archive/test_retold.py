@@ -1,0 +1,58 @@
+"""Archives of before hold revisions that never happened: they stay, and are marked."""
+
+import numpy as np
+
+from dataservice.client.archive.facts import Facts
+from dataservice.client.archive.looked import Looked
+from dataservice.client.archive.retold import retold
+from dataservice.client.archive.vintages import RETOLD, Vintages
+from dataservice.client.contract.windows import Window
+
+DAYS = np.arange("2024-01-01", "2024-01-09", dtype="datetime64[D]").astype("datetime64[us]")
+FINE = np.array([100.162, 101.337, 99.008, 102.111, 103.519, 98.276, 100.901, 97.443])
+NEVER = np.iinfo(np.int64).min
+
+
+def archive(*looks):
+    """The facts of looks as a version before kept them: whatever differed from the look before."""
+    facts, known = [], {}
+    for moment, (times, values) in enumerate(looks, start=1):
+        found = dict(zip(times.tolist(), values.tolist(), strict=True))
+        changed = sorted(at for at in {*known, *found} if known.get(at) != found.get(at))
+        told = np.array([found.get(at, np.nan) for at in changed])
+        gone = np.array([at not in found for at in changed])
+        seen = np.full(len(changed), moment)
+        before = np.full(len(changed), moment - 1 if moment > 1 else NEVER)
+        facts.append(Facts(np.array(changed, "datetime64[us]"), told, gone, seen, before))
+        known = found
+    return Facts.together(facts)
+
+
+def test_four_bytes_and_rounding_are_marked_and_a_revision_beside_them_is_not():
+    told = FINE.astype(np.float32).astype(float)
+    told[3] = 95.0
+    facts = archive((DAYS, FINE), (DAYS, told), (DAYS, FINE))
+    chosen = facts[retold(facts)]
+    marked = {(str(at)[:10], moment) for at, moment in zip(chosen.times, chosen.first_seen, strict=True)}
+    assert {moment for _, moment in marked} == {2, 3}
+    assert "2024-01-04" not in {day for day, _ in marked}
+    assert len(marked) == 2 * (len(FINE) - 1)
+
+
+def test_another_time_of_the_same_day_is_marked_on_both_sides():
+    evening = DAYS + np.timedelta64(21, "h")
+    facts = archive((DAYS, FINE), (evening, FINE))
+    assert retold(facts).sum() == 2 * len(FINE)
+
+
+def test_what_vanished_or_came_is_not_marked():
+    facts = archive((DAYS, FINE), (DAYS[1:], FINE[1:]), (DAYS, FINE))
+    assert not retold(facts)[facts.first_seen > 1].any()
+
+
+def test_the_table_of_revisions_says_which_are_none_and_has_no_such_column_without_them():
+    looked = Looked.never().at(Window(), 1)
+    told = Vintages(archive((DAYS, FINE), (DAYS, FINE.astype(np.float32).astype(float))), looked).revision_columns()
+    assert set(told["note"]) == {RETOLD}
+    revised = Vintages(archive((DAYS, FINE), (DAYS, FINE + 1.5)), looked).revision_columns()
+    assert "note" not in revised
