@@ -102,6 +102,10 @@ sbom: $(VENV)/run.stamp ## Write sbom.json, the packages that the add-in runs on
 	@$(BIN)/python -m uv tool run --quiet --from cyclonedx-bom cyclonedx-py environment build/sbom --pyproject pyproject.toml --of JSON -o sbom.json
 	@echo "• sbom.json: $$(grep -c '"purl"' sbom.json) packages"
 
+.PHONY: release
+release: $(VENV)/run.stamp ## Build wheel, source archive and SBOM into dist/, and check them on the oldest and newest Python
+	@.ci/release
+
 .PHONY: audit
 audit: $(VENV)/run.stamp ## Look for known vulnerabilities of the pinned packages
 	@$(BIN)/python -m uv tool run --quiet pip-audit --strict --progress-spinner off \

@@ -7,7 +7,6 @@ import os
 import time
 from collections.abc import Sequence
 from functools import cache
-from importlib.metadata import version
 
 from msgspec import UNSET, UnsetType
 from starlette.exceptions import HTTPException
@@ -49,10 +48,10 @@ from addin.protocol.messages import (
 )
 from dataservice.client import Refresh
 from dataservice.errors import DataServiceError
+from dataservice.version import product_version
 from udfs import REGISTRY
 from udfs.errors import error_kind, reason
 
-VERSION = version("dataservice-addin")
 """The version that runs: after an update the one on the disk is another."""
 
 MOST_LOST = 100
@@ -182,7 +181,7 @@ async def status(request: Request) -> Response:
         told = await told_by_all(backend, tenant)
         return JsonResponse(
             Status(
-                version=VERSION,
+                version=product_version(),
                 service=settings.url,
                 namespace=settings.namespace,
                 ttl_s=settings.ttl_s,

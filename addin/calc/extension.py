@@ -6,7 +6,6 @@ import json
 import zipfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from importlib.metadata import version
 from importlib.resources import files
 from io import BytesIO
 from typing import Any
@@ -15,6 +14,7 @@ from xml.sax.saxutils import escape, quoteattr
 from addin.calc import configuration
 from addin.calc.configuration import Names
 from addin.calc.typelibrary import Interface, Method, type_library
+from dataservice.version import office_version
 from udfs.arguments.dates import Day, Start
 from udfs.arguments.kinds import Flag, Number
 from udfs.arguments.options import Options
@@ -158,7 +158,7 @@ def _description(names: Names) -> bytes:
         '<description xmlns="http://openoffice.org/extensions/description/2006"'
         ' xmlns:d="http://openoffice.org/extensions/description/2006" xmlns:xlink="http://www.w3.org/1999/xlink"'
         ' xmlns:lo="http://libreoffice.org/extensions/description/2011">'
-        f"<identifier value={quoteattr(names.identifier)}/><version value={quoteattr(version('dataservice-addin'))}/>"
+        f"<identifier value={quoteattr(names.identifier)}/><version value={quoteattr(office_version())}/>"
         f"<dependencies>{needed}</dependencies>"
         f'<display-name><name lang="en">Data Service ({escape(names.namespace)} functions)</name></display-name>'
         '<icon><default xlink:href="icons/signal-26.png"/></icon>'

@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
 from math import ceil
 from typing import TYPE_CHECKING
 
@@ -15,6 +14,7 @@ from addin.backend import create_app, serving
 from addin.backend.serving import Listener
 from addin.config.settings import Settings
 from addin.errors import SettingsError
+from dataservice.version import product_version
 
 if TYPE_CHECKING:
     from starlette.routing import BaseRoute
@@ -48,7 +48,7 @@ def new_backend(
         max_connections=ceil(settings.max_connections / workers),
         receive_timeout_s=settings.receive_timeout_s,
     )
-    return ReadyBackend(app, listener, version("dataservice-addin"), renew)
+    return ReadyBackend(app, listener, product_version(), renew)
 
 
 def shared_sheet(settings: Settings) -> Sequence[BaseRoute]:

@@ -17,6 +17,10 @@ from dataservice.cli.command_group import CommandEntry, LazyGroup, VersionOption
 
 COMMANDS = {
     "demo": CommandEntry("addin.cli.commands.demo:demo", "Try everything on made-up data: no account, no network."),
+    "setup": CommandEntry(
+        "addin.cli.commands.setup:setup",
+        "Set the add-in up: the address, your key, the spreadsheet program, the start at login.",
+    ),
     "serve": CommandEntry("addin.cli.commands.serve:serve", "Answer the formulas of Excel and Calc until Ctrl-C."),
     "sheet": CommandEntry(
         "addin.cli.commands.serve:sheet",

@@ -7,7 +7,7 @@ import os
 import platform
 import re
 from collections.abc import Mapping, Sequence
-from importlib.metadata import distributions, version
+from importlib.metadata import distributions
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +15,7 @@ import msgspec
 
 from addin.config.api_key import redacted
 from addin.config.settings import PREFIX, Settings
+from dataservice.version import product_version
 
 if TYPE_CHECKING:
     from addin.excel.doctor import Finding
@@ -33,7 +34,7 @@ def report(findings: Sequence[Finding], settings: Settings, environ: Mapping[str
         ("Environment", list(_environment(environ))),
         ("Packages", _packages()),
     ]
-    lines = [f"# addin {version('dataservice-addin')}, {now:%Y-%m-%d %H:%M} UTC"]
+    lines = [f"# addin {product_version()}, {now:%Y-%m-%d %H:%M} UTC"]
     for title, rows in sections:
         lines += ["", f"## {title}", "", *(f"- {_line(row)}" for row in rows or [["none"]])]
     return private("\n".join(lines) + "\n", Path.home())

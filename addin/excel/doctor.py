@@ -11,7 +11,6 @@ import ssl
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from importlib.metadata import version
 from typing import TypeAlias
 from urllib.parse import urlsplit
 from urllib.request import getproxies
@@ -29,6 +28,7 @@ from addin.tls.trust import distrust
 from dataservice.client.network.error_mapping import ADVICE as INTERCEPTED_ADVICE
 from dataservice.errors import DataServiceError
 from dataservice.stores import StoreAwayError, default_sqlite_path
+from dataservice.version import product_version
 from udfs.errors import reason
 
 TIMEOUT_S = 5.0
@@ -84,7 +84,7 @@ async def examine(
 
 
 def _versions() -> Finding:
-    text = f"addin {version('dataservice-addin')}, Python {system.python_version()}, {system.system()}"
+    text = f"addin {product_version()}, Python {system.python_version()}, {system.system()}"
     return Finding("versions", State.GOOD, text)
 
 

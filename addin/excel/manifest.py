@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.metadata import version
 from string import Template
 from typing import Any
 from urllib.parse import urlsplit
@@ -11,6 +10,7 @@ from xml.sax.saxutils import escape
 from addin.config.settings import Settings
 from addin.errors import AddinError
 from addin.excel.assets import STATIC
+from dataservice.version import office_version
 
 ADDIN_ID = "a0fc5f4c-6a5b-4d8e-9a47-0d5e8f6b3c21"
 """The add-in's id in Excel. It must never change, because workbooks store it."""
@@ -27,7 +27,7 @@ def manifest(*, base_url: str, namespace: str = "DS") -> str:
         raise AddinError(f"Excel loads add-ins over https only, not from {base_url!r}; see `addin certs install`")
     values = {
         "id": ADDIN_ID,
-        "version": addin_version(),
+        "version": office_version(),
         "provider": "Data Service add-in",
         "name": "Data Service",
         "description": "Signals, indices, currents, research and the wire as formulas. One request answers many cells.",
@@ -42,12 +42,6 @@ def manifest(*, base_url: str, namespace: str = "DS") -> str:
 def local_url(settings: Settings) -> str:
     """The https address at which users of `settings` reach the backend."""
     return (settings.public_url or f"https://localhost:{settings.port}").rstrip("/")
-
-
-def addin_version() -> str:
-    """The version in Office's form, with four numbers: 0.1.0 is 0.1.0.0."""
-    numbers = [part for part in version("dataservice-addin").split(".")[:3] if part.isdecimal()]
-    return ".".join([*numbers, "0", "0", "0"][:4])
 
 
 def shortcuts() -> dict[str, Any]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from importlib.metadata import version
 
 from addin.config.settings import Settings
 from addin.excel.assets import excel_assets
+from dataservice.version import product_version
 from udfs.engine.registry import Udf
 
 CALLS_PER_BATCH = 10_000
@@ -20,7 +20,7 @@ GRACE_S = 10.0
 def functions_script(functions: Iterable[Udf], settings: Settings) -> str:
     """`/functions.js`: a module that associates every function with its id; it needs `CustomFunctions` only."""
     configuration = {
-        "version": version("dataservice-addin"),
+        "version": product_version(),
         "namespace": settings.namespace,
         "functions": [function.id for function in functions],
         "maxCalls": min(CALLS_PER_BATCH, settings.max_calls),

@@ -23,6 +23,9 @@ _PIECES = re.compile(r"[a-zA-Z]{1,3}|[0-9]{1,3}| |[^\sa-zA-Z0-9]|\s")
 MIN_TEXT_CHARS = 200
 """A text that does not fit is not cut shorter than this; then a field is left out."""
 
+MOST_NAME_CHARS = 60
+"""Of the name of what was cut: others gave it."""
+
 MOST_CUT = 20
 """Fields that are named as cut: nobody needs the names of thousands."""
 
@@ -82,7 +85,11 @@ def _first(result: Mapping[str, Any], name: str, count: int, goes_on: GoesOn) ->
 
 def _clipped(result: dict[str, Any]) -> dict[str, Any]:
     """The result, which is changed, after its longest texts and lists were cut, and what is neither was left out."""
+    told = "too long for one answer: cut tells what was cut, and after how many characters or items"
+    result["more"] = f"{told}; {rest}" if (rest := result.get("more")) else told
+    result[WORDS_OF_OTHERS] = [*result.get(WORDS_OF_OTHERS, ()), "cut"]
     cut: dict[str, int] = {}
+    result["cut"] = cut
     while not fits(result):
         holder, name = _largest(result)
         value = holder[name]
@@ -92,11 +99,8 @@ def _clipped(result: dict[str, Any]) -> dict[str, Any]:
         else:
             kept = 0
             del holder[name]
-        cut[name] = kept
+        cut[name[:MOST_NAME_CHARS]] = kept
         result["cut"] = dict(list(cut.items())[-MOST_CUT:])
-    told = "too long for one answer: cut tells what was cut, and after how many characters or items"
-    result["more"] = f"{told}; {rest}" if (rest := result.get("more")) else told
-    result[WORDS_OF_OTHERS] = [*result.get(WORDS_OF_OTHERS, ()), "cut"]
     return result
 
 
@@ -119,4 +123,4 @@ def _size(value: Any) -> int:
 
 
 def _widest(members: Mapping[str, Any]) -> str:
-    return max(members, key=lambda name: _size(members[name]))
+    return max(members, key=lambda name: _size({name: members[name]}))

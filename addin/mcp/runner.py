@@ -81,8 +81,11 @@ class ToolRunner:
         """
         found = await self._client.have(CatalogueResource(), max_age_s=CATALOGUE_AGE_S)
         if found is None:
-            within = WithinDeadline(self._client, deadline_s=self._deadline_s, late=self._untold)
-            found = await within.read(CatalogueResource(), meter=self._untold)
+            within, spent = WithinDeadline(self._client, deadline_s=self._deadline_s, late=self._untold), Meter()
+            try:
+                found = await within.read(CatalogueResource(), meter=spent)
+            finally:
+                self._untold.add(spent.take())
         return found.value
 
     async def _read(self, run: Run, load: Load, now: float) -> None:

@@ -10,7 +10,6 @@ import csv
 import io
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from importlib.metadata import version
 from typing import Any, TypeAlias
 
 import mcp_types as types
@@ -29,6 +28,7 @@ from addin.mcp.tool import Tool
 from addin.mcp.tools import TOOLS
 from dataservice.client import Catalogue
 from dataservice.errors import DataServiceError
+from dataservice.version import product_version
 from udfs.errors import UdfError, reason
 from udfs.functions.signals import DEFAULT_COLUMNS
 from udfs.records.lookup import by_slug
@@ -104,7 +104,7 @@ def make_server(
 
     return Server(
         "dataservice",
-        version=version("dataservice-addin"),
+        version=product_version(),
         title="Data Service",
         instructions=INSTRUCTIONS,
         lifespan=lifespan,

@@ -122,9 +122,9 @@ class _LazyCommands(Mapping[str, Any]):
 
 def _show_version(ctx: typer.Context, wanted: bool) -> None:
     if wanted:
-        from importlib.metadata import version  # slow to load, and seldom needed
+        from dataservice.version import product_version  # slow to load, and seldom needed
 
-        echo(f"{ctx.info_name} {version('dataservice-addin')}")
+        echo(f"{ctx.info_name} {product_version()}")
         raise typer.Exit
 
 

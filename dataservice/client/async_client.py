@@ -21,7 +21,7 @@ from dataservice.client.cache.answer import DEFAULT_TTL_S, Answer, Miss
 from dataservice.client.cache.answer_cache import AnswerCache
 from dataservice.client.contract import profile as profile_format
 from dataservice.client.contract.completeness.evidence import NOTHING_SEEN, Evidence
-from dataservice.client.contract.dates import DateLike, days_of
+from dataservice.client.contract.dates import DateLike, days_of, hours_back, moments_of
 from dataservice.client.contract.paging import MAX_PAGES, Pulled
 from dataservice.client.contract.profile import Profile
 from dataservice.client.contract.quota import Quota
@@ -216,7 +216,9 @@ class AsyncClient(Endpoints):
         self, slug: str, start: DateLike | None = None, end: DateLike | None = None
     ) -> AsyncIterator[Observations]:
         """A signal's observations page by page, past all caches: one request a page of up to 1,000, none twice."""
-        first, last = days_of(start, end, utc_day(self._clock()))
+        start, today = hours_back(start, end, self._clock()), utc_day(self._clock())
+        first, last = days_of(start, end, today)
+        cut = moments_of(start, end, today)
         await self._open()
         context, seen = self._reader.context(), 0
         async for pulled in pages_of_window(
@@ -226,7 +228,7 @@ class AsyncClient(Endpoints):
             Pulled.begin(Window(first or date.min, last or date.max)),
             self._reader.evidence,
         ):
-            yield pulled.observations[seen:]
+            yield pulled.observations[seen:].between(*cut)
             seen = len(pulled.observations)
             context.begin_again(self._clock())
 

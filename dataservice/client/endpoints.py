@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from dataservice.client.archive.vintages import Vintages
 from dataservice.client.cache.answer import Answer, Miss
-from dataservice.client.contract.dates import DateLike, days_of, moment_of, moments_of
+from dataservice.client.contract.dates import DateLike, days_of, hours_back, moment_of, moments_of
 from dataservice.client.contract.resources import (
     CatalogueResource,
     CurrentsResource,
@@ -66,7 +66,7 @@ class Endpoints(ABC):
     async def observations(
         self, slug: str, start: DateLike | None = None, end: DateLike | None = None, *, as_of: DateLike | None = None
     ) -> Observations:
-        """A signal's observations from `start` to `end`, both included: dates or times, or text such as -5Y, YTD.
+        """A signal's observations from `start` to `end`, both included: dates or times, or text such as -5Y, YTD, -6H.
 
         With `as_of`, as they were known here at the end of that day (UTC): no request, and a relative start or end
         counts back from that day. Today is the present, and is asked for. Raises `NoVintageError` if not all days of
@@ -77,6 +77,7 @@ class Endpoints(ABC):
         if then is not None and then > day_after(today):
             raise ValueError(f"as_of {then} lies in the future: nobody knows what will be known then")
         is_past, today = then is not None and then < today, today if then is None else min(then, today)
+        start = hours_back(start, today if is_past and end is None else end, self._clock())
         first, last = days_of(start, end, today)
         if is_past:
             window = Window(first or date.min, last or date.max)
@@ -121,7 +122,7 @@ class Endpoints(ABC):
         beat: str | None = None,
     ) -> Page[Post]:
         """As `codex`, also by the author's beat (GET /v1/almanac)."""
-        first = moment_of(since, "since", utc_day(self._clock()))
+        first = moment_of(hours_back(since, None, self._clock()), "since", utc_day(self._clock()))
         page = (await self.read(PostsResource(story_type, handle, first, beat))).value
         return page.selected(lambda post: published_since(post, first)) if isinstance(first, datetime) else page
 
@@ -137,8 +138,9 @@ class Endpoints(ABC):
     ) -> Page[WireItem]:
         """The newest 200 wire items that pass the filters, newest first (GET /v1/wire, Pro and above).
 
-        `since` is a day or a time (in UTC where it names no zone), or text such as -14D; `min_importance` is 0 to 100.
+        `since` is a day or a time (in UTC where it names no zone), or text such as -14D, -6H; `min_importance` is 0 to
+        100.
         """
-        first = moment_of(since, "since", utc_day(self._clock()))
+        first = moment_of(hours_back(since, None, self._clock()), "since", utc_day(self._clock()))
         page = (await self.read(WireResource(ticker, kind, min_importance, first, beat, source))).value
         return page.selected(lambda item: published_since(item, first)) if isinstance(first, datetime) else page

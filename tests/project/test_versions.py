@@ -1,13 +1,14 @@
 """One version, written in one place, and pins that say versions only."""
 
-import importlib.metadata
 import json
 import re
 import tomllib
 
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+from packaging.version import Version
 
+from dataservice.version import NEXT, four_numbers, product_version, version_of
 from tests.project.files import PROJECT, read
 
 PYPROJECT = tomllib.loads((PROJECT / "pyproject.toml").read_text(encoding="utf-8"))
@@ -22,14 +23,24 @@ def direct_requirements() -> set[str]:
     return {canonicalize_name(Requirement(line).name) for line in lines} - {NAME}
 
 
-def test_the_installed_package_has_the_version_of_the_project_file():
-    assert importlib.metadata.version(NAME) == PYPROJECT["project"]["version"]
+def test_the_version_comes_from_the_commit_and_is_higher_than_every_one_in_the_change_log():
+    told = re.findall(r"^## \[?([0-9][^\]\s]*)", read(PROJECT / "CHANGELOG.md"), flags=re.MULTILINE)
+    assert PYPROJECT["project"]["dynamic"] == ["version"]
+    assert Version(product_version()) >= max(map(Version, told))
+    assert Version(NEXT) >= max(map(Version, told))
 
 
-def test_the_change_log_begins_with_the_version_of_the_project_file():
-    newest = re.search(r"^## \[?([0-9][^\]\s]*)", read(PROJECT / "CHANGELOG.md"), flags=re.MULTILINE)
-    assert newest is not None
-    assert newest[1] == PYPROJECT["project"]["version"]
+def test_of_two_commits_the_later_one_has_the_higher_version():
+    described = [("1a2b3c4", 900), ("5d6e7f8", 901), ("v0.2.0-0-g2b3c4d5", 950), ("v0.2.0-1-g3c4d5e6", 951)]
+    versions = [Version(version_of(each, commits, "")) for each, commits in [*described, ("v0.2.1-0-g4d5e6f7", 990)]]
+    assert versions == sorted(set(versions))
+    assert Version("0.1.0") < versions[0]
+    numbers = [tuple(map(int, four_numbers(str(version)).split("."))) for version in versions]
+    assert numbers == sorted(set(numbers)), "of what Office sees, too"
+
+
+def test_changes_that_are_not_committed_are_another_version():
+    assert len({version_of("v0.2.0-0-g2b3c4d5", 9, changes) for changes in ("", "one", "other")}) == 3
 
 
 def test_pins_name_a_package_and_a_version_and_nothing_else():

@@ -333,7 +333,8 @@ def _correlations(one: NDArray[np.float64], two: NDArray[np.float64], step: Step
     for start in range(0, len(one) - width + 1, each):
         part = slice(start, min(start + each, len(one) - width + 1))
         windows = [sliding_window_view(values, width)[part] for values in (one, two)]
-        found[start + width - 1 : part.stop + width - 1] = correlation(*windows)
+        with np.errstate(all="ignore"):  # what overflows is blank
+            found[start + width - 1 : part.stop + width - 1] = correlation(*windows)
     return found
 
 

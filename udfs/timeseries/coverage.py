@@ -197,9 +197,12 @@ class Window:
         starts = self.starts(known)
         if starts is None or not len(known.observations):
             return False
-        rhythm = self.of_rows(self.rhythm(known))
+        own = self.rhythm(known)
+        if known.since <= as_day(starts) and begins_there(known, own):
+            return True
+        rhythm = self.of_rows(own)
         needed = self.first_needed(starts, rhythm)
-        if known.since > needed or (self.sees_parts and not self._tells_parts(known, needed)):
+        if known.since > needed or (self.sees_parts and period_start(known.observations.first_day, self.freq) > needed):
             return False
         wanted = self._rows_before(rhythm)
         if not wanted:
@@ -312,11 +315,6 @@ class Window:
             return self.lead.rows
         return self.lead.rows + self.lead.periods + (self.lead.has_age and rhythm.pace in UNCOUNTED)
 
-    def _tells_parts(self, known: Known, needed: date) -> bool:
-        """Whether it is known if the series begins where it does in `known`, or has an earlier period."""
-        first = known.observations.first_day
-        return begins_there(known, self.rhythm(known)) or period_start(first, self.freq) <= needed
-
     def _pause(self, known: Known, rows: Observations, needed: date, rhythm: Rhythm) -> int:
         """Periods known to have no observation, before the first row that is known: a long pause of a daily series."""
         until = rows.first_day if len(rows) else needed
@@ -327,8 +325,10 @@ class Window:
 
 def begins_there(known: Known, rhythm: Rhythm) -> bool:
     """Whether a series has no observation before those at hand: that is known, or there was none for so long."""
+    if known.since == date.min:
+        return True
     longest = timedelta(days=LONGEST_PAUSE_DAYS + 2 * rhythm.days)
-    return known.since == date.min or known.observations.first_day - known.since > longest
+    return rhythm.pace is not Pace.IRREGULAR and known.observations.first_day - known.since > longest
 
 
 def which_resource(window: Window, today: date) -> Literal["detail", "history"]:

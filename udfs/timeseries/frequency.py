@@ -26,6 +26,8 @@ DAY_HOURS = 24
 WEEK = 7
 WORKDAYS = 5
 
+FIRST_DAY, LAST_DAY = np.datetime64(date.min, "D"), np.datetime64(date.max, "D")
+
 MONDAY = 3
 """1970-01-01, day 0, was a Thursday: three days after a Monday."""
 
@@ -123,12 +125,14 @@ class Freq:
         return self.first_days(numbers).astype("datetime64[us]")
 
     def labels(self, numbers: Numbers) -> Times:
-        """The last day of each period as datetime64[us]; the end of an hour."""
+        """The last day of each period as datetime64[us], of the year 9999 at most; the end of an hour."""
         if self.unit is Unit.H:
-            return (numbers * HOUR_US).view("datetime64[us]")
-        if self.unit is Unit.B:
-            return workdays(numbers).astype("datetime64[D]").astype("datetime64[us]")
-        return (self.first_days(numbers + 1) - np.timedelta64(1, "D")).astype("datetime64[us]")
+            labels: Times = (numbers * HOUR_US).view("datetime64[us]")
+        elif self.unit is Unit.B:
+            labels = workdays(numbers).astype("datetime64[D]").astype("datetime64[us]")
+        else:
+            labels = (self.first_days(numbers + 1) - np.timedelta64(1, "D")).astype("datetime64[us]")
+        return np.minimum(labels, LAST_DAY)
 
     @property
     def _shift(self) -> int:
@@ -184,11 +188,11 @@ def workdays(numbers: Numbers) -> Numbers:
 
 
 def period_start(day: date, freq: Freq) -> date:
-    """The first day of the period that `day` lies in; the day itself for `raw` and hours."""
+    """The first day of the period that `day` lies in, of the year 1 at least; the day itself for `raw` and hours."""
     if freq.unit in (Unit.RAW, Unit.H):
         return day
     number = freq.numbers(np.array([day], "datetime64[us]"))
-    start: date = freq.first_days(number)[0].item()
+    start: date = max(freq.first_days(number)[0], FIRST_DAY).item()
     return start
 
 

@@ -132,7 +132,12 @@ def next_due(day: date, rhythm: Rhythm) -> date:
 
 
 def _aggregated(values: NDArray[np.float64], firsts: NDArray[Any], agg: Agg) -> NDArray[np.float64]:
-    ends = np.append(firsts[1:], len(values))
+    with np.errstate(over="ignore"):  # what overflows becomes a blank
+        found = _combined(values, firsts, np.append(firsts[1:], len(values)), agg)
+    return np.where(np.abs(found) < np.inf, found, np.nan) if agg in (Agg.SUM, Agg.MEAN) else found
+
+
+def _combined(values: NDArray[np.float64], firsts: NDArray[Any], ends: NDArray[Any], agg: Agg) -> NDArray[np.float64]:
     found: NDArray[np.float64]
     match agg:
         case Agg.LAST:

@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 
 from udfs.arguments.kinds import Explained
 from udfs.timeseries.frequency import (
+    FIRST_DAY,
+    LAST_DAY,
     MONDAY,
     WEEK,
     WORKDAYS,
@@ -138,13 +140,13 @@ class Rhythm:
         else:
             step = MONTHS[self.pace]
             day = np.datetime64(number * step + self.anchor - (step - 1) // 2, "M").astype("datetime64[D]")
-        found: date = max(day, np.datetime64(date.min, "D")).item()
+        found: date = max(day, FIRST_DAY).item()
         return found
 
     def centre(self, number: int) -> date:
         """The first day of the month in which an observation of a period of months is due."""
         month = np.datetime64(number * MONTHS[self.pace] + self.anchor, "M")
-        day: date = month.astype("datetime64[D]").item()
+        day: date = min(month.astype("datetime64[D]"), LAST_DAY).item()
         return day
 
     def pause(self, first_day: int, last_day: int) -> int:

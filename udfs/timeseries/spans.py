@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -92,25 +94,20 @@ class Lead:
     has_age: bool = False
 
     def __add__(self, other: Lead) -> Lead:
-        days = [day for day in (self.since, other.since) if day is not None]
-        return Lead(
-            self.periods + other.periods,
-            self.months + other.months,
-            self.days + other.days,
-            min(days) if days else None,
-            self.rows + other.rows,
-            self.has_age or other.has_age,
-        )
+        return self._with(other, add)
 
     def joined(self, other: Lead) -> Lead:
         """What is needed for both of two columns."""
+        return self._with(other, max)
+
+    def _with(self, other: Lead, both: Callable[[int, int], int]) -> Lead:
         days = [day for day in (self.since, other.since) if day is not None]
         return Lead(
-            max(self.periods, other.periods),
-            max(self.months, other.months),
-            max(self.days, other.days),
+            both(self.periods, other.periods),
+            both(self.months, other.months),
+            both(self.days, other.days),
             min(days) if days else None,
-            max(self.rows, other.rows),
+            both(self.rows, other.rows),
             self.has_age or other.has_age,
         )
 

@@ -6,7 +6,6 @@ import datetime as dt
 import ssl
 import time
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +22,7 @@ from addin.errors import AddinError
 from addin.excel.doctor import Finding, State
 from addin.excel.manifest import local_url
 from addin.tls.certificates import certificates
+from dataservice.version import product_version
 
 TIMEOUT_S = 3.0
 LAST_LINES = 3
@@ -141,8 +141,8 @@ def _running(runs: Answering | None, *, is_set_up: bool) -> Finding:
         return Finding("backend", state, "does not answer" if is_set_up else "does not run now")
     since = f", since {runs.since.astimezone():%Y-%m-%d %H:%M}" if runs.since else ""
     text = f"answers at {runs.url}{f', version {runs.version}' if runs.version else ''}{since}"
-    if runs.version not in (None, version("dataservice-addin")):
-        text += f"; installed is {version('dataservice-addin')}"
+    if runs.version not in (None, product_version()):
+        text += f"; installed is {product_version()}"
         advice = "it restarts within a minute; one that was started by hand: Ctrl-C, then addin serve"
         return Finding("backend", State.WARNING, text, advice)
     return Finding("backend", State.GOOD, text)

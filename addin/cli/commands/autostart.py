@@ -29,6 +29,21 @@ Examples:
 """
 )
 
+
+def _form(text: str | Form) -> Form:
+    try:
+        return Form.named(text)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
+
+
+FormOption = Annotated[
+    Form | None,
+    typer.Option(
+        "--for", parser=_form, metavar="SYSTEM", help="With --print: for windows, macos, linux (systemd) or xdg."
+    ),
+]
+
 SHORT_S = 10.0
 """In this time a backend that was just started answers, or its log says why not."""
 
@@ -37,7 +52,7 @@ SHORT_S = 10.0
 def install(
     http: Annotated[bool, typer.Option("--http", help="Plain HTTP, enough for Calc; Excel needs HTTPS.")] = False,
     show: Annotated[bool, typer.Option("--print", help="Only print what would be written and run.")] = False,
-    form: Annotated[Form | None, typer.Option("--for", help="With --print: for another system.")] = None,
+    form: FormOption = None,
 ) -> None:
     """Start the backend now and at every login, with the settings of this terminal.
 
@@ -57,7 +72,8 @@ def install(
 
     if form is not None and not show:
         raise AddinError("--for shows what another system would get, so it needs --print")
-    load_settings().base_url  # noqa: B018 - reports now that no address is set
+    if not show:
+        load_settings().base_url  # noqa: B018 - reports now that no address is set
     form = form or machine.form_here()
     command = machine.command_here(form, record_file())
     made = machine.entry_here(form, command)

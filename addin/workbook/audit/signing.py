@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from functools import partial
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -23,6 +22,7 @@ from addin.workbook.audit.results import results
 from addin.workbook.audit.statement import part_digests, stating
 from addin.workbook.ooxml.book import Book
 from addin.workbook.refresh.report import Refreshed
+from dataservice.version import product_version
 
 PRODUCT = "dataservice-addin"
 
@@ -96,7 +96,7 @@ class BookSigner:
     def describing(self, target: Path) -> Describing:
         """What makes the lines about the book at `target`."""
         behind = None if self._recording is None else self._recording.behind
-        return Describing(self.named(target), self._namespace, version(PRODUCT), self._clock(), behind)
+        return Describing(self.named(target), self._namespace, product_version(), self._clock(), behind)
 
     def block(
         self,

@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 from xlsxwriter import Workbook
 from xlsxwriter.worksheet import Worksheet
 
-from addin.excel.manifest import ADDIN_ID, addin_version
+from addin.excel.manifest import ADDIN_ID
 from addin.workbook.ooxml.book import Book
 from addin.workbook.ooxml.errors import WorkbookError
 from addin.workbook.ooxml.package import Package
@@ -46,6 +46,9 @@ _SHEETS: dict[str, Callable[[Worksheet, Theme], None]] = {
     "Revisions": write_revisions,
     "Catalogue": write_catalogue,
 }
+
+ANY_VERSION = "0.1.0.0"
+"""The oldest version of the add-in whose pane the template opens with; newer ones do as well."""
 
 EXAMPLE_DAY = date(2026, 8, 31)
 """The last day of the made-up data: fixed, so that the template is the same file on every machine."""
@@ -81,7 +84,7 @@ async def write_template(
         with Package(layout) as package:
             book = Book(package)
             _show_blanks(book)
-            own = webextension_parts(package, addin_id=ADDIN_ID, version=addin_version())
+            own = webextension_parts(package, addin_id=ADDIN_ID, version=ANY_VERSION)
             package.write(Target(opening), {**book.changed_parts(), **own})
         return await refresh_book(session, opening, target, namespace=namespace, force=True, progress=progress)
 

@@ -120,8 +120,9 @@ def moment_of(given: DateLike | None, name: str, today: date) -> date | None:
 
 def days_of(start: DateLike | None, end: DateLike | None, today: date) -> tuple[date | None, date | None]:
     """The UTC days of a window, None for an open end; a relative start counts back from its end, or from today."""
-    last = utc_day_of(moment_of(end, "end", today))
-    return utc_day_of(moment_of(start, "start", today if last is None else min(last, today))), last
+    last = utc_day_of(_day_at_midnight(moment_of(end, "end", today)))
+    first = moment_of(start, "start", today if last is None else min(last, today))
+    return utc_day_of(_day_at_midnight(first)), last
 
 
 def moments_of(start: DateLike | None, end: DateLike | None, today: date) -> tuple[date | None, date | None]:
@@ -131,9 +132,34 @@ def moments_of(start: DateLike | None, end: DateLike | None, today: date) -> tup
     return cut[0] or first, cut[1] or last
 
 
+def hours_back(given: DateLike | None, end: DateLike | None, now_s: float) -> DateLike | None:
+    """A start or since as it was given; `-6H` as the time so many hours before the end, or before now.
+
+    >>> hours_back("-6H", "2026-08-18T22:00", 0.0), hours_back("-1Y", None, 0.0)
+    (datetime.datetime(2026, 8, 18, 16, 0), '-1Y')
+    """
+    back = None if given is None else date_in(given)
+    if not isinstance(back, Back) or back.unit != HOURS:
+        return given
+    now = datetime.fromtimestamp(now_s, UTC).replace(tzinfo=None)
+    until = now if end is None else moments_of(None, end, now.date())[1] or now
+    if not isinstance(until, datetime):
+        until = datetime.combine(until, time.max)
+    try:
+        return back.from_moment(until)
+    except OverflowError:
+        raise ValueError(f"{given!r} lies before the year 1") from None
+
+
+def _day_at_midnight(moment: date | None) -> date | None:
+    """The day that a midnight stands for, by its own clock; any other time as it is."""
+    return moment.date() if isinstance(moment, datetime) and moment.time() == time.min else moment
+
+
 def _utc_time(moment: date | None) -> datetime | None:
     """A time as one without a zone; None for a day, and for its midnight, which stands for the day."""
-    if not isinstance(moment, datetime) or moment.time() == time.min:
+    moment = _day_at_midnight(moment)
+    if not isinstance(moment, datetime):
         return None
     return moment.astimezone(UTC).replace(tzinfo=None) if moment.tzinfo else moment
 

@@ -135,7 +135,7 @@ async def test_what_cannot_be_done_is_said_in_one_line(service, tmp_path):
         ("export", "all.xls"): "must end in .csv or .jsonl",
         ("export", "all.csv", "nope"): "knows nothing of nope",
         ("prune", "--before", "yesterday"): "is not a date",
-        ("clear",): "add --yes",
+        ("clear",): "pass --yes",
     }
     for command, words in told.items():
         done = addin("cache", *command, environ=environment(tmp_path, service), cwd=tmp_path)

@@ -5,8 +5,9 @@ import pytest
 from addin.config.settings import Settings
 from addin.errors import AddinError
 from addin.excel.assets import STATIC
-from addin.excel.manifest import ADDIN_ID, addin_version, local_url, manifest, shortcuts
+from addin.excel.manifest import ADDIN_ID, local_url, manifest, shortcuts
 from addin.excel.manifest_check import problems
+from dataservice.version import office_version
 
 GOOD = manifest(base_url="https://localhost:8765")
 
@@ -36,7 +37,7 @@ def test_the_namespace_is_the_settings():
 
 
 def test_the_version_has_four_numbers():
-    assert addin_version().count(".") == 3
+    assert office_version().count(".") == 3
 
 
 def test_the_address_is_the_public_one_or_this_machine():
@@ -57,7 +58,7 @@ WRONG = {
     "not well-formed": (GOOD, GOOD[:-20]),
     "not an add-in-only manifest": ("TaskPaneApp", "MailApp"),
     "is not a GUID": (ADDIN_ID, "not-a-guid"),
-    "not of the form 1.0.0.0": (f"<Version>{addin_version()}", "<Version>one"),
+    "not of the form 1.0.0.0": (f"<Version>{office_version()}", "<Version>one"),
     "is not an https address": ("https://localhost:8765/functions.js?", "http://localhost:8765/functions.js?"),
     "stand in the wrong order": ("<ProviderName>", "<DefaultLocale>en-US</DefaultLocale>\n  <ProviderName>"),
     "must not hold": ("<DefaultLocale>en-US</DefaultLocale>", "<DefaultLocale>en-US</DefaultLocale><Colour/>"),
@@ -96,4 +97,4 @@ def test_a_manifest_cannot_make_us_read_other_files():
 
 def test_the_addresses_of_the_functions_carry_the_version_so_that_excel_loads_new_ones():
     for name in ("functions.js", "functions.json"):
-        assert f'DefaultValue="https://localhost:8765/{name}?v={addin_version()}"' in GOOD
+        assert f'DefaultValue="https://localhost:8765/{name}?v={office_version()}"' in GOOD

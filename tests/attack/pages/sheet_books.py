@@ -51,6 +51,7 @@ EDIT = """([row, content]) => {
 }"""
 SAVE = """async () => {
   const blob = await sheet.copy();
+  await sheet.drafts.downloaded();
   const bytes = new Uint8Array(await blob.arrayBuffer());
   let text = "";
   for (let at = 0; at < bytes.length; at += 0x8000) text += String.fromCharCode(...bytes.subarray(at, at + 0x8000));

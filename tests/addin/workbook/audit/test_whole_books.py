@@ -206,3 +206,19 @@ def test_points_of_small_order_are_no_keys():
     assert all(map(is_weak, weak))
     assert not is_signed("00" * 32, "00" * 64, b"anything")
     assert not is_weak(bytes.fromhex("d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a"))
+
+
+async def test_a_book_that_an_older_version_signed_holds_and_says_what_that_leaves_out(service, tmp_path: Path):
+    book, _ = await signed_book(service, tmp_path)
+    found = verify_book(book)
+    kept = [{name: value for name, value in number.items() if name != "calls"} for number in found.block.numbers]
+    begin = {"format": 1, "book": "book.xlsx", "by": "refresh", "at": "2026-08-31T00:00:00.000Z", "numbers": len(kept)}
+    key = own_key()
+    lines = block_lines(begin, kept, previous=START, public_key=key.public, sign=key.sign)
+    with Package(book) as package:
+        part = lines_part(package)
+    old = verify_book(changed(book, part, lambda _: embedded_content(lines)))
+    assert (old.holds, old.is_old, old.trust) == (True, True, Trust.OWN)
+    assert (old.coverage.cells, old.coverage.uncovered) == (3, 4)
+    swapped_inputs = verify_book(changed(book, SHEET, swapped(b"us-cpi", b"us-10y")))
+    assert swapped_inputs.holds, "only its numbers were signed, and that is what is told"

@@ -5,6 +5,8 @@ from datetime import UTC, date, datetime, time, timedelta, timezone
 from itertools import product
 
 import httpx
+import numpy as np
+import pandas as pd
 import pytest
 
 from dataservice.client import AsyncClient
@@ -65,6 +67,34 @@ async def test_a_window_holds_its_days_and_times_by_the_clock_of_the_source(
         assert found.values.tolist() == [
             value for moment, value in rows if first <= moment.replace(tzinfo=None) <= last
         ], (start, end)
+
+
+HOURS = [(datetime(2026, 6, 10, tzinfo=UTC) + timedelta(hours=number), float(number)) for number in range(72)]
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "first", "last"),
+    [
+        ("-6H", None, 42, 71),
+        ("-6H", "2026-06-11T12:00", 30, 36),
+        ("-6H", "2026-06-10", 18, 23),
+        ("2026-06-10T22:00", "2026-06-11T02:00", 22, 26),
+        ("2026-06-10 22:30", "2026-06-11T02:59:59Z", 23, 26),
+        (np.datetime64("2026-06-10T22:00"), np.datetime64("2026-06-11T02:00"), 22, 26),
+        (pd.Timestamp("2026-06-10 22:00", tz="America/New_York"), None, 26, 71),
+        ("2026-06-11T00:00+09:00", "2026-06-11T00:00-05:00", 24, 47),
+        ("-1D", "2026-06-11T02:00", 0, 26),
+    ],
+)
+async def test_times_cut_windows_and_midnight_stands_for_its_day(start, end, first, last):
+    noon = datetime(2026, 6, 12, tzinfo=UTC).timestamp()
+    transport = _service(HOURS, cuts_by_utc=True)
+    async with AsyncClient("https://data.example", KEY, transport=transport, clock=lambda: noon) as client:
+        found = await client.observations("x", start, end)
+        pages = [each async for each in client.observation_pages("x", start, end)]
+    shown = found.values.tolist()
+    assert shown == [float(number) for number in range(first, last + 1)]
+    assert [value for page in pages for value in page.values.tolist()] == shown
 
 
 def _moment(given: date | str, of_day: time) -> datetime:

@@ -1,0 +1,159 @@
+"""`addin setup`: address, key, host and start at login, one after the other; and all of it undone."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Iterator
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from addin.config.settings import PREFIX, config_file, load_settings, write_private
+from addin.errors import AddinError
+from dataservice.cli.printing import echo
+
+
+class Host(StrEnum):
+    """Where formulas will be used."""
+
+    EXCEL = "excel"
+    CALC = "calc"
+    BOTH = "both"
+    NONE = "none"
+
+
+def setup(
+    url: Annotated[str | None, typer.Option(help="The service's address.")] = None,
+    key: Annotated[
+        bool | None, typer.Option("--key/--no-key", help="Keep a key, asked for or read from a pipe.")
+    ] = None,
+    host: Annotated[Host | None, typer.Option(help="Where you will use formulas.")] = None,
+    start: Annotated[bool | None, typer.Option("--start/--no-start", help="Start the backend at every login.")] = None,
+    undo: Annotated[bool, typer.Option("--undo", help="Take back what setup did.")] = False,
+    show: Annotated[bool, typer.Option("--print", help="Only print what would be done.")] = False,
+) -> None:
+    """Set the add-in up: the address, your key, the spreadsheet program, the start at login. Asks for what is left out.
+
+    It says what it does, asks the service once whether address and key work, and `--undo` takes everything back.
+
+    \b
+    Examples:
+      addin setup
+      addin setup --url https://data.example.com --key --host excel --start < key.txt
+      addin setup --print
+      addin setup --undo
+    """
+    if undo:
+        _undo(show=show)
+        return
+    asks = sys.stdin.isatty() and not show
+    if asks:
+        url = url or typer.prompt("Address of the service", default=load_settings().url or None)
+        key = typer.confirm("Keep an API key", default=True) if key is None else key
+        host = host or Host(typer.prompt("Formulas in (excel, calc, both, none)", default="none"))
+        start = typer.confirm("Start the backend at every login", default=True) if start is None else start
+    host = host or Host.NONE
+    if show:
+        _print(url, key=key is not False, host=host, start=start is not False)
+        return
+    if url:
+        _keep_address(url)
+    if key:
+        from addin.cli.commands.key import set_key
+
+        set_key()
+    _test()
+    _add_to(host)
+    if start:
+        from addin.cli.commands.autostart import install
+
+        install(http=host is Host.CALC, show=False, form=None)
+    echo("Set up. Take it back with: addin setup --undo")
+
+
+def _print(url: str | None, *, key: bool, host: Host, start: bool) -> None:
+    for number, step in enumerate(_steps(url, key=key, host=host, start=start), 1):
+        echo(f"{number}. {step}")
+
+
+def _steps(url: str | None, *, key: bool, host: Host, start: bool) -> Iterator[str]:
+    yield f"write url = {url or '(the address that you give)'} into {config_file()}"
+    if key:
+        yield "keep the API key in the system's keychain: addin key set"
+    yield "ask the service once whether address and key work"
+    if host in (Host.EXCEL, Host.BOTH):
+        yield "add the add-in to Excel: addin sideload"
+    if host in (Host.CALC, Host.BOTH):
+        yield f"write the extension for LibreOffice Calc: addin calc-extension {_extension()}"
+    if start:
+        yield "start the backend now and at every login: addin autostart install"
+
+
+def _keep_address(url: str | None) -> None:
+    """Write the address into the config file, or take it out; whatever is wrong with it is said before that."""
+    from addin.config.config_text import with_setting
+
+    file = config_file()
+    if url is not None:
+        load_settings({f"{PREFIX}URL": url}, file).base_url  # noqa: B018 - reports an address that cannot be used
+    try:
+        text = file.read_text(encoding="utf-8") if file.exists() else ""
+    except (OSError, UnicodeDecodeError) as error:
+        raise AddinError(f"{file} cannot be read: {error}") from None
+    write_private(file, with_setting(text, "url", url).encode())
+    echo(f"The address {'is kept in' if url else 'is taken out of'} {file}.")
+
+
+def _test() -> None:
+    from addin.config.connect import connected
+    from dataservice.errors import DataServiceError
+    from udfs.errors import reason
+
+    async def ask() -> str:
+        async with connected(load_settings()) as session:
+            quota = await session.client.quota()
+            return f"{quota.remaining:,} of {quota.cap:,} requests are left this month ({quota.tier})"
+
+    try:
+        echo(f"It works: {asyncio.run(ask())}.")
+    except DataServiceError as error:
+        raise AddinError(
+            f"address or key do not work yet: {reason(error, 'This')} Change them with: addin setup"
+        ) from None
+
+
+def _add_to(host: Host) -> None:
+    if host in (Host.EXCEL, Host.BOTH):
+        from addin.cli.commands.excel import sideload
+
+        sideload(remove=False, base_url=None)
+    if host in (Host.CALC, Host.BOTH):
+        from addin.cli.commands.calc_extension import calc_extension
+
+        calc_extension(_extension(), url=None, http=host is Host.CALC, ca=None)
+
+
+def _extension() -> Path:
+    return Path("dataservice.oxt")
+
+
+def _undo(*, show: bool) -> None:
+    if show:
+        echo(
+            f"1. start the backend no more at login\n2. forget the API key\n3. take the address out of {config_file()}"
+        )
+        echo("What was added to Excel is removed by: addin sideload --remove; everything by: addin uninstall")
+        return
+    from addin.cli.autostart.removal import remove_autostart
+    from addin.cli.commands.key import forget_key
+
+    removed = remove_autostart()
+    echo(f"Removed: {removed}." if removed else "The backend was not started at login.")
+    if load_settings().url:
+        forget_key()
+        if config_file().exists():
+            _keep_address(None)
+    echo("What was added to Excel is removed by: addin sideload --remove; everything by: addin uninstall")

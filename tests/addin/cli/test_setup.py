@@ -1,0 +1,74 @@
+"""Setting the add-in up in one command, and taking all of it back."""
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from tests.addin.commands import addin, environment
+
+
+def config_of(environ) -> Path:
+    return Path(environ["XDG_CONFIG_HOME"], "dataservice-addin", "config.toml")
+
+
+def test_setup_keeps_address_and_key_tests_them_and_takes_everything_back(service, tmp_path):
+    environ = environment(tmp_path)
+    done = addin("setup", "--url", service.url, "--key", "--no-start", environ=environ, given=service.key)
+    assert done.returncode == 0, done.stderr
+    assert "It works: " in done.stdout
+    assert tomllib.loads(config_of(environ).read_text()) == {"url": service.url}
+    assert addin("eval", '=DS.SIGNAL("us-cpi","unit")', environ=environ).returncode == 0
+    undone = addin("setup", "--undo", environ=environ)
+    assert undone.returncode == 0, undone.stderr
+    assert tomllib.loads(config_of(environ).read_text()) == {}
+    assert addin("key", "show", environ={**environ, "DATA_SERVICE_URL": service.url}).returncode == 1
+
+
+def test_setup_leaves_the_rest_of_a_config_file_as_its_user_wrote_it(service, tmp_path):
+    environ = environment(tmp_path, service)
+    config_of(environ).parent.mkdir(parents=True)
+    config_of(environ).write_text('# mine\nask_above = 50  # few\nurl = "https://old.example"\n')
+    done = addin("setup", "--url", service.url, "--no-key", "--no-start", environ=environ)
+    assert done.returncode == 0, done.stderr
+    assert config_of(environ).read_text() == f'# mine\nask_above = 50  # few\nurl = "{service.url}"\n'
+
+
+def test_setup_says_what_does_not_work(service, tmp_path):
+    environ = environment(tmp_path)
+    bad = addin("setup", "--url", "not an address", "--no-key", "--no-start", environ=environ)
+    assert (bad.returncode, config_of(environ).exists()) == (1, False)
+    wrong = addin("setup", "--url", service.url, "--key", "--no-start", environ=environ, given=f"ds_{0:040}")
+    assert wrong.returncode == 1
+    assert "address or key do not work yet" in wrong.stderr
+    assert "Traceback" not in bad.stderr + wrong.stderr
+
+
+@pytest.mark.parametrize("command", [("setup", "--print"), ("autostart", "install", "--print", "--for", "macos")])
+def test_what_would_be_done_is_printed_without_an_address(tmp_path, command):
+    done = addin(*command, environ=environment(tmp_path))
+    assert done.returncode == 0, done.stderr
+    assert not config_of(environment(tmp_path)).exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "what"),
+    [
+        ("macos", "LaunchAgents"),
+        ("macOS", "LaunchAgents"),
+        ("darwin", "LaunchAgents"),
+        ("win", "Run"),
+        ("linux", "systemd"),
+    ],
+)
+def test_systems_have_the_names_that_people_type(tmp_path, name, what):
+    done = addin("autostart", "install", "--print", "--for", name, environ=environment(tmp_path))
+    assert done.returncode == 0, done.stderr
+    assert what in done.stdout
+
+
+def test_an_unknown_system_is_refused_with_those_there_are(tmp_path):
+    done = addin("autostart", "install", "--print", "--for", "amiga", environ=environment(tmp_path))
+    assert done.returncode == 2
+    assert "windows" in done.stderr
+    assert "macos" in done.stderr
