@@ -26,7 +26,7 @@ def as_known(known: Observations, found: Observations) -> Observations:
     found = _restamped(known, found)
     known_at, found_at = _shared(known, found)
     before, now = known.values[known_at], found.values[found_at]
-    same = told_alike(before, now)
+    same = told_alike(before, now) | _rounded_as_all(before, now, found) | _rounded_as_all(now, before, known)
     if not same.any():
         return _with_nulls(known, found)
     values = found.values.copy()
@@ -39,7 +39,7 @@ def finest(known: Observations, found: Observations) -> Observations:
     found = _restamped(known, found)
     known_at, found_at = _shared(known, found)
     before, now = known.values[known_at], found.values[found_at]
-    finer = told_alike(before, now) & _is_less_exact(now, before)
+    finer = (told_alike(before, now) | _rounded_as_all(before, now, found)) & _is_less_exact(now, before)
     if not finer.any():
         return found
     values = found.values.copy()
@@ -63,6 +63,19 @@ def told_alike(before: Values, now: Values) -> Mask:
             alike |= by_rounding
     result[differ] = alike
     return result
+
+
+def _rounded_as_all(fine: Values, coarse: Values, column: Observations) -> Mask:
+    """Where `coarse` is `fine` with as many decimals as all of the long column that it comes from.
+
+    Only of few observations: of several that both have, those that stayed as they were tell more.
+    """
+    valued = column.values[~np.isnan(column.values)]
+    if len(valued) < SEVERAL or not 0 < len(fine) < SEVERAL:
+        return np.zeros(len(fine), bool)
+    decimals = int(_decimals(valued).max())
+    result: Mask = (np.abs(fine - coarse) <= 0.5 * 10.0**-decimals * (1 + 1e-9)) & (fine != coarse)
+    return result & (_decimals(fine) > decimals)
 
 
 def _is_in_four_bytes(one: Values, other: Values) -> Mask:

@@ -44,3 +44,14 @@ def test_rows_without_a_value_say_the_same_as_no_rows():
     left_out = Observations(known.times[[0, 2, 3, 4]], known.values[[0, 2, 3, 4]])
     assert as_known(known, left_out) == known
     assert as_known(left_out, known) == left_out
+
+
+def test_one_value_is_told_alike_where_the_other_look_rounds_all_of_its_values():
+    known = series(FINE[-1:], first="2024-01-06")
+    told = as_known(known, series(np.round(FINE, 1)))
+    assert told.values[-1] == FINE[-1]
+    assert finest(known, series(np.round(FINE, 1))).values[-1] == FINE[-1]
+    assert as_known(series(np.round(FINE, 1)), known).values.tolist() == [np.round(FINE, 1)[-1]]
+    revised = np.round(FINE, 1)
+    revised[-1] += 0.2
+    assert as_known(known, series(revised)).values[-1] == revised[-1]
