@@ -5,7 +5,7 @@ import pytest
 from tests.addin.excel.parts.chromium import Chromium
 from tests.addin.excel.parts.panes import OFFICE_JS
 from tests.addin.sheet.conftest import component  # noqa: F401  a fixture is found by being imported here
-from tests.addin.sheet.pages import sheet_server
+from tests.addin.sheet.parts.pages import sheet_server
 
 SLOW = {"offline": False, "latency": 150, "downloadThroughput": 200_000, "uploadThroughput": 100_000}
 """1.6 Mbit/s, and 150 ms to the backend and back."""

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.addin.sheet.pages import empty_sheet
+from tests.addin.sheet.parts.pages import empty_sheet
 
 pytestmark = pytest.mark.usefixtures("component")
 

@@ -19,8 +19,8 @@ from addin.workbook.refresh.refresh import refresh_book
 from addin.workbook.template.data import DATA_SHEET
 from dataservice.client import AsyncClient
 from tests.addin.calc.plain_office import shown_without_us
-from tests.addin.sheet.pages import opened_sheet, sheet_server
-from tests.addin.sheet.readers import Place, by_libreoffice, by_openpyxl, by_pandas, by_sheetjs
+from tests.addin.sheet.parts.pages import opened_sheet, sheet_server
+from tests.addin.sheet.parts.readers import Place, by_libreoffice, by_openpyxl, by_pandas, by_sheetjs
 from tests.addin.workbook.books import WHOLE_SHEET, make_book, values
 from tests.attack.pages.sheet_books import other_parts_changed
 from udfs import Session

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.addin.sheet.pages import empty_sheet, opened_sheet, sheet_server
+from tests.addin.sheet.parts.pages import empty_sheet, opened_sheet, sheet_server
 
 pytestmark = pytest.mark.usefixtures("component")
 

@@ -9,7 +9,7 @@ import pytest
 from addin.sheet.files import blank_book, book_file
 from addin.sheet.opened import opened_book
 from addin.workbook.ooxml.errors import WorkbookError
-from tests.addin.sheet.pages import empty_sheet, opened_sheet, sheet_server
+from tests.addin.sheet.parts.pages import empty_sheet, opened_sheet, sheet_server
 from tests.addin.workbook.books import make_book, values
 from tests.attack.pages.sheet_books import BOOKS, other_parts_changed
 

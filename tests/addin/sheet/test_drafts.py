@@ -6,7 +6,7 @@ from contextlib import suppress
 import pytest
 from playwright.async_api import Error
 
-from tests.addin.sheet.pages import SETTLED, SheetPage, empty_sheet, opened_sheet, sheet_server
+from tests.addin.sheet.parts.pages import SETTLED, SheetPage, empty_sheet, opened_sheet, sheet_server
 from tests.addin.workbook.books import make_book
 
 pytestmark = pytest.mark.usefixtures("component")

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from tests.addin.sheet.firefox import executable, firefox
-from tests.addin.sheet.pages import CELL, ERRORS, PUT, SETTLED, sheet_server
+from tests.addin.sheet.parts.firefox import executable, firefox
+from tests.addin.sheet.parts.pages import CELL, ERRORS, PUT, SETTLED, sheet_server
 
 pytestmark = pytest.mark.usefixtures("component")
 

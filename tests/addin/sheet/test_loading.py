@@ -3,7 +3,7 @@
 import pytest
 
 from tests.addin.half_answers import REASONS, half_answers_of, is_told
-from tests.addin.sheet.pages import CELL, opened_sheet, sheet_server
+from tests.addin.sheet.parts.pages import CELL, opened_sheet, sheet_server
 
 pytestmark = pytest.mark.usefixtures("component")
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.addin.sheet.pages import SheetPage, opened_sheet, sheet_server
+from tests.addin.sheet.parts.pages import SheetPage, opened_sheet, sheet_server
 
 pytestmark = pytest.mark.usefixtures("component")
 

@@ -10,7 +10,7 @@ from addin.cli.backend import shared_sheet
 from addin.config.settings import Settings
 from addin.sheet.files import blank_book
 from addin.sheet.routes import routes
-from tests.addin.sheet.pages import sheet_server
+from tests.addin.sheet.parts.pages import sheet_server
 from tests.addin.workbook.books import make_book
 
 BLANK = base64.b64encode(blank_book()).decode()

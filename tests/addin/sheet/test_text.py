@@ -3,7 +3,7 @@
 import openpyxl
 import pytest
 
-from tests.addin.sheet.pages import opened_sheet, sheet_server
+from tests.addin.sheet.parts.pages import opened_sheet, sheet_server
 from tests.addin.workbook.books import make_book, values
 
 pytestmark = pytest.mark.usefixtures("component")

@@ -24,8 +24,8 @@ from typing import Any
 
 from dataservice.server import Store, import_directory, running, write_sample
 from tests.addin.excel.parts.chromium import Chromium, executable
-from tests.addin.sheet.pages import SheetPage, opened_sheet, sheet_server
-from tests.addin.sheet.readers import Place, by_libreoffice, by_openpyxl, by_pandas, by_sheetjs
+from tests.addin.sheet.parts.pages import SheetPage, opened_sheet, sheet_server
+from tests.addin.sheet.parts.readers import Place, by_libreoffice, by_openpyxl, by_pandas, by_sheetjs
 from tests.attack.parts.told import Told, conclude
 from tests.embedded import EmbeddedService
 

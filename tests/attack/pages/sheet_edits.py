@@ -22,7 +22,7 @@ import httpx
 
 from dataservice.server import Store, import_directory, running, write_sample
 from tests.addin.excel.parts.chromium import Chromium, executable
-from tests.addin.sheet.pages import SheetPage, opened_sheet, sheet_server
+from tests.addin.sheet.parts.pages import SheetPage, opened_sheet, sheet_server
 from tests.attack.parts.told import Told, conclude
 from tests.embedded import EmbeddedService
 

@@ -17,7 +17,7 @@ import pandas as pd
 
 from addin.calc.soffice import Prepared, prepared
 
-NODE = Path(__file__).parents[2] / "node"
+NODE = Path(__file__).parents[3] / "node"
 OFFICE_BATCH = 10
 OFFICE_S = 600
 """So long a batch may take on a busy machine."""
