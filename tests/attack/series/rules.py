@@ -117,7 +117,8 @@ def table(asked: Asked) -> tuple[Array, list[Array]]:
     seen = [_on_grid(asked, each, grid) if sees_filled else each for each in rows]
     begins = [window[:1] if sees_filled else each.times[:1] for each in shown]
     base = _base_day(seen, begins, times)
-    made_of = [_made(asked, own, begin, base) for own, begin in zip(seen, begins, strict=True)]
+    sources = seen if asked.transform else rows
+    made_of = [_made(asked, own, begin, base) for own, begin in zip(sources, begins, strict=True)]
     if asked.transform and asked.transform[-1].startswith("corr"):
         made_of = [_correlated(each, made_of[0], int(asked.transform[-1][5:-1])) for each in made_of]
     columns = []

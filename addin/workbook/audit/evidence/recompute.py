@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from addin.formulas import Area, stored_form
+from addin.formulas import Area, references, stored_form
 from addin.workbook.audit.chain import Block
 from addin.workbook.audit.contents.comparing import Difference, shown
 from addin.workbook.audit.contents.sameness import is_same_value
@@ -75,8 +75,12 @@ async def recompute(book: Path, block: Block, folder: Path, *, namespace: str = 
             session = Session(client, traced=True, clock=lambda: at)
             target = live.with_name(f"again{book.suffix}")
             await refresh_book(session, live, target, namespace=namespace, force=True, signing=collecting)
+    machine = _of_this_machine(block.numbers)
     for number in block.numbers:
-        _compare(number, collecting.found, found)
+        if place_of(number)[:2] in machine:
+            found.of_this_machine += 1
+        else:
+            _compare(number, collecting.found, found)
     found.problems += [f"{address} was never answered in the evidence" for address in dict.fromkeys(transport.missing)]
     return found
 
@@ -131,9 +135,6 @@ def _compare(number: Mapping[str, Any], again: Mapping[Place, CellResult], found
     if number.get("standing") in (Standing.KEPT, Standing.LAST_KNOWN):
         found.not_fresh += 1
         return
-    if any(_tells_of_this_machine(str(call[0])) for call in number.get("calls") or ()):
-        found.of_this_machine += 1
-        return
     result = again.get((name, spot))
     if result is None and not number.get("calls"):
         found.unaffected += 1
@@ -169,6 +170,49 @@ def _compare(number: Mapping[str, Any], again: Mapping[Place, CellResult], found
 def _is_same(now: Scalar, signed: Any) -> bool:
     """Whether a result would be written as the line writes it; an error by its code."""
     return is_same_value(read_back(written_cell(now)), read_back(signed))
+
+
+def _of_this_machine(numbers: Iterable[Mapping[str, Any]]) -> set[Place]:
+    """The formulas that tell of the machine and its cache, themselves or through others."""
+    found: set[Place] = set()
+    areas: list[Area] = []
+    left = list(numbers)
+    while True:
+        new = [number for number in left if _tells(number) or _rests_on(number, areas)]
+        if not new:
+            return found
+        taken = set(map(id, new))
+        left = [number for number in left if id(number) not in taken]
+        for number in new:
+            name, spot, area = place_of(number)
+            found.add((name, spot))
+            areas.append(area._replace(sheet=name))
+
+
+def _tells(number: Mapping[str, Any]) -> bool:
+    return any(_tells_of_this_machine(str(call[0])) for call in number.get("calls") or ())
+
+
+def _rests_on(number: Mapping[str, Any], areas: Sequence[Area]) -> bool:
+    texts = number.get("rests_on") if areas else ()
+    found = [each for text in texts or () for each in references(f"={_quoted(text)}")]
+    return any(isinstance(one, Area) and _meet(one, other) for one in found for other in areas)
+
+
+def _quoted(area: str) -> str:
+    """An area with its sheet in quotes, as a formula names it."""
+    sheet, _, cells = area.rpartition("!")
+    return f"'{sheet.replace(chr(39), chr(39) * 2)}'!{cells}"
+
+
+def _meet(one: Area, other: Area) -> bool:
+    return (
+        (one.sheet or "").casefold() == (other.sheet or "").casefold()
+        and one.first_row <= other.last_row
+        and other.first_row <= one.last_row
+        and one.first_column <= other.last_column
+        and other.first_column <= one.last_column
+    )
 
 
 def _tells_of_this_machine(function_id: str) -> bool:
