@@ -181,6 +181,8 @@ class Foresight:
 
     async def _value(self, resource: Resource[T], known: Answer[T] | None) -> T:
         """What a read may bring, in place of an old answer or of none."""
+        if isinstance(resource, HistoryResource) and self._guess is Guess.DAILY:
+            return cast("T", guessed(resource, self._guess, self._now))  # enough, however old what is known
         if isinstance(resource, HistoryResource) and self._guess is Guess.EMPTY:
             return cast("T", Observations.empty())  # what was there may have been taken back
         if isinstance(resource, SignalResource) and self._guess is Guess.DAILY:

@@ -143,10 +143,10 @@ class AnswerCache(SignalAnswers):
 
         It must hold as much as a detail does: all there is, or as many observations.
         """
-        held, listed = self._histories.held(slug), self.memory.get(CATALOGUE)
+        held = self._histories.held(slug)
         if held is None or not held.spans or not held.spans[-1].is_open or held.spans[-1].revised:
             return None
-        span = held.spans[-1]
+        span, listed = held.spans[-1], self.memory.get(CATALOGUE)
         history = held.inside(span.window)
         is_enough = span.window.start == date.min or len(history) >= HISTORY_LIMIT
         signal = known.value.signal if known else listed.value.find(slug) if listed else None
