@@ -169,7 +169,8 @@ class Columns:
             if step.transform.name == "corr" and step.span is not None:
                 times, _, _ = self._paired(place, steps[:number], step)
                 first = int(np.searchsorted(times, self._window_times[0]))
-                return first == len(times) or first >= step.span.count - 1
+                carries = self.options.fill in LOOKS_BACK and not self.options.sees_filled  # the row before them too
+                return (first == len(times) and not carries) or first >= step.span.count - (not carries)
         return True
 
     def _reaches(self, place: int, each: Series) -> bool:

@@ -271,20 +271,6 @@ def _quota(cap: str, left: str) -> Way:
     return way
 
 
-def _filled(said: Said) -> Said:
-    """A window that tells the last value again for every day without one."""
-    if not said.is_window or not said.is_good or len(said.body["data"]) < 2:
-        return said
-    rows, filled = said.body["data"], []
-    for row, following in zip(rows, [*rows[1:], None], strict=True):
-        filled.append(row)
-        at = datetime.fromisoformat(row["observed_at"]) + timedelta(days=1)
-        while following and at < datetime.fromisoformat(following["observed_at"]) and len(filled) < 5_000:
-            filled.append({"observed_at": at.isoformat().replace("+00:00", "Z"), "value": row["value"]})
-            at += timedelta(days=1)
-    return replace(said, body={**said.body, "data": filled})
-
-
 def _epoch_day(at: datetime) -> int:
     return (at.date() - datetime(1970, 1, 1, tzinfo=UTC).date()).days
 
@@ -390,7 +376,6 @@ FOREIGN: dict[str, Way] = {
     "lists of 50 and a total": _lists_paged(50, lambda begin, size, count: {"total": count}),
     # one observation, told otherwise
     "a latest of this minute": _live,
-    "filled windows": _filled,
     # headers
     "left of all": _quota("{cap}", "{left}/{cap}"),
     "left in words": _quota("{cap} per month", "{left} of {cap}"),
