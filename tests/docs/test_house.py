@@ -1,5 +1,6 @@
 """The picture of the house shows the folders and imports that the code has now."""
 
+import re
 from functools import cache
 from xml.etree import ElementTree as ET
 
@@ -71,7 +72,10 @@ def test_the_committed_picture_is_the_one_that_the_code_draws():
 
 def test_every_folder_is_named_in_the_picture(picture):
     words = {
-        word.strip("().:") for text in picture.iter(f"{SVG}text") for part in text.itertext() for word in part.split()
+        word.strip("().:")
+        for text in picture.iter(f"{SVG}text")
+        for part in text.itertext()
+        for word in re.split(r"[\s/]+", part)
     }
     assert {folder.rpartition("/")[2] for folder in code_folders()} - words == set()
     assert {room_of(folder) for folder in code_folders()} == set(boxes(picture))

@@ -3,11 +3,11 @@
 Seven read the service, an eighth tells what these would cost, and sends nothing.
 """
 
+from addin.mcp.tools import status as _status
 from addin.mcp.tools.composites import list_currents, list_indices
 from addin.mcp.tools.observations import get_observations
 from addin.mcp.tools.posts import list_posts
 from addin.mcp.tools.signals import get_signal, list_signals
-from addin.mcp.tools.status import status_tool
 from addin.mcp.tools.wire import list_wire
 
 __all__ = [
@@ -30,7 +30,7 @@ READ_TOOLS = (
 )
 """The tools that read the service, in the order in which a model meets them."""
 
-get_status = status_tool(READ_TOOLS)
+get_status = _status.status_tool(READ_TOOLS)
 
 TOOLS = (*READ_TOOLS, get_status)
 """Every tool."""

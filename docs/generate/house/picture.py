@@ -95,7 +95,7 @@ CLIENT = Card(
 STORES = Card(
     "dataservice/stores",
     "Where answers are kept; beside it, ledger: what is never lost.",
-    {},
+    {"sqlite_database": "one file, and its salvage"},
     MARGIN + INSET,
     LEFT_PART,
 )
