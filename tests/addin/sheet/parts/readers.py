@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import warnings
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,6 +17,7 @@ import openpyxl
 import pandas as pd
 
 from addin.calc.soffice import Prepared, prepared
+from addin.errors import AddinError
 
 NODE = Path(__file__).parents[3] / "node"
 OFFICE_BATCH = 10
@@ -68,11 +70,21 @@ def by_libreoffice(places: Sequence[Place]) -> Answers | None:
         for start in range(0, len(places), OFFICE_BATCH):
             batch = places[start : start + OFFICE_BATCH]
             into = Path(name) / str(start)
-            _convert([place.path for place in batch], into, Path(name) / "profile")
+            _convert_each([place.path for place in batch], into, Path(name))
             for place in batch:
                 written = into / f"{place.path.stem}.xlsx"
                 found[place] = _tried(_in_openpyxl, Place(written, place.sheet, place.cell))
     return found
+
+
+def _convert_each(paths: Sequence[Path], into: Path, folder: Path) -> None:
+    """Convert all at once; where LibreOffice breaks off, one by one, so that one file spoils no other."""
+    try:
+        _convert(paths, into, folder / "profile")
+    except AddinError:
+        for number, path in enumerate(paths):
+            with suppress(AddinError):
+                _convert([path], into, folder / f"profile {number}")
 
 
 def _convert(paths: Sequence[Path], into: Path, profile: Path) -> None:
