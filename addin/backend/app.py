@@ -23,7 +23,7 @@ from addin.backend.security import SecurityMiddleware
 from addin.backend.sign_in.gate import SignInGate
 from addin.backend.sign_in.keeping import keeping_people
 from addin.backend.state import BackendState
-from addin.backend.workers.place import WorkersPlace
+from addin.backend.workers.directory import WorkerDirectory
 from addin.backend.workers.status import answering_others
 from addin.config.api_key import ConfiguredKey, KeyStore, find_key
 from addin.config.authorities import trusted
@@ -53,7 +53,7 @@ def create_app(
     keys: KeyStore | None = None,
     key: ConfiguredKey | None = None,
     pages_beside: Sequence[BaseRoute] = (),
-    place: WorkersPlace | None = None,
+    place: WorkerDirectory | None = None,
 ) -> Starlette:
     """The application that answers formulas and serves Excel's pages.
 
@@ -116,6 +116,6 @@ def _sign_in(backend: BackendState) -> tuple[Sequence[BaseRoute], Sequence[Middl
     return SignIn(settings, provider, sessions, backend.people).routes(), (gate,)
 
 
-def _first_key(keys: KeyStore, place: WorkersPlace | None) -> ConfiguredKey | None:
+def _first_key(keys: KeyStore, place: WorkerDirectory | None) -> ConfiguredKey | None:
     """The key to begin with: the stored one if another worker has stored it, whatever the environment says."""
     return find_key(keys) if place is None or place.key_version == 0 else keys.load()

@@ -27,7 +27,6 @@ from addin.config.api_key import checked_key
 from addin.config.connect import open_client
 from addin.protocol.batch import valid_calls
 from addin.protocol.describe import describe
-from addin.protocol.loading import WANTED_BYTES, Loaded
 from addin.protocol.messages import (
     Budget,
     ConsentAnswer,
@@ -46,6 +45,7 @@ from addin.protocol.messages import (
     encode,
     encode_around,
 )
+from addin.protocol.pending_batches import WANTED_BYTES, PartialReply
 from dataservice.client import Refresh
 from dataservice.errors import DataServiceError
 from dataservice.version import product_version
@@ -100,7 +100,7 @@ async def answer_calls(request: Request) -> Response:
         return BatchAnswer(head, answers.parts, tail)
 
 
-async def _loaded(request: Request, tenant: Tenant, calls: Sequence[bytes], where: str) -> Loaded:
+async def _loaded(request: Request, tenant: Tenant, calls: Sequence[bytes], where: str) -> PartialReply:
     """What is there of `calls` soon; if the caller goes away meanwhile, nothing more is fetched for them."""
     answering = asyncio.ensure_future(tenant.loads.answer(calls, where))
     leaving = asyncio.ensure_future(_left(request))
@@ -304,7 +304,7 @@ def _elsewhere(request: Request, backend: BackendState) -> str:
     return f"{limit}: say yes at {base}/taskpane.html and refresh, or raise that setting"
 
 
-def _loading(tenant: Tenant, loaded: Loaded | None) -> tuple[Progress | UnsetType, Question | UnsetType]:
+def _loading(tenant: Tenant, loaded: PartialReply | None) -> tuple[Progress | UnsetType, Question | UnsetType]:
     """Return what only callers are told that know of pending calls: how far loading is, and the question."""
     progress: Progress | UnsetType = UNSET
     if loaded is None:

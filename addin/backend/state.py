@@ -20,8 +20,8 @@ from addin.backend.operation.metrics import Metrics
 from addin.backend.operation.readiness import ReadinessCheck
 from addin.backend.service_connections import ServiceConnections
 from addin.backend.tenants import USER_SHARE, Tenant, UserTenants
-from addin.backend.workers.answers import KeptAnswers
-from addin.backend.workers.place import WorkersPlace
+from addin.backend.workers.consent_store import ConsentStore
+from addin.backend.workers.directory import WorkerDirectory
 from addin.backend.workers.refreshes import SharedRefreshes
 from addin.config.api_key import ConfiguredKey, KeyStore
 from addin.config.authorities import trusted
@@ -79,7 +79,7 @@ class BackendState:
     """
 
     def __init__(
-        self, settings: Settings, keys: KeyStore, key: ConfiguredKey | None, place: WorkersPlace | None = None
+        self, settings: Settings, keys: KeyStore, key: ConfiguredKey | None, place: WorkerDirectory | None = None
     ) -> None:
         self.settings = settings
         self.keys = keys
@@ -97,7 +97,7 @@ class BackendState:
         self.store = open_store(settings)
         is_shared = place is not None or settings.redis_url is not None
         self._refreshes = SharedRefreshes(ResilientStore(self.store)) if is_shared else None
-        self._answers = KeptAnswers(ResilientStore(self.store)) if is_shared else None
+        self._answers = ConsentStore(ResilientStore(self.store)) if is_shared else None
         self._connections = ServiceConnections(
             settings.url, settings.max_service_connections, verify=trusted(settings.ca_file)
         )

@@ -22,8 +22,8 @@ from addin.config.consent import consent_for
 from addin.config.settings import Settings
 from addin.protocol.batch import Batches
 from addin.protocol.limits import BatchLimits
-from addin.protocol.loading import Loads
 from addin.protocol.messages import Quota
+from addin.protocol.pending_batches import PendingBatches
 from addin.protocol.response_cache import ResponseCache
 from addin.protocol.told import ToldPosts
 from dataservice.client import AsyncClient
@@ -58,7 +58,7 @@ class Tenant:
         self.consent = consent_for(client, settings)
         deadline_s, limits = settings.deadline_s + DEADLINE_MARGIN_S, limits_of(settings)
         self.batches = Batches(self.session, self.cache, deadline_s=deadline_s, limits=limits, consent=self.consent)
-        self.loads = Loads(
+        self.loads = PendingBatches(
             self.session, self.cache, self.consent, deadline_s=deadline_s, late=self.batches.late, limits=limits
         )
         self.told = ToldPosts()

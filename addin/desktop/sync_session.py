@@ -12,7 +12,7 @@ from addin.config.settings import Settings, load_settings
 from addin.errors import AddinError
 from addin.protocol.consent import Consent
 from addin.protocol.deadline import WithinDeadline
-from addin.protocol.load import GuardedReader, Load
+from addin.protocol.pending_batch import GuardedReader, PendingBatch
 from dataservice.client.sync_client import EventLoopThread
 from dataservice.errors import DeadlineExceededError
 from udfs.engine.session import Call, Outcome, Session
@@ -79,7 +79,7 @@ class SyncSession:
             async with asyncio.timeout(settings.deadline_s + self._grace_s):
                 session = await self._connected(settings)
                 self._consent = self._consent or consent_for(session.client, settings)
-                load = Load(self._consent, how_to_allow(settings))
+                load = PendingBatch(self._consent, how_to_allow(settings))
                 reader = GuardedReader(WithinDeadline(session.client, deadline_s=settings.deadline_s), load)
                 (outcome,) = await session.answer([call], reader=reader, gate=load.gate)
         except TimeoutError:

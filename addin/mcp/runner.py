@@ -17,7 +17,7 @@ from addin.mcp.texts import WORDS_OF_OTHERS, in_words_of_tools, seen
 from addin.mcp.tool import Found, Tool
 from addin.mcp.tools.status import quota_members
 from addin.protocol.deadline import WithinDeadline
-from addin.protocol.load import GuardedReader, Load
+from addin.protocol.pending_batch import GuardedReader, PendingBatch
 from dataservice.client import Answer, AsyncClient, Bound, Catalogue, CatalogueResource, Meter, Resource
 from dataservice.client.contract.resources import CATALOGUE_AGE_S
 from dataservice.client.contract.windows import utc_day
@@ -69,7 +69,7 @@ class ToolRunner:
         except UdfError as error:
             raise ToolFailure(_in_one_line(str(error))) from None
         if not tool.sends_nothing:
-            await self._read(run, Load(consent_for(self._client, self._bounded(bound)), how, bound), now)
+            await self._read(run, PendingBatch(consent_for(self._client, self._bounded(bound)), how, bound), now)
         if run.error is not None:
             raise ToolFailure(self._failure(run, run.error, tool)) from None
         return self._result(run, tool)
@@ -88,7 +88,7 @@ class ToolRunner:
                 self._untold.add(spent.take())
         return found.value
 
-    async def _read(self, run: Run, load: Load, now: float) -> None:
+    async def _read(self, run: Run, load: PendingBatch, now: float) -> None:
         """Bring the call to its end within the deadline."""
         within = WithinDeadline(self._client, deadline_s=self._deadline_s, late=self._untold)
         try:

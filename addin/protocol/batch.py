@@ -28,7 +28,7 @@ from addin.protocol.limits import (
     BatchLimits,
     too_long_text,
 )
-from addin.protocol.load import GuardedReader, Load
+from addin.protocol.pending_batch import GuardedReader, PendingBatch
 from addin.protocol.response_cache import Ready, ResponseCache
 from dataservice.client import Meter
 from udfs.engine.session import Answered, Call, Session
@@ -273,7 +273,7 @@ class Batches:
         if self._consent is None:
             answered = await self._session.answer_different(calls, reader=reader)
             return answered, sum([outcome.requests for outcome in answered.outcomes])
-        load = Load(self._consent, where)
+        load = PendingBatch(self._consent, where)
         answered = await self._session.answer_different(calls, reader=GuardedReader(reader, load), gate=load.gate)
         return answered, load.untold.take()
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, TypeVar
 
-from dataservice.client import Answer, Doubt, Meter, Miss, Resource
+from dataservice.client import Answer, CatalogueCheck, Meter, Miss, Resource
 from dataservice.client.fair_timeout import FairTimeout
 from dataservice.errors import DeadlineExceededError, UnavailableError
 from udfs.engine.batch import Reader
@@ -61,9 +61,9 @@ class WithinDeadline:
         """The answer in any cache."""
         return await self._reader.last_known(resource)
 
-    async def doubts(self, names: int) -> Doubt:
+    async def catalogue_check(self, names: int) -> CatalogueCheck:
         """Whether so many names are to be looked up in the catalogue first."""
-        return await self._reader.doubts(names)
+        return await self._reader.catalogue_check(names)
 
     async def read(
         self, resource: Resource[T], *, known_miss: Miss[T] | None = None, meter: Meter | None = None

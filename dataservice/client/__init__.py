@@ -25,7 +25,7 @@ from dataservice.client.network.budget import Budget
 from dataservice.client.network.meter import Bound, Meter
 from dataservice.client.status import ResourceState, State
 from dataservice.client.sync_client import Client
-from dataservice.client.unknown_names import Doubt
+from dataservice.client.unknown_names import CatalogueCheck
 
 __all__ = [
     "Answer",
@@ -33,12 +33,12 @@ __all__ = [
     "Bound",
     "Budget",
     "Catalogue",
+    "CatalogueCheck",
     "CatalogueResource",
     "Client",
     "Cost",
     "Currents",
     "CurrentsResource",
-    "Doubt",
     "HistoryResource",
     "Indices",
     "IndicesResource",

@@ -44,7 +44,7 @@ from dataservice.client.reader import ResourceReader
 from dataservice.client.single_flight import FetchLock
 from dataservice.client.status import Overview, ResourceState
 from dataservice.client.steady_clock import SteadyClock
-from dataservice.client.unknown_names import Doubt, UnknownNames
+from dataservice.client.unknown_names import CatalogueCheck, UnknownNames
 from dataservice.errors import UnavailableError
 from dataservice.models import Signal
 from dataservice.observations import Observations
@@ -176,10 +176,10 @@ class AsyncClient(Endpoints):
         found = self.peek(resource, max_age_s=max_age_s) or await self.last_known(resource)
         return found if found is not None and found.age_s(self._clock()) <= max_age_s else None
 
-    async def doubts(self, names: int) -> Doubt:
+    async def catalogue_check(self, names: int) -> CatalogueCheck:
         """Whether `names` signals, which no answer at hand vouches for, are to be looked up in the catalogue first."""
         await self._open()
-        return await self._unknown_names.doubts(names)
+        return await self._unknown_names.catalogue_check(names)
 
     async def read(
         self, resource: Resource[T], *, known_miss: Miss[T] | None = None, meter: Meter | None = None

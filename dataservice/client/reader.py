@@ -24,7 +24,7 @@ from dataservice.client.network.meter import Meter
 from dataservice.client.network.sender import RequestSender
 from dataservice.client.pacing.retry_policy import RetryPolicy
 from dataservice.client.single_flight import FetchLock, SingleFlight
-from dataservice.client.unknown_names import Doubt, UnknownNames
+from dataservice.client.unknown_names import CatalogueCheck, UnknownNames
 from dataservice.errors import (
     BoundReachedError,
     DataServiceError,
@@ -109,7 +109,7 @@ class ResourceReader:
         After several unknown names it is asked for: one look settles all that are still to come.
         """
         listed = await self._recent_catalogue()
-        if listed is None and await self._unknown_names.doubts(1) is Doubt.MANY:
+        if listed is None and await self._unknown_names.catalogue_check(1) is CatalogueCheck.LOAD:
             try:
                 listed = await self.read(CATALOGUE)
             except DataServiceError:

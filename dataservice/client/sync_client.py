@@ -24,7 +24,7 @@ from dataservice.client.cost import Cost, Refresh
 from dataservice.client.network.budget import Budget
 from dataservice.client.network.meter import Meter
 from dataservice.client.status import ResourceState
-from dataservice.client.unknown_names import Doubt
+from dataservice.client.unknown_names import CatalogueCheck
 from dataservice.models import Post, Signal, WireItem
 from dataservice.observations import Observations
 from dataservice.stores import Store
@@ -193,9 +193,9 @@ class Client:
         """From how many to how many requests reading `resource` now, or `after` a refresh, would spend."""
         return self._loop.run(self._client.cost_of(resource, after=after))
 
-    def doubts(self, names: int) -> Doubt:
+    def catalogue_check(self, names: int) -> CatalogueCheck:
         """Whether so many signals, which nothing at hand vouches for, are to be looked up in the catalogue first."""
-        return self._loop.run(self._client.doubts(names))
+        return self._loop.run(self._client.catalogue_check(names))
 
     def refresh(self, *, force: bool = False) -> None:
         """Begin a new generation: refusals and outages are forgotten; `force`: nothing counts as fresh."""

@@ -15,12 +15,12 @@ MANY_NAMES = 4
 """For fewer names the catalogue is not asked: it costs a request, too, and they likely exist."""
 
 
-class Doubt(Enum):
+class CatalogueCheck(Enum):
     """Whether names that nothing at hand vouches for exist: asked for as they are, a few first, or looked up first."""
 
     NONE = "none"
-    SOME = "some"
-    MANY = "many"
+    PROBE = "probe"
+    LOAD = "load"
 
 
 class UnknownNames:
@@ -37,7 +37,7 @@ class UnknownNames:
         """Count one more."""
         await self._count(1)
 
-    async def doubts(self, names: int) -> Doubt:
+    async def catalogue_check(self, names: int) -> CatalogueCheck:
         """How doubtful `names` names are that nothing at hand vouches for.
 
         They are looked up if one did not exist today, and the catalogue, as large as it was last seen, costs no more
@@ -45,12 +45,12 @@ class UnknownNames:
         """
         unknown = await self._count(0)
         if names + unknown < MANY_NAMES:
-            return Doubt.NONE
+            return CatalogueCheck.NONE
         known = self._cache.in_memory(CatalogueResource())
         pages = 1 if known is None else -(-len(known.value) // CATALOGUE_LIMIT)
         if names + unknown < pages:
-            return Doubt.NONE
-        return Doubt.MANY if unknown else Doubt.SOME
+            return CatalogueCheck.NONE
+        return CatalogueCheck.LOAD if unknown else CatalogueCheck.PROBE
 
     async def _count(self, names: int) -> int:
         day = str(utc_day(self._clock()))

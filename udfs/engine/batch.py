@@ -10,11 +10,11 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any, Protocol, TypeVar
 
-from dataservice.client import Answer, Doubt, Meter, Miss, Resource
+from dataservice.client import Answer, CatalogueCheck, Meter, Miss, Resource
 from dataservice.errors import DataServiceError, NotFoundError
 from udfs.engine.effects import JOIN, PAUSE, Asking, Beside, Question, Reply
-from udfs.engine.following import Askers, Follower, Gate
-from udfs.engine.run import Learned, Run
+from udfs.engine.following import Gate, ResultSink, WaitIndex
+from udfs.engine.run import Resolved, Run
 from udfs.engine.side_by_side import few_first, side_by_side
 from udfs.engine.turns import cooperative
 from udfs.engine.widest_first import Round, in_order
@@ -31,7 +31,7 @@ class Reader(Protocol):
     async def last_known(self, resource: Resource[T]) -> Answer[T] | None:
         """The answer in any cache, however old."""
 
-    async def doubts(self, names: int) -> Doubt:
+    async def catalogue_check(self, names: int) -> CatalogueCheck:
         """Whether `names` signals, which nothing at hand vouches for, are to be looked up in the catalogue first."""
 
     async def read(
@@ -53,9 +53,9 @@ class Batch:
         self._reader = reader
         self._now = now
         self._gate = gate
-        self.follower: Follower | None = None
-        self._askers = Askers((), ())
-        self._learned: dict[Question, Learned] = {}
+        self.follower: ResultSink | None = None
+        self._askers = WaitIndex((), ())
+        self._learned: dict[Question, Resolved] = {}
         self._misses: dict[Resource[Any], Miss[Any]] = {}
         """What no cache holds a fresh answer to: looked up once, and then read without another look."""
         self._not_in_memory: set[Question] = set()
@@ -69,7 +69,7 @@ class Batch:
         self._open: list[Sequence[Run]] = []
         """Who went on with each of them, and has not asked for it under its name yet."""
 
-    def at_hand(self, question: Question) -> Learned | None:
+    def at_hand(self, question: Question) -> Resolved | None:
         """The reply to a question and what it means, where memory or this batch knows it."""
         return self._learned.get(question) or self._from_memory(question)
 
@@ -86,7 +86,7 @@ class Batch:
             missing = self._missing(asking)
             if self._gate and not await self._is_let_through(self._gate, [q for q in missing if q.may_fetch]):
                 missing = self._missing(asking)
-            self._askers = Askers(asking, missing)
+            self._askers = WaitIndex(asking, missing)
             for part in await in_order([question for question in missing if question.instead_of is None]):
                 await side_by_side(self._ask, part)
             await self._decide([question for question in missing if question.instead_of is not None])
@@ -217,7 +217,7 @@ class Batch:
             run.requests += sum([self._meters.pop(q).requests for q in questions if q in self._meters])
         return [known[question].replies[0] for question in questions]
 
-    def _from_memory(self, question: Question) -> Learned | None:
+    def _from_memory(self, question: Question) -> Resolved | None:
         """What memory holds, where that is enough."""
         if question in self._not_in_memory:
             return None
@@ -236,17 +236,17 @@ class Batch:
         """
         doubtful = [question for question in questions if not self._is_known(question)]
         is_settled = any(question.resource in self._looked_up for question in doubtful)
-        doubt = await self._doubt(len(doubtful)) if doubtful and not is_settled else Doubt.NONE
-        if doubt is Doubt.MANY:
+        doubt = await self._doubt(len(doubtful)) if doubtful and not is_settled else CatalogueCheck.NONE
+        if doubt is CatalogueCheck.LOAD:
             asked = Question(doubtful[0].resource)
             if asked not in self._learned:
                 self._misses.pop(asked.resource, None)  # it was looked up before the first names were tried
                 self._learn(asked, await self._reply(asked))
                 self._meters[doubtful[0]] = self._meters.pop(asked)
             self._looked_up[asked.resource] = self._learned[asked].replies[0]
-        elif doubt is Doubt.SOME:
+        elif doubt is CatalogueCheck.PROBE:
             still_open = [runs for runs in self._open if any(run.questions for run in runs)]
-            self._exist += len(self._open) - len(still_open)  # else there were more doubts
+            self._exist += len(self._open) - len(still_open)  # else there were more catalogue_check
             self._open = still_open
             self._exist = await few_first(self._try, doubtful, known=self._exist, not_known=len(still_open))
             in_doubt = set(doubtful)
@@ -255,11 +255,11 @@ class Batch:
             found = self._looked_up.get(question.resource)
             self._learn(question, question.accepted(found if isinstance(found, Answer) else None, self._now))
 
-    async def _doubt(self, names: int) -> Doubt:
+    async def _doubt(self, names: int) -> CatalogueCheck:
         try:
-            return await self._reader.doubts(names)
+            return await self._reader.catalogue_check(names)
         except Exception:  # noqa: BLE001 - then each is asked for under its own name
-            return Doubt.NONE
+            return CatalogueCheck.NONE
 
     async def _try(self, question: Question) -> bool | None:
         """Let those go on who asked this to save asking for a name, and ask for that: whether it exists.
@@ -284,8 +284,8 @@ class Batch:
         miss = self._misses.get(question.instead_of) if question.instead_of is not None else None
         return miss is not None and miss.last_known is not None
 
-    def _learn(self, question: Question, reply: Reply) -> Learned:
-        learned = self._learned[question] = Learned.of(question, reply)
+    def _learn(self, question: Question, reply: Reply) -> Resolved:
+        learned = self._learned[question] = Resolved.of(question, reply)
         if question.unless is not None and reply is not None:
             self._learned.setdefault(Question(question.resource), learned)
         return learned
@@ -330,9 +330,9 @@ class Inventory:
         self.last_known = reader.last_known
         self.missing: set[Resource[Any]] = set()
 
-    async def doubts(self, names: int) -> Doubt:  # noqa: ARG002 - a reader's signature
+    async def catalogue_check(self, names: int) -> CatalogueCheck:  # noqa: ARG002 - a reader's signature
         """None: each name is asked for as it is."""
-        return Doubt.NONE
+        return CatalogueCheck.NONE
 
     async def read(
         self,

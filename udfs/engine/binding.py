@@ -16,13 +16,13 @@ import msgspec
 
 from udfs.engine.effects import MORE, Asking, Question
 from udfs.engine.registry import Udf, find
-from udfs.engine.run import Learned, Run
+from udfs.engine.run import Resolved, Run
 from udfs.errors import CellError, error_cell
 
 _Begin: TypeAlias = Run | CellError | tuple[Any, ...] | None
 """The run or error that a call has ended with; what its function gets; None where that is read when it begins."""
 
-AtHand: TypeAlias = Callable[[Question], Learned | None]
+AtHand: TypeAlias = Callable[[Question], Resolved | None]
 """What is known of a question without asking anybody."""
 
 

@@ -10,7 +10,7 @@ import inspect
 from collections.abc import Callable, Sequence
 
 from udfs.arguments.parameters import signature_of
-from udfs.engine.effects import AtOnce
+from udfs.engine.effects import FastPath
 from udfs.engine.in_python.python_function import PythonFunction, python_function
 from udfs.engine.registry import Body, Shape, Udf
 
@@ -22,7 +22,7 @@ def udf(
     examples: Sequence[str] = (),
     keep_s: float | None = None,
     runs_last: bool = False,
-    at_once: AtOnce | None = None,
+    at_once: FastPath | None = None,
 ) -> Callable[[Body], PythonFunction]:
     """Make a function of the library of a coroutine; its name is the id, its docstring the help."""
 

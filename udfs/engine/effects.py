@@ -60,7 +60,7 @@ class Question(msgspec.Struct, frozen=True, cache_hash=True):
         return found if fits else None
 
 
-class AtOnce(msgspec.Struct, frozen=True):
+class FastPath(msgspec.Struct, frozen=True):
     """How a function's result follows from one fresh answer in memory, without a coroutine: only for the sake of time.
 
     The coroutine is what holds: for every call it asks the same question first, and goes on with the same `result`.
@@ -163,7 +163,7 @@ async def need_unless(resource: Resource[T], *, brought: Resource[Any]) -> bool:
 async def have_instead(resource: Resource[T], of: Resource[Any], *, max_age_s: float) -> Answer[T] | None:
     """As `have`, asked before `of`, which may not exist: `resource` is fetched where that is likely to cost less.
 
-    That is for the reader to say: `Reader.doubts`.
+    That is for the reader to say: `Reader.catalogue_check`.
     """
     return (await ask((_question(resource, max_age_s, of),)))[0]  # type: ignore[return-value]  # never an exception
 

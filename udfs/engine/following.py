@@ -22,7 +22,7 @@ Gate: TypeAlias = Callable[[Sequence[Resource[Any]]], Awaitable[None]]
 """Called before each round that fetches, with all that it may fetch; what it learns there, its reader can refuse."""
 
 
-class Follower(Protocol):
+class ResultSink(Protocol):
     """Gets the functions of a batch one by one as they end."""
 
     @property
@@ -36,7 +36,7 @@ class Follower(Protocol):
         """`run` ended after it had to wait; it was given up if `run.given_up` says so."""
 
 
-class Askers:
+class WaitIndex:
     """Which functions of a round wait for which question, and which of them lack no reply any more."""
 
     def __init__(self, runs: Iterable[Run], missing: Container[Question]) -> None:
@@ -69,12 +69,12 @@ class Askers:
         return complete
 
 
-class Listener(Protocol):
+class CallSink(Protocol):
     """Gets the outcomes of a list of calls one by one; each call is known by its place in the list."""
 
     @property
     def places(self) -> asyncio.Semaphore:
-        """As for a `Follower`."""
+        """As for a `ResultSink`."""
 
     def wants(self, place: int) -> bool:
         """Whether somebody waits for the outcome of this call; if nobody does, nothing more is fetched for it."""
@@ -93,7 +93,7 @@ class Reporter:
     """
 
     def __init__(
-        self, listener: Listener, firsts: Sequence[int], outcome_of: Callable[[int, Run | CellError], Outcome]
+        self, listener: CallSink, firsts: Sequence[int], outcome_of: Callable[[int, Run | CellError], Outcome]
     ) -> None:
         self._listener = listener
         self._outcome_of = outcome_of

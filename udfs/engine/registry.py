@@ -17,7 +17,7 @@ from udfs.arguments.kinds import is_blank, matrix_of
 from udfs.arguments.options import Options
 from udfs.arguments.parameters import Parameter
 from udfs.cells import Table
-from udfs.engine.effects import PAUSE, Asking, AtOnce, ask, gather
+from udfs.engine.effects import PAUSE, Asking, FastPath, ask, gather
 from udfs.errors import ArgumentError, error_cell
 
 Body: TypeAlias = Callable[..., Coroutine[Any, Any, Any]]
@@ -47,7 +47,7 @@ class Udf:
     """How long hosts may keep a result at most; None: as long as what it rests on is fresh."""
     runs_last: bool = False
     """Whether it begins after the other functions of its batch, because it reports what they did."""
-    at_once: AtOnce | None = None
+    at_once: FastPath | None = None
     """How its results follow from an answer in memory, where that saves time."""
     options_at: int | None = field(init=False)
     """The place of the options among the arguments; None for a function without."""

@@ -23,7 +23,7 @@ SETTLED = (NotFoundError, TierError, InvalidRequestError)
 """Refusals that stay true for a while: what rests on one of them is as good as it can be."""
 
 
-class Learned(msgspec.Struct, frozen=True, eq=False):
+class Resolved(msgspec.Struct, frozen=True, eq=False):
     """The reply to a question, and what it means for every function that goes on with it."""
 
     replies: tuple[Reply]
@@ -37,7 +37,7 @@ class Learned(msgspec.Struct, frozen=True, eq=False):
     """Whether one of these two is there."""
 
     @classmethod
-    def of(cls, question: Question, reply: Reply) -> Learned:
+    def of(cls, question: Question, reply: Reply) -> Resolved:
         """What a function learns that asked `question`."""
         if isinstance(reply, Answer):
             max_age_s = question.cached_max_age_s
@@ -112,7 +112,7 @@ class Run(msgspec.Struct, eq=False):
                 other for other in (each.__cause__, each.__context__) if other is not None and other not in behind
             ]
 
-    def note(self, learned: Learned) -> None:
+    def note(self, learned: Resolved) -> None:
         """Note until when what the function goes on with is fresh, and what is old or missing in it."""
         if learned.fresh_until < self.fresh_until:
             self.fresh_until = learned.fresh_until

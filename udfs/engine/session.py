@@ -16,8 +16,8 @@ from udfs.cells import in_python
 from udfs.engine.batch import Batch, Inventory, Reader
 from udfs.engine.binding import AtHand, Bindings, EqualCalls
 from udfs.engine.binding import Call as Call  # what a session is given and gives is found beside it
-from udfs.engine.following import Gate, Listener, Reporter
-from udfs.engine.foresight import AfterRefresh, Foresight, Guess, spread
+from udfs.engine.cost_estimator import AfterRefresh, CostEstimator, Guess, spread
+from udfs.engine.following import CallSink, Gate, Reporter
 from udfs.engine.in_python.gathering import Gathering
 from udfs.engine.outcome import KEEP_AT_MOST_S as KEEP_AT_MOST_S
 from udfs.engine.outcome import KEEP_WITHOUT_ANSWER_S as KEEP_WITHOUT_ANSWER_S
@@ -108,7 +108,7 @@ class Session:
             outcomes += [outcome_of(equal.firsts[first], equal.run(first), bindings, now) for first in part]
         return Answered(equal.firsts, outcomes, places)
 
-    async def follow(self, calls: Sequence[Call], listener: Listener, *, reader: Reader, gate: Gate) -> None:
+    async def follow(self, calls: Sequence[Call], listener: CallSink, *, reader: Reader, gate: Gate) -> None:
         """Tell `listener` the outcome of each of `calls` as soon as it is there; else as `answer`.
 
         A call that nobody wants any more is given up: it has no outcome.
@@ -162,7 +162,7 @@ class Session:
 
     async def _cost(self, calls: Sequence[Call], client: AsyncClient | AfterRefresh) -> Cost:
         """From how many to how many requests `calls` would spend."""
-        guesses = [Foresight(client, guess, self._clock()) for guess in Guess] if calls else []
+        guesses = [CostEstimator(client, guess, self._clock()) for guess in Guess] if calls else []
         for foresight in guesses:
             bindings = self._bindings()
             equal, _ = await _together(in_turns(calls, LIGHT_ITEMS_A_LOOK), bindings)

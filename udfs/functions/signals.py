@@ -14,7 +14,7 @@ from udfs.arguments.kinds import Choice, Count, Text, shown
 from udfs.arguments.options import Options
 from udfs.cells import Table
 from udfs.engine.decorator import udf
-from udfs.engine.effects import EVER, MORE, AtOnce, Question, ask, asked_at_hand
+from udfs.engine.effects import EVER, MORE, FastPath, Question, ask, asked_at_hand
 from udfs.errors import NoDataError
 from udfs.records.fields import Fields
 from udfs.records.lookup import by_slug, corrected, in_group, ranked
@@ -134,7 +134,7 @@ def _field_of(found: Observed, name: str, of: SignalDetail | str) -> Any:
 
 @udf(
     group="Signals",
-    at_once=AtOnce(_asked_first, _told_by),
+    at_once=FastPath(_asked_first, _told_by),
     examples=(
         '=DS.SIGNAL("us-cpi")',
         '=DS.SIGNAL("WTI", "observed_at")',

@@ -6,7 +6,7 @@ import msgspec
 
 from addin.backend.state import BackendState
 from addin.backend.tenants import Tenant
-from addin.backend.workers.messages import Asked, Taken
+from addin.backend.workers.messages import ConsentOutcome, WorkerQuery
 
 
 async def answer_of_all(backend: BackendState, tenant: Tenant, number: int, *, yes: bool) -> bool:
@@ -16,23 +16,23 @@ async def answer_of_all(backend: BackendState, tenant: Tenant, number: int, *, y
         if requests is not None:
             await backend.keep_answer(tenant, requests, yes=yes)
         return requests is not None
-    answer = Asked(tenant.scope, question=number, load=yes)
+    answer = WorkerQuery(tenant.scope, question=number, load=yes)
     if requests is None:
         told = await backend.place.ask_others(answer.text())
-        taken = (msgspec.json.decode(each, type=Taken).requests for each in told)
+        taken = (msgspec.json.decode(each, type=ConsentOutcome).requests for each in told)
         requests = next((each for each in taken if each is not None), None)
         if requests is None:
             return False
     tenant.consent.learn(requests, yes=yes)
     await backend.keep_answer(tenant, requests, yes=yes)
-    await backend.place.ask_others(Asked(tenant.scope, granted=requests, load=yes).text())
+    await backend.place.ask_others(WorkerQuery(tenant.scope, granted=requests, load=yes).text())
     return True
 
 
-def take(tenant: Tenant, asked: Asked) -> Taken:
+def take(tenant: Tenant, asked: WorkerQuery) -> ConsentOutcome:
     """Take an answer that came to another worker."""
     if asked.question is not None:
-        return Taken(tenant.consent.answer(asked.question, yes=asked.load))
+        return ConsentOutcome(tenant.consent.answer(asked.question, yes=asked.load))
     if asked.granted is not None:
         tenant.consent.learn(asked.granted, yes=asked.load)
-    return Taken(asked.granted)
+    return ConsentOutcome(asked.granted)

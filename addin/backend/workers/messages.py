@@ -7,7 +7,7 @@ import msgspec
 from addin.protocol.messages import Question, ResourceReport
 
 
-class Asked(msgspec.Struct, frozen=True, omit_defaults=True):
+class WorkerQuery(msgspec.Struct, frozen=True, omit_defaults=True):
     """What one worker asks the others about the key that the store names `scope`, None without a key.
 
     With `question`: the user's answer to it, should the other hold it; with `granted`: so many requests were allowed,
@@ -24,7 +24,7 @@ class Asked(msgspec.Struct, frozen=True, omit_defaults=True):
         return msgspec.json.encode(self).decode()
 
 
-class Told(msgspec.Struct, frozen=True):
+class WorkerReport(msgspec.Struct, frozen=True):
     """What a worker knows of one key's resources, its requests for formulas so far, and the question that is open."""
 
     resources: list[ResourceReport]
@@ -32,7 +32,7 @@ class Told(msgspec.Struct, frozen=True):
     question: Question | None = None
 
 
-class Taken(msgspec.Struct, frozen=True):
+class ConsentOutcome(msgspec.Struct, frozen=True):
     """For how many requests the answer was, where it was taken."""
 
     requests: int | None

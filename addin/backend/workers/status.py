@@ -12,7 +12,7 @@ import msgspec
 from addin.backend.state import BackendState
 from addin.backend.tenants import Tenant
 from addin.backend.workers.consent import take
-from addin.backend.workers.messages import Asked, Taken, Told
+from addin.backend.workers.messages import ConsentOutcome, WorkerQuery, WorkerReport
 from addin.protocol.messages import ResourceReport
 from dataservice.client import ResourceState
 from udfs.errors import error_kind, reason
@@ -27,33 +27,33 @@ async def answering_others(backend: BackendState) -> AsyncIterator[None]:
         return
 
     async def tell(text: str) -> bytes:
-        asked = msgspec.json.decode(text, type=Asked)
+        asked = msgspec.json.decode(text, type=WorkerQuery)
         backend.own.scope = backend.own.scope or await backend.own.client.scope()
         tenant = backend.tenant_of(asked.scope)
         if asked.question is not None or asked.granted is not None:
-            return msgspec.json.encode(Taken(None) if tenant is None else take(tenant, asked))
+            return msgspec.json.encode(ConsentOutcome(None) if tenant is None else take(tenant, asked))
         return msgspec.json.encode(_told_here(backend, tenant))
 
     async with backend.place.answering(tell):
         yield
 
 
-async def told_by_all(backend: BackendState, tenant: Tenant) -> Told:
+async def told_by_all(backend: BackendState, tenant: Tenant) -> WorkerReport:
     """What this worker and the others of the port know of the tenant's key."""
     here = _told_here(backend, tenant)
     if backend.place is None:
         return here
-    answers = await backend.place.ask_others(Asked(tenant.scope).text())
-    told = [here, *(msgspec.json.decode(answer, type=Told) for answer in answers)]
+    answers = await backend.place.ask_others(WorkerQuery(tenant.scope).text())
+    told = [here, *(msgspec.json.decode(answer, type=WorkerReport) for answer in answers)]
     question = next((each.question for each in told if each.question), None)
-    return Told(merged(each.resources for each in told), sum(each.requests_total for each in told), question)
+    return WorkerReport(merged(each.resources for each in told), sum(each.requests_total for each in told), question)
 
 
-def _told_here(backend: BackendState, tenant: Tenant | None) -> Told:
+def _told_here(backend: BackendState, tenant: Tenant | None) -> WorkerReport:
     if tenant is None:
-        return Told([], backend.requests_total)
+        return WorkerReport([], backend.requests_total)
     question = tenant.consent.question
-    return Told(shown_resources(tenant), backend.requests_total, question.message if question else None)
+    return WorkerReport(shown_resources(tenant), backend.requests_total, question.message if question else None)
 
 
 def merged(tables: Iterable[list[ResourceReport]]) -> list[ResourceReport]:

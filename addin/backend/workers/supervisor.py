@@ -23,7 +23,7 @@ import uvicorn
 from addin.autostart.looked_after import look_again_and_again, looking, renewals
 from addin.backend.operation.metrics import FOLDER_VARIABLE
 from addin.backend.serving import Listener, config_of, prepare_process
-from addin.backend.workers.place import WorkersPlace
+from addin.backend.workers.directory import WorkerDirectory
 from addin.config.api_key import configure_logging
 from addin.config.json_log import log_as_json
 from addin.config.settings import Settings
@@ -47,7 +47,7 @@ class WorkerApp:
     """
 
     settings: Settings
-    place: WorkersPlace
+    place: WorkerDirectory
     pages_beside: Callable[[Settings], Sequence[BaseRoute]]
     is_verbose: bool
 
@@ -95,7 +95,7 @@ def serve_workers(
 
     verbose = logging.getLogger("addin").isEnabledFor(logging.DEBUG)
     with tempfile.TemporaryDirectory(prefix="addin-workers-", dir=folder_for_sockets(tempfile.gettempdir())) as folder:
-        place = WorkersPlace(Path(folder), time.time())
+        place = WorkerDirectory(Path(folder), time.time())
         app = WorkerApp(share_of(settings, workers), place, pages_beside, verbose)
         metrics = place.folder / "metrics"
         metrics.mkdir()
@@ -133,7 +133,7 @@ def share_of(settings: Settings, workers: int) -> Settings:
     return msgspec.structs.replace(settings, **{name: -(-getattr(settings, name) // workers) for name in names})
 
 
-def _end_with_parent(place: WorkersPlace) -> None:
+def _end_with_parent(place: WorkerDirectory) -> None:
     """End this process when the one that started it is gone: nobody else would end it, nor remove the folder."""
     if (parent := parent_process()) is not None:
         wait([parent.sentinel])

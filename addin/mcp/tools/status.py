@@ -14,8 +14,8 @@ from dataservice.client.cost import NOTHING, UNKNOWN
 from dataservice.errors import DataServiceError
 from udfs.arguments.kinds import Names
 from udfs.engine import batch
+from udfs.engine.cost_estimator import CostEstimator, Guess, spread
 from udfs.engine.effects import EVER
-from udfs.engine.foresight import Foresight, Guess, spread
 from udfs.engine.run import Run
 from udfs.errors import UdfError
 from udfs.records.lookup import nearest
@@ -132,7 +132,7 @@ async def _priced(
 
 async def _cost(calls: Sequence[PlannedCall], tools: dict[str, Tool], now: float, client: AsyncClient) -> Cost:
     """From how many to how many requests the calls would spend: they run on guesses of what is not known."""
-    guesses = [Foresight(client, guess, now) for guess in Guess]
+    guesses = [CostEstimator(client, guess, now) for guess in Guess]
     for foresight in guesses:
         runs = [Run(_bound(call, tools, now, client)) for call in calls]
         await batch.answer(runs, foresight, now)

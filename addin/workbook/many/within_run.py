@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 from cachetools import LRUCache
 
-from dataservice.client import Answer, AsyncClient, Doubt, Meter, Miss, Resource
+from dataservice.client import Answer, AsyncClient, CatalogueCheck, Meter, Miss, Resource
 
 T = TypeVar("T")
 
@@ -30,9 +30,9 @@ class WithinRun:
         """The answer in any cache, however old."""
         return self._answers.get(resource) or await self._client.last_known(resource)
 
-    async def doubts(self, names: int) -> Doubt:
+    async def catalogue_check(self, names: int) -> CatalogueCheck:
         """As the client."""
-        return await self._client.doubts(names)
+        return await self._client.catalogue_check(names)
 
     async def read(
         self, resource: Resource[T], *, known_miss: Miss[T] | None = None, meter: Meter | None = None

@@ -15,8 +15,8 @@ from cachetools import LRUCache
 from dataservice.client.contract.requests import Endpoint
 from dataservice.client.contract.resources import HistoryResource, Resource, SignalResource
 from dataservice.client.contract.windows import utc_day
-from dataservice.client.network.alike import EndedAlike
 from dataservice.client.network.error_mapping import RETRIED_STATUSES
+from dataservice.client.network.repeated_failures import RepeatedFailureGuard
 from dataservice.errors import (
     AuthenticationError,
     ConnectionFailedError,
@@ -67,7 +67,7 @@ class CircuitBreaker:
         self._endpoints: dict[Endpoint, OpenBreaker] = {}
         self._failing: set[Resource[Any] | None] = set()
         self._resources: LRUCache[Resource[Any], OpenBreaker] = LRUCache(MAX_RESOURCES)
-        self._alike = EndedAlike()
+        self._alike = RepeatedFailureGuard()
 
     def blocking_error(self, resource: Resource[Any] | None, endpoint: Endpoint, now: float) -> DataServiceError | None:
         """The error that stands for the answer now, the widest first; None when the service may be asked."""

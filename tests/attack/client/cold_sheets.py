@@ -22,7 +22,7 @@ import orjson
 from addin.protocol.batch import Batches
 from addin.protocol.consent import Consent
 from addin.protocol.limits import BatchLimits
-from addin.protocol.loading import Loads
+from addin.protocol.pending_batches import PendingBatches
 from addin.protocol.response_cache import ResponseCache
 from dataservice.client import AsyncClient
 from tests.attack.parts.cold_world import ColdWorld, Formulas
@@ -62,7 +62,7 @@ async def load(
         session, cache, limits = Session(client, clock=clock), ResponseCache(2**20), BatchLimits()
         consent = Consent(100_000, lambda: None, timer=clock)
         batches = Batches(session, cache, deadline_s=20, limits=limits, consent=consent, clock=clock)
-        loads = Loads(session, cache, consent, deadline_s=20, late=batches.late, limits=limits, clock=clock)
+        loads = PendingBatches(session, cache, consent, deadline_s=20, late=batches.late, limits=limits, clock=clock)
         texts = [orjson.dumps(call) for call in calls]
         shown: dict[bytes, Cell] = {}
         told = 0

@@ -175,7 +175,7 @@ class Attack:
         most = series.most_requests(
             resource, self.clock.now, self.world.today(), self._not_before.get((key, number), NEVER)
         )
-        doubts, most_from_nothing = series.doubts, series.most_from_nothing(resource)
+        catalogue_check, most_from_nothing = series.catalogue_check, series.most_from_nothing(resource)
         try:
             answer = await client.read(resource)
         except DataServiceError:
@@ -185,7 +185,7 @@ class Attack:
         finally:
             if self._moves_clocks:
                 most = most_from_nothing
-            if series.doubts > doubts:
+            if series.catalogue_check > catalogue_check:
                 check.figures["after a revision"] += 1
                 most += series.whole() + 1
             self._count(resource, self.world.requests - before, most)

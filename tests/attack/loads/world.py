@@ -14,7 +14,7 @@ import orjson
 from addin.protocol.batch import Batches
 from addin.protocol.consent import Consent
 from addin.protocol.limits import BatchLimits
-from addin.protocol.loading import INTEREST_S, Loaded, Loads
+from addin.protocol.pending_batches import INTEREST_S, PartialReply, PendingBatches
 from addin.protocol.response_cache import ResponseCache
 from dataservice.client import AsyncClient
 from tests.dataservice.client.parts.scripted import KEY, URL, answer, refusal, signal
@@ -82,7 +82,7 @@ class World:
         session, cache, limits = Session(self.client), ResponseCache(2**20), BatchLimits()
         self.consent = Consent(ASK_ABOVE, lambda: None, timer=lambda: self.now)
         self.batches = Batches(session, cache, deadline_s=20, limits=limits, consent=self.consent)
-        self.loads = Loads(
+        self.loads = PendingBatches(
             session,
             cache,
             self.consent,
@@ -104,7 +104,7 @@ class World:
         if not asked:
             return
         calls = [orjson.dumps(["SIGNAL", slug]) for slug in asked]
-        loaded: Loaded = await self.loads.answer(calls, "say yes")
+        loaded: PartialReply = await self.loads.answer(calls, "say yes")
         self.told += loaded.answers.requests
         for slug, found in zip(asked, orjson.loads(loaded.answers.text), strict=True):
             if not found.get("pending") and slug in page.cells:

@@ -48,7 +48,7 @@ class Series:
         self.pulled_at = np.full(DAYS, NEVER)
         """Since when a day counts as known without a lapse or a doubt."""
         self.detail_at = NEVER
-        self.doubts = 0
+        self.catalogue_check = 0
         """How often an answer contradicted an earlier one."""
 
     @property
@@ -65,7 +65,7 @@ class Series:
         late = np.flatnonzero(asked & ~np.isnan(self.values[span])) + first
         is_revision = np.any(self.told[past] != self.values[past]) or np.any(late < known[-1:].max(initial=-1))
         if is_revision and np.any(np.isfinite(self.pulled_at[past])):
-            self.doubts += 1
+            self.catalogue_check += 1
             self.pulled_at[:] = NEVER
             self.detail_at = NEVER
         lapsed = now - self.pulled_at[span] >= FULL_PULL_S

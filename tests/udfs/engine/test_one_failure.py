@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from addin.protocol.encoding import encode, encode_error
-from dataservice.client import CatalogueResource, Doubt, SignalResource
+from dataservice.client import CatalogueCheck, CatalogueResource, SignalResource
 from tests.udfs.parts.reader import NOW, MemoryReader, answered
 from udfs.engine.batch import Batch
 from udfs.engine.effects import gather, have_instead, need
@@ -115,9 +115,9 @@ async def test_where_the_gate_fails_what_is_at_hand_is_shown_and_the_rest_says_w
 
 
 class Doubtful(MemoryReader):
-    """A reader that fails when it is asked for its doubts."""
+    """A reader that fails when it is asked for its catalogue_check."""
 
-    async def doubts(self, names):
+    async def catalogue_check(self, names):
         raise ValueError("odd")
 
 
@@ -136,7 +136,7 @@ async def test_a_name_that_was_read_in_this_round_is_not_read_again():
         await need(NAMES[5])
         return await value_of(name)
 
-    reader = MemoryReader({name: name.slug for name in NAMES}, doubt=Doubt.SOME)
+    reader = MemoryReader({name: name.slug for name in NAMES}, doubt=CatalogueCheck.PROBE)
     told = await followed(
         [later(NAMES[3]), named(NAMES[0]), gather([named(name) for name in NAMES[1:5]])], Listener(), reader
     )

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from dataservice.client import Answer, Doubt, Meter, Miss, Resource, Source
+from dataservice.client import Answer, CatalogueCheck, Meter, Miss, Resource, Source
 from dataservice.errors import NotFoundError
 
 NOW = 1_000_000.0
@@ -18,7 +18,7 @@ class MemoryReader:
     memory: dict[Resource[Any], Answer[Any]] = field(default_factory=dict)
     store: dict[Resource[Any], Answer[Any]] = field(default_factory=dict)
     reads: list[Resource[Any]] = field(default_factory=list)
-    doubt: Doubt = Doubt.NONE
+    doubt: CatalogueCheck = CatalogueCheck.NONE
     look_ups: list[Resource[Any]] = field(default_factory=list)
 
     def peek(self, resource: Resource[Any], *, max_age_s: float | None = None) -> Answer[Any] | None:
@@ -28,8 +28,8 @@ class MemoryReader:
         self.look_ups.append(resource)
         return self.memory.get(resource) or self.store.get(resource)
 
-    async def doubts(self, names: int) -> Doubt:
-        return self.doubt if names >= 3 else Doubt.NONE
+    async def catalogue_check(self, names: int) -> CatalogueCheck:
+        return self.doubt if names >= 3 else CatalogueCheck.NONE
 
     async def read(
         self, resource: Resource[Any], *, known_miss: Miss[Any] | None = None, meter: Meter | None = None

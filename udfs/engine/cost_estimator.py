@@ -21,11 +21,11 @@ from dataservice.client import (
     Answer,
     AsyncClient,
     Catalogue,
+    CatalogueCheck,
     CatalogueResource,
     Cost,
     Currents,
     CurrentsResource,
-    Doubt,
     HistoryResource,
     Indices,
     IndicesResource,
@@ -90,9 +90,9 @@ class AfterRefresh:
         """The answer in any cache."""
         return self._aged(await self._client.last_known(resource))
 
-    async def doubts(self, names: int) -> Doubt:
+    async def catalogue_check(self, names: int) -> CatalogueCheck:
         """Whether so many names are to be looked up in the catalogue first."""
-        return await self._client.doubts(names)
+        return await self._client.catalogue_check(names)
 
     async def cost_of(self, resource: Resource[Any]) -> Cost:
         """What reading `resource` would spend."""
@@ -118,7 +118,7 @@ class AfterRefresh:
         return replace(answer, fresh_until=min(answer.fresh_until, self._now))
 
 
-class Foresight:
+class CostEstimator:
     """A reader that sends nothing: it notes what each read would cost, and answers what is not known with a guess."""
 
     def __init__(self, client: AsyncClient | AfterRefresh, guess: Guess, now: float) -> None:
@@ -144,13 +144,13 @@ class Foresight:
         """The same, however old."""
         return self._brought(resource) or await self._client.last_known(resource)
 
-    async def doubts(self, names: int) -> Doubt:
+    async def catalogue_check(self, names: int) -> CatalogueCheck:
         """As in earnest; should one of the names not exist, the catalogue is needed as well.
 
         The least that is told takes it that the names exist: who mistypes some spends less.
         """
-        doubt = await self._client.doubts(names)
-        if doubt is Doubt.SOME and CATALOGUE not in self.costs:
+        doubt = await self._client.catalogue_check(names)
+        if doubt is CatalogueCheck.PROBE and CATALOGUE not in self.costs:
             self.costs[CATALOGUE] = Cost(0, (await self._cost_of(CATALOGUE)).at_most)
         return doubt
 

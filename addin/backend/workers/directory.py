@@ -19,7 +19,7 @@ _logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class WorkersPlace:
+class WorkerDirectory:
     """The folder of the workers of one port, which only their user can enter, and when the first of them started."""
 
     folder: Path

@@ -19,7 +19,7 @@ class Answered(msgspec.Struct, frozen=True):
     at: float
 
 
-class KeptAnswers:
+class ConsentStore:
     """The last answer for each key, kept in `store` beside the key's entries."""
 
     def __init__(self, store: ResilientStore, *, clock: Callable[[], float] = time.time) -> None:

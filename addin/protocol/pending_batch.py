@@ -12,7 +12,7 @@ from addin.protocol.consent import Consent, Question
 from addin.protocol.deadline import WithinDeadline
 from addin.protocol.encoding import encode
 from addin.protocol.response_cache import Ready
-from dataservice.client import Answer, Bound, Doubt, HistoryResource, Meter, Miss, Resource
+from dataservice.client import Answer, Bound, CatalogueCheck, HistoryResource, Meter, Miss, Resource
 from dataservice.errors import UnconfirmedError
 from udfs.engine.session import Call, Outcome
 
@@ -30,10 +30,10 @@ class Post(Protocol):
 
 
 @dataclass(eq=False, slots=True)
-class Wanted:
+class PendingCall:
     """A call that is being answered, and until when somebody wants it."""
 
-    load: Load
+    load: PendingBatch
     until: float
     ready: Ready | None = None
     is_given_up: bool = False
@@ -63,7 +63,7 @@ class Wanted:
         return False
 
 
-class Load:
+class PendingBatch:
     """What one evaluation may fetch, what it has spent, and what nobody was told of that."""
 
     def __init__(self, consent: Consent, where: str, bound: Bound | None = None) -> None:
@@ -141,15 +141,15 @@ class GuardedReader:
     What may not be fetched is answered with the last known value.
     """
 
-    def __init__(self, reader: WithinDeadline, load: Load) -> None:
+    def __init__(self, reader: WithinDeadline, load: PendingBatch) -> None:
         self._reader = reader
         self._load = load
         self.peek = reader.peek
         self.last_known = reader.last_known
 
-    async def doubts(self, names: int) -> Doubt:
+    async def catalogue_check(self, names: int) -> CatalogueCheck:
         """Whether so many names are to be looked up first; not where nothing may be fetched."""
-        return Doubt.NONE if self._load.refused else await self._reader.doubts(names)
+        return CatalogueCheck.NONE if self._load.refused else await self._reader.catalogue_check(names)
 
     async def read(
         self,
@@ -183,9 +183,9 @@ class Evaluation:
 
     def __init__(
         self,
-        wanted: Sequence[tuple[bytes, Call, Wanted]],
+        wanted: Sequence[tuple[bytes, Call, PendingCall]],
         places: asyncio.Semaphore,
-        settled: Callable[[bytes, Wanted], None],
+        settled: Callable[[bytes, PendingCall], None],
         *,
         clock: Callable[[], float],
         timer: Callable[[], float],

@@ -7,7 +7,12 @@ import pytest
 
 from dataservice.client import HistoryResource, SignalResource
 from dataservice.client.contract.requests import Endpoint
-from dataservice.client.network.alike import PATIENCE, PATIENCE_WHERE_ANSWERED, TRY_AGAIN_S, EndedAlike
+from dataservice.client.network.repeated_failures import (
+    PATIENCE,
+    PATIENCE_WHERE_ANSWERED,
+    TRY_AGAIN_S,
+    RepeatedFailureGuard,
+)
 from dataservice.errors import DataServiceError, MalformedAnswerError, RejectedError, TierError, UnavailableError
 from tests.dataservice.client.parts.clocks import Clock
 from tests.dataservice.client.parts.scripted import Scripted, answer, quota, refusal, signal
@@ -99,7 +104,7 @@ async def test_an_answer_that_breaks_off_each_time_is_asked_for_twice():
 
 
 def ended(*slugs, alike=None):
-    alike = alike or EndedAlike()
+    alike = alike or RepeatedFailureGuard()
     for slug in slugs:
         alike.note(MalformedAnswerError("not JSON"), SignalResource(slug), Endpoint.SIGNAL, 0.0)
     return alike
@@ -124,7 +129,7 @@ def test_a_few_are_tried_in_between_and_one_after_a_while():
 
 
 def test_where_something_was_answered_more_may_fail():
-    alike = EndedAlike()
+    alike = RepeatedFailureGuard()
     alike.answered(Endpoint.SIGNAL)
     assert sent(ended(*SIGNALS[: PATIENCE_WHERE_ANSWERED - 1], alike=alike)) == 100
     assert sent(ended(*SIGNALS[:PATIENCE_WHERE_ANSWERED], alike=alike)) == 7

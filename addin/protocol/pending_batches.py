@@ -19,8 +19,8 @@ from addin.protocol.deadline import Progress, WithinDeadline
 from addin.protocol.encoding import encode_error
 from addin.protocol.joining import NO_ROOM, completed
 from addin.protocol.limits import BatchLimits
-from addin.protocol.load import Evaluation, GuardedReader, Load, Wanted
 from addin.protocol.pace import Pace
+from addin.protocol.pending_batch import Evaluation, GuardedReader, PendingBatch, PendingCall
 from addin.protocol.response_cache import Ready, ResponseCache
 from dataservice.client import Meter
 from udfs.engine.session import Call, Session
@@ -51,7 +51,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Loaded:
+class PartialReply:
     """What a post gets: its answers, how many of them are still to come, and how far all loads of the key are."""
 
     answers: Answers
@@ -61,7 +61,7 @@ class Loaded:
     left_s: float | None
 
 
-class Loads:
+class PendingBatches:
     """The calls of one key that are being answered.
 
     `late` counts what is told to any post; `clock` tells the time of day, `timer` counts seconds; `early_s` and
@@ -92,7 +92,7 @@ class Loads:
         self._limits = limits
         self._clock = clock
         self._timer = timer
-        self._wanted: dict[bytes, Wanted] = {}
+        self._wanted: dict[bytes, PendingCall] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._progress = Progress()
         self._places = asyncio.Semaphore(FETCHED_AT_A_TIME)
@@ -101,7 +101,7 @@ class Loads:
         """Of answers that no post has taken yet."""
         self._looked_at = float("-inf")
 
-    async def answer(self, calls: Sequence[bytes], where: str) -> Loaded:
+    async def answer(self, calls: Sequence[bytes], where: str) -> PartialReply:
         """What is known of `calls` within `HOLD_S`, in their order; `where` tells how to answer a question."""
         self._forget_unwanted()
         found = self._cache.all_fresh(calls, self._clock())
@@ -121,7 +121,7 @@ class Loads:
         requests = sum(load.untold.take() for load in {wanted.load for wanted in held.values()}) + self._late.take()
         parts = await completed(answers, self._clock(), self._limits.answer_bytes)
         pace = self._pace
-        return Loaded(Answers(parts, requests), pending, pace.done, pace.of, pace.left_s(self._timer()))
+        return PartialReply(Answers(parts, requests), pending, pace.done, pace.of, pace.left_s(self._timer()))
 
     @property
     def held_bytes(self) -> int:
@@ -153,14 +153,14 @@ class Loads:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    def _held(self, calls: Iterable[bytes], where: str) -> Mapping[bytes, Wanted]:
+    def _held(self, calls: Iterable[bytes], where: str) -> Mapping[bytes, PendingCall]:
         """Each call as it is being answered; those that are not begin together."""
         until = self._timer() + self._hold_s + INTEREST_S
-        load, new, held = Load(self._consent, where), dict[bytes, Wanted](), dict[bytes, Wanted]()
+        load, new, held = PendingBatch(self._consent, where), dict[bytes, PendingCall](), dict[bytes, PendingCall]()
         for call in calls:
             wanted = self._wanted.get(call)
             if wanted is None:
-                wanted = self._wanted[call] = new[call] = Wanted(load, until)
+                wanted = self._wanted[call] = new[call] = PendingCall(load, until)
             wanted.until = until
             held[call] = wanted
         if new:
@@ -170,7 +170,7 @@ class Loads:
             task.add_done_callback(self._tasks.discard)
         return held
 
-    def _deliver(self, held: Mapping[bytes, Wanted]) -> int:
+    def _deliver(self, held: Mapping[bytes, PendingCall]) -> int:
         """Let go of what a post takes with it; how much is still to come."""
         for call, wanted in held.items():
             if wanted.ready is not None and self._wanted.get(call) is wanted:
@@ -192,7 +192,7 @@ class Loads:
         del self._wanted[call]
         self._held_bytes -= len(ready.head)
 
-    async def _evaluate(self, load: Load, wanted: dict[bytes, Wanted]) -> None:
+    async def _evaluate(self, load: PendingBatch, wanted: dict[bytes, PendingCall]) -> None:
         try:
             await self._answer(load, wanted)
         except Exception as error:  # noqa: BLE001 - whatever it is, every cell ends
@@ -208,8 +208,8 @@ class Loads:
                 self._late.add(load.untold.take())
             asyncio.get_running_loop().call_later(HOLD_S + INTEREST_S + LOOK_S, self._forget_unwanted)
 
-    async def _answer(self, load: Load, wanted: dict[bytes, Wanted]) -> None:
-        valid: list[tuple[bytes, Call, Wanted]] = []
+    async def _answer(self, load: PendingBatch, wanted: dict[bytes, PendingCall]) -> None:
+        valid: list[tuple[bytes, Call, PendingCall]] = []
         async for part in in_turns(list(wanted.items()), CALLS_READ_TOGETHER):
             read = await read_together([text for text, _ in part], self._limits)
             for (text, each), call in zip(part, read, strict=True):
@@ -226,7 +226,7 @@ class Loads:
         calls = [call for _, call, _ in valid]
         await self._session.follow(calls, evaluation, reader=GuardedReader(within, load), gate=load.gate)
 
-    def _settled(self, text: bytes, wanted: Wanted) -> None:
+    def _settled(self, text: bytes, wanted: PendingCall) -> None:
         """Count a call that was settled, and cache its answer unless it may predate a refresh."""
         if self._wanted.get(text) is not wanted:
             return

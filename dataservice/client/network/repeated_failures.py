@@ -33,7 +33,7 @@ class _Row:
     try_at: float = 0.0
 
 
-class EndedAlike:
+class RepeatedFailureGuard:
     """Which endpoints have given only bad answers lately; reads no clock."""
 
     def __init__(self) -> None:
