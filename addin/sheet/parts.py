@@ -41,6 +41,8 @@ _USUAL = {
 }
 """The prefix of each namespace; empty where its names have none."""
 
+_FIRST = re.compile(rb"<(?:([\w.-]+):)?[A-Za-z_]")
+"""The prefix of the root element."""
 _DECLARED = re.compile(rb"""\sxmlns(?::([\w.-]+))?=(?:"([^"]*)"|'([^']*)')""")
 
 
@@ -129,11 +131,14 @@ def usual_prefixes(content: bytes) -> bytes:
     >>> usual_prefixes(b'<x:row xmlns:x="%b"><x:c/></x:row>' % MAIN.encode())[:33]
     b'<row xmlns="http://schemas.openxm'
     """
+    first = _FIRST.search(content)
     declared = {(found[1] or b"", found[2] or found[3] or b"") for found in _DECLARED.finditer(content)}
     for prefix, namespace in sorted(declared):
         usual = _USUAL.get(namespace.decode("utf-8", "replace"))
         if usual is None or usual.encode() == prefix:
             continue
+        if not usual and (first is None or (first[1] or b"") != prefix):
+            continue  # only the names of one namespace can be without a prefix: the root's
         if any(other == usual.encode() and meant != namespace for other, meant in declared):
             continue
         content = _renamed(content, prefix, usual.encode())

@@ -17,10 +17,12 @@ import zipfile
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import date
+from datetime import date, datetime
 from pathlib import Path
 from random import Random
 from typing import Any
+
+from openpyxl.utils.datetime import to_excel
 
 from dataservice.server import Store, import_directory, running, write_sample
 from tests.addin.excel.parts.chromium import Chromium, executable
@@ -58,7 +60,9 @@ SAVE = """async () => {
   return btoa(text);
 }"""
 _SHEET = re.compile(r"(?:xl/)?(?:worksheets/)?[^/_]*sheet[^/_]*\.xml", re.IGNORECASE)
-RAW = re.compile(r"\b(?:Type|Reference|Range)Error|Cannot read|is not a function|undefined|unexpected", re.IGNORECASE)
+RAW = re.compile(
+    r"\b(?:Type|Reference|Range)Error|Cannot read propert|is not a function|undefined|unexpected", re.IGNORECASE
+)
 """What no user should read."""
 
 
@@ -145,7 +149,9 @@ def _read(found: Found) -> None:
 
 def _is_new(value: Any) -> bool:
     try:
-        return float(value) == NEW  # a cell that is formatted as text holds it as text
+        if isinstance(value, datetime):  # a cell that is formatted as a day
+            value = to_excel(value)
+        return float(value) == NEW  # one that is formatted as text holds it as text
     except (TypeError, ValueError):
         return False
 
