@@ -149,7 +149,7 @@ def windows_to_share(
     """
     found = [each.found for each in columns if isinstance(each.found, Series)]
     are_common = options.align is Align.INTERSECT or _correlates([each.steps for each in found])
-    if not are_common or Columns(found, options, ending).has_enough_before:
+    if not are_common or Columns(found, options, ending, windows[0].first).has_enough_before:
         return None
     return [replace(window, lead=window.lead + Lead(rows=FURTHER * window.lead.rows)) for window in windows]
 

@@ -8,3 +8,8 @@ def test_tables_of_random_series_are_what_the_conventions_say():
     assert found.first_wrong == ""
     assert found.figures["tables"] > 100
     assert found.figures["values"] > 5_000
+
+
+def test_a_correlation_on_rows_filled_to_the_end_sees_all_the_rows_that_it_needs():
+    found = attack([23443], seed=1)  # a weekly and a yearly series, whose first common row lies after the window's
+    assert (found.first_wrong, found.figures["tables"]) == ("", 1)
