@@ -19,7 +19,8 @@ COMMANDS = {
     "demo": CommandEntry("addin.cli.commands.demo:demo", "Try everything on made-up data: no account, no network."),
     "setup": CommandEntry(
         "addin.cli.commands.setup:setup",
-        "Set the add-in up: the address, your key, the spreadsheet program, the start at login.",
+        "Set the add-in up: the address, your key, the spreadsheet program, the start at login. "
+        "Asks for what is left out.",
     ),
     "serve": CommandEntry("addin.cli.commands.serve:serve", "Answer the formulas of Excel and Calc until Ctrl-C."),
     "sheet": CommandEntry(
@@ -47,7 +48,8 @@ COMMANDS = {
         "Write a copy of a workbook with values in place of our formulas, for readers without the add-in.",
     ),
     "verify": CommandEntry(
-        "addin.cli.books.audit:verify", "Name every cell of a workbook that no longer holds what was signed."
+        "addin.cli.books.audit:verify",
+        "Say whether a workbook is the file that was signed; if not, name each cell, name and part that differs.",
     ),
     "replay": CommandEntry(
         "addin.cli.books.audit:replay", "Build refreshed workbooks again from their signed lines, without a request."
@@ -58,7 +60,8 @@ COMMANDS = {
     ),
     "mcp": CommandEntry(
         "addin.cli.commands.mcp:mcp",
-        "Serve agents over MCP: seven read tools, with the same key, cache and quota as the cells.",
+        "Serve agents over MCP: seven tools that read, one that tells costs, "
+        "with the key, cache and quota of the cells.",
     ),
     "template": CommandEntry(
         "addin.cli.commands.workbook:template", "Write the workbook template, with example values from made-up data."

@@ -27,6 +27,9 @@ DETAIL_DAYS = 430
 """A window that starts no longer ago likely lies in the recent history of any series: 365 observations are 17 months
 of trading days, or a year of calendar days; more than a year leaves room for the start of a period or `mom`."""
 
+DETAIL_ROWS = 365
+"""Observations that the detail of a signal holds, whatever its rhythm."""
+
 PERIOD_DAYS = {
     Unit.RAW: 0.0,
     Unit.H: 1 / 24,
@@ -341,6 +344,10 @@ def which_resource(window: Window, today: date) -> Literal["detail", "history"]:
     """
     if window.first is None and window.count is None:
         return "history"
+    if window.count is not None and window.freq.is_raw and window.last is None:
+        counted = window.count + window.lead.rows + window.lead.periods
+        if counted <= DETAIL_ROWS and not window.lead.months and not window.lead.days:
+            return "detail"
     reach = window.first_day(today, COUNTED_DAYS)
     return "detail" if reach >= days_before(today, DETAIL_DAYS) else "history"
 

@@ -32,7 +32,7 @@ from addin.backend.serving import listen, running
 from addin.calc.soffice import find_soffice
 from addin.config.settings import Settings
 from addin.errors import AddinError
-from addin.mcp.server import make_server
+from addin.mcp.server import server_of
 from addin.workbook.refresh.refresh import refresh_book
 from dataservice.client import AsyncClient, HistoryResource, SignalResource
 from dataservice.stores import SqliteStore
@@ -222,7 +222,7 @@ async def _in_an_agent(world: World, asked: list[Question], folder: Path, check:
     os.environ["DATA_SERVICE_API_KEY"] = KEY
     try:
         settings = Settings(url=world.url, cache_dir=folder / "cache")
-        async with Client(make_server(settings)) as agent:
+        async with Client(server_of(settings)) as agent:
             for question in asked:
                 day = str(question.day)
                 as_of = {} if question.as_of == question.today else {"as_of": str(question.as_of)}

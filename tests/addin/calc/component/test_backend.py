@@ -1,5 +1,6 @@
 """The component and the backend: batches, refusals, and a backend that is not there."""
 
+import json
 import socket
 import threading
 from contextlib import contextmanager
@@ -53,6 +54,12 @@ def engine_at(backend_at):
         return Engine(backend_at(url, clock), ResponseCache(clock), FUNCTIONS, clock)
 
     return make
+
+
+def replied(answers):
+    """A whole answer of a backend over HTTP."""
+    body = json.dumps({"answers": answers, "requests": 0, "quota": None, "generation": 1}).encode()
+    return b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%b" % (len(body), body)
 
 
 @contextmanager
@@ -119,7 +126,7 @@ def test_a_backend_that_came_back_is_tried_again_after_some_seconds(service, tmp
 def test_a_backend_that_says_it_is_restarting_is_asked_again_until_it_is_back(backend_at):
     body = b'{"error":"the backend is restarting","kind":"restarting"}'
     restarting = b"HTTP/1.1 503 Busy\r\nconnection: close\r\ncontent-length: %d\r\n\r\n%b" % (len(body), body)
-    value = b'{"answers":[{"value":1,"fresh_s":9}],"requests":0}'
+    value = b'{"answers":[{"value":1,"fresh_s":9}],"requests":0,"quota":null,"generation":1}'
     answer = b"HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: %d\r\n\r\n%b" % (len(value), value)
     with answering(restarting, restarting, answer) as url:
         backend, pauses = backend_at(url), []
@@ -146,7 +153,7 @@ def test_a_backend_that_went_away_leaves_the_last_values(service, tmp_path, engi
 
 
 def test_a_connection_that_was_closed_meanwhile_is_opened_again(backend_at):
-    reply = b'HTTP/1.1 200 OK\r\nContent-Length: 27\r\n\r\n{"answers": [{"value": 1}]}'
+    reply = replied([{"value": 1}])
     with answering(reply, reply) as url:
         backend = backend_at(url, Clock())
         assert backend.answers([CPI]) == [{"value": 1}]
@@ -167,7 +174,7 @@ def test_what_is_not_the_backend_is_told_as_such(reply, backend_at):
 
 
 def test_an_answer_that_cannot_be_read_is_an_error_of_its_cell(engine_at):
-    reply = b'HTTP/1.1 200 OK\r\nContent-Length: 32\r\n\r\n{"answers": [{"columns": null}]}'
+    reply = replied([{"columns": None}])
     with answering(reply) as url:
         engine = engine_at(url)
         assert engine.value(CPI) is NA
