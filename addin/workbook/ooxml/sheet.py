@@ -10,7 +10,6 @@ from lxml import etree
 
 from addin.formulas import Area
 from addin.workbook.ooxml.cellformulas import Formula, FormulaReader, rules_in
-from addin.workbook.ooxml.errors import damaged
 from addin.workbook.ooxml.positions import CellIndex, Spot, address, area_of, whole_number
 from addin.workbook.ooxml.stored import MAIN, is_result, loaded, stored, text_of, unescaped
 from addin.workbook.ooxml.strict.rows import Row, indexed
@@ -134,10 +133,7 @@ class Sheet:
             else:
                 attributes: Any = element.attrib
                 text = element.text or ""
-                found = reader.read(spot, attributes, text, is_dynamic=is_dynamic, is_calculated=is_calculated)
-                if not found.text and element.get("t") == "shared":
-                    raise damaged(f"{self.part}, {address(spot)}", "it shares a formula that no cell before it has")
-                yield spot, found
+                yield spot, reader.read(spot, attributes, text, is_dynamic=is_dynamic, is_calculated=is_calculated)
 
     def rewrite_formulas(self, mend: Callable[[str], str]) -> list[Spot]:
         """Replace the text of every formula by what `mend` makes of it; the cells whose formula is another one now."""
@@ -159,6 +155,12 @@ class Sheet:
                 element.attrib.clear()
                 element.text = texts[spot]
                 self._change()
+
+    def is_shared(self, spot: Spot) -> bool:
+        """Whether the formula in a cell is one that several share."""
+        cell = self._cell(spot)
+        element = cell.find(_F) if cell is not None else None
+        return element is not None and element.get("t") == "shared"
 
     def leads_shared(self, spot: Spot) -> bool:
         """Whether the formula in a cell is the one that others share."""

@@ -19,7 +19,10 @@ def _result(form: bytes, *, kind: bytes = b"") -> Forgery:
     """The result of a formula in another form."""
 
     def forge(parts: Parts, random: Random) -> None:
-        match = random.choice(list(_RESULT.finditer(parts[SHEET])))
+        found = list(_RESULT.finditer(parts[SHEET]))
+        if not found:  # another forgery was there before
+            return
+        match = random.choice(found)
         parts[SHEET] = parts[SHEET].replace(match[0], match[1] + kind + b">" + match[2] + form, 1)
 
     return forge
@@ -48,7 +51,10 @@ def _in_book(old: bytes, *choices: bytes) -> Forgery:
 
 def _wider_array(parts: Parts, random: Random) -> None:
     """An array formula over cells that hold values of their own, or nothing."""
-    match = random.choice(list(re.finditer(rb'<c r="C([0-9]+)"([^>]*)><f>([^<]*)</f>', parts[SHEET])))
+    found = list(re.finditer(rb'<c r="C([0-9]+)"([^>]*)><f>([^<]*)</f>', parts[SHEET]))
+    if not found:
+        return
+    match = random.choice(found)
     made = b'<c r="C%b"%b><f t="array" ref="C%b:D%b">%b</f>' % (match[1], match[2], match[1], match[1], match[3])
     parts[SHEET] = parts[SHEET].replace(match[0], made)
 
@@ -56,9 +62,11 @@ def _wider_array(parts: Parts, random: Random) -> None:
 def _shared_before(parts: Parts, random: Random) -> None:
     """A value that shares a formula with a cell behind it."""
     values = [each for each in NUMBER.finditer(parts[SHEET]) if b"<f" not in each[0]]
-    value = random.choice(values[:4])
+    formulas = list(re.finditer(rb'<c r="(C[0-9]+)"([^>]*)><f>([^<]*)</f>', parts[SHEET]))
+    if not values or not formulas:
+        return
+    value, last = random.choice(values[:4]), formulas[-1]
     parts[SHEET] = parts[SHEET].replace(value[0], value[0].replace(b"<v>", b'<f t="shared" si="7"/><v>', 1))
-    last = list(re.finditer(rb'<c r="(C[0-9]+)"([^>]*)><f>([^<]*)</f>', parts[SHEET]))[-1]
     master = b'<c r="%b"%b><f t="shared" ref="%b:%b" si="7">%b</f>' % (last[1], last[2], last[1], last[1], last[3])
     parts[SHEET] = parts[SHEET].replace(last[0], master)
 

@@ -10,7 +10,8 @@ from addin.formulas import Area
 from addin.workbook.audit.contents.looks import Look, looks_of, looks_of_book
 from addin.workbook.audit.numbers import typed_form
 from addin.workbook.ooxml.book import Book
-from addin.workbook.ooxml.positions import Spot
+from addin.workbook.ooxml.errors import damaged
+from addin.workbook.ooxml.positions import Spot, address
 from udfs.cells import Scalar
 
 GENERAL = "General"
@@ -69,7 +70,7 @@ def content_of(book: Book) -> BookContent:
 def cells_of(book: Book, name: str, namespace: str) -> Iterator[tuple[Spot, CellContent]]:
     """Every cell of a sheet that holds a value or a formula, row by row."""
     sheet = book.sheet(name)
-    formulas = {spot: formula for spot, formula in sheet.formulas() if formula.text}
+    formulas = {spot: formula for spot, formula in sheet.formulas() if formula.text or sheet.is_shared(spot)}
     formats: dict[tuple[int, int], str] = {}
     for spot in sheet.filled():
         formula = formulas.get(spot)
@@ -81,6 +82,8 @@ def cells_of(book: Book, name: str, namespace: str) -> Iterator[tuple[Spot, Cell
             if value not in (None, ""):
                 yield spot, CellContent(value, None, None, formats[styles])
         else:
+            if not formula.text:
+                raise damaged(f"{sheet.part}, {address(spot)}", "it shares a formula that no cell before it has")
             text = typed_form(formula.text, namespace)
             yield (
                 spot,

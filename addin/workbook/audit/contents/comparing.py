@@ -145,7 +145,8 @@ def _of_book(found: BookContent, signed: BookContent) -> Iterator[Difference]:
             yield Difference(f"{name}!{area.partition(':')[0]}", "no merged cells", f"merged cells {area}")
     for name, looks in found.looks.items():
         for where, what in sorted(looks - signed.looks.get(name, frozenset())):
-            yield Difference(f"{name}!{where.partition(':')[0]}" if name else where, NOTHING, what)
+            place = f"{name}!{where.partition(':')[0]}" if name and " " not in where else f"{where} {name}".strip()
+            yield Difference(place, NOTHING, what)
 
 
 def _of_tabs(found: Mapping[str, str], signed: Mapping[str, str]) -> Iterator[Difference]:

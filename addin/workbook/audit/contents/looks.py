@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from lxml import etree
+
+from addin.workbook.audit.contents.sameness import as_read
 from addin.workbook.ooxml.book import Book
 from addin.workbook.ooxml.positions import address
 from addin.workbook.ooxml.sheet import Sheet
@@ -86,11 +89,11 @@ def _hidden(sheet: Sheet) -> Iterator[Look]:
     columns = {column for _, column in filled}
     for row in dict.fromkeys(row for row, _ in filled):
         if sheet.is_hidden(row):
-            yield f"row {row}", "hidden"
+            yield f"the row {row} of", "hidden"
     for element in sheet.root.iterfind(f"{{{MAIN}}}cols/{{{MAIN}}}col"):
         if element.get("hidden") in _YES or element.get("width") in ("0", "0.0"):
             first, last = (int(float(element.get(end) or 0)) for end in ("min", "max"))
-            yield from ((f"column {column}", "hidden") for column in sorted(columns) if first <= column <= last)
+            yield from ((f"the column {column} of", "hidden") for column in sorted(columns) if first <= column <= last)
 
 
 def _settings(sheet: Sheet) -> Iterator[Look]:
@@ -111,13 +114,28 @@ def _settings(sheet: Sheet) -> Iterator[Look]:
 
 
 def _laid_over(book: Book, part: str) -> Iterator[Look]:
+    """What lies over the cells of a sheet: drawings by their number, charts by the cells that they show."""
     yield from _led_to(book, part)
-    count = 0
-    for _, kind, drawing in book.package.related(part):
-        if kind.endswith("/drawing") and drawing in book.package:
-            root = book.package.xml(drawing)
-            count += sum(str(each.tag).rpartition("}")[2] in _ANCHORS for each in root.iter())
-    yield from (("the sheet", f"drawing {number}") for number in range(1, count + 1))
+    drawings = [drawing for _, kind, drawing in book.package.related(part) if kind.endswith("/drawing")]
+    drawings = [drawing for drawing in drawings if drawing in book.package]
+    anchors = (each for drawing in drawings for each in book.package.xml(drawing).iter() if _local(each) in _ANCHORS)
+    yield from (("the sheet", f"drawing {number}") for number, _ in enumerate(anchors, 1))
+    for drawing in drawings:
+        for _, kind, chart in book.package.related(drawing):
+            if kind.rpartition("/")[2].startswith("chart") and chart in book.package:
+                yield from (("the sheet", what) for what in _shown_by(book.package.xml(chart)))
+
+
+def _shown_by(chart: etree._Element) -> Iterator[str]:
+    for element in chart.iter():
+        if _local(element) in ("numLit", "strLit"):
+            yield "a chart of numbers of its own"
+        elif _local(element) == "f" and element.text:
+            yield f"a chart of {as_read(element.text)[1:].replace('$', '')}"
+
+
+def _local(element: etree._Element) -> str:
+    return str(element.tag).rpartition("}")[2]
 
 
 def _led_to(book: Book, part: str) -> Iterator[Look]:
