@@ -264,7 +264,7 @@ def _step_days(series: Observations | None) -> int:
 
 def _agreement(looks: Looks) -> Iterator[Finding]:
     """Whether the detail and a window tell the same observations in the same way."""
-    recent, window = looks.series("detail"), looks.tail()
+    recent, window = looks.recent(), looks.tail()
     if recent is None or window is None or not len(recent) or not len(window):
         return
     first, last = max(recent.first_day, window.first_day), min(recent.last_day, window.last_day)
