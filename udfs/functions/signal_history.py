@@ -41,6 +41,7 @@ from udfs.timeseries.table import (
     window_for,
     window_to_fill,
     windows_of_common_rows,
+    windows_of_one_start,
     windows_to_share,
 )
 from udfs.timeseries.vintages import VINTAGE_OPTIONS, Vintage, series_of
@@ -218,7 +219,11 @@ async def _results(
     while count and (common := windows_of_common_rows(windows, count, _found(results), shown, asked.ending)):
         windows = common
         results = await gather([_column(*each, asked) for each in zip(columns, windows, strict=True)])
-    wider = window_to_fill(windows[0], _found(results), shown)
+    if count and (alike := windows_of_one_start(windows, [name for name, _ in columns], results)):
+        windows = alike
+        results = await gather([_column(*each, asked) for each in zip(columns, windows, strict=True)])
+    counted = next((window for window in windows if window.count), windows[0])
+    wider = window_to_fill(counted, _found(results), shown)
     further = None if wider is None else [replace(wider, lead=window.lead) for window in windows]
     while further or (further := windows_to_share(windows, _found(results), shown, asked.ending)):
         windows, further = further, None

@@ -98,7 +98,7 @@ def series_of_table(
         rows = known_only(rows[:place]).merged(rows[place:])
     needed = window.with_lead(rows, starts, rhythm)
     is_whole = known.since == date.min and len(needed) == len(rows)
-    step_days = _longest_step_days(known_only(observations), rhythm)
+    step_days = _longest_step_days(observations, rhythm)
     return Series(slug, needed, starts, rhythm, steps, parts, is_whole=is_whole, longest_step_days=step_days)
 
 
@@ -342,7 +342,6 @@ def _correlations(one: NDArray[np.float64], two: NDArray[np.float64], step: Step
     return found
 
 
-def _longest_step_days(known: Observations, rhythm: Rhythm) -> int:
-    if rhythm.per_year is not None or len(known) < 2:
-        return 0
-    return int(np.diff(known.times).max() / np.timedelta64(1, "D"))
+def _longest_step_days(observations: Observations, rhythm: Rhythm) -> int:
+    times = known_only(observations).times if rhythm.per_year is None else ()
+    return int(np.diff(times).max() / np.timedelta64(1, "D")) if len(times) > 1 else 0

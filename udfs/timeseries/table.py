@@ -166,6 +166,25 @@ def windows_of_common_rows(
     return None if wanted == windows else wanted
 
 
+def windows_of_one_start(
+    windows: Sequence[Window], names: Sequence[str], columns: Sequence[Labelled | Exception]
+) -> list[Window] | None:
+    """What must be known so that all columns of one signal begin together: one that leaves a part out begins earlier.
+
+    None where they do. Rows are counted no more then.
+    """
+    starts: dict[str, set[date]] = {}
+    for name, each in zip(names, columns, strict=True):
+        if isinstance(each, Labelled) and isinstance(each.found, Series) and each.found.starts:
+            starts.setdefault(name, set()).add(each.found.starts)
+    if all(len(days) < 2 for days in starts.values()):
+        return None
+    return [
+        replace(window, first=as_day(min(starts[name])), count=None) if len(starts.get(name, ())) > 1 else window
+        for name, window in zip(names, windows, strict=True)
+    ]
+
+
 def _further_back(first: date | None, last: date) -> date | None:
     """A day that lies several times as far back; None for all there is."""
     number = 0 if first is None else last.toordinal() - (1 + FURTHER) * max(1, (last - first).days)

@@ -166,6 +166,14 @@ async def test_32_n_counts_the_rows_that_all_signals_have_in_common_however_earl
         assert list(found) == [date(2026, month, 1) for month in there]
 
 
+async def test_32_all_columns_of_a_signal_begin_together_though_the_running_period_counts_only_in_some():
+    prices = weekdays(date(2025, 3, 3), [100.0 + place for place in range(383)])
+    header, found = await shown(canned(x=prices), "x", "N3", options="freq=M; transform=none, pct")
+    assert header[1:] == ("x (last; partial 2026-08-19)", "x (last, pct)")
+    assert [day.month for day in found] == [5, 6, 7, 8]
+    assert [[value is None for value in row] for row in found.values()] == [[False, False]] * 3 + [[False, True]]
+
+
 async def test_27_the_pauses_of_a_step_series_are_known_whatever_the_window_is():
     rates = {date(2020, 3, 16): 0.25, date(2022, 3, 17): 0.5, date(2023, 7, 27): 5.5, date(2025, 12, 11): 3.75}
     for start in ("2026-06-01", "-10Y"):
