@@ -87,8 +87,7 @@ async def known_series(name: str, window: Window, today: date) -> Series:
         if window.is_served_by(near):
             return Series(slug, near)
     try:
-        resource = window.resource(slug, near.step_days, today, window.rhythm(near)) if near and is_near else stored
-        return Series(slug, await _fetched(name, window, resource))
+        return Series(slug, await _fetched(name, window, await _likely_enough(window, near, stored, today)))
     except DataServiceError:
         last = await have(detail, max_age_s=EVER)
         if last is None or not window.is_known(recent(last.value)):
@@ -177,6 +176,27 @@ async def _fetched(name: str, window: Window, resource: HistoryResource) -> Know
     if window.is_served_by(far):
         return far
     return await _needed(name, replace(resource, start=None))
+
+
+async def _likely_enough(window: Window, near: Known | None, stored: HistoryResource, today: date) -> HistoryResource:
+    """The history to ask for: as long as what is known of the series says, else `stored`.
+
+    Where rows are counted that may be old: they tell how far apart rows are, or that there are too few.
+    """
+    if window.count is not None and window.freq.is_raw:
+        whole = replace(stored, start=None)
+        for resource in (whole, stored):
+            before = _known(resource, await have(resource, max_age_s=EVER))
+            found = before and (
+                window.counted_back(stored.slug, before, today) or (whole if before.since == date.min else None)
+            )
+            if found:
+                return found
+        detail = None if near else await have(SignalResource(stored.slug), max_age_s=EVER)
+        near = recent(detail.value) if detail else near
+    elif which_resource(window, today) == "history":
+        return stored
+    return window.resource(stored.slug, near.step_days, today, window.rhythm(near)) if near else stored
 
 
 async def _needed(name: str, resource: HistoryResource) -> Known:

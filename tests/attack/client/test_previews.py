@@ -16,6 +16,7 @@ async def test_what_is_spent_lies_between_what_the_preview_said():
     ("number", "sheets"),
     [
         pytest.param(5_000_056, 7, id="a detail that reaches back a day less than the one before"),
+        pytest.param(5_000_089, 3, id="hourly values, of which those asked for were taken back"),
         pytest.param(5_000_106, 2, id="a detail beside a window of the same signal, after a forced refresh"),
         pytest.param(5_000_259, 10, id="a detail that no longer proves that it is the whole"),
     ],
