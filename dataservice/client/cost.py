@@ -9,7 +9,7 @@ from enum import StrEnum
 import numpy as np
 
 from dataservice.client.cache.answer import Answer, Freshness
-from dataservice.client.cache.history import gaps, pulls_needed, window_of
+from dataservice.client.cache.history import pulls_needed, window_of
 from dataservice.client.cache.spans import History
 from dataservice.client.contract.paging import pages_for
 from dataservice.client.contract.requests import CATALOGUE_LIMIT
@@ -95,7 +95,7 @@ def history_cost(
     total = NOTHING
     for pull in pulls:
         total += _pull_cost(known, history, pull, today)
-    total += _revision_cost(history, pulls, wanted, now)
+    total += _revision_cost(history, pulls, wanted)
     return Cost(min(1, total.at_least), total.at_most)
 
 
@@ -127,10 +127,8 @@ def _most_a_day(known: Observations) -> int:
     return int(counts.max())
 
 
-def _revision_cost(history: History, pulls: list[Window], wanted: Window, now: float) -> Cost:
-    """What a check may cost on top: if it finds that the past was revised, the rest of the window is pulled again."""
-    open_days = gaps(history, wanted, now)
-    checks = [pull for pull in pulls if pull not in open_days]
-    known = history.inside(wanted)
-    rest = len(known) - max((len(history.inside(check)) for check in checks), default=0)
-    return Cost(0, pages_for(rest)) if checks and rest > 0 else NOTHING
+def _revision_cost(history: History, pulls: list[Window], wanted: Window) -> Cost:
+    """What a pull may cost on top: if it finds that known days were revised, the rest of the window is pulled again."""
+    again = [pull for pull in pulls if any(span.window.meets(pull) for span in history.spans)]
+    rest = len(history.inside(wanted)) - min((len(history.inside(pull)) for pull in again), default=0)
+    return Cost(0, pages_for(rest)) if again and rest > 0 else NOTHING

@@ -119,11 +119,18 @@ def latest(detail: SignalDetail, values: Values | None = None) -> Observed:
 
 
 async def observed_in_history(slug: str, day: date | None, today: date, *, with_previous: bool) -> Observed | None:
-    """The latest observation, or the last one up to a `day`, out of a fresh history in memory; None without one."""
+    """The latest observation, or the last one up to a `day`, out of a fresh history in memory; None without one.
+
+    Nor where the signal's last detail reached further: windows of such a service come behind.
+    """
     last = None if day is None or as_day(day) >= today else as_day(day)
     window = HistoryResource(slug, days_before(last or today, NEAR_DAYS), last)
     found = _known(window, await in_memory(window))
     if found is None or not len(found.observations):
+        return None
+    detail = await have(SignalResource(slug), max_age_s=EVER)
+    shown = detail.value.last_day if detail and day is None else None
+    if shown is not None and shown > found.observations.last_day:
         return None
     near, wanted = ByDay(found), 2 if with_previous else 1
     places = [len(near) - 1, *near.places(len(near) - 1, 1)] if day is None else near.last(day, wanted) or []
