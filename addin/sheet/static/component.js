@@ -1,5 +1,6 @@
 /// <reference path="types.d.ts" />
 // What the component is told to do otherwise, before a book is opened.
+import { showSheet } from "./looks.js";
 
 /**
  * Links within a book, as HYPERLINK("#'Start'!B4", …) makes them, lead to their cell and not to another page.
@@ -19,9 +20,7 @@ export function addLinksWithinBook(reached) {
       const [sheetName, cell] = splitPlace(place);
       const { model } = env;
       const sheetId = model.getters.getSheetIdByName(sheetName) ?? model.getters.getActiveSheetId();
-      if (sheetId !== model.getters.getActiveSheetId()) {
-        model.dispatch("ACTIVATE_SHEET", { sheetIdFrom: model.getters.getActiveSheetId(), sheetIdTo: sheetId });
-      }
+      showSheet(model, sheetId);
       const { col, row } = o_spreadsheet.helpers.toCartesian(cell.split(":")[0] ?? "A1");
       model.selection.selectCell(col, row);
       reached(`${sheetName}!${cell}`);
@@ -56,6 +55,41 @@ export function keepPastedTextText() {
       }
     },
   );
+}
+
+/** What screen readers need to know of the component's fields, and the order in which Tab reaches them. @type {[string, string][]} */
+const FOR_ALL = [
+  ['tabindex="1"', 'tabindex="0"'],
+  ['t-ref="o_composer"', 'role="textbox" aria-label="Content of the cell" t-ref="o_composer"'],
+  ['class="o-grid-add-rows-input', 'aria-label="Rows to add" class="o-grid-add-rows-input'],
+  ['class="o-font-size o-number-input', 't-att-aria-label="props.title || \'Size\'" class="o-font-size o-number-input'],
+  ['t-att-class="inputClass"', 't-att-aria-label="props.placeholder || \'Cell or name\'" t-att-class="inputClass"'],
+  ['t-on-click="closeAssistant"', 'aria-label="Close the help" t-on-click="closeAssistant"'],
+];
+
+/**
+ * The component's templates for all users, with the help on arguments open while a formula is typed; it can be closed.
+ * @param {string} templates
+ */
+export function improved(templates) {
+  const help = /<t t-name="o-spreadsheet-FunctionDescriptionProvider">.*?<\/Collapse>/s;
+  const open = templates.replace(help, (found) => found.replaceAll("state.isCollapsed", "!state.isCollapsed"));
+  return FOR_ALL.reduce((text, [from, to]) => text.replaceAll(from, to), open);
+}
+
+/** A cell with a list offers it also while it holds a formula, until that is changed. */
+export function offerLists() {
+  const { autoCompleteProviders } = o_spreadsheet.registries;
+  const usual = autoCompleteProviders.get("dataValidation");
+  autoCompleteProviders.replace("dataValidation", {
+    ...usual,
+    /** @this {any} */
+    getProposals(/** @type {any} */ token, /** @type {string} */ content) {
+      const edited = this.composer.currentEditedCell;
+      const isUnchanged = edited && this.getters.getCellText(edited, { showFormula: true }) === content;
+      return usual.getProposals.call(this, token, isUnchanged ? "" : content);
+    },
+  });
 }
 
 /**

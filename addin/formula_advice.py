@@ -1,4 +1,4 @@
-"""What to change in a formula that `addin eval` cannot evaluate."""
+"""What to change in a formula that cannot be read: the same advice in a terminal, pane, sheet and Calc."""
 
 from __future__ import annotations
 
