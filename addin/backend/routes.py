@@ -127,7 +127,7 @@ async def advise(request: Request) -> Response:
     """POST /functions/advice: what to change in a formula that a host cannot read; costs no request."""
     settings = BackendState.of(request).settings
     asked = await read_message(request, settings, AdviceRequest, 'send {"formula": "=SIGNAL(1)"}')
-    return JsonResponse(Advice(advice(asked.formula, settings.namespace, frozenset(REGISTRY))))
+    return JsonResponse(Advice(advice(asked.formula, settings.namespace, frozenset(REGISTRY), alone=False)))
 
 
 async def drop_calls(request: Request) -> Response:

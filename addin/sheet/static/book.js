@@ -1,8 +1,7 @@
 /// <reference path="types.d.ts" />
 // A book in the component: opened from what the backend prepared, and what of it has changed, for the backend to save.
 import { Changes, growTo, rowsShown } from "./changes.js";
-import { asExcelReads, contentOf } from "./component.js";
-import { asExcelShows, isDark, showSheet } from "./looks.js";
+import { asExcelReads, asExcelShows, contentOf, isDark, showSheet } from "./component.js";
 import { Differences, isEqual } from "./differences.js";
 
 /** Above so many cells it is faster to compute all of them than to find out what depends on each. */
@@ -12,8 +11,8 @@ const MANY_CELLS = 5_000;
 const LEAST_ROWS = 1_000;
 const LEAST_COLUMNS = 30;
 
-/** What the component shows for a formula that it cannot read, or whose function it does not know. */
-const UNREADABLE = ["#NAME?", "#BAD_EXPR", "#ERROR"];
+/** What the component shows for a formula that it cannot read, or whose functions or names it does not know. */
+const UNREADABLE = ["#NAME?", "#BAD_EXPR", "#ERROR", "#N/A"];
 
 export class Book {
   /**

@@ -1,6 +1,5 @@
 /// <reference path="types.d.ts" />
 // What the component is told to do otherwise, before a book is opened.
-import { showSheet } from "./looks.js";
 
 /**
  * Links within a book, as HYPERLINK("#'Start'!B4", …) makes them, lead to their cell and not to another page.
@@ -146,4 +145,43 @@ function endOfOperand(tokens, at) {
 /** @param {{ type: string, value: string }[]} tokens @param {number} at */
 function next(tokens, at) {
   return tokens.slice(at + 1).find(({ type }) => type !== "SPACE");
+}
+
+/** Let keys reach the cells. */
+export function focusCells() {
+  /** @type {HTMLElement | null} */ (document.querySelector("#sheet .o-grid-composer .o-composer, #sheet .o-grid [contenteditable]"))?.focus();
+}
+
+/** Whether the system's colours are dark. */
+export const isDark = matchMedia("(prefers-color-scheme: dark)");
+
+/**
+ * Let rules change colours only, never the size of letters, and lines have no points, as Excel draws them.
+ * @param {any} sheet as the component read it
+ */
+export function asExcelShows(sheet) {
+  for (const { rule } of sheet.conditionalFormats) {
+    delete rule.style?.fontSize;
+    delete rule.style?.wrapping;
+  }
+  for (const figure of sheet.figures) if (figure.data?.type === "line") figure.data.hideDataMarkers = true;
+}
+
+/** Axes name each month once. */
+export function nameMonths() {
+  const beforeUpdate = (/** @type {any} */ { options }) => {
+    const time = options.scales?.x?.time;
+    if (time?.unit === "month") time.displayFormats = { month: "LLL yyyy" };
+  };
+  /** @type {any} */ (globalThis).Chart.register({ id: "named_months", beforeUpdate });
+}
+
+/**
+ * Bring a sheet to the front.
+ * @param {any} model
+ * @param {string} sheetIdTo
+ */
+export function showSheet(model, sheetIdTo) {
+  const sheetIdFrom = model.getters.getActiveSheetId();
+  if (sheetIdFrom !== sheetIdTo) model.dispatch("ACTIVATE_SHEET", { sheetIdFrom, sheetIdTo });
 }

@@ -6,10 +6,9 @@ import { Book } from "./book.js";
 import { Calls } from "./calls.js";
 import { addMarks } from "./differences.js";
 import { described, Drafts } from "./drafts.js";
-import { addLinksWithinBook, improved, keepPastedTextText, offerLists, splitPlace } from "./component.js";
+import { addLinksWithinBook, focusCells, improved, isDark, keepPastedTextText, nameMonths, offerLists, splitPlace } from "./component.js";
 import { judge, keepFiles, onlyShown } from "./keeping.js";
 import { addFunctions } from "./library.js";
-import { isDark, nameMonths } from "./looks.js";
 import { addNames } from "./names.js";
 import { askBeforeSpending, askUser, watchQuestion } from "./question.js";
 import { element, StatusLine } from "./status_line.js";
@@ -289,9 +288,8 @@ function onKey(event) {
 
 /** The way out of the cells, where Tab moves to the next one, and back. */
 function leaveOrEnter() {
-  const inside = element("sheet").contains(document.activeElement);
-  const cells = /** @type {HTMLElement | null} */ (document.querySelector("#sheet .o-grid-composer .o-composer, #sheet .o-grid [contenteditable]"));
-  (inside ? element("search") : (cells ?? element("search"))).focus();
+  if (element("sheet").contains(document.activeElement)) element("search").focus();
+  else focusCells();
 }
 
 /** @param {Uint8Array} bytes */

@@ -1,6 +1,7 @@
 /// <reference path="types.d.ts" />
 // The bars above the cells with a question: whether so many requests may be sent, and what else only the user can decide.
 import { messageOf } from "../client/exchange.js";
+import { focusCells } from "./component.js";
 import { element } from "./status_line.js";
 
 /**
@@ -17,6 +18,7 @@ export function askUser(id, text, ...ways) {
     button.onclick = () => {
       bar.hidden = true;
       ways[at]?.();
+      focusCells();
     };
   });
 }

@@ -100,11 +100,11 @@ def test_what_costs_nothing_is_asked_for_unasked(chromium, service, dashboard, t
 
 def test_a_formula_that_cannot_be_read_says_what_to_change(chromium, service, tmp_path):
     with empty_sheet(chromium, service, tmp_path) as page:
-        page.put({"A1": '=SIGNAL("us-cpi")', "A2": "=DS.SIGNAL('us-cpi')", "A3": "=NOSUCH(1)"})
+        page.put({"A1": '=SIGNAL("us-cpi")', "A2": "=DS.SIGNAL(us.cpi)", "A3": "=SUMM(1)"})
         for cell, advice in (
             ("A1", "SIGNAL lacks the prefix DS: =DS.SIGNAL(…)"),
-            ("A2", 'text stands in double quotes: "us-cpi"'),
-            ("A3", "NOSUCH is no function of ours"),
+            ("A2", 'text stands in double quotes: "us.cpi"'),
+            ("A3", "Unknown function"),
         ):
             page.until(f"(({CELL})(['Sheet1', '{cell}'])).message.startsWith({advice!r})")
 
