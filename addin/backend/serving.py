@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import uvicorn
 from starlette.types import ASGIApp
 
-from addin.autostart.looked_after import looked_after
+from addin.autostart.watching import maintained
 from addin.backend.connections import LimitedSocket, handles_allowed, protocol_with_timeout
 from addin.backend.operation.memory import share_arenas
 from addin.backend.operation.request_log import SparingFilter
@@ -101,7 +101,7 @@ def serve(
     """
     prepare_process()
     server = uvicorn.Server(config_of(app, listener, grace_s=grace_s))
-    with looked_after(server, listener.certificate, goes_on), suppress(KeyboardInterrupt):
+    with maintained(server, listener.certificate, goes_on), suppress(KeyboardInterrupt):
         server.run(sockets=[listener.socket])
 
 

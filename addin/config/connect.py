@@ -19,9 +19,9 @@ from dataservice.client.network.credentials import service_url
 from dataservice.ledger import Ledger, SqliteLedger
 from dataservice.stores import (
     MemoryStore,
+    ReplicatedStore,
     SqliteStore,
     Store,
-    StoreWithNearCopy,
     default_archive_path,
     default_sqlite_path,
 )
@@ -51,7 +51,7 @@ def open_store(settings: Settings) -> Store:
             far = RedisStore.from_url(
                 settings.redis_url, max_archive_bytes=settings.archive_bytes, ca_file=settings.ca_file
             )
-            return StoreWithNearCopy(far, SqliteStore(_cache_file(settings).with_name(COPY_NAME)), problem=problem)
+            return ReplicatedStore(far, SqliteStore(_cache_file(settings).with_name(COPY_NAME)), problem=problem)
         except (ImportError, ValueError) as error:
             raise SettingsError(f"redis_url cannot be used: {error}") from None
     return SqliteStore(

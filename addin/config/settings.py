@@ -63,6 +63,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """The folder of the archive of what was known when; by default `cache_dir`, or the user's data folder."""
     ca_file: Path | None = None
     """Further certificate authorities (PEM), such as those of a firm's proxy, for the service and for Redis."""
+    stamp_url: str | None = None
+    """The time-stamping authority (RFC 3161) that confirms when books were signed, such as https://tsa.example.com."""
+    stamp_ca_file: Path | None = None
+    """Certificates (PEM) of time-stamping authorities that you trust; `addin verify` checks stamps against them."""
     redis_url: str | None = None
     """A Redis or Valkey that several machines share, instead of the cache folder: redis://, rediss:// (TLS), or through
     redis+sentinel:// or redis+cluster://."""
@@ -146,7 +150,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """Whether the backend writes one line per request to its log; never a key, a formula or an argument."""
 
     def __post_init__(self) -> None:
-        for name, value in (("url", self.url), ("public_url", self.public_url)):
+        for name, value in (("url", self.url), ("public_url", self.public_url), ("stamp_url", self.stamp_url)):
             if value and not _is_web_address(value):
                 raise SettingsError(f"{name} {value!r} is not an address such as https://api.example.com")
         self._check_sign_in()

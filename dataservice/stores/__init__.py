@@ -16,7 +16,7 @@ from dataservice.stores.base import (
     StoreAwayError,
 )
 from dataservice.stores.memory import MemoryStore
-from dataservice.stores.near_copy import StoreWithNearCopy
+from dataservice.stores.replica import ReplicatedStore
 from dataservice.stores.resilient import ResilientStore
 from dataservice.stores.sqlite import SqliteStore, default_archive_path, default_sqlite_path
 
@@ -30,11 +30,11 @@ __all__ = [
     "MemoryStore",
     "Part",
     "Put",
+    "ReplicatedStore",
     "ResilientStore",
     "SqliteStore",
     "Store",
     "StoreAwayError",
-    "StoreWithNearCopy",
     "default_archive_path",
     "default_sqlite_path",
 ]

@@ -11,7 +11,7 @@ from tests.project.files import PROJECT, files_ending, imported_modules
 # Loaded only when a command or function needs them: they cost up to a second each.
 HEAVY = {"cryptography", "fastapi", "lxml", "openpyxl", "pandas", "sqlalchemy", "uvicorn", "xlsxwriter", "xlwings"}
 LOADED_BY_THE_FUNCTIONS = {"httpx", "keyring", "numpy", "orjson", "pydantic", "rich", "udfs"}
-EXTRAS = {"authlib", "httpx2", "mcp", "psycopg", "redis"}
+EXTRAS = {"authlib", "httpx2", "mcp", "psycopg", "redis", "rfc3161_client"}
 # The modules of each extra.
 NEEDS_MORE = {
     "addin.mcp.over_http": "mcp",

@@ -135,6 +135,9 @@ FIELD: Words = {
     "frequency": (_FRED, "rhythm"),
     "title": (_FRED, "name"),
     "last_updated": (_FRED, "observed_at"),
+} | {
+    each: ("SIGNAL_HISTORY", f'=DS.SIGNAL_HISTORY("us-cpi", "N1", , "transform={each}; dates=hide; header=none")')
+    for each in ("yoy", "mom", "pct", "diff", "yoydiff", "ann", "log", "lag", "drawdown")
 }
 
 DATE: Words = {

@@ -34,7 +34,16 @@ from udfs.timeseries.options import (
 )
 from udfs.timeseries.pipeline import Chains, Steps
 from udfs.timeseries.resample import Agg, Partial
-from udfs.timeseries.table import Labelled, history_table, joined_windows, window_for, window_to_fill, windows_to_share
+from udfs.timeseries.table import (
+    Labelled,
+    history_table,
+    joined_windows,
+    window_for,
+    window_to_fill,
+    windows_of_common_rows,
+    windows_of_one_start,
+    windows_to_share,
+)
 from udfs.timeseries.vintages import VINTAGE_OPTIONS, Vintage, series_of
 
 SLUGS = Names(
@@ -117,8 +126,9 @@ async def SIGNAL_HISTORY(  # noqa: N802 - the id that workbooks store
 
     Both `start` and `end` are included; with a frequency the start moves to the first day of its period, so that no
     value stands for a part of one. A relative start counts back from `end`, or from today (UTC); `N60` shows each
-    signal's own last 60 rows. Columns are headed by slug, because that costs nothing; a header also tells what was
-    computed, and what is odd with it: `eia.wti.spot (mean, yoy; partial 2026-08-19)`.
+    signal's own last 60 rows, with `align=intersect` the last 60 that all have in common. Columns are headed by slug,
+    because that costs nothing; a header also tells what was computed, and what is odd with it:
+    `eia.wti.spot (mean, yoy; partial 2026-08-19)`.
 
     Everything is computed on the spot, in this order: observations without a value are left out where anything is
     computed; `freq` and `agg`; `partial`; `align`; `fill`; `transform`, with what it needs from before the start, so
@@ -205,7 +215,15 @@ async def _results(
     """Each column, or why there is none; looked up further back where rows that others show are computed or filled."""
     shown = asked.options
     results = await gather([_column(*each, asked) for each in zip(columns, windows, strict=True)])
-    wider = window_to_fill(windows[0], _found(results), shown)
+    count = windows[0].count
+    while count and (common := windows_of_common_rows(windows, count, _found(results), shown, asked.ending)):
+        windows = common
+        results = await gather([_column(*each, asked) for each in zip(columns, windows, strict=True)])
+    if count and (alike := windows_of_one_start(windows, [name for name, _ in columns], results)):
+        windows = alike
+        results = await gather([_column(*each, asked) for each in zip(columns, windows, strict=True)])
+    counted = next((window for window in windows if window.count), windows[0])
+    wider = window_to_fill(counted, _found(results), shown)
     further = None if wider is None else [replace(wider, lead=window.lead) for window in windows]
     while further or (further := windows_to_share(windows, _found(results), shown, asked.ending)):
         windows, further = further, None

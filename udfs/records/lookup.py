@@ -11,6 +11,7 @@ from datetime import UTC, date, datetime, time
 from typing import Any, TypeVar
 
 from dataservice.client.contract.nearest import COMPARED, NearestNames
+from dataservice.client.contract.results import ALL, Collection
 from dataservice.models import Record, Signal
 from udfs.arguments.kinds import shown
 from udfs.errors import ArgumentError, NoDataError
@@ -43,7 +44,9 @@ def find_record(records: Sequence[R], name: str, what: str) -> R:
     for record in records:
         if folded in _names(record):
             return record
-    raise NoDataError(unknown(what, name, [record.field("slug") for record in records])).about("slug")
+    said = unknown(what, name, [record.field("slug") for record in records])
+    lacks = records.lacks(ALL) if isinstance(records, Collection) else ""
+    raise NoDataError(f"{said}; {lacks}" if lacks else said).about("slug")
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:

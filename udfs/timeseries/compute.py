@@ -46,6 +46,8 @@ class Series:
     asked: str = ""
     is_whole: bool = False
     """Whether the series has no row before these."""
+    longest_step_days: int = 0
+    """The longest distance that a series without a rhythm had so far."""
 
     @property
     def shown(self) -> Observations:
@@ -96,7 +98,8 @@ def series_of_table(
         rows = known_only(rows[:place]).merged(rows[place:])
     needed = window.with_lead(rows, starts, rhythm)
     is_whole = known.since == date.min and len(needed) == len(rows)
-    return Series(slug, needed, starts, rhythm, steps, parts, is_whole=is_whole)
+    step_days = _longest_step_days(observations, rhythm)
+    return Series(slug, needed, starts, rhythm, steps, parts, is_whole=is_whole, longest_step_days=step_days)
 
 
 @dataclass(frozen=True)
@@ -305,7 +308,7 @@ class Columns:
         if self.options.fill is not Fill.PREV or not len(known) or not len(self.times):
             return []
         last = min(self.times[-1].astype("datetime64[D]").item(), self.ending.latest)
-        slack = timedelta(days=max(STALE_DAYS, round(each.rhythm.days), _longest_step(known, each.rhythm)))
+        slack = timedelta(days=max(STALE_DAYS, round(each.rhythm.days), each.longest_step_days))
         is_late = last > known.last_day and last - slack > next_due(known.last_day, each.rhythm)
         return [f"carried from {known.last_day}"] if is_late else []
 
@@ -339,8 +342,6 @@ def _correlations(one: NDArray[np.float64], two: NDArray[np.float64], step: Step
     return found
 
 
-def _longest_step(known: Observations, rhythm: Rhythm) -> int:
-    """The longest distance that a series without a rhythm had so far, in days."""
-    if rhythm.per_year is not None or len(known) < 2:
-        return 0
-    return int(np.diff(known.times).max() / np.timedelta64(1, "D"))
+def _longest_step_days(observations: Observations, rhythm: Rhythm) -> int:
+    times = known_only(observations).times if rhythm.per_year is None else ()
+    return int(np.diff(times).max() / np.timedelta64(1, "D")) if len(times) > 1 else 0

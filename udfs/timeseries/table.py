@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, time
 from functools import reduce
 from math import ceil
 from typing import Any, TypeAlias
@@ -16,7 +16,7 @@ from dataservice.client.contract.dates import HOURS, Back
 from udfs.arguments.dates import Last, StartOf, as_day, first_day
 from udfs.cells import Table, objects
 from udfs.errors import ArgumentError, CellError
-from udfs.timeseries.alignment import LOOKS_BACK
+from udfs.timeseries.alignment import LOOKS_BACK, row_times
 from udfs.timeseries.compute import Columns, Ending, Series, dated
 from udfs.timeseries.coverage import PERIOD_DAYS, Window
 from udfs.timeseries.frequency import Times, Unit
@@ -138,6 +138,57 @@ def window_to_fill(window: Window, columns: Sequence[Labelled], options: TableOp
     if window.count is None or not sees_before or len(days) < 2 or (anchored and not options.sees_filled):
         return None
     return replace(window, first=min(days), count=None)
+
+
+def windows_of_common_rows(
+    windows: Sequence[Window], count: int, columns: Sequence[Labelled], options: TableOptions, ending: Ending
+) -> list[Window] | None:
+    """What must be known where `N60` counts rows that all series have in common: from the 60th last of these on.
+
+    None where that is known, or rows are not counted so. The first look reaches to where the slowest series begins.
+    """
+    found = [each.found for each in columns if isinstance(each.found, Series) and len(each.found.rows)]
+    if options.align is not Align.INTERSECT or len(found) < 2:
+        return None
+    common = row_times(Columns(found, options, ending).rows, Align.INTERSECT, Fill.NONE, options.freq)
+    first: date | None
+    if len(common) >= count:
+        first = common[-count].item()
+    elif all(each.is_whole for each in found):
+        first = None
+    elif windows[0].count is not None:
+        first = min(as_day(each.starts or each.rows.first_day) for each in found)
+    else:
+        first = _further_back(windows[0].first, ending.latest)
+    moment = first if isinstance(first, datetime) and first.time() != time.min else None
+    day = None if first is None else as_day(first)
+    wanted = [replace(each, first=day, first_moment=moment, count=None) for each in windows]
+    return None if wanted == windows else wanted
+
+
+def windows_of_one_start(
+    windows: Sequence[Window], names: Sequence[str], columns: Sequence[Labelled | Exception]
+) -> list[Window] | None:
+    """What must be known so that all columns of one signal begin together: one that leaves a part out begins earlier.
+
+    None where they do. Rows are counted no more then.
+    """
+    starts: dict[str, set[date]] = {}
+    for name, each in zip(names, columns, strict=True):
+        if isinstance(each, Labelled) and isinstance(each.found, Series) and each.found.starts:
+            starts.setdefault(name, set()).add(each.found.starts)
+    if all(len(days) < 2 for days in starts.values()):
+        return None
+    return [
+        replace(window, first=as_day(min(starts[name])), count=None) if len(starts.get(name, ())) > 1 else window
+        for name, window in zip(names, windows, strict=True)
+    ]
+
+
+def _further_back(first: date | None, last: date) -> date | None:
+    """A day that lies several times as far back; None for all there is."""
+    number = 0 if first is None else last.toordinal() - (1 + FURTHER) * max(1, (last - first).days)
+    return date.fromordinal(number) if number > 0 else None
 
 
 def windows_to_share(

@@ -1,4 +1,4 @@
-"""The upkeep of what is kept of people: taken over from an earlier version, and stored later what could not be now."""
+"""Maintenance of what is kept of people: taken over from earlier versions, and stored later if that failed before."""
 
 from __future__ import annotations
 

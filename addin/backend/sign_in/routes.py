@@ -47,7 +47,7 @@ class SignIn:
         return (
             Route("/sign-in", self.begin),
             Route("/signed-in", self.end),
-            Route("/session", self.take_up, methods=["POST"]),
+            Route("/session", self.adopt_session, methods=["POST"]),
             Route("/sign-out", self.sign_out, methods=["POST"]),
             Route("/me", self.me),
             Route("/me/key", self.keep_key, methods=["POST"]),
@@ -84,7 +84,7 @@ class SignIn:
         response.headers.append("set-cookie", set_cookie(SIGN_IN_COOKIE, "", 0))
         return response
 
-    async def take_up(self, request: Request) -> Response:
+    async def adopt_session(self, request: Request) -> Response:
         """POST /session: use a session, which began in another window, in this one."""
         token = str((await read_members(request, self.settings)).get("session"))
         session = self.sessions.session(token)

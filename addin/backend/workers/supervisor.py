@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import uvicorn
 
-from addin.autostart.looked_after import look_again_and_again, looking, renewals
+from addin.autostart.watching import renewals, watch_in_thread, watched
 from addin.backend.operation.metrics import FOLDER_VARIABLE
 from addin.backend.serving import Listener, config_of, prepare_process
 from addin.backend.workers.directory import WorkerDirectory
@@ -73,7 +73,7 @@ class WorkerConfig(uvicorn.Config):
             from addin.tls.certificates import Certificate  # cryptography takes long to load
 
             own = Certificate(Path(self.ssl_certfile), Path(self.ssl_keyfile))
-            look_again_and_again(renewals(self, own), threading.Event())  # until the process ends
+            watch_in_thread(renewals(self, own), threading.Event())  # until the process ends
 
 
 def serve_workers(
@@ -82,11 +82,11 @@ def serve_workers(
     workers: int,
     pages_beside: Callable[[Settings], Sequence[BaseRoute]],
     *,
-    upkeep: Callable[[], object] = lambda: None,
+    maintenance: Callable[[], object] = lambda: None,
 ) -> None:
     """Answer requests from so many processes until Ctrl-C or SIGTERM; one that dies is replaced within a second.
 
-    `upkeep` is called every few seconds; it may renew the certificate, which all workers then take up.
+    `maintenance` is called every few seconds; it may renew the certificate, which all workers then take up.
     Raises `AddinError` on Windows, whose processes cannot share what these share.
     """
     if sys.platform == "win32":
@@ -102,7 +102,7 @@ def serve_workers(
         os.environ[FOLDER_VARIABLE] = str(metrics)  # the workers inherit it
         config = config_of(app, listener, grace_s=settings.stop_timeout_s, kind=WorkerConfig)
         config.factory, config.workers = True, workers
-        with looking(upkeep):
+        with watched(maintenance):
             WorkerProcesses(config, sockets=[listener.socket]).run()
         listener.socket.close()
 

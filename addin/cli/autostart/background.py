@@ -11,9 +11,9 @@ import typer
 
 from addin.autostart.log_file import log_file, log_into
 from addin.autostart.machine import start_detached
+from addin.autostart.maintenance import Ending, Maintenance
 from addin.autostart.new_version import NewVersion, can_be_started, code_now
 from addin.autostart.record import Record, read_record
-from addin.autostart.upkeep import Ending, Upkeep
 from addin.backend import serving
 from addin.cli.backend import new_backend
 from addin.config.settings import load_settings
@@ -48,10 +48,10 @@ def run_backend(file: Path) -> None:
 
 def _serve(record: Record, file: Path) -> Ending | None:
     backend = new_backend(load_settings(), http=record.http)
-    upkeep = Upkeep(record=file, renew=backend.renew, has_update=NewVersion(code_now, can_be_started).is_here)
+    maintenance = Maintenance(record=file, renew=backend.renew, has_update=NewVersion(code_now, can_be_started).is_here)
     _log.info("answering at %s, version %s", backend.listener.url, backend.version)
-    serving.serve(backend.app, backend.listener, goes_on=upkeep.goes_on)
-    return upkeep.ending
+    serving.serve(backend.app, backend.listener, goes_on=maintenance.goes_on)
+    return maintenance.ending
 
 
 def _start_again(record: Record) -> None:

@@ -58,10 +58,12 @@ def verify(
       addin verify report.xlsx --key 21fe-31df-a154-a261-626b-f854-046f-d227
     """
     from addin.cli.books.verified import print_json_verified, print_verified
+    from addin.config.settings import load_settings
     from addin.workbook.audit.evidence.recompute import recompute
     from addin.workbook.audit.verify import verify_book
 
-    verified = verify_book(book, audit, named=named, namespace=namespace, key=key)
+    authorities = load_settings().stamp_ca_file
+    verified = verify_book(book, audit, named=named, namespace=namespace, key=key, authorities=authorities)
     again = None
     if evidence is not None:
         again = asyncio.run(recompute(book, verified.block, evidence, namespace=namespace))

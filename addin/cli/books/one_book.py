@@ -77,6 +77,7 @@ def _groups(report: Refreshed) -> dict[str, Sequence[CellNote]]:
             for cell in report.unproven
         ],
         "note": report.notes,
+        "not stamped": [CellNote("signed all the same", "", report.not_stamped)] if report.not_stamped else [],
     }
 
 

@@ -12,6 +12,7 @@ from dataservice.stores import default_sqlite_path
 
 if TYPE_CHECKING:
     from addin.workbook.audit.signing import BookSigner
+    from addin.workbook.audit.stamp import TimeStamper
     from udfs import Session
 
 
@@ -46,7 +47,12 @@ async def run_session(
 
     recording = Recording(bodies=evidence / BODIES if evidence is not None else None)
     signing = BookSigner(
-        audit, namespace=settings.namespace, service=settings.url, recording=recording, evidence=evidence
+        audit,
+        namespace=settings.namespace,
+        service=settings.url,
+        recording=recording,
+        evidence=evidence,
+        stamper=time_stamper(settings),
     )
 
     def recorded(base_url: str, at_most: int, verify: Any) -> RecordedConnections:
@@ -59,3 +65,16 @@ async def run_session(
             yield Session(session.client, reader=WithinRun(session.client), traced=True), signing
         finally:
             recording.save()
+
+
+def time_stamper(settings: Settings) -> TimeStamper | None:
+    """Who asks for time stamps; None where no authority is set. Raises `AddinError` where one could not be checked."""
+    from addin.config.authorities import trusted
+    from addin.errors import SettingsError
+    from addin.workbook.audit.stamp import TimeStamper
+
+    if settings.stamp_url is None:
+        return None
+    if settings.stamp_ca_file is None:
+        raise SettingsError("stamp_url needs stamp_ca_file, the certificates by which its time stamps are checked")
+    return TimeStamper(settings.stamp_url, settings.stamp_ca_file, verify=trusted(settings.ca_file))

@@ -48,6 +48,8 @@ def print_verified(verified: Verified, book: Path, again: Recomputed | None = No
     key = fingerprint(verified.block.public_key)
     at = str(verified.block.begin.get("at"))[:19].replace("T", " ")
     echo(f"{book}: {_result(verified)}; signed {at} UTC with {key}, {verified.trust}")
+    if verified.stamp.at:
+        echo(f"  {_stamped(verified)}")
     echo(f"  {_covered(verified)}")
     if not verified.file.is_as_signed and verified.file.changed:
         named = ", ".join(verified.file.changed[:SHOWN_PARTS])
@@ -87,6 +89,11 @@ def _result(verified: Verified) -> str:
     if verified.file.is_as_signed:
         return "the file as it was signed"
     return f"all {verified.cells:,} cells hold what was signed"
+
+
+def _stamped(verified: Verified) -> str:
+    at = verified.stamp.at.replace("T", " ").removesuffix("Z")
+    return f"stamped {at} UTC by {printable(verified.stamp.authority) or 'a trusted authority'}"
 
 
 def _covered(verified: Verified) -> str:
@@ -142,6 +149,8 @@ def print_json_verified(verified: Verified, book: Path, again: Recomputed | None
             "changed_parts": verified.file.changed,
             "without_value": verified.without_value,
             "signed_at": block.begin.get("at"),
+            "stamped_at": verified.stamp.at or None,
+            "stamped_by": printable(verified.stamp.authority) or None,
             "key": fingerprint(block.public_key),
             "public_key": block.public_key,
             "trust": verified.trust.name.casefold(),

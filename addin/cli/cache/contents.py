@@ -30,7 +30,7 @@ from dataservice.client.contract.dates import moment_of
 from dataservice.client.contract.windows import utc_day_of
 from dataservice.client.network.credentials import ApiKey, sealed_for
 from dataservice.stores import SqliteStore, Store, StoreAwayError
-from dataservice.stores.plain_before import seal_plain
+from dataservice.stores.migrate_unsealed import migrate_unsealed
 
 SUFFIX = 6
 """So many characters of a key's hash tell keys apart; the hash tells nothing of the key."""
@@ -211,7 +211,7 @@ async def seal_contents() -> None:
             echo("There is nothing to seal: only what is kept in Redis is sealed.")
             return
         with _progress("Sealing", None) as advance:
-            sealed = await seal_plain(cache.store, cache.readable, scope, advance)
+            sealed = await migrate_unsealed(cache.store, cache.readable, scope, advance)
     echo(f"Sealed {sealed:,} {'entry' if sealed == 1 else 'entries'}.")
 
 

@@ -71,7 +71,7 @@ def refresh(
     books are one task: what they share is asked once, and one that fails stops no other.
 
     The exit code is 0 when every formula of ours, and what rests on it, shows a current value, 3 when some keep their
-    last value or show an error, 1 when nothing could be done.
+    last value or show an error, or a time stamp was not had, 1 when nothing could be done.
 
     \b
     Examples:
@@ -116,7 +116,7 @@ def _refresh_one(
     _print(report, target, engine, as_json=as_json)
     if signing_files.audit is not None and not as_json:
         echo(f"  signed in {signing_files.audit}; check the book with: addin verify {as_argument(target)}")
-    if report.kept or report.errors or report.skipped or report.unproven:
+    if not report.is_current:
         raise typer.Exit(3)
 
 

@@ -60,25 +60,25 @@ def serve(
         echo("No API key is set yet: cells will say so. Keep one with: addin key set", err=True)
     echo("Ctrl-C ends it." if processes == 1 else f"{processes} workers answer. Ctrl-C ends them.")
     if processes == 1:
-        serving.serve(app, listener, goes_on=_upkeep(backend), grace_s=settings.stop_timeout_s)
+        serving.serve(app, listener, goes_on=_maintenance(backend), grace_s=settings.stop_timeout_s)
     else:
         from addin.backend.workers.supervisor import serve_workers
 
-        serve_workers(settings, listener, processes, shared_sheet, upkeep=_upkeep(backend))
+        serve_workers(settings, listener, processes, shared_sheet, maintenance=_maintenance(backend))
     echo("Stopped.")
 
 
-def _upkeep(backend: ReadyBackend) -> Callable[[], bool]:
+def _maintenance(backend: ReadyBackend) -> Callable[[], bool]:
     """Renews the certificate in time, and tells of an update; whoever started the backend here restarts it here."""
+    from addin.autostart.maintenance import Maintenance
     from addin.autostart.new_version import NewVersion, can_be_started, code_now
-    from addin.autostart.upkeep import Upkeep
 
-    upkeep = Upkeep(record=None, renew=backend.renew, has_update=NewVersion(code_now, can_be_started).is_here)
+    maintenance = Maintenance(record=None, renew=backend.renew, has_update=NewVersion(code_now, can_be_started).is_here)
     told = False
 
     def goes_on() -> bool:
         nonlocal told
-        if not upkeep.goes_on() and not told:
+        if not maintenance.goes_on() and not told:
             told = True
             echo("A new version is installed. To use it: Ctrl-C, then addin serve")
         return True

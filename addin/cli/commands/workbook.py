@@ -15,6 +15,7 @@ from addin.errors import as_argument
 from dataservice.cli.printing import echo
 
 if TYPE_CHECKING:
+    from addin.workbook.audit.frozen import SignedCopy
     from addin.workbook.freeze import Frozen
     from addin.workbook.refresh.dependencies import CellNote
     from udfs.engine.session import Outcome
@@ -65,28 +66,42 @@ def freeze(
             echo(f"{book}: {error}", err=True)
             _print_stale(error.cells)
             raise typer.Exit(3) from None
-        unknown = [] if audit is None else _signed(book, copy, output, audit, namespace)
+        copied = None if audit is None else _signed(book, copy, output, audit, namespace)
     became = "became a value" if frozen.cells == 1 else "became values"
     signed = "" if audit is None else f", signed in {audit}"
     echo(f"{output}: {counted(frozen.cells, 'formula')} {became}{signed}; the copy needs no add-in")
     _print_remaining(frozen)
-    if audit is not None and unknown:
+    if audit is not None and copied is not None:
+        _print_signed(book, audit, copied)
+
+
+def _print_signed(book: Path, audit: Path, copied: SignedCopy) -> None:
+    """What the signature of a copy lacks, and then the exit code for that."""
+    from addin.cli.output import counted
+
+    unknown = copied.unknown
+    if unknown:
         named = ", ".join(unknown[:SHOWN_CELLS]) + (" …" if len(unknown) > SHOWN_CELLS else "")
         advice = f"refresh the book first: addin refresh {as_argument(book)} --audit {as_argument(audit)}"
         echo(f"  source not known: {counted(len(unknown), 'formula')} ({named}); {advice}", err=True)
+    if copied.not_stamped:
+        echo(f"  not stamped, but signed all the same: {copied.not_stamped}", err=True)
+    if unknown or copied.not_stamped:
         raise typer.Exit(3)
 
 
-def _signed(book: Path, frozen: Path, output: Path, audit: Path, namespace: str) -> list[str]:
-    """Sign the numbers of a frozen copy and write it; the cells whose source is not known."""
+def _signed(book: Path, frozen: Path, output: Path, audit: Path, namespace: str) -> SignedCopy:
+    """Sign the numbers of a frozen copy and write it."""
+    from addin.cli.books.session import time_stamper
     from addin.config.settings import load_settings
     from addin.workbook.audit.frozen import sign_copy
     from addin.workbook.audit.signing import BookSigner
     from addin.workbook.audit.trusted import UntrustedKeyError
 
-    signer = BookSigner(audit, namespace=namespace, service=load_settings().url)
+    settings = load_settings()
+    signer = BookSigner(audit, namespace=namespace, service=settings.url, stamper=time_stamper(settings))
     try:
-        return sign_copy(book, frozen, output, signer, namespace=namespace).unknown
+        return sign_copy(book, frozen, output, signer, namespace=namespace)
     except UntrustedKeyError as error:
         echo(f"{error}", err=True)
         raise typer.Exit(UNTRUSTED) from None

@@ -55,6 +55,9 @@ class Block:
     """None in a block of the version before, which says nothing but its numbers."""
     envelope: Mapping[str, Any] | None = None
     """The statement about the file, in its envelope."""
+    signature: str = ""
+    stamp: str | None = None
+    """The time stamp of an authority, as it sent it, in Base64."""
     lines_hash: str = ""
     """The hash of the last line before the end: the statement names it."""
 
@@ -88,11 +91,12 @@ def block_lines(
     sign: Callable[[bytes], str],
     content: Iterable[Mapping[str, Any]] = (),
     state: Callable[[str], Mapping[str, Any]] | None = None,
+    stamp: Callable[[bytes], str] | None = None,
 ) -> list[bytes]:
     """The lines of a block after the line whose hash is `previous`.
 
     `content` are the lines about the rest of the book; `state` makes the statement about the file from the hash of all
-    lines before the end.
+    lines before the end; `stamp` makes a time stamp for the signatures.
     """
     lines = []
     told = ({"type": Kind.NUMBER, **number} for number in numbers)
@@ -102,7 +106,14 @@ def block_lines(
     statement = {} if state is None else {"statement": state(previous)}
     signature = sign(_SIGNED + previous.encode())
     end = {"type": Kind.END, "public_key": public_key, "signature": signature, **statement}
+    if stamp is not None:
+        end["stamp"] = stamp(stamped_bytes(public_key, signature, statement.get("statement")))
     return [*lines, _line(end, previous)]
+
+
+def stamped_bytes(public_key: str, signature: str, statement: Mapping[str, Any] | None) -> bytes:
+    """What the time stamp in the last line of a block covers."""
+    return orjson.dumps([public_key, signature, statement])
 
 
 def hash_in(line: bytes) -> str:
@@ -199,7 +210,16 @@ class _Reader:
             self._chain.problems.append(f"the signature in line {number} is not that of its lines")
         if self._begin is not None and self._is_wanted:
             block = Block(
-                self._begin, self._numbers, key, seal, self._cells, self._book, record.get("statement"), before
+                self._begin,
+                self._numbers,
+                key,
+                seal,
+                self._cells,
+                self._book,
+                record.get("statement"),
+                signature,
+                record.get("stamp"),
+                before,
             )
             self._chain.blocks.append(block)
         self._begin, self._numbers = None, []

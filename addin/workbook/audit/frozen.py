@@ -56,6 +56,8 @@ class SignedCopy:
 
     numbers: int
     unknown: list[str]
+    not_stamped: str = ""
+    """Why there is no time stamp though one was asked for."""
 
 
 def sign_copy(book: Path, frozen: Path, target: Path, signer: BookSigner, *, namespace: str = "DS") -> SignedCopy:
@@ -81,7 +83,7 @@ def sign_copy(book: Path, frozen: Path, target: Path, signer: BookSigner, *, nam
             package.write(place, parts, around=around)
     without_source = (UNKNOWN, CHANGED, OLD)
     unknown = [f"{number['sheet']}!{number['cell']}" for number in numbers if number.get("why") in without_source]
-    return SignedCopy(len(numbers), unknown)
+    return SignedCopy(len(numbers), unknown, signer.not_stamped)
 
 
 def _known(book: Path, signer: BookSigner, namespace: str) -> Known:

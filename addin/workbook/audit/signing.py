@@ -5,9 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
-from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 from urllib.parse import urlsplit
 
 from addin.workbook.audit.chain import REFRESH, START, block_lines
@@ -19,6 +18,7 @@ from addin.workbook.audit.file import AuditFile
 from addin.workbook.audit.keys import SigningKey, own_key
 from addin.workbook.audit.numbers import Describing, begin_line, left_cells, name_of_book
 from addin.workbook.audit.results import results
+from addin.workbook.audit.stamp import StampError, TimeStamper
 from addin.workbook.audit.statement import part_digests, stating
 from addin.workbook.ooxml.book import Book
 from addin.workbook.refresh.report import Refreshed
@@ -26,12 +26,16 @@ from dataservice.version import product_version
 
 PRODUCT = "dataservice-addin"
 
+Lines: TypeAlias = Callable[..., list[bytes]]
+"""Makes the lines of one block from its first one, the hash of the line before, and what stamps it."""
+
 
 class BookSigner:
     """Signs books with the user's key, and appends their lines to one file.
 
     `service` is the address of the service; only its host is written. `recording` knows the requests that were sent,
-    and `evidence` is the folder that holds what came back. Raises `AuditError` if the file cannot be used.
+    `evidence` is the folder that holds what came back, and `stamper` asks an authority to confirm the time. Raises
+    `AuditError` if the file cannot be used.
     """
 
     def __init__(
@@ -44,7 +48,11 @@ class BookSigner:
         clock: Callable[[], float] = time.time,
         recording: Recording | None = None,
         evidence: Path | None = None,
+        stamper: TimeStamper | None = None,
     ) -> None:
+        self._stamper = stamper
+        self.not_stamped = ""
+        """Why the last book has no time stamp though one was asked for."""
         self._recording = recording
         self._evidence = evidence
         self._told = 0
@@ -120,19 +128,40 @@ class BookSigner:
         lines_part, around_lines = embedded_frame(package)
         digests = part_digests(package, {**(changed or {}), **around_lines}, without=lines_part)
         about = {name: begin[name] for name in ("by", "at", "service", "version")}
-        lines = partial(
-            block_lines,
-            numbers=numbers,
-            content=content,
-            state=stating(self._key, describing.book, digests, lines_part, about),
-            public_key=self._key.public,
-            sign=self._key.sign,
-        )
-        own = lines({"audit": "", **begin}, previous=START)
+
+        def lines(begin: Mapping[str, Any], previous: str, stamp: Callable[[bytes], str] | None = None) -> list[bytes]:
+            return block_lines(
+                begin,
+                numbers,
+                content=content,
+                state=stating(self._key, describing.book, digests, lines_part, about),
+                public_key=self._key.public,
+                sign=self._key.sign,
+                previous=previous,
+                stamp=stamp,
+            )
+
+        self.not_stamped = ""
+        own = self._stamped(lines, {"audit": "", **begin}, START)
 
         def filed(audit_id: str, previous: str, replaced: Mapping[str, str]) -> list[bytes]:
             more = {"replaces": replaced} if replaced else {}
-            return lines({"audit": audit_id, **begin, **more}, previous=previous)
+            return self._stamped(lines, {"audit": audit_id, **begin, **more}, previous)
 
         around = self.audit.appended(filed)
         return {**around_lines, lines_part: embedded_content(own)}, around
+
+    def _stamped(self, lines: Lines, begin: Mapping[str, Any], previous: str) -> list[bytes]:
+        """The lines of a block with a time stamp where one is wanted; without an answer they say why there is none."""
+        stamper = self._stamper
+        if stamper is None:
+            return lines(begin, previous)
+        try:
+            return lines(
+                {**begin, "stamped_by": stamper.name},
+                previous,
+                lambda content: stamper.stamp(content, str(begin["at"])),
+            )
+        except StampError as error:
+            self.not_stamped = str(error)
+            return lines({**begin, "not_stamped": self.not_stamped}, previous)

@@ -10,7 +10,7 @@ from typing import Any
 
 from addin.errors import as_argument
 from addin.formulas import Area, Unworkable, mentions
-from addin.workbook.audit.chain import Block, Chain, read_chain
+from addin.workbook.audit.chain import Block, Chain, read_chain, stamped_bytes
 from addin.workbook.audit.contents.book_content import cells_of, content_of
 from addin.workbook.audit.contents.comparing import Coverage, Difference, compare, shown
 from addin.workbook.audit.contents.content_lines import read_content
@@ -21,6 +21,7 @@ from addin.workbook.audit.keys import fingerprint, is_signed
 from addin.workbook.audit.numbers import holds, place_of, rows_of, typed_form
 from addin.workbook.audit.results import Standing
 from addin.workbook.audit.sources import sources_rows, sources_sheet
+from addin.workbook.audit.stamp import Stamped, check_stamp
 from addin.workbook.audit.statement import FileCheck, check_file
 from addin.workbook.audit.trusted import Trust, trust_of
 from addin.workbook.ooxml.book import Book
@@ -45,6 +46,8 @@ class Verified:
     notes: list[str] = field(default_factory=list)
     """What a reader should know though nothing is wrong."""
     file: FileCheck = field(default_factory=FileCheck)
+    stamp: Stamped = field(default_factory=Stamped)
+    """What an authority confirms of the time of signing."""
     unfinished: int = 0
     is_old: bool = False
     """Whether the version before signed it, which signed numbers only."""
@@ -67,12 +70,14 @@ def verify_book(
     named: str | None = None,
     namespace: str = "DS",
     key: str | None = None,
+    authorities: Path | None = None,
 ) -> Verified:
     """Compare a book with the last lines about it: in the file `audit`, else in the book itself.
 
     `named` is what the lines call the book, where that is not its name; `key` names a key to accept beside the trusted
-    ones. Raises `AuditError` if nothing about the book was signed, and `WorkbookError` for a book that cannot be read,
-    or that programs would read in two ways.
+    ones, `authorities` the file of certificates of which one has to stand behind a time stamp. Raises `AuditError` if
+    nothing about the book was signed, and `WorkbookError` for a book that cannot be read, or that programs would read
+    in two ways.
     """
     with any_failure_explained(path), fewer_collections(), Package(path) as package:
         chain = _chain_about(package, audit, named)
@@ -86,6 +91,10 @@ def verify_book(
                 if other != block.public_key and not trust_of(other, at, key).is_accepted
             ]
         verified.notes += [*chain.notes, *_standing_notes(block)]
+        content = stamped_bytes(block.public_key, block.signature, block.envelope)
+        verified.stamp = check_stamp(block.begin, content, block.stamp, authorities)
+        verified.problems += [verified.stamp.problem] if verified.stamp.problem else []
+        verified.notes += [verified.stamp.note] if verified.stamp.note else []
         _compare(Book(package), verified, namespace)
         return verified
 

@@ -42,9 +42,9 @@ class BookDone:
 
     @property
     def is_current(self) -> bool:
-        """Whether every formula of ours in it shows a current value."""
+        """Whether every formula of ours in it shows a current value, and all that was asked for was done."""
         report = self.report
-        return report is not None and not (report.kept or report.errors or report.skipped or report.unproven)
+        return report is not None and report.is_current
 
 
 async def books_cost(

@@ -17,7 +17,7 @@ from addin.workbook.ooxml.positions import Spot
 from addin.workbook.ooxml.sheet import Sheet
 from addin.workbook.ooxml.stored import MAIN, text_of
 from addin.workbook.ooxml.strict.book import check_strings, check_workbook
-from addin.workbook.ooxml.strict.lexical import check_text
+from addin.workbook.ooxml.strict.lexical import check_letters, check_text
 from addin.workbook.ooxml.styles import Styles
 from addin.workbook.ooxml.tables import Table, table_in
 from addin.workbook.ooxml.xmlpart import xml_bytes
@@ -100,6 +100,12 @@ class Book:
         if name not in self._parts:
             raise Unworkable(f"there is no sheet '{name}'")
         return name
+
+    def check_texts(self) -> None:
+        """Raise `WorkbookError` for texts that not every program shows alike."""
+        for part in (*self._parts.values(), self._related_part("/sharedStrings")):
+            if part in self.package:
+                check_letters(self.package.text(part), part)
 
     def formulas(self, name: str) -> Iterator[tuple[Spot, Formula]]:
         """Every formula of the sheet with this name; a sheet that nothing else needs is read without keeping it."""

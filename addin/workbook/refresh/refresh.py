@@ -105,6 +105,7 @@ def _save(package: Package, book: Book, place: Target, report: Refreshed, signin
     if parts or not place.is_same_file(package.path):
         package.write(place, parts, around=around)
         report.is_saved = True
+    report.not_stamped = "" if signing is None else signing.not_stamped
 
 
 @asynccontextmanager

@@ -103,6 +103,8 @@ class Refreshed:
     """Whether Excel recalculates all formulas when it opens the book, because some depend on changed values."""
     is_saved: bool = False
     """Whether the file was written; a book in which nothing changed is left alone."""
+    not_stamped: str = ""
+    """Why what was signed has no time stamp though one was asked for."""
 
     @property
     def formulas(self) -> int:
@@ -113,6 +115,11 @@ class Refreshed:
     def unproven(self) -> list[CalculatedCell]:
         """The formulas that keep an old value, because nothing shows that another one would be right."""
         return [cell for cell in self.calculated if cell.unproven]
+
+    @property
+    def is_current(self) -> bool:
+        """Whether every formula of ours shows a current value, and a time stamp that was asked for was had."""
+        return not (self.kept or self.errors or self.skipped or self.unproven or self.not_stamped)
 
     def follow(self, before: Refreshed) -> None:
         """Count what an earlier pass over the same book did as done too."""
@@ -137,6 +144,9 @@ Around: TypeAlias = AbstractContextManager[object]
 
 class Signing(Protocol):
     """Signs what a refresh writes."""
+
+    not_stamped: str
+    """Why the last book has no time stamp though one was asked for."""
 
     def signed(
         self, book: Book, report: Refreshed, target: Path, changed: Mapping[str, bytes]

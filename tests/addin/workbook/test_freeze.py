@@ -109,3 +109,19 @@ def test_a_name_of_a_received_book_empties_nothing_that_the_template_never_made(
         package.write(Target(book), shown.changed_parts())
     freeze_book(book, tmp_path / "frozen.xlsx", allow_stale=True)
     assert values(tmp_path / "frozen.xlsx", "Sheet1", "A3", "B4", "C5") == [4.5, 6.0, 7.5]
+
+
+@pytest.mark.parametrize("formula", ['_xldudf_DS_SIGNAL("us-cpi")', 'IF(A9&""="","",A9)', "A9"])
+def test_a_name_of_a_received_book_empties_no_number_that_rests_on_the_service(tmp_path: Path, formula: str):
+    book = make_book(tmp_path / "book.xlsx", {"A1": f"={formula}", "A9": '=_xldudf_DS_SIGNAL("us-10y")'})
+    opened = openpyxl.load_workbook(book)
+    for name in ("DS_Live_Only", "DS_Live_Only_Note", "DS_Live_Only_Status"):
+        opened["Sheet1"].defined_names[name] = DefinedName(name, attr_text="Sheet1!$A$1")
+    opened.save(book)
+    with Package(book) as package:
+        shown = Book(package)
+        for row in (1, 9):
+            shown.sheet("Sheet1").write((row, 1), 7.0)
+        package.write(Target(book), shown.changed_parts())
+    freeze_book(book, tmp_path / "frozen.xlsx", allow_stale=True)
+    assert values(tmp_path / "frozen.xlsx", "Sheet1", "A1") == [7.0]

@@ -11,7 +11,7 @@ import sys
 import time
 import warnings
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from datetime import date, timedelta
@@ -36,7 +36,7 @@ from udfs.timeseries.frequency import Times
 from udfs.timeseries.options import TableOptions
 from udfs.timeseries.resample import known_only
 from udfs.timeseries.rhythm import rhythm_of
-from udfs.timeseries.table import Labelled, joined_windows, window_for, windows_to_share
+from udfs.timeseries.table import Labelled, joined_windows, window_for, windows_of_common_rows, windows_to_share
 
 EXACT = 1e-9
 
@@ -141,12 +141,19 @@ def computed(asked: Asked, *, fetched: bool) -> Shown:
         known = [part_of(each, window, asked.today) if fetched else each for each in wholes]
         return [series_of_table(str(place), each, window, steps, shown, ending) for place, each in enumerate(known)]
 
-    series = found(window)
-    while wider := windows_to_share([window], [Labelled("", each) for each in series], shown, ending):
+    series, count = found(window), window.count
+    while count and (common := windows_of_common_rows([window], count, _labelled(series), shown, ending)):
+        window = common[0]
+        series = found(window)
+    while wider := windows_to_share([window], _labelled(series), shown, ending):
         window = wider[0]
         series = found(window)
     columns = Columns(series, shown, ending, window.first)
     return columns.times, columns.values
+
+
+def _labelled(series: Sequence[Series]) -> list[Labelled]:
+    return [Labelled("", each) for each in series]
 
 
 def part_of(known: Known, window: Window, today: date) -> Known:
@@ -183,7 +190,8 @@ def case(dice: random.Random) -> Asked:
         end = middle if dice.random() < 0.5 else (pd.Timestamp(middle) + pd.offsets.MonthEnd(0)).date()
         end = min(end, today)
     begin = worlds[0].days[dice.randrange(len(worlds[0].days) // 2)]
-    start: date | int | None = dice.choice((None, begin, begin, dice.randint(2, 12) if many == 1 else None))
+    is_counted = many == 1 or align == "intersect"
+    start: date | int | None = dice.choice((None, begin, begin, dice.randint(2, 12) if is_counted else None))
     chain = dice.choice(CHAINS) if dice.random() < 0.8 else ""
     if many == 2 and dice.random() < 0.15:
         chain = dice.choice(("corr(6)", "pct|corr(8)", "yoy|corr(5)"))

@@ -105,7 +105,8 @@ class Rows:
 def table(asked: Asked) -> tuple[Array, list[Array]]:
     """The table that must be shown: the dates of its rows, and the values of each series."""
     rows = [_rows(asked, each) for each in asked.worlds]
-    shown = [_shown(asked, each) for each in rows]
+    common = reduce(np.intersect1d, [each.times[~np.isnan(each.values)] for each in rows])  # 32
+    shown = [_shown(asked, each, common if asked.align == "intersect" else None) for each in rows]
     window = _times(asked, shown)
     times = _to_end(asked, window, rows)
     if asked.freq != "raw":
@@ -254,12 +255,12 @@ def _due(kind: str, time: np.datetime64) -> date:
     return following
 
 
-def _shown(asked: Asked, rows: Rows) -> Rows:
+def _shown(asked: Asked, rows: Rows, common: Array | None) -> Rows:
     """The rows from the start on."""
     if asked.start is None:
         return rows
     if isinstance(asked.start, int):
-        counted = rows.times[~np.isnan(rows.values)]
+        counted = rows.times[~np.isnan(rows.values)] if common is None else common
         return rows.cut(rows.times >= counted[-asked.start]) if len(counted) >= asked.start else rows
     first = np.datetime64(asked.start, "us")
     if asked.freq != "raw":

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from dataservice.stores import MemoryStore, SqliteStore, Store, StoreWithNearCopy
+from dataservice.stores import MemoryStore, ReplicatedStore, SqliteStore, Store
 from dataservice.stores.redis import RedisStore
 from dataservice.stores.sealed import SealedStore
 from tests.attack.parts.redis_groups import Cluster
@@ -66,7 +66,7 @@ async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator
         case _:
             opened = RedisStore.from_url(request.getfixturevalue("redis_url"), prefix=f"{tmp_path}:")
             if request.param == "redis with a copy":
-                opened = StoreWithNearCopy(opened, SqliteStore(tmp_path / "copy.sqlite"))
+                opened = ReplicatedStore(opened, SqliteStore(tmp_path / "copy.sqlite"))
             elif request.param == "sealed":
                 opened = SealedStore(opened, lambda salt: (salt * 6)[:96])
                 await opened.salt()

@@ -13,8 +13,8 @@ from redis import Redis
 from addin.workbook.refresh.refresh import refresh_book
 from dataservice.client import AsyncClient, HistoryResource, SignalResource
 from dataservice.client.network.credentials import ApiKey, sealed_for
-from dataservice.stores import Entry, MemoryStore, SqliteStore, StoreWithNearCopy
-from dataservice.stores.plain_before import seal_plain
+from dataservice.stores import Entry, MemoryStore, ReplicatedStore, SqliteStore
+from dataservice.stores.migrate_unsealed import migrate_unsealed
 from dataservice.stores.redis import RedisStore
 from dataservice.stores.seal import KEY_BYTES
 from dataservice.stores.sealed import SealedStore
@@ -48,7 +48,7 @@ class Remote(MemoryStore):
 
 async def test_whoever_reads_a_whole_redis_after_a_workbook_finds_no_name_no_value_and_no_key(service, tmp_path):
     with RedisProcess(tmp_path, "--rdbcompression", "no") as redis:
-        store = StoreWithNearCopy(RedisStore.from_url(redis.url), SqliteStore(tmp_path / "copy.sqlite"))
+        store = ReplicatedStore(RedisStore.from_url(redis.url), SqliteStore(tmp_path / "copy.sqlite"))
         async with AsyncClient(service.url, service.key, store=store) as client:
             await refresh_book(Session(client), ROOT / "workbook_template.xlsx", tmp_path / "book.xlsx")
             assert client.requests_sent > 10
@@ -149,7 +149,7 @@ async def test_answers_and_archive_of_an_earlier_version_are_found_once_they_are
     kept.is_remote = True
     opened = sealed_for(ApiKey(service.key), service.url, kept)
     await opened.salt()
-    assert await seal_plain(kept, opened, scope) == 7
+    assert await migrate_unsealed(kept, opened, scope) == 7
     async with AsyncClient(service.url, service.key, store=kept) as after:
         for slug in SLUGS:
             assert (await after.read(SignalResource(slug))).requests == 0

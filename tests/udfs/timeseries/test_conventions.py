@@ -149,6 +149,38 @@ async def test_32_n_counts_periods_where_there_is_a_frequency_and_observations_o
     assert [when.hour for when in found] == [15, 16, 17, 18, 19]
 
 
+async def test_32_n_counts_the_rows_that_all_signals_have_in_common_however_early_one_ended():
+    days = list(weekdays(date(2026, 1, 5), [1.0] * 150))
+    live = {day: 100.0 + place for place, day in enumerate(days)}
+    ended = {day: 200.0 + place for place, day in enumerate(days[:110])}
+    months = monthly(date(2025, 9, 1), [1.0] * 12)
+    session = canned(x=live, y=ended, m=months)
+    _, found = await shown(session, "x, y", "N3", options="align=intersect")
+    assert list(found) == days[107:110]
+    _, found = await shown(session, "x, y", "N3", options="align=intersect; transform=index(100)")
+    assert found[days[107]] == (100, 100)
+    assert session.requests.count("/v1/signals/x?history=365") == 1
+    assert len(session.requests) == 2
+    for wanted, there in ((3, [5, 6, 7]), (9, [4, 5, 6, 7])):  # no other month of those days began on a weekday
+        _, found = await shown(session, "m, x", f"N{wanted}", options="align=intersect")
+        assert list(found) == [date(2026, month, 1) for month in there]
+
+
+async def test_32_all_columns_of_a_signal_begin_together_though_the_running_period_counts_only_in_some():
+    prices = weekdays(date(2025, 3, 3), [100.0 + place for place in range(383)])
+    header, found = await shown(canned(x=prices), "x", "N3", options="freq=M; transform=none, pct")
+    assert header[1:] == ("x (last; partial 2026-08-19)", "x (last, pct)")
+    assert [day.month for day in found] == [5, 6, 7, 8]
+    assert [[value is None for value in row] for row in found.values()] == [[False, False]] * 3 + [[False, True]]
+
+
+async def test_27_the_pauses_of_a_step_series_are_known_whatever_the_window_is():
+    rates = {date(2020, 3, 16): 0.25, date(2022, 3, 17): 0.5, date(2023, 7, 27): 5.5, date(2025, 12, 11): 3.75}
+    for start in ("2026-06-01", "-10Y"):
+        header, _ = await shown(canned(x=rates), "x", start, options="freq=W-FRI; fill=prev; fillto=end")
+        assert header[1] == "x (last)"
+
+
 async def test_31_a_time_of_day_is_honoured_in_start_end_and_at():
     hours = {f"2026-08-{day:02}T{hour:02}:00:00Z": 1.0 * hour for day in range(1, 19) for hour in range(20)}
     session = canned(now=datetime(2026, 8, 18, 21, tzinfo=UTC).timestamp(), x=hours)
@@ -201,6 +233,11 @@ async def test_a_word_of_another_tool_is_refused_with_ours(options, ours):
     refused = await session("SIGNAL_HISTORY", "x", "MAX", None, options)
     assert refused.message.endswith(ours)
     assert session.requests == []
+
+
+async def test_a_transform_where_a_field_is_wanted_is_told_as_a_formula():
+    session = canned(x=monthly(date(2024, 1, 1), [1.0] * 20))
+    assert '=DS.SIGNAL_HISTORY("us-cpi", "N1", , "transform=yoy; ' in (await session("SIGNAL", "x", "yoy")).message
 
 
 async def test_a_field_of_bloomberg_is_refused_with_ours():

@@ -14,7 +14,14 @@ from udfs.functions.signal_history import OPTIONS
 from udfs.timeseries.compute import Ending, series_of_table
 from udfs.timeseries.coverage import Known
 from udfs.timeseries.options import TableOptions
-from udfs.timeseries.table import Labelled, history_table, joined_windows, window_for, windows_to_share
+from udfs.timeseries.table import (
+    Labelled,
+    history_table,
+    joined_windows,
+    window_for,
+    windows_of_common_rows,
+    windows_to_share,
+)
 
 DAYS = [date.min, date(1, 3, 1), date(2024, 2, 29), date(2026, 8, 19), date.max]
 STARTS = [Max(), Last(1), Last(7), date(2020, 1, 1), datetime(2026, 8, 18, 5), date.min]  # noqa: DTZ001 - naive UTC
@@ -99,6 +106,7 @@ def test_whatever_is_asked_of_whatever_series_there_is_a_table_or_a_refusal(data
 def _table(known, shown, start, end, today):
     columns, ending = shown.columns(list(known)), Ending.of(end, today)
     windows = joined_windows([window_for(start, end, today, shown, steps) for _, steps in columns], columns, shown)
+    count = windows[0].count
     for window in windows:
         window.resource("a", window.likely_step_days, today)
     while True:
@@ -106,7 +114,8 @@ def _table(known, shown, start, end, today):
             Labelled(name, series_of_table(name, known[name], window, steps, shown, ending))
             for (name, steps), window in zip(columns, windows, strict=True)
         ]
-        wider = windows_to_share(windows, found, shown, ending)
+        wider = count and windows_of_common_rows(windows, count, found, shown, ending)
+        wider = wider or windows_to_share(windows, found, shown, ending)
         if wider is None:
             return history_table(found, shown, ending, windows[0].first)
         windows = wider

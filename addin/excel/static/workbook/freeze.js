@@ -3,6 +3,7 @@
 
 import { addressOf, blocksOf, cellCount } from "./blocks.js";
 import { readBook, targetOf } from "./book.js";
+import { emptyLiveParts } from "./live_parts.js";
 import { blockOf, blocksRead, rangeOf } from "./reading.js";
 
 /** @typedef {import("./blocks.js").Block} Block */
@@ -18,9 +19,6 @@ const UNSETTLED = /^#(BUSY|SPILL|CONNECT|GETTING_DATA|NAME)/;
 /** The number formats of our own results: no other text ever becomes one. */
 const OUR_FORMATS = ["yyyy-mm-dd", "yyyy-mm-dd hh:mm"];
 
-/** The beginning of the names of areas that mean something only as long as the book has its formulas. */
-const LIVE_ONLY = "DS_LIVE_ONLY";
-
 /**
  * What was frozen, and what was not: formulas by the reason why they are left.
  * @typedef {object} Frozen
@@ -30,6 +28,7 @@ const LIVE_ONLY = "DS_LIVE_ONLY";
  * @property {string[]} locked those on protected sheets
  * @property {string[]} names defined names that call a function of ours
  * @property {boolean} emptied whether what is of no use without formulas was there, and is gone
+ * @property {string[]} kept what a name calls so, but the template never made
  * @property {() => Promise<void>} undo enters the formulas again
  */
 
@@ -76,14 +75,14 @@ export function freeze(language, scope) {
     const frozen = new Set(done.flatMap((piece) => piece.formulas));
     const waiting = new Set(busy);
     // As long as one formula is left, the refresh button is of use.
-    const emptied = frozen.size === formulas.length && (await emptyLiveParts(context, sheets, scope));
+    const live = frozen.size === formulas.length ? await emptyLiveParts(context, sheets, done.flatMap(answersIn)) : { emptied: false, kept: [] };
     return {
       cells: frozen.size,
       busy: busy.map(placeOf),
       refused: open.filter((each) => !frozen.has(each) && !waiting.has(each)).map(placeOf),
       locked: locked.map(placeOf),
       names: [...language.oursAmong(names)],
-      emptied,
+      ...live,
       undo: () => enterAgain(done),
     };
   });
@@ -256,27 +255,11 @@ function enterAgain(pieces) {
   });
 }
 
-/**
- * Empty areas that mean nothing without formulas, as `addin freeze` does; whether there were any.
- * @param {Excel.RequestContext} context
- * @param {Excel.Worksheet[]} sheets
- * @param {"sheet" | "workbook"} scope
- */
-async function emptyLiveParts(context, sheets, scope) {
-  const collections = sheets.map((sheet) => sheet.names);
-  if (scope === "workbook") collections.push(context.workbook.names);
-  for (const names of collections) names.load("items/name");
-  await context.sync();
-  const areas = collections
-    .flatMap((names) => names.items)
-    .filter(({ name }) => name.toUpperCase().startsWith(LIVE_ONLY))
-    .map((name) => name.getRangeOrNullObject());
-  for (const area of areas) area.load("address");
-  await context.sync();
-  const there = areas.filter((area) => !area.isNullObject);
-  for (const area of there) area.clear();
-  await context.sync();
-  return there.length > 0;
+/** What the formulas of a piece filled. @param {Piece} piece @returns {import("./live_parts.js").Answer[]} */
+function answersIn(piece) {
+  const { block, formulas } = piece;
+  if (isTable(piece)) return formulas.map(({ sheetName, formula }) => ({ sheetName, block, formula }));
+  return formulas.map(({ sheetName, row, column, formula }) => ({ sheetName, block: { top: row, bottom: row, left: column, right: column }, formula }));
 }
 
 /** @param {OurFormula} formula */

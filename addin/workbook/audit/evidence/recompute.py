@@ -88,6 +88,8 @@ async def recompute(book: Path, block: Block, folder: Path, *, namespace: str = 
 class _Collecting:
     """In place of a signer: keeps what it would sign."""
 
+    not_stamped = ""
+
     def __init__(self) -> None:
         self.found: dict[Place, CellResult] = {}
 

@@ -52,7 +52,7 @@ async function freeze(pane, scope, outcome) {
  * @param {HTMLElement} outcome
  * @param {import("../../workbook/freeze.js").Frozen} frozen
  */
-function tell(pane, outcome, { cells, busy, refused, locked, names, emptied, undo }) {
+function tell(pane, outcome, { cells, busy, refused, locked, names, emptied, kept, undo }) {
   const { format } = pane;
   const left = (/** @type {string[]} */ places, /** @type {string} */ one, /** @type {string} */ many) =>
     places.length > 0 && `${format.counted(places.length, one, many)}: ${places.slice(0, LISTED).join(", ")}${places.length > LISTED ? " …" : ""}.`;
@@ -62,6 +62,7 @@ function tell(pane, outcome, { cells, busy, refused, locked, names, emptied, und
     left(locked, "formula is on a protected sheet", "formulas are on protected sheets"),
     left(names, "name still calls a function of ours", "names still call functions of ours"),
     emptied && "The refresh button, first steps, quota and status are gone too.",
+    left(kept, "area is kept, though a name says it is of no use in a copy", "areas are kept, though names say they are of no use in a copy"),
   ].filter(Boolean);
   const all = busy.length + refused.length + locked.length === 0;
   const back = button("Undo", () => {

@@ -182,7 +182,7 @@ def with_a_button(pane: Pane, *, value: object) -> None:
         pane.tab.evaluate("sheet => book.define(sheet, 'DS_Live_Only_Button', sheet, 'B4:C4')", sheet)
     put(pane, "B9", "Sheet2", value="steps", type="String")
     put(pane, "B10", "Sheet2", value="kept", type="String")
-    pane.tab.evaluate("book.define('workbook', 'ds_live_only', 'Sheet2', 'B9')")
+    pane.tab.evaluate("book.define('Sheet2', 'ds_live_only', 'Sheet2', 'B9')")
     pane.tab.evaluate("book.define('workbook', 'Other', 'Sheet2', 'B10')")
 
 
@@ -199,6 +199,41 @@ def test_freezing_empties_what_is_of_no_use_without_formulas_as_the_command_does
     freeze(pane, "workbook")
     assert [cell(pane, address, "Sheet2") for address in ("B4", "C4", "B9")] == [None, None, None]
     assert cell(pane, "B10", "Sheet2")["value"] == "kept"
+
+
+def test_names_of_a_received_book_empty_nothing_that_the_template_never_made(pane):
+    put(pane, "B1", formula=CPI, value=163.122, type="Double")
+    for row in (3, 4, 5):
+        for column in "ABC":
+            put(pane, f"{column}{row}", value=row * 1.5, type="Double")
+    for name, cells in (
+        ("DS_Live_Only_9", "A3:C5"),
+        ("DS_Live_Only_Status", "A3:C5"),
+        ("DS_Live_Only", "B1:B1"),
+        ("DS_Live_Only_Button", "A3:A3"),
+    ):
+        pane.tab.evaluate("([name, cells]) => book.define('Sheet1', name, 'Sheet1', cells)", [name, cells])
+    put(pane, "B9", "Sheet2", value="a text", type="String")
+    pane.tab.evaluate("book.define('workbook', 'DS_Live_Only_Note', 'Sheet2', 'B9')")
+    pane.tab.evaluate("book.define('Sheet1', 'DS_Live_Only_Choice', 'Sheet2', 'B9')")
+    freeze(pane, "workbook")
+    pane.sees("4 areas are kept, though names say they are of no use in a copy")
+    assert cell(pane, "B1")["value"] == 163.122
+    assert [cell(pane, address)["value"] for address in ("A3", "B4", "C5")] == [4.5, 6, 7.5]
+    assert cell(pane, "B9", "Sheet2")["value"] == "a text"
+
+
+def test_a_table_about_this_machine_is_emptied_with_the_cells_that_show_it(pane):
+    put(pane, "A1", formula='=DS.QUOTA("remaining")', value=870, type="Double")
+    put(pane, "A2", formula=CPI, value=163.122, type="Double")
+    put(pane, "B22", formula='=IF(A1&""="","",A1)', value=870, type="Double")
+    put(pane, "B2", formula='=IF(A2&""="","",A2)', value=163.122, type="Double")
+    for name, cells in (("DS_Live_Only", "A1:A1"), ("DS_Live_Only_Status", "B22:B23"), ("DS_Live_Only_Note", "B2:B2")):
+        pane.tab.evaluate("([name, cells]) => book.define('Sheet1', name, 'Sheet1', cells)", [name, cells])
+    freeze(pane, "workbook")
+    pane.sees("1 area is kept")
+    assert [cell(pane, address) for address in ("A1", "B22")] == [None, None]
+    assert [cell(pane, address)["value"] for address in ("A2", "B2")] == [163.122, 163.122]
 
 
 def test_a_button_stays_as_long_as_a_formula_is_left(pane):

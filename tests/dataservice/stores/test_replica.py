@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from dataservice.stores import Entry, MemoryStore, StoreAwayError, StoreWithNearCopy
+from dataservice.stores import Entry, MemoryStore, ReplicatedStore, StoreAwayError
 
 
 class FarStore(MemoryStore):
@@ -67,7 +67,7 @@ def clock():
 
 @pytest.fixture
 async def store(far, clock):
-    opened = StoreWithNearCopy(far, MemoryStore(), clock=clock)
+    opened = ReplicatedStore(far, MemoryStore(), clock=clock)
     yield opened
     far.answers.set()
     await opened.aclose()
@@ -127,7 +127,7 @@ async def test_one_that_begins_again_gets_the_salt_it_had_and_misses_nothing(sto
 async def test_processes_that_never_reached_it_agree_on_a_salt_which_it_gets(far, clock):
     near = MemoryStore()
     far.is_gone = True
-    first, second = (StoreWithNearCopy(far, near, clock=clock) for _ in range(2))
+    first, second = (ReplicatedStore(far, near, clock=clock) for _ in range(2))
     assert await first.salt() == await second.salt()
     far.is_gone = False
     clock.now += 10.0
@@ -137,13 +137,13 @@ async def test_processes_that_never_reached_it_agree_on_a_salt_which_it_gets(far
 async def test_the_salt_of_other_machines_stays_and_who_began_with_another_one_is_told(clock, caplog):
     far, near = FarStore(salt=b"of others"), MemoryStore()
     far.is_gone = True
-    store = StoreWithNearCopy(far, near, clock=clock)
+    store = ReplicatedStore(far, near, clock=clock)
     assert await store.salt() != b"of others"
     clock.now += 10.0
     far.is_gone = False
     await store.get("a")
     assert "restart this process to share it" in caplog.text
-    assert await StoreWithNearCopy(far, near, clock=clock).salt() == b"of others"
+    assert await ReplicatedStore(far, near, clock=clock).salt() == b"of others"
 
 
 async def test_one_that_is_slow_is_not_waited_for_where_the_copy_knows(store, far):

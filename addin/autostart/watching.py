@@ -21,25 +21,25 @@ _log = logging.getLogger(__name__)
 
 
 @contextmanager
-def looked_after(
+def maintained(
     server: uvicorn.Server, certificate: Certificate | None, goes_on: Callable[[], bool], *, every_s: float = LOOK_S
 ) -> Iterator[None]:
     """Inside the block, end the server when `goes_on` says no, and give new connections a renewed certificate."""
-    take_up = renewals(server.config, certificate)
+    renew = renewals(server.config, certificate)
 
     def look() -> None:
         server.should_exit |= not goes_on()
-        take_up()
+        renew()
 
-    with looking(look, every_s=every_s):
+    with watched(look, every_s=every_s):
         yield
 
 
 @contextmanager
-def looking(look: Callable[[], object], *, every_s: float = LOOK_S) -> Iterator[None]:
+def watched(look: Callable[[], object], *, every_s: float = LOOK_S) -> Iterator[None]:
     """Inside the block, call `look` every few seconds in a thread."""
     ended = threading.Event()
-    thread = look_again_and_again(look, ended, every_s=every_s)
+    thread = watch_in_thread(look, ended, every_s=every_s)
     try:
         yield
     finally:
@@ -47,9 +47,7 @@ def looking(look: Callable[[], object], *, every_s: float = LOOK_S) -> Iterator[
         thread.join()
 
 
-def look_again_and_again(
-    look: Callable[[], object], ended: threading.Event, *, every_s: float = LOOK_S
-) -> threading.Thread:
+def watch_in_thread(look: Callable[[], object], ended: threading.Event, *, every_s: float = LOOK_S) -> threading.Thread:
     """A thread that calls `look` every few seconds until `ended`, or the process ends; what it raises is logged."""
 
     def look_on() -> None:
@@ -68,14 +66,14 @@ def renewals(config: uvicorn.Config, certificate: Certificate | None) -> Callabl
     """A function that gives new connections the certificate of the files, if that has changed since its last call."""
     version = _version(certificate)
 
-    def take_up() -> None:
+    def renew() -> None:
         nonlocal version
         found = _version(certificate)
         if version != found:
             _use(config, certificate)
             version = found  # not before: while the files are written, certificate and key may not fit
 
-    return take_up
+    return renew
 
 
 def _version(certificate: Certificate | None) -> int | None:

@@ -12,10 +12,10 @@ import uvicorn
 from starlette.applications import Starlette
 
 from addin.autostart.log_file import log_into
-from addin.autostart.looked_after import looked_after, renewals
+from addin.autostart.maintenance import LOOK_FOR_UPDATES_EVERY, RENEW_EVERY, Ending, Maintenance
 from addin.autostart.new_version import NewVersion, can_be_started, code_now
 from addin.autostart.record import Record, kept_variables, read_record, write_record
-from addin.autostart.upkeep import LOOK_FOR_UPDATES_EVERY, RENEW_EVERY, Ending, Upkeep
+from addin.autostart.watching import maintained, renewals
 from addin.backend import serving
 from addin.errors import AddinError
 from addin.tls.certificates import Certificates
@@ -32,14 +32,14 @@ class Clock:
         return self.now
 
 
-def upkeep(record=None, *, renew=None, has_update=lambda: False, clock=None):
-    return Upkeep(record=record, renew=renew, has_update=has_update, now=clock or Clock())
+def maintenance(record=None, *, renew=None, has_update=lambda: False, clock=None):
+    return Maintenance(record=record, renew=renew, has_update=has_update, now=clock or Clock())
 
 
 def test_it_goes_on_until_the_record_changes_or_is_gone(tmp_path):
     file = tmp_path / "autostart.json"
     write_record(file, Record("xdg", ("python",)))
-    running = upkeep(file)
+    running = maintenance(file)
     assert running.goes_on()
     write_record(file, Record("xdg", ("python",), {"DATA_SERVICE_PORT": "8766"}))
     assert (running.goes_on(), running.ending) == (False, Ending.CHANGED)
@@ -49,7 +49,7 @@ def test_it_goes_on_until_the_record_changes_or_is_gone(tmp_path):
 
 def test_it_looks_for_an_update_now_and_then_and_ends_for_it():
     clock, looks = Clock(), []
-    running = upkeep(has_update=lambda: bool(looks.append(None)) or len(looks) == 2, clock=clock)
+    running = maintenance(has_update=lambda: bool(looks.append(None)) or len(looks) == 2, clock=clock)
     assert [running.goes_on() for _ in range(5)] == [True] * 5
     assert looks == []
     for wanted in (True, False):
@@ -63,7 +63,7 @@ def test_it_looks_for_an_update_now_and_then_and_ends_for_it():
 )
 def test_the_certificate_is_looked_at_every_hour_also_after_sleep_and_a_changed_clock(step):
     clock, renewed = Clock(), []
-    running = upkeep(renew=renewed.append, clock=clock)
+    running = maintenance(renew=renewed.append, clock=clock)
     assert running.goes_on()
     clock.now += step
     assert running.goes_on()
@@ -75,7 +75,7 @@ def test_a_certificate_that_cannot_be_written_does_not_end_the_backend(caplog):
         raise OSError("no space left on device")
 
     clock = Clock()
-    running = upkeep(renew=full, clock=clock)
+    running = maintenance(renew=full, clock=clock)
     clock.now += RENEW_EVERY
     assert running.goes_on()
     assert "no space left" in caplog.text
@@ -87,7 +87,7 @@ def test_new_connections_get_a_renewed_certificate_without_a_restart(tmp_path):
     listener = serving.listen("127.0.0.1", 0, own.leaf)
     server = serving._Server(serving.config_of(Starlette(), listener))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener.socket]}, daemon=True)
-    with looked_after(server, own.leaf, lambda: True, every_s=0.01):
+    with maintained(server, own.leaf, lambda: True, every_s=0.01):
         thread.start()
         server.ready.wait()
         address = listener.socket.getsockname()
@@ -147,7 +147,7 @@ def test_a_look_that_fails_is_logged_and_the_backend_goes_on(caplog):
         return False
 
     server = uvicorn.Server(uvicorn.Config(Starlette()))
-    with looked_after(server, None, goes_on, every_s=0.001):
+    with maintained(server, None, goes_on, every_s=0.001):
         while not server.should_exit:
             pass
     assert "RuntimeError: odd" in caplog.text

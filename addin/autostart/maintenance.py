@@ -25,7 +25,7 @@ class Ending(StrEnum):
     UPDATED = "updated"
 
 
-class Upkeep:
+class Maintenance:
     """Looks after a backend; `ending` says afterwards why it is to end, None while it goes on.
 
     `renew` renews the certificate if it is time, `has_update` tells of a new version that can be started, and `record`

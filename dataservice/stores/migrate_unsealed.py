@@ -12,7 +12,7 @@ from dataservice.stores.base import Store
 ATTEMPTS = 100  # each that fails is another process's success
 
 
-async def seal_plain(plain: Store, sealed: Store, scope: str, advance: Callable[[], None] = lambda: None) -> int:
+async def migrate_unsealed(plain: Store, sealed: Store, scope: str, advance: Callable[[], None] = lambda: None) -> int:
     """Seal the entries and logs that `plain` has of `scope`, and delete the unsealed ones; how many there were.
 
     What is sealed already stays, and parts of a log go behind those of the sealed one: they say the same in any order.

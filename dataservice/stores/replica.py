@@ -29,7 +29,7 @@ SALT = "salt of the far store"
 _logger = logging.getLogger("dataservice.stores")
 
 
-class StoreWithNearCopy:
+class ReplicatedStore:
     """`far`, which machines share, with a copy of its entries in `near`, which the processes of this machine share.
 
     While `far` is away, entries and leases are those of `near`, so that equal questions of this machine still cost one
