@@ -43,7 +43,7 @@ interface ErrorCell {
   kind?: string;
   /** The argument at fault. */
   argument?: string;
-  /** A search that finds something, where this one does not. */
+  /** A search that finds something, unlike this one. */
   instead?: string;
 }
 
@@ -70,7 +70,7 @@ interface Answer {
   kind?: string;
   /** The argument at fault, or `option` and the name of one. */
   argument?: string;
-  /** A search that finds something, where this one does not. */
+  /** A search that finds something, unlike this one. */
   instead?: string;
   /** Of a table, without its header. */
   rows?: number;
