@@ -1,5 +1,6 @@
 /// <reference path="types.d.ts" />
 // A book in the component: opened from what the backend prepared, and what of it has changed, for the backend to save.
+import { LOADING } from "./calls.js";
 import { Changes, growTo, rowsShown } from "./changes.js";
 import { asExcelReads, asExcelShows, contentOf, isDark, showSheet } from "./component.js";
 import { Differences, isEqual } from "./differences.js";
@@ -13,6 +14,9 @@ const LEAST_COLUMNS = 30;
 
 /** What the component shows for a formula that it cannot read, or whose functions or names it does not know. */
 const UNREADABLE = ["#NAME?", "#BAD_EXPR", "#ERROR", "#N/A"];
+
+/** A formula that loads is looked at again after so long. */
+const AGAIN_MS = 300;
 
 export class Book {
   /**
@@ -126,6 +130,7 @@ export class Book {
     const { getters } = this.model;
     const cell = getters.getCell(position);
     const { value } = getters.getEvaluatedCell(position);
+    if (value === LOADING.code) return void setTimeout(() => void this.advise(position), AGAIN_MS);
     if (!cell?.isFormula || !UNREADABLE.includes(value)) return;
     const { advice } = await DataServiceAddin.ask("functions/advice", { formula: getters.getCellText(position, { showFormula: true }) }).catch(() => ({ advice: null }));
     if (advice === null) return;
