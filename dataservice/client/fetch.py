@@ -42,7 +42,7 @@ from dataservice.models import Post, Signal, WireItem
 def _collection(kind: type[Indices | Currents]) -> Callable[[PulledList], Any]:
     def whole(pulled: PulledList) -> Indices | Currents:
         found = kind(pulled.records)
-        found.odd = pulled.odd
+        found.odd, found.may_be_cut = pulled.odd, not pulled.is_complete
         return found
 
     return whole

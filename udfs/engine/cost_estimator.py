@@ -173,7 +173,8 @@ class CostEstimator:
         if wide is not None and wide not in self.costs:
             self.costs[wide] = cost
         is_by_the_way = isinstance(resource, IndicesResource) and bool(self.costs)  # other answers tell the quota too
-        self.costs[resource] = Cost(0, cost.at_most) if is_by_the_way else cost
+        if resource not in self.costs:  # two questions may want one resource
+            self.costs[resource] = Cost(0, cost.at_most) if is_by_the_way else cost
         value = await self._value(resource, known)
         answer = Answer(value, self._now, nextafter(self._now, inf), Source.NETWORK)
         self._foreseen[resource] = answer

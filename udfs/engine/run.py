@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from dataservice.client import Answer, Page, Resource
+from dataservice.client.contract.results import Collection
 from dataservice.errors import (
     DataServiceError,
     InvalidRequestError,
@@ -45,7 +46,8 @@ class Resolved(msgspec.Struct, frozen=True, eq=False):
                 return cls((reply,), max(reply.fresh_until, reply.fetched_at + max_age_s))
             if max_age_s is None and reply.stale_because is not None:
                 return cls((reply,), reply.fresh_until, stale=reply, is_lacking=True)
-            if question.records and isinstance(reply.value, Page) and (why := reply.value.lacks(question.records)):
+            is_list = question.records and isinstance(reply.value, Page | Collection)
+            if is_list and (why := reply.value.lacks(question.records)):
                 return cls((reply,), reply.fresh_until, failed=PartialAnswerError(why), is_lacking=True)
             return cls((reply,), reply.fresh_until)
         if isinstance(reply, DataServiceError) and not isinstance(reply, SETTLED):

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Annotated, Any
 
 from dataservice.client import CurrentsResource
+from dataservice.client.contract.results import ALL
 from dataservice.models import Current
 from udfs.arguments.kinds import Choice, Count, Text
 from udfs.arguments.options import Option, Options
@@ -105,7 +106,7 @@ async def CURRENTS(  # noqa: N802 - the id that workbooks store
     last. `top=5` shows the first five. Costs one request, shared with every CURRENT cell.
     """
     given = options or {}
-    currents = by_slug((await need(CurrentsResource())).value)
+    currents = by_slug((await need(CurrentsResource(), records=ALL)).value)
     found = select_currents(currents, family=family, sort=given.get("sort", DEFAULT_SORT))
     return CURRENT_FIELDS.table(CURRENT_FIELDS.select(fields, currents), found[: given.get("top")])
 

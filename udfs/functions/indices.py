@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 from dataservice.client import IndicesResource
+from dataservice.client.contract.results import ALL
 from dataservice.models import READING_FIELDS, Index
 from udfs.arguments.kinds import Choice, Text
 from udfs.cells import Table, table
@@ -89,7 +90,7 @@ async def INDICES(  # noqa: N802 - the id that workbooks store
     One row for each index, sorted by slug. A missing reading is blank; `components` lists the components in one cell,
     separated by commas. Costs one request, shared with every INDEX cell.
     """
-    return INDEX_FIELDS.table(fields, by_slug((await need(IndicesResource())).value))
+    return INDEX_FIELDS.table(fields, by_slug((await need(IndicesResource(), records=ALL)).value))
 
 
 def _no_reading(index: Index) -> str:

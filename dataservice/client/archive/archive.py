@@ -114,12 +114,14 @@ class Archive:
         at: float,
         *,
         is_kept: bool = False,
+        is_brief: bool = False,
         then: Callable[[], Put] | None = None,
     ) -> bool:
         """Learn that the service gave `found` as all observations of `window`, at the time `at`.
 
         If the answer is kept (`is_kept`), that tells the time of this look; nothing is saved if it changed nothing.
-        What is to be put `then` is put together with what is saved; whether it was.
+        `is_brief`: a detail with very few observations gave them. What is to be put `then` is put together with what
+        is saved; whether it was.
         """
         if not window:
             return False
@@ -130,7 +132,7 @@ class Archive:
                 current = NOTHING_HELD if is_empty else await self._current(slug)
                 held = await self._begun(slug, current, before=micros(at))
                 moment = _moment_of(held.vintages.looked, window, micros(at))
-                seen = await self._after_look(slug, held, window, found, moment)
+                seen = await self._after_look(slug, held, window, found, moment, is_brief=is_brief)
                 if is_kept and _is_nothing_new(held, seen, window, moment):
                     self._hold(slug, replace(seen, looked_again=window))
                     return False
@@ -139,17 +141,19 @@ class Archive:
                     return number is not None and then is not None
         return False
 
-    async def _after_look(self, slug: str, held: Held, window: Window, found: Observations, moment: int) -> Held:
+    async def _after_look(
+        self, slug: str, held: Held, window: Window, found: Observations, moment: int, *, is_brief: bool
+    ) -> Held:
         """The log together with what one look showed; if that is a change, the times of earlier looks are looked up."""
         known = held.vintages
-        facts = known.changes(window, found, moment)
+        facts = known.changes(window, found, moment, is_brief=is_brief)
         if len(facts) and known.looked.first_look != NEVER_YET:
             kept = await self._kept_look(slug)
             if kept is not None and kept[0] and micros(kept[1]) <= moment + CLOCK_STEP_US:
                 known = replace(known, looked=known.looked.confirmed(kept[0], micros(kept[1])))
                 moment = max(moment, micros(kept[1])) if kept[0].meets(window) else moment
             moment += known.looked.last_look_at(window) == moment  # two states have two times
-            facts = known.changes(window, found, moment)
+            facts = known.changes(window, found, moment, is_brief=is_brief)
         seen = replace(known, looked=known.looked.at(window, moment))
         if not len(facts):
             return replace(held, vintages=seen)

@@ -14,7 +14,8 @@ from dataservice.client.archive.facts import Facts
 from dataservice.client.archive.looked import Looked
 from dataservice.client.archive.vintages import Vintages
 
-FORMAT = 1
+PLAIN, FORMAT = 1, 2
+"""Format 2 tells which facts were told briefly; without such facts format 1 is written: older versions read it."""
 
 LEVEL = 1
 """How hard to compress: values hardly shrink, and everything else does at any level."""
@@ -43,10 +44,10 @@ def pack_vintages(vintages: Vintages) -> bytes:
     """The bytes of `vintages`, never empty."""
     facts, looked = vintages.facts, vintages.looked
     moments, places = _moments_of(facts)
-    columns = [
+    columns: list[NDArray[Any]] = [
         _differences(facts.times.astype("<M8[us]").view("<i8")),
         facts.values,
-        facts.gone,
+        facts.gone + 2 * facts.brief.astype(np.uint8),
         _differences(moments),
         places.astype(_place_type(len(moments))),
         looked.starts,
@@ -54,7 +55,8 @@ def pack_vintages(vintages: Vintages) -> bytes:
         looked.last,
     ]
     packed = zlib.compress(b"".join(map(_by_byte, columns)), LEVEL)
-    return _encode(_Part(FORMAT, len(facts), len(moments), len(looked.starts), vintages.pruned_before, packed))
+    format_ = FORMAT if facts.brief.any() else PLAIN
+    return _encode(_Part(format_, len(facts), len(moments), len(looked.starts), vintages.pruned_before, packed))
 
 
 def unpack_vintages(payload: bytes) -> Vintages:
@@ -65,19 +67,20 @@ def unpack_vintages(payload: bytes) -> Vintages:
     part = _decode(payload)
     if part.format > FORMAT:
         raise NewerFormatError(f"format {part.format}, expected {FORMAT}")
-    if part.format != FORMAT:
+    if part.format < PLAIN:
         raise ValueError(f"format {part.format}, expected {FORMAT}")
     try:
         reader = _Columns(zlib.decompress(part.columns))
     except zlib.error as error:
         raise ValueError(str(error)) from None
     times = np.cumsum(reader.take(part.facts, "<i8")).astype("<M8[us]")
-    values, gone = reader.take(part.facts, "<f8"), reader.take(part.facts, "?")
+    values, told = reader.take(part.facts, "<f8"), reader.take(part.facts, "<u1")
     moments = np.cumsum(reader.take(part.moments, "<i8"))
     places = reader.take(2 * part.facts, _place_type(part.moments))
     first_seen, not_before = moments[places[: part.facts]], moments[places[part.facts :]]
     steps = [reader.take(part.steps, kind) for kind in ("<i4", "<i8", "<i8")]
-    return Vintages(Facts(times, values, gone, first_seen, not_before), Looked(*steps), part.pruned_before)
+    facts = Facts(times, values, told & 1 > 0, first_seen, not_before, told & 2 > 0)
+    return Vintages(facts, Looked(*steps), part.pruned_before)
 
 
 class _Columns:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,10 +16,11 @@ from dataservice.observations import Observations, Values
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Facts:
-    """From `first_seen` on the observation of `times` had this value, or was `gone`; five columns of length n.
+    """From `first_seen` on the observation of `times` had this value, or was `gone`; six columns of length n.
 
     `not_before` is the last look that still showed what was before, `NEVER_BEFORE` if there was none. A null value is
-    NaN, and so is that of a gone observation.
+    NaN, and so is that of a gone observation. `brief`: a detail told it that shows too few to tell how
+    exactly it tells.
     """
 
     times: Times
@@ -27,22 +28,24 @@ class Facts:
     gone: NDArray[np.bool_]
     first_seen: Moments
     not_before: Moments
+    brief: NDArray[np.bool_]
 
     @classmethod
     def none(cls) -> Facts:
         """No facts."""
-        moments = np.empty(0, np.int64)
-        return cls(np.empty(0, "datetime64[us]"), np.empty(0), np.empty(0, bool), moments, moments)
+        moments, nothing = np.empty(0, np.int64), np.empty(0, bool)
+        return cls(np.empty(0, "datetime64[us]"), np.empty(0), nothing, moments, moments, nothing)
 
     @classmethod
-    def found(cls, observations: Observations, gone: Times, first_seen: int) -> Facts:
+    def found(cls, observations: Observations, gone: Times, first_seen: int, *, is_brief: bool = False) -> Facts:
         """What one look found, in order; when the state before was last seen is yet to be said."""
         count = len(observations) + len(gone)
         times, values = observations.times, observations.values
         if len(gone):
             times, values = np.concatenate([times, gone]), np.concatenate([values, np.full(len(gone), np.nan)])
         is_gone = np.arange(count) >= len(observations)
-        facts = cls(times, values, is_gone, np.full(count, first_seen), np.full(count, NEVER_BEFORE))
+        seen, before, brief = np.full(count, first_seen), np.full(count, NEVER_BEFORE), np.full(count, is_brief)
+        facts = cls(times, values, is_gone, seen, before, brief)
         return facts if not len(gone) else facts[np.argsort(times, kind="stable")]
 
     @classmethod
@@ -59,18 +62,19 @@ class Facts:
             return cls.none()
         columns: list[Any] = [np.concatenate([getattr(one, name) for one in facts]) for name in cls.__slots__]
         order = np.lexsort((columns[3], columns[0]))
-        times, values, gone, first_seen, not_before = (column[order] for column in columns)
+        times, values, gone, first_seen, not_before, brief = (column[order] for column in columns)
         same_observation = times[1:] == times[:-1]
         begins = np.append(True, ~(same_observation & (first_seen[1:] == first_seen[:-1])))
         not_before = np.maximum.reduceat(not_before, np.flatnonzero(begins))
         ends = np.append(begins[1:], True)
-        return _each_after_the_last(cls(times[ends], values[ends], gone[ends], first_seen[ends], not_before))
+        kept = cls(times[ends], values[ends], gone[ends], first_seen[ends], not_before, brief[ends])
+        return _each_after_the_last(kept)
 
     def __len__(self) -> int:
         return len(self.times)
 
     def __getitem__(self, part: NDArray[np.bool_] | NDArray[np.intp]) -> Facts:
-        return Facts(self.times[part], self.values[part], self.gone[part], self.first_seen[part], self.not_before[part])
+        return Facts(*(getattr(self, name)[part] for name in self.__slots__))
 
     @property
     def nbytes(self) -> int:
@@ -97,4 +101,4 @@ def same_values(one: Values, other: Values) -> NDArray[np.bool_]:
 def _each_after_the_last(facts: Facts) -> Facts:
     seen_before = np.append(NEVER_BEFORE, facts.first_seen[:-1])
     not_before = np.where(facts.repeats_observation(), np.maximum(facts.not_before, seen_before), facts.not_before)
-    return Facts(facts.times, facts.values, facts.gone, facts.first_seen, not_before)
+    return replace(facts, not_before=not_before)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from dataservice.client.archive.facts import Facts, same_values
 from dataservice.client.archive.looked import NEVER_BEFORE, NEVER_YET, Looked, end_of_day, look_day
 from dataservice.client.archive.retold import retold
-from dataservice.client.contract.completeness.looks import as_known
+from dataservice.client.contract.completeness.looks import as_known, as_told_briefly, as_told_widely
 from dataservice.client.contract.resources import Resource
 from dataservice.client.contract.windows import Window
 from dataservice.errors import NoVintageError
@@ -62,8 +62,7 @@ class Vintages:
         moment = min(moment, self._newest)
         found = self._asked.get(moment)
         if found is None:
-            known = self.facts.first_seen <= moment
-            found = self._observations(known & ~np.append(self._again[1:] & known[1:], False)[: len(known)])
+            found = self._observations(self._last_at(moment))
             self._asked[moment] = found
         return found
 
@@ -106,23 +105,29 @@ class Vintages:
             )
         return f"what was known of {slug} on {day} is not known here: the first look was on {first}{pruned}"
 
-    def changes(self, window: Window, found: Observations, moment: int) -> Facts:
-        """What a look at `window` found to be different from what was known at its time."""
+    def changes(self, window: Window, found: Observations, moment: int, *, is_brief: bool = False) -> Facts:
+        """What a look at `window` found to be different from what was known at its time.
+
+        `is_brief`: a detail with very few observations told it. Those and windows may tell one value less exactly.
+        """
         if not len(self.facts) and self.looked is Looked.never():
-            return Facts.found(found, found.times[:0], moment)
+            return Facts.found(found, found.times[:0], moment, is_brief=is_brief)
         known = self.as_of(moment).between(window.start, window.end)
         if known == found:
             return Facts.none()
         found = as_known(known, found)
+        if is_brief or self.facts.brief.any():
+            briefly, widely = self._by_source(moment)
+            found = as_told_briefly(known, found, widely) if is_brief else as_told_widely(known, found, briefly, widely)
         places = np.searchsorted(known.times, found.times)
         inside = np.append(known.times, np.datetime64("NaT"))[places] == found.times
         unchanged = inside & same_values(np.append(known.values, np.nan)[places], found.values)
         new = Observations(found.times[~unchanged], found.values[~unchanged])
         gone = known.times[~np.isin(known.times, found.times, assume_unique=True)]
-        facts = Facts.found(new, gone, moment)
+        facts = Facts.found(new, gone, moment, is_brief=is_brief)
         first, last = self.looked.looks_at(facts.times)
         not_before = np.where(last <= moment, last, np.where(first <= moment, first, NEVER_BEFORE))
-        return Facts(facts.times, facts.values, facts.gone, facts.first_seen, not_before)
+        return replace(facts, not_before=not_before)
 
     def union(self, other: Vintages) -> Vintages:
         """What both know; in whatever order parts are put together, the result is the same."""
@@ -137,7 +142,7 @@ class Vintages:
         """
         facts = self.facts
         not_before = np.where(facts.repeats_observation(), facts.not_before, NEVER_BEFORE)
-        kept = Facts(facts.times, facts.values, facts.gone, facts.first_seen, not_before)
+        kept = replace(facts, not_before=not_before)
         return Vintages(kept, Looked.never(), max(self.pruned_before, DROPPED))
 
     def pruned(self, before: int) -> Vintages:
@@ -175,6 +180,17 @@ class Vintages:
         told_otherwise = retold(facts)[chosen] & (found["not_before"] != np.array(NEVER_BEFORE).view("datetime64[us]"))
         notes = np.array([RETOLD if told else None for told in told_otherwise], object)
         return found | {NOTE: notes} if told_otherwise.any() else found
+
+    def _by_source(self, moment: int) -> tuple[Observations, Observations]:
+        """What was known at `moment` from details with very few observations, and from all other answers."""
+        last = self._last_at(moment)
+        return self._observations(last & self.facts.brief), self._observations(last & ~self.facts.brief)
+
+    def _last_at(self, moment: int) -> NDArray[np.bool_]:
+        """For each fact whether it was the last one of its observation at `moment`."""
+        known = self.facts.first_seen <= moment
+        last: NDArray[np.bool_] = known & ~np.append(self._again[1:] & known[1:], False)[: len(known)]
+        return last
 
     def _observations(self, chosen: NDArray[np.bool_]) -> Observations:
         chosen = chosen & ~self.facts.gone

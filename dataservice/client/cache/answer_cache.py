@@ -14,6 +14,7 @@ from dataservice.client.cache.codec import pack
 from dataservice.client.cache.recent import looked_at, not_behind, with_history
 from dataservice.client.cache.signal_answers import SignalAnswers
 from dataservice.client.cache.stored_answers import is_better, size_of
+from dataservice.client.contract.completeness.looks import SEVERAL
 from dataservice.client.contract.requests import HISTORY_LIMIT
 from dataservice.client.contract.resources import CatalogueResource, HistoryResource, Resource, SignalResource
 from dataservice.client.contract.results import Page, SignalDetail
@@ -108,7 +109,9 @@ class AnswerCache(SignalAnswers):
         if isinstance(resource, SignalResource):
             window, found = looked_at(cast("SignalDetail", value))
             then = None if self.scope is None else lambda: Put(name, entry, ending())
-            is_put = await self.archive.look(resource.slug, window, found, fetched_at, is_kept=True, then=then)
+            is_put = await self.archive.look(
+                resource.slug, window, found, fetched_at, is_kept=True, is_brief=len(found) < SEVERAL, then=then
+            )
         before = self._remember(resource, answer, size_of(value, payload))
         if self.scope is not None:
             if not is_put:
@@ -135,7 +138,7 @@ class AnswerCache(SignalAnswers):
         known = self.memory.get(SignalResource(slug))
         if known is None or not known.is_fresh(now) or not len(found):
             return found
-        newer = known.value.history.between(day_after(found.last_day), window.end)
+        newer = looked_at(known.value)[1].between(day_after(found.last_day), window.end)
         return found.merged(newer) if len(newer) else found
 
     def _told_by_history(

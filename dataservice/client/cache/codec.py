@@ -6,7 +6,7 @@ import hashlib
 import struct
 from collections.abc import Callable
 from datetime import date
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 import numpy as np
@@ -27,6 +27,8 @@ from dataservice.client.contract.results import Catalogue, Currents, Indices, Pa
 from dataservice.client.contract.windows import Window
 from dataservice.models import Current, Index, Observation, Post, Signal, WireItem
 from dataservice.observations import Observations
+
+L = TypeVar("L", Indices, Currents)
 
 LENGTH = struct.Struct("<q")  # of one column of a history, in bytes, at the very end
 
@@ -59,7 +61,9 @@ _detail = msgspec.msgpack.Decoder(_Detail).decode
 _facts = msgspec.msgpack.Decoder(_Facts).decode
 _catalogue = msgspec.msgpack.Decoder(tuple[Signal, ...]).decode
 _indices = msgspec.msgpack.Decoder(tuple[Index, ...]).decode
+_cut_indices = msgspec.msgpack.Decoder(tuple[tuple[Index, ...], bool]).decode
 _currents = msgspec.msgpack.Decoder(tuple[Current, ...]).decode
+_cut_currents = msgspec.msgpack.Decoder(tuple[tuple[Current, ...], bool]).decode
 _posts = msgspec.msgpack.Decoder(tuple[tuple[Post, ...], bool]).decode
 _items = msgspec.msgpack.Decoder(tuple[tuple[WireItem, ...], bool]).decode
 
@@ -72,7 +76,7 @@ def pack(value: Any) -> bytes:
         case SignalDetail(signal, latest, history):
             return _encode(_Detail(signal, latest, *pack_columns(history)))
         case Indices() | Currents():
-            return _encode(tuple(value))
+            return _encode((tuple(value), True) if value.may_be_cut else tuple(value))
         case Page(items, complete):
             return _encode((items, complete))
         case _:
@@ -101,11 +105,30 @@ def _unpack_detail(payload: bytes) -> SignalDetail:
     return SignalDetail(found.signal, found.latest, unpack_columns(found.times, found.values))
 
 
+def _indices_in(payload: bytes) -> Indices:
+    try:
+        return Indices(_indices(payload))
+    except msgspec.ValidationError:
+        return _may_be_cut(Indices(_cut_indices(payload)[0]))
+
+
+def _currents_in(payload: bytes) -> Currents:
+    try:
+        return Currents(_currents(payload))
+    except msgspec.ValidationError:
+        return _may_be_cut(Currents(_cut_currents(payload)[0]))
+
+
+def _may_be_cut(found: L) -> L:
+    found.may_be_cut = True
+    return found
+
+
 UNPACKERS: dict[type[Resource[Any]], Callable[[bytes], Any]] = {
     CatalogueResource: lambda payload: Catalogue(_catalogue(payload)),
     SignalResource: _unpack_detail,
-    IndicesResource: lambda payload: Indices(_indices(payload)),
-    CurrentsResource: lambda payload: Currents(_currents(payload)),
+    IndicesResource: _indices_in,
+    CurrentsResource: _currents_in,
     PostsResource: lambda payload: Page(*_posts(payload), Post),
     WireResource: lambda payload: Page(*_items(payload), WireItem),
 }

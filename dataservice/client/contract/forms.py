@@ -251,7 +251,11 @@ def field_of(record: Mapping[str, Any], names: Sequence[str], what: str) -> str:
 
 
 def columns_of(rows: Sequence[Any], day_first: bool | None = None) -> tuple[list[str], list[float | None]]:
-    """The times and values of rows: records, or pairs of a time and a value; `day_first` as for `times_of`."""
+    """The times and values of rows: records, or pairs of a time and a value; `day_first` as for `times_of`.
+
+    A row that is null tells of no observation.
+    """
+    rows = [row for row in rows if row is not None]
     if not rows:
         return [], []
     first = rows[0]
@@ -299,6 +303,7 @@ def _in_either_order(times: Sequence[str], day_first: bool | None) -> list[str]:
 
 def times_in(rows: Sequence[Any]) -> list[Any]:
     """The times of rows as they are told."""
+    rows = [row for row in rows if row is not None]
     name = field_of(rows[0], TIMES, "the time") if rows and isinstance(rows[0], Mapping) else 0
     return [row[name] for row in rows]
 

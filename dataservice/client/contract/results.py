@@ -21,6 +21,9 @@ R_co = TypeVar("R_co", bound=Record, covariant=True)
 WIDEST = 200
 """Records on the widest page of posts and of the wire (contract: "Per-parameter bounds")."""
 
+ALL = 1_000_000
+"""Records of a list that is wanted as a whole."""
+
 NAMED = 5
 """Slugs that a repr shows: enough to recognize the answer."""
 
@@ -180,16 +183,29 @@ def published_since(record: Record, since: date | None) -> bool:
     return published(record) >= (first if first.tzinfo else first.replace(tzinfo=UTC))
 
 
-class Indices(tuple[Index, ...]):
-    """All indices of the service."""
+class Collection(tuple[R_co, ...], Generic[R_co]):
+    """All records of a list that is asked for as a whole."""
 
     odd: str = ""
     """How many records could not be read whole, and why; empty where all were."""
 
+    may_be_cut: bool = False
+    """Whether others may lie behind these: they are as few as a page, and the service said nothing."""
+
+    def lacks(self, wanted: int) -> str:
+        """Why these may be fewer than the `wanted` ones that there are; empty where they are not."""
+        if not self.may_be_cut or len(self) >= wanted:
+            return ""
+        return f"there may be more: the service gave {len(self)}, and nothing shows that these are all"
+
+
+class Indices(Collection[Index]):
+    """All indices of the service."""
+
     def read_from(self, name: str) -> Indices:
         """The same, where those without another reading have it in the field `name`."""
         found = Indices(index.read_from(name) for index in self)
-        found.odd = self.odd
+        found.odd, found.may_be_cut = self.odd, self.may_be_cut
         return found
 
     def __repr__(self) -> str:
@@ -203,11 +219,8 @@ class Indices(tuple[Index, ...]):
         return frame_of(self, Index)
 
 
-class Currents(tuple[Current, ...]):
+class Currents(Collection[Current]):
     """All currents of the service."""
-
-    odd: str = ""
-    """How many records could not be read whole, and why; empty where all were."""
 
     def __repr__(self) -> str:
         return f"Currents({_counted(self, 'currents')})"

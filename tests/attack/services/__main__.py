@@ -106,14 +106,10 @@ NAMES: dict[str, tuple[str, ...]] = {
 }
 """By switch, how the questions begin one of which names it."""
 
-NEEDS_A_PROBE = {"collections": "paged-unsaid"}
-"""Two of four indices, and not a word of it: what the contract shows looks the same. Only a request more tells."""
 
-
-def variants(count: int, seed: int, *, probes: bool = False) -> list[dict[str, str]]:
+def variants(count: int, seed: int) -> list[dict[str, str]]:
     """The embedded service, each switch alone, and pairs at random."""
     alone = [{name: value} for name, switch in SWITCHES.items() for value in switch.values[1:]]
-    alone = [one for one in alone if probes or one != NEEDS_A_PROBE]
     chance = random.Random(seed)
     pairs = [one | other for one, other in itertools.combinations(alone, 2) if set(one) != set(other)]
     return [{}, *alone, *chance.sample(pairs, max(0, count - 1 - len(alone)))]
@@ -246,7 +242,7 @@ def main() -> None:
     parser.add_argument("--foreign", nargs="*", help="these services that no switch describes; all without a name")
     parser.add_argument("--probe", action="store_true", help="find out how each answers first")
     given = parser.parse_args()
-    wanted: list[Mapping[str, str] | str] = [*variants(given.variants, given.seed, probes=given.probe)]
+    wanted: list[Mapping[str, str] | str] = [*variants(given.variants, given.seed)]
     if given.foreign is None and given.only is None and not given.probe:
         wanted += random.Random(given.seed).sample(sorted(FOREIGN), min(len(FOREIGN), given.variants // 2))
     if given.foreign is not None:

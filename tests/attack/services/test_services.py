@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.attack.services.__main__ import NEEDS_A_PROBE, attack, variants
+from tests.attack.services.__main__ import attack, variants
 from tests.attack.services.cells import Verdict
 from tests.attack.services.foreign import FOREIGN
 
@@ -16,6 +16,9 @@ SHORT = [
     {"newest": "detail-only", "history": "cap-360"},
     {"odd-record": "number-words", "slash": "html-404"},
 ]
+
+UNSAID = {"collections": "paged-unsaid"}
+"""Two of four indices, and not a word of it."""
 
 
 @pytest.fixture(scope="module")
@@ -45,8 +48,15 @@ def test_a_service_that_no_switch_describes_is_never_silently_wrong(name):
     assert found.invented == []
 
 
+def test_a_list_that_may_be_a_page_says_so_and_costs_no_request():
+    fits, unsaid = attack([{}, UNSAID], seed=3)
+    shown = {(cell.name, verdict) for _, cell, verdict, _ in unsaid.verdicts if verdict is not Verdict.RIGHT}
+    assert shown == {("indices", Verdict.STALE)}
+    assert sum(unsaid.requests.values()) <= sum(fits.requests.values())
+
+
 def test_a_probe_names_what_differs_and_finds_lists_that_go_on_without_a_word():
-    fits, unsaid = attack([{}, NEEDS_A_PROBE], seed=3, probes=True)
+    fits, unsaid = attack([{}, UNSAID], seed=3, probes=True)
     assert fits.is_right
     assert fits.deviations == ()
     assert unsaid.is_right

@@ -154,3 +154,19 @@ async def test_a_service_that_changes_in_the_middle_of_the_month_is_read_as_it_i
         async with of_variant() as plain:
             assert whole == await plain.observations("us-10y")
         assert await client.observations("eia.wti.spot") == wti
+
+
+async def test_a_connection_that_breaks_late_loses_nothing_of_what_a_probe_has_found(sample_service):
+    variant = Variant.parse(["end=excluded"])
+    inner = httpx.ASGITransport(VariantMiddleware(create_app(sample_service.store), sample_service.store, variant))
+
+    class Breaking(httpx.AsyncBaseTransport):
+        async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+            if request.url.path in ("/openapi.json", "/v1/wire"):
+                raise httpx.ReadError("reset", request=request)
+            return await inner.handle_async_request(request)
+
+    async with AsyncClient("https://data.example", sample_service.key, transport=Breaking(), clock=Clock()) as client:
+        profile = await client.probe()
+        assert [finding.question for finding in profile.deviations] == ["end"]
+        assert await client.profile() == profile

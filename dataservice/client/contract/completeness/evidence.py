@@ -21,6 +21,10 @@ OPEN_BOUNDS: tuple[tuple[date | None, date | None], ...] = (
 a window of its own."""
 
 
+FEW_ON_A_PAGE = frozenset({1, 2, 3, 5, 10, 15})
+"""So few records are more often a page than a list; longer pages are asked on."""
+
+
 @dataclass(frozen=True, slots=True)
 class AskedDays:
     """The `start` and `end` of one request; None where it is not sent."""
@@ -64,9 +68,14 @@ class Evidence:
         """Whether to ask for more of a list that says nothing: services that cut lists do so at such sizes."""
         return is_common_size(rows) if self.lists_go_on is None else self.lists_go_on and rows > 0
 
-    def may_be_cut(self, rows: int) -> bool:
-        """Whether others may lie behind so many records: no page was larger, and services cut lists at such a size."""
-        return is_common_size(rows) and rows >= self.most_listed
+    def may_be_cut(self, rows: int, *, is_limited: bool) -> bool:
+        """Whether others may lie behind so many records: no page was larger, and services cut lists at such a size.
+
+        A list that was asked without a limit may be cut at a few, too, until one was seen to end or to go on.
+        """
+        if is_limited:
+            return is_common_size(rows) and rows >= self.most_listed
+        return self.lists_go_on is None and rows in FEW_ON_A_PAGE
 
     def after(self, page: ObservationsPage, asked: date | None, known_day: date | None) -> Evidence:
         """With what one more page shows, which was asked from `asked` on; `known_day` is known to have a row."""

@@ -77,4 +77,4 @@ class PulledList:
         if page.more or may_go_on:  # one that was asked with a limit was told how much is wanted
             further = page.further or (("offset", str(result.rows)),)
             return replace(result, further=further, is_guess=not page.more)
-        return replace(result, further=(), is_complete=not evidence.may_be_cut(page.rows))
+        return replace(result, further=(), is_complete=not evidence.may_be_cut(page.rows, is_limited=bool(self.most)))

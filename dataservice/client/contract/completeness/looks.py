@@ -34,6 +34,49 @@ def as_known(known: Observations, found: Observations) -> Observations:
     return _with_nulls(known, Observations(found.times, values))
 
 
+def as_told_briefly(known: Observations, found: Observations, widely: Observations) -> Observations:
+    """`found` of a detail that shows very few, equal to what was `known` of `widely` shown ones but for rounding."""
+    known_at, found_at = _shared(known, found)
+    is_other = np.isin(known.times[known_at], widely.times, assume_unique=True)
+    same = is_other & _rounded_across(found.values[found_at], known.values[known_at], widely.values)
+    return _as_before(known, found, known_at[same], found_at[same])
+
+
+def as_told_widely(
+    known: Observations, found: Observations, briefly: Observations, widely: Observations
+) -> Observations:
+    """`found` of a window, equal to what was `known` from a detail of very few (`briefly`) but for rounding."""
+    known_at, found_at = _shared(known, found)
+    is_other = np.isin(known.times[known_at], briefly.times, assume_unique=True)
+    column = np.append(widely.values, found.values)
+    same = is_other & _rounded_across(known.values[known_at], found.values[found_at], column)
+    return _as_before(known, found, known_at[same], found_at[same])
+
+
+def _as_before(
+    known: Observations, found: Observations, known_at: NDArray[np.intp], found_at: NDArray[np.intp]
+) -> Observations:
+    values = found.values.copy()
+    values[found_at] = known.values[known_at]
+    return Observations(found.times, values)
+
+
+def _rounded_across(brief: Values, wide: Values, column: Values) -> Mask:
+    """Where one of two sources rounds what the other tells; `column` is all that the one of the `wide` values told.
+
+    That shows how exactly it tells. The few of the other one are rounded to no less than a decimal.
+    """
+    valued = column[~np.isnan(column)]
+    if len(valued) < SEVERAL:
+        return np.zeros(len(brief), bool)
+    exact, step = _decimals(brief), 0.5 * (1 + 1e-9)
+    wide_decimals = _decimals(valued).max()
+    by_wide = (exact > wide_decimals) & (np.abs(brief - wide) <= step * 10.0**-wide_decimals)
+    brief_decimals = np.maximum(exact, 1)
+    by_brief = (_decimals(wide) > brief_decimals) & (np.abs(brief - wide) <= step * 10.0**-brief_decimals)
+    return np.asarray(by_wide | by_brief, bool)
+
+
 def finest(known: Observations, found: Observations) -> Observations:
     """`found`, where it is told less exactly than it was `known` as it was known; the later time of a day counts."""
     found = _restamped(known, found)

@@ -55,15 +55,18 @@ class Looks:
 
     def newest(self) -> date | None:
         """The day of the newest observation by the detail."""
-        recent = self.series("detail")
-        if recent is not None and len(recent):
-            return recent.last_day
-        latest = self.detail().get("latest")
+        recent = self.recent()
+        return recent.last_day if recent is not None and len(recent) else None
+
+    def recent(self) -> Observations | None:
+        """The detail's history, or its latest observation where it has none."""
+        recent, latest = self.series("detail"), self.detail().get("latest")
+        if (recent is not None and len(recent)) or not isinstance(latest, Mapping):
+            return recent
         try:
-            told = columns_of([latest], self.day_first) if isinstance(latest, Mapping) else ([], [])
-            return Observations.from_columns(*told).last_day if told[0] else None
+            return Observations.from_columns(*columns_of([latest], self.day_first))
         except (DataServiceError, ValueError):
-            return None
+            return recent
 
     @property
     def day_first(self) -> bool | None:

@@ -148,7 +148,7 @@ def _detail(looks: Looks) -> Iterator[Finding]:
     is_other = not isinstance(latest, Mapping | list)
     yield Finding("latest", "an observation", told, "takes the newest of the history", differs=is_other)
     series, rows = looks.series("detail"), fields.get("history")
-    if series is not None and isinstance(rows, list) and len(rows) > 1:
+    if series is not None and isinstance(rows, list) and len(series) > 1:
         times = columns_of(rows, looks.day_first)[0]
         is_newest_first = times[0] > times[-1]
         order = "newest first" if is_newest_first else "oldest first"
@@ -160,6 +160,12 @@ def _form(looks: Looks) -> Iterator[Finding]:
     if not rows:
         return
     yield from _envelope(looks, "all")
+    if nulls := sum(row is None for row in rows):
+        told = f"{nulls} of {len(rows)} are null"
+        yield Finding("observation: rows", "records", told, "leaves them out", differs=True)
+    rows = [row for row in rows if row is not None]
+    if not rows:
+        return
     first = rows[0]
     if isinstance(first, Mapping):
         try:
@@ -264,7 +270,7 @@ def _step_days(series: Observations | None) -> int:
 
 def _agreement(looks: Looks) -> Iterator[Finding]:
     """Whether the detail and a window tell the same observations in the same way."""
-    recent, window = looks.series("detail"), looks.tail()
+    recent, window = looks.recent(), looks.tail()
     if recent is None or window is None or not len(recent) or not len(window):
         return
     first, last = max(recent.first_day, window.first_day), min(recent.last_day, window.last_day)

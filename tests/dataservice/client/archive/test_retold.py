@@ -1,12 +1,16 @@
 """Archives of before hold revisions that never happened: they stay, and are marked."""
 
+from datetime import date
+
 import numpy as np
 
+from dataservice.client.archive.codec import pack_vintages, unpack_vintages
 from dataservice.client.archive.facts import Facts
 from dataservice.client.archive.looked import Looked
 from dataservice.client.archive.retold import retold
 from dataservice.client.archive.vintages import RETOLD, Vintages
 from dataservice.client.contract.windows import Window
+from dataservice.observations import Observations
 
 DAYS = np.arange("2024-01-01", "2024-01-09", dtype="datetime64[D]").astype("datetime64[us]")
 FINE = np.array([100.162, 101.337, 99.008, 102.111, 103.519, 98.276, 100.901, 97.443])
@@ -23,7 +27,7 @@ def archive(*looks):
         gone = np.array([at not in found for at in changed])
         seen = np.full(len(changed), moment)
         before = np.full(len(changed), moment - 1 if moment > 1 else NEVER)
-        facts.append(Facts(np.array(changed, "datetime64[us]"), told, gone, seen, before))
+        facts.append(Facts(np.array(changed, "datetime64[us]"), told, gone, seen, before, np.zeros(len(told), bool)))
         known = found
     return Facts.together(facts)
 
@@ -56,3 +60,40 @@ def test_the_table_of_revisions_says_which_are_none_and_has_no_such_column_witho
     assert set(told["note"]) == {RETOLD}
     revised = Vintages(archive((DAYS, FINE), (DAYS, FINE + 1.5)), looked).revision_columns()
     assert "note" not in revised
+
+
+WIDE = Window(date.min, date.max)
+LAST = Observations(DAYS[-1:], FINE[-1:])
+ROUNDED = Observations(DAYS, np.round(FINE, 1))
+
+
+def looked(*looks):
+    """The changes that looks one after the other showed, each brief or not."""
+    known = Vintages.nothing()
+    for moment, (window, found, is_brief) in enumerate(looks, start=1):
+        facts = known.changes(window, found, moment, is_brief=is_brief)
+        known = known.union(Vintages(facts, known.looked.at(window, moment)))
+    return known.revision_columns()["value"].tolist()
+
+
+def test_a_detail_of_one_observation_and_windows_that_round_it_tell_one_value_in_any_order():
+    detail, window = (Window(LAST.first_day, date.max), LAST, True), (WIDE, ROUNDED, False)
+    short = (Window(LAST.first_day, date.max), ROUNDED[-1:], False)
+    assert looked(detail, window, short, detail) == []
+    assert looked(window, detail, short, detail, window) == []
+
+
+def test_what_changes_by_more_than_rounding_is_a_revision_whoever_tells_it():
+    detail = (Window(LAST.first_day, date.max), LAST, True)
+    revised = Observations(LAST.times, LAST.values + 0.2)
+    assert looked(detail, (WIDE, ROUNDED, False), (Window(LAST.first_day, date.max), revised, False)) == [
+        *revised.values
+    ]
+    assert looked((WIDE, ROUNDED, False), (Window(LAST.first_day, date.max), revised, True)) == [*revised.values]
+
+
+def test_an_archive_keeps_what_was_told_briefly():
+    facts = Facts.found(LAST, LAST.times[:0], 1, is_brief=True)
+    kept = unpack_vintages(pack_vintages(Vintages(facts, Looked.never().at(WIDE, 1))))
+    assert kept.facts.brief.tolist() == [True]
+    assert kept.facts.gone.tolist() == [False]

@@ -18,6 +18,7 @@ SECONDS = 1_706_659_200
     [
         [ROW],
         {"data": [ROW]},
+        {"data": [None, ROW, None]},
         {"observations": [ROW], "count": 1},
         {"items": [ROW]},
         {"results": [ROW]},

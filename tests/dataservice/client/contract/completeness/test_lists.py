@@ -29,7 +29,7 @@ def test_a_flag_alone_is_followed_by_the_count_of_what_came():
 
 
 def test_a_short_list_that_says_nothing_is_whole_and_one_of_a_usual_size_is_asked_on():
-    assert pulled([page("a", "b")]).is_complete
+    assert pulled([page("a", "b", "c", "d")]).is_complete
     assert pulled([page(*map(str, range(20)))]).further == (("offset", "20"),)
 
 
@@ -55,3 +55,11 @@ def test_a_list_of_a_usual_size_may_be_cut_unless_a_longer_one_was_seen():
     fifty = page(*map(str, range(50)))
     assert not pulled([fifty], most=200).is_complete
     assert pulled([fifty], most=200, evidence=Evidence(most_listed=60)).is_complete
+
+
+def test_a_list_without_a_limit_as_short_as_a_page_is_not_proven_whole_until_one_was_seen_to_end():
+    two = page("a", "b")
+    assert not pulled([two]).is_complete
+    assert pulled([two], evidence=Evidence(lists_go_on=False)).is_complete
+    assert pulled([page("a", "b", more=False)]).is_complete
+    assert pulled([page("a", "b", "c", "d")]).is_complete
