@@ -40,6 +40,8 @@ class Question:
     resources: set[Resource[Any]] = field(default_factory=set)
     each: float = 1.0
     """The requests that one of them takes, as far as was seen."""
+    sent: int = 0
+    """What the same recalculation took before it came to ask."""
 
     @property
     def requests(self) -> int:
@@ -49,7 +51,8 @@ class Question:
     @property
     def needs(self) -> str:
         """What it takes, in words."""
-        return f"needs {'about ' if self.each > 1 else ''}{_requests(self.requests)}"
+        sent = f" beside the {self.sent:,} sent already" if self.sent else ""
+        return f"needs {'about ' if self.each > 1 else ''}{_requests(self.requests)}{sent}"
 
     @property
     def shortfall(self) -> str:
@@ -83,7 +86,8 @@ class Consent:
         self._timer = timer
         self.question: Question | None = None
         """The question that waits for an answer."""
-        self._declined = False
+        self._declined = 0
+        """For how many requests the answer was no."""
         self._allowed = 0
         self._used_at = float("-inf")
         self._unasked: set[Resource[Any]] = set()
@@ -148,9 +152,10 @@ class Consent:
         """Ask for these, together with what is being asked for already."""
         now, question = self._timer(), self.question
         if self._declined:
-            return UnconfirmedError(f"{_requests(len(resources))} were not wanted; Refresh asks again")
+            return UnconfirmedError(f"{_requests(self._declined)} were not wanted; Refresh asks again")
         if question is None:
-            question = self.question = Question(next(_numbers), left, self._ask_above, now)
+            sent = len(self._unasked.difference(resources)) + self._unasked_pages
+            question = self.question = Question(next(_numbers), left, self._ask_above, now, sent=sent)
         if not question.resources.issuperset(resources):
             question.grown_at = now
         question.left = left
@@ -169,14 +174,14 @@ class Consent:
     def learn(self, requests: int, *, yes: bool) -> None:
         """Take the user's answer for so many requests; it may have been given to another process."""
         self.question = None
-        self._declined = not yes
+        self._declined = 0 if yes else requests
         if yes:
             self._allowed = requests + self._ask_above
             self._used_at = self._timer()
 
     def reset(self) -> None:
         """Ask again from now on, after a no; a yes stays."""
-        self._declined = False
+        self._declined = 0
         self.question = None
         self._forget_unasked()
 
