@@ -132,7 +132,7 @@ export class Book {
     const { value } = getters.getEvaluatedCell(position);
     if (value === LOADING.code) return void setTimeout(() => void this.advise(position), AGAIN_MS);
     if (!cell?.isFormula || !UNREADABLE.includes(value)) return;
-    const { advice } = await DataServiceAddin.ask("functions/advice", { formula: getters.getCellText(position, { showFormula: true }) }).catch(() => ({ advice: null }));
+    const { advice } = await DataServiceAddin.backend.advice(getters.getCellText(position, { showFormula: true })).catch(() => ({ advice: null }));
     if (advice === null) return;
     cell.compiledFormula.execute = () => ({ value, message: advice });
     this.evaluate([cell.id]);

@@ -182,8 +182,8 @@ class EngineBook:
         return quoted(Area(row, 1, row + height - 1, width, self._answer_sheet), fixed=True)
 
     def _cell(self, formula: BookFormula) -> EngineCell:
-        sheet, row, column, text = self.text_of(formula, formula.shape.pieces)
-        return sheet, row, column, formula.kind, text
+        (sheet, spot), answers = formula.place, self._answers.get(formula.place, ())
+        return sheet, *spot, formula.kind, formula.engine_text(self._spills, answers)
 
     def _sheet(self, name: str) -> Sheet:
         try:

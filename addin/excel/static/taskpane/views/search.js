@@ -191,6 +191,11 @@ export class Search {
    * @returns {Promise<void>}
    */
   async #findMeant(query, words = "") {
+    if (query.startsWith("=")) {
+      const { advice } = await this.pane.backend.advice(query).catch(() => ({ advice: null }));
+      this.meant = { query, words: advice ?? "", entries: [] };
+      return this.#draw();
+    }
     const { answers } = await this.pane.backend.call([["SIGNALS", words || query, null, "slug"]]).catch(() => ({ answers: [] }));
     const answer = answers[0];
     if (query !== this.query.value || answer === undefined) return;
@@ -237,7 +242,9 @@ export class Search {
       this.query.focus();
     };
     const what = this.category.value.startsWith(KIND) ? "Nothing here" : "No signal";
-    const words = `${what} has “${this.query.value}” in its name, slug, source or description.`;
+    const { query, words: advice } = this.meant;
+    const isFormula = query.startsWith("=") && query === this.query.value && advice !== "";
+    const words = isFormula ? advice : `${what} has “${this.query.value}” in its name, slug, source or description.`;
     return h("div.empty", h("h2", "Nothing found"), h("p", words), button("Clear the search", clear));
   }
 
