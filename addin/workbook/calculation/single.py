@@ -121,12 +121,15 @@ class _Calls:
             keys = self._area([[key] for key in known])
             self._places[number] = chosen(keys, [self._area(_rows(answer)) for answer in known.values()])
 
-        is_answered = all_answered(lambda: self.rows(site.rounds), answer_of, put, accumulates=site.accumulates)
-        new = [key for key in asked if key not in self._answers]
-        if new:
+        for _ in range(MAX_PASSES):
+            if all_answered(lambda: self.rows(site.rounds), answer_of, put, accumulates=site.accumulates):
+                return True
+            new = [key for key in asked if key not in self._answers]
+            if not new:
+                return False
             answers = await ask([asked[key] for key in new])
             self._answers |= dict(zip(new, answers, strict=True))
-        return is_answered
+        return False
 
     def rows(self, pieces: Sequence[Any]) -> list[list[Any]]:
         """What a part of the formula comes to; raises `EngineFailedError`."""

@@ -136,3 +136,17 @@ async def test_calls_inside_a_lambda_are_asked_for_what_it_is_handed(formula, ro
 
     assert await worked_out(read_single(formula, "DS"), 1.8e9, ask) == rows
     assert sorted(told) == sorted(asked)
+
+
+async def test_branches_nested_in_a_lambda_ask_one_call_each():
+    told = []
+
+    async def ask(calls):
+        told.extend(call[1] for call in calls)
+        return [5.0 if call[1] == "12" else {"error": "#N/A"} for call in calls]
+
+    nested = "DS.SIGNAL(x&12)"
+    for number in range(11, -1, -1):
+        nested = f"IFERROR(DS.SIGNAL(x&{number}),{nested})"
+    assert await worked_out(read_single(f'=MAP({{""}},LAMBDA(x,{nested}))', "DS"), 1.8e9, ask) == [[5.0]]
+    assert told == [str(number) for number in range(13)]
