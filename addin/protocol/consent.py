@@ -51,8 +51,12 @@ class Question:
     @property
     def needs(self) -> str:
         """What it takes, in words."""
-        sent = f" beside the {self.sent:,} sent already" if self.sent else ""
-        return f"needs {'about ' if self.each > 1 else ''}{_requests(self.requests)}{sent}"
+        return f"needs {'about ' if self.each > 1 else ''}{_requests(self.requests)}"
+
+    @property
+    def beside(self) -> str:
+        """What was sent already, in words; empty if nothing was."""
+        return f" beside the {self.sent:,} sent already" if self.sent else ""
 
     @property
     def shortfall(self) -> str:
@@ -64,9 +68,9 @@ class Question:
     def text(self) -> str:
         """One sentence for the user."""
         if self.shortfall:
-            return f"This {self.needs}{self.shortfall}."
+            return f"This {self.needs}{self.beside}{self.shortfall}."
         left = "" if self.left is None else f" of the {self.left:,} left this month"
-        return f"This {self.needs}{left}; more than {self.limit:,} are sent only after a yes."
+        return f"This {self.needs}{left}{self.beside}; more than {self.limit:,} are sent only after a yes."
 
     @property
     def message(self) -> messages.Question:
@@ -161,7 +165,7 @@ class Consent:
         question.left = left
         question.each = max(question.each, each)
         question.resources.update(resources)
-        return UnconfirmedError(f"this {question.needs}{question.shortfall}; {place}")
+        return UnconfirmedError(f"this {question.needs}{question.beside}{question.shortfall}; {place}")
 
     def answer(self, number: int, *, yes: bool) -> int | None:
         """Take the user's answer to a question; for how many requests it was, None if it is not open any more."""

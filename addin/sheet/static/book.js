@@ -15,6 +15,8 @@ const LEAST_COLUMNS = 30;
 /** What the component shows for a formula that it cannot read, or whose functions or names it does not know. */
 const UNREADABLE = ["#NAME?", "#BAD_EXPR", "#ERROR", "#N/A"];
 
+const NOT_HERE = "If Excel or Calc know it, they work it out when they open the downloaded copy.";
+
 /** A formula that loads is looked at again after so long. */
 const AGAIN_MS = 300;
 
@@ -129,12 +131,13 @@ export class Book {
   async advise(position) {
     const { getters } = this.model;
     const cell = getters.getCell(position);
-    const { value } = getters.getEvaluatedCell(position);
+    const { value, message: reason } = getters.getEvaluatedCell(position);
     if (value === LOADING.code) return void setTimeout(() => void this.advise(position), AGAIN_MS);
     if (!cell?.isFormula || !UNREADABLE.includes(value)) return;
     const { advice } = await DataServiceAddin.backend.advice(getters.getCellText(position, { showFormula: true })).catch(() => ({ advice: null }));
-    if (advice === null) return;
-    cell.compiledFormula.execute = () => ({ value, message: advice });
+    const message = advice ?? (value === "#NAME?" ? `${reason}. ${NOT_HERE}` : null);
+    if (message === null) return;
+    cell.compiledFormula.execute = () => ({ value, message });
     this.evaluate([cell.id]);
   }
 

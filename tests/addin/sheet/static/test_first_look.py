@@ -104,7 +104,7 @@ def test_a_formula_that_cannot_be_read_says_what_to_change(chromium, service, tm
         for cell, advice in (
             ("A1", "SIGNAL lacks the prefix DS: =DS.SIGNAL(…)"),
             ("A2", 'text stands in double quotes: "us.cpi"'),
-            ("A3", "Unknown function"),
+            ("A3", 'Unknown function: "SUMM". If Excel or Calc know it'),
         ):
             page.until(f"(({CELL})(['Sheet1', '{cell}'])).message.startsWith({advice!r})")
 
