@@ -99,7 +99,7 @@ PLAN = [
     Planned("Agents: what is told is what was counted", "agents.counting --seed 1", "--calls", 2_000, 120),
     Planned("Agents: every row and character reached", "agents.paging", "--rows", 10_000, 120),
     Planned("Hostile texts in the task pane", "pages.pane_texts --seed 1", "--steps", 100_000, 200),
-    Planned("Forged workbooks, read by five programs", "forgeries --seed 1", "--forgeries", 480, 600),
+    Planned("Forged workbooks, read by five programs", "forgeries --seed 1", "--forgeries", 600, 600),
     Planned("Signed books altered in one place", "forgeries.alterations --seed 1", "--alterations", 1_000, 200),
     Planned("Signed numbers out of their evidence", "forgeries.again --seed 1", "--books", 100, 300),
     Planned("Edits in the browser's sheet", "pages.sheet_edits --seed 1", "--steps", 400, 200),

@@ -10,6 +10,7 @@ from itertools import takewhile
 import pytest
 
 from docs.generate.commands import commands
+from tests.addin.commands import share_the_compiled_engine
 from tests.docs.pages import PROJECT, REASONS, Block, blocks
 from tests.forking import run_code, shell_programs
 
@@ -30,6 +31,7 @@ def by_id(block: Block) -> str:
 def environment(sample_service, tmp_path) -> dict[str, str]:
     """A user's environment with the embedded service instead of the hosted one."""
     own = {name: value for name, value in os.environ.items() if not name.startswith("DATA_SERVICE_")}
+    share_the_compiled_engine(tmp_path / "cache")
     return own | {
         "HOME": str(tmp_path / "home"),
         "XDG_CONFIG_HOME": str(tmp_path / "config"),

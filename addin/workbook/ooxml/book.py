@@ -17,7 +17,7 @@ from addin.workbook.ooxml.positions import Spot
 from addin.workbook.ooxml.sheet import Sheet
 from addin.workbook.ooxml.stored import MAIN, text_of
 from addin.workbook.ooxml.strict.book import check_strings, check_workbook
-from addin.workbook.ooxml.strict.lexical import check_text
+from addin.workbook.ooxml.strict.lexical import check_letters, check_text
 from addin.workbook.ooxml.styles import Styles
 from addin.workbook.ooxml.tables import Table, table_in
 from addin.workbook.ooxml.xmlpart import xml_bytes
@@ -71,6 +71,14 @@ class Book:
         return [(sheet.get("name", ""), sheet.get("state", "visible")) for sheet in sheets]
 
     @property
+    def active_tab(self) -> str | None:
+        """The sheet that the book opens on; None where that is the first, or none that has cells."""
+        tabs = self.tabs
+        views = [view.get("activeTab", "0") for view in self._workbook.iter(f"{{{MAIN}}}workbookView")]
+        at = int(views[0]) if views and views[0].isascii() and views[0].isdigit() else 0
+        return tabs[at][0] if 0 < at < len(tabs) and tabs[at][0] in self._parts else None
+
+    @property
     def names(self) -> Mapping[tuple[str, str | None], str]:
         """The defined names in lower case, each with its sheet or None for all sheets, and their definitions."""
         return self._names
@@ -92,6 +100,12 @@ class Book:
         if name not in self._parts:
             raise Unworkable(f"there is no sheet '{name}'")
         return name
+
+    def check_texts(self) -> None:
+        """Raise `WorkbookError` for texts that not every program shows alike."""
+        for part in (*self._parts.values(), self._related_part("/sharedStrings")):
+            if part in self.package:
+                check_letters(self.package.text(part), part)
 
     def formulas(self, name: str) -> Iterator[tuple[Spot, Formula]]:
         """Every formula of the sheet with this name; a sheet that nothing else needs is read without keeping it."""

@@ -21,6 +21,18 @@ _C, _F, _V, _IS, _ROW = (f"{{{MAIN}}}{tag}" for tag in ("c", "f", "v", "is", "ro
 _CONTENTS = frozenset((_V, _IS))
 
 
+SEEN_HEIGHT_POINTS, SEEN_WIDTH_LETTERS = 4.0, 1.0
+"""Lower rows and narrower columns show nothing that could be read."""
+
+
+def is_too_small(size: str | None, seen: float) -> bool:
+    """Whether a height or a width is given, and too small to show anything."""
+    try:
+        return size is not None and float(size) < seen
+    except ValueError:
+        return False
+
+
 class Sheet:
     """The cells of one sheet, over its XML; writes change the tree, `content` is the part's new bytes.
 
@@ -43,6 +55,8 @@ class Sheet:
         self._row_numbers = sorted(self._rows)
         self._used: dict[Area, Area] = {}
         self._formulas: list[tuple[Spot, Formula]] | None = None
+        columns = root.iterfind(f"{{{MAIN}}}cols/{{{MAIN}}}col")
+        self._has_column_styles = any(column.get("style", "0") != "0" for column in columns)
 
     def spots_in(self, area: Area) -> Iterator[Spot]:
         """The cells that exist inside `area`, row by row."""
@@ -82,6 +96,21 @@ class Sheet:
         if text == "0" and self._has_placeholders and cell.find(_F) is not None and not self._has_result(cell):
             return None
         return loaded(kind, text, self._strings, self.part, spot) if text else None
+
+    def shown(self, spot: Spot) -> Scalar:
+        """What programs show in a cell: its value, and also a zero that nobody may have worked out."""
+        value = self.value(spot)
+        if value is None and self._has_placeholders and self.has_result(spot):
+            return 0.0
+        return value
+
+    def has_result(self, spot: Spot) -> bool:
+        """Whether the file holds anything for programs to show in a cell, an empty text included."""
+        cell = self._cell(spot)
+        element = None if cell is None else _value_of(cell)
+        return cell is not None and (
+            cell.get("t") in ("str", "inlineStr") or (element is not None and bool(element.text))
+        )
 
     def is_calculated(self, spot: Spot) -> bool:
         """Whether a cell's formula has a result in the file, a blank one included."""
@@ -139,6 +168,12 @@ class Sheet:
                 element.text = texts[spot]
                 self._change()
 
+    def is_shared(self, spot: Spot) -> bool:
+        """Whether the formula in a cell is one that several share."""
+        cell = self._cell(spot)
+        element = cell.find(_F) if cell is not None else None
+        return element is not None and element.get("t") == "shared"
+
     def leads_shared(self, spot: Spot) -> bool:
         """Whether the formula in a cell is the one that others share."""
         cell = self._cell(spot)
@@ -173,6 +208,19 @@ class Sheet:
         cell = self._cell(spot)
         return cell is not None and len(cell) > 0
 
+    def rich_values(self) -> Iterator[Spot]:
+        """The cells in whose place Excel shows a value that stands elsewhere in the file."""
+        for number, row in self._rows.items():
+            yield from ((number, column) for column, cell in row.cells.items() if "vm" in cell.attrib)
+
+    def is_hidden(self, number: int) -> bool:
+        """Whether a row is not shown: by hand, by a filter, or because it has no height."""
+        row = self._rows[number].element
+        if row.get("hidden") in ("1", "true") or is_too_small(row.get("ht"), SEEN_HEIGHT_POINTS):
+            return True
+        default = self._root.find(f"{{{MAIN}}}sheetFormatPr")
+        return default is not None and default.get("zeroHeight") in ("1", "true") and row.get("ht") is None
+
     def merged(self) -> list[Area]:
         """The merged areas, into which nothing can spill."""
         areas = (area_of(element.get("ref", "")) for element in self._root.iter(f"{{{MAIN}}}mergeCell"))
@@ -191,6 +239,17 @@ class Sheet:
         row = self._rows.get(spot[0])
         text = cell.get("s") if cell is not None else self._style(row.element if row else None, spot[1], None)
         return whole_number(text, self.part, "style")
+
+    def styles(self, spot: Spot) -> tuple[int, int]:
+        """The number of a cell's style, and the one that programs take for a cell that names none: of row or column."""
+        own = self.style(spot)
+        cell = self._cell(spot)
+        if cell is None or cell.get("s") is not None:
+            return own, own
+        row = self._rows[spot[0]].element
+        if not self._has_column_styles and row.get("customFormat") is None:  # nearly always
+            return own, own
+        return own, whole_number(self._style(row, spot[1], None), self.part, "style")
 
     def restyle(self, spot: Spot, style: int) -> None:
         """Give a cell another style."""

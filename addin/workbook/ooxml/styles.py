@@ -141,8 +141,13 @@ class Styles:
     def format_of_condition(self, style: int) -> str:
         """The number format that a conditional format lays over cells; empty where it leaves theirs."""
         styles = self._root.findall(f"{{{MAIN}}}dxfs/{{{MAIN}}}dxf")
-        found = styles[style].find(f"{{{MAIN}}}numFmt") if style < len(styles) else None
-        return "" if found is None else found.get("formatCode", "")
+        return format_in(styles[style]) if style < len(styles) else ""
+
+    def repeats(self, style: int) -> bool:
+        """Whether cells of this style show their value again and again, as wide as they are: 12 as 121212."""
+        if self._cells is None or not 0 <= style < len(self._cells):
+            return False
+        return any(each.get("horizontal") == "fill" for each in self._cells[style].iterfind(f"{{{MAIN}}}alignment"))
 
     def marked(self, style: int) -> int:
         """The number of the style that is like `style`, on a background that stands out."""
@@ -232,6 +237,16 @@ class Styles:
         etree.SubElement(formats, f"{{{MAIN}}}numFmt", numFmtId=str(number), formatCode=code)
         formats.set("count", str(len(formats)))
         return number
+
+
+def format_in(style: etree._Element) -> str:
+    """The number format in a style that a condition lays over cells; empty where it has none."""
+    found = next(style.iter(f"{{{MAIN}}}numFmt"), None)
+    if found is None:
+        return ""
+    number = found.get("numFmtId", "")
+    known = FORMATS_OF_PROGRAMS.get(int(number), "") if number.isascii() and number.isdigit() else ""
+    return found.get("formatCode") or known or f"format {number}"
 
 
 def _align(style: etree._Element, side: str) -> None:

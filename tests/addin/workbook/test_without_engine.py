@@ -2,7 +2,6 @@
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 from xlsxwriter import Workbook
@@ -14,22 +13,15 @@ from addin.workbook.refresh.plan import referenced_value
 from tests.addin.commands import environment
 from tests.addin.workbook.books import values
 from tests.embedded import EmbeddedService
+from tests.forking import run_forked
 
-WITHOUT = "import sys; sys.modules.update(formulon=None, formualizer=None); from addin.cli.main import main; main()"
+WITHOUT = "tests.addin.workbook.without_engine:main"
 INSTALL = "install the calculation engine: "
 CELLS = {"A1": '_xldudf_DS_SIGNAL("us-cpi")', "A2": '_xldudf_DS_SIGNAL("us-cpi")*2', "A3": "A1*2"}
 
 
 def _addin(service: EmbeddedService, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-c", WITHOUT, *arguments],
-        env=environment(folder, service),
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-    )
+    return run_forked(WITHOUT, arguments, environ=environment(folder, service), cwd=folder)
 
 
 def _book(folder: Path) -> Path:

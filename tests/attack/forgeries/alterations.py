@@ -80,28 +80,28 @@ def _format(parts: Parts, random: Random) -> str:
     return f"Report!{match[1].decode()}"
 
 
-def _name(parts: Parts, random: Random) -> str:
-    change, where = random.choice(
-        [
-            ((b"Inputs!$A$1</definedName>", b"Inputs!$B$2</definedName>"), "the name rate"),
-            ((b'<definedName name="Rate">Inputs!$A$1</definedName>', b""), "the name rate"),
-            ((b"</definedNames>", b'<definedName name="Zins">1</definedName></definedNames>'), "the name zins"),
-        ]
-    )
-    parts[BOOK] = parts[BOOK].replace(*change)
-    return where
+_Change = tuple[tuple[bytes, bytes], str]
+"""What stands in the book's part in place of what, and how verify names it."""
+
+NAMES: Sequence[_Change] = [
+    ((b"Inputs!$A$1</definedName>", b"Inputs!$B$2</definedName>"), "the name rate"),
+    ((b'<definedName name="Rate">Inputs!$A$1</definedName>', b""), "the name rate"),
+    ((b"</definedNames>", b'<definedName name="Zins">1</definedName></definedNames>'), "the name zins"),
+]
+TABS: Sequence[_Change] = [
+    ((b'<sheet name="Inputs"', b'<sheet state="hidden" name="Inputs"'), "the sheet Inputs"),
+    ((b'<sheet name="Inputs"', b'<sheet name="Inputs 2"'), "the sheet Inputs"),
+    ((b"<workbookPr ", b'<workbookPr date1904="1" '), "the date system"),
+]
 
 
-def _tab(parts: Parts, random: Random) -> str:
-    change, where = random.choice(
-        [
-            ((b'<sheet name="Inputs"', b'<sheet state="hidden" name="Inputs"'), "the sheet Inputs"),
-            ((b'<sheet name="Inputs"', b'<sheet name="Inputs 2"'), "the sheet Inputs"),
-            ((b"<workbookPr ", b'<workbookPr date1904="1" '), "the date system"),
-        ]
-    )
-    parts[BOOK] = parts[BOOK].replace(*change)
-    return where
+def _in_book(changes: Sequence[_Change]) -> Callable[[Parts, Random], str]:
+    def alter(parts: Parts, random: Random) -> str:
+        change, where = random.choice(changes)
+        parts[BOOK] = parts[BOOK].replace(*change)
+        return where
+
+    return alter
 
 
 def _added(parts: Parts, random: Random) -> str:
@@ -131,8 +131,8 @@ ALTERATIONS: dict[str, Callable[[Parts, Random], str]] = {
     "a text": _text,
     "a formula": _formula,
     "a number format": _format,
-    "a name": _name,
-    "a sheet": _tab,
+    "a name": _in_book(NAMES),
+    "a sheet": _in_book(TABS),
     "a further cell": _added,
     "a missing cell": _removed,
     "another part": _part,

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import io
 import re
+import struct
 import zipfile
 from collections.abc import Callable
 from random import Random
 
+from tests.attack.forgeries.meanings import MEANINGS
 from tests.attack.forgeries.numerals import (
     BOOK,
     BOOK_RELS,
@@ -397,7 +399,7 @@ STRUCTURES: dict[str, Forgery] = {
     "elements at random": _random_elements,
 }
 
-FORGERIES: dict[str, Forgery] = NUMERALS | STRUCTURES
+FORGERIES: dict[str, Forgery] = NUMERALS | STRUCTURES | MEANINGS
 
 
 def parts_of(content: bytes) -> Parts:
@@ -415,7 +417,7 @@ def packed(parts: Parts, random: Random | None = None, false: Parts | None = Non
     if random is None or false is None:
         return out.getvalue()
     true, lie = out.getvalue(), packed(false)
-    return random.choice([_behind, _before, _twice, _renamed])(true, lie, parts, false)
+    return random.choice([_behind, _before, _between, _twice, _renamed])(true, lie, parts, false)
 
 
 def _behind(true: bytes, lie: bytes, parts: Parts, false: Parts) -> bytes:
@@ -424,6 +426,25 @@ def _behind(true: bytes, lie: bytes, parts: Parts, false: Parts) -> bytes:
 
 def _before(true: bytes, lie: bytes, parts: Parts, false: Parts) -> bytes:
     return lie + true
+
+
+def _between(true: bytes, lie: bytes, parts: Parts, false: Parts) -> bytes:
+    """A part of the false book between those of the true one, which no directory lists."""
+    infos = zipfile.ZipFile(io.BytesIO(lie)).infolist()
+    at = next(number for number, info in enumerate(infos) if info.filename == SHEET)
+    hidden = lie[infos[at].header_offset : infos[at + 1].header_offset]
+    archive = zipfile.ZipFile(io.BytesIO(true))
+    places = [info.header_offset for info in archive.infolist()]
+    before, directory = places[1], archive.start_dir
+    made = bytearray(true[:before] + hidden + true[before:])
+    end = made.rindex(b"PK\5\6")
+    made[end + 16 : end + 20] = struct.pack("<I", directory + len(hidden))
+    at = directory + len(hidden)
+    for place in places:
+        if place >= before:
+            made[at + 42 : at + 46] = struct.pack("<I", place + len(hidden))
+        at += 46 + sum(struct.unpack("<HHH", made[at + 28 : at + 34]))
+    return bytes(made)
 
 
 def _twice(true: bytes, lie: bytes, parts: Parts, false: Parts) -> bytes:

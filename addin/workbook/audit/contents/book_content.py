@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from addin.formulas import Area
+from addin.workbook.audit.contents.looks import Look, looks_of, looks_of_book
 from addin.workbook.audit.numbers import typed_form
 from addin.workbook.ooxml.book import Book
-from addin.workbook.ooxml.positions import Spot
-from addin.workbook.ooxml.sheet import Sheet
+from addin.workbook.ooxml.errors import damaged
+from addin.workbook.ooxml.positions import Spot, address
 from udfs.cells import Scalar
 
 GENERAL = "General"
@@ -27,6 +28,8 @@ class CellContent(NamedTuple):
     area: Area | None
     """The cells that an array formula fills."""
     format: str
+    has_result: bool = True
+    """Whether the file holds anything to show for a formula."""
 
 
 class NameKey(NamedTuple):
@@ -46,12 +49,13 @@ class BookContent:
     """The sheets of any kind in their order, and whether each is visible, hidden or veryHidden."""
     names: Mapping[NameKey, str]
     merged: Mapping[str, tuple[str, ...]]
-    shown_otherwise: Mapping[str, tuple[str, ...]]
-    """For each sheet, the number formats that conditional formats lay over cells, with these cells."""
+    looks: Mapping[str, frozenset[Look]]
+    """For each sheet, and under no name for the whole book, what makes it show something else than its cells hold."""
 
 
 def content_of(book: Book) -> BookContent:
     """What a book says beside its cells; raises `WorkbookError` where programs would read it in two ways."""
+    book.check_texts()
     names = {
         NameKey(name, sheet): text for (name, sheet), text in book.names.items() if not name.startswith(_HIDDEN_NAMES)
     }
@@ -59,35 +63,42 @@ def content_of(book: Book) -> BookContent:
         columns = ",".join(table.columns)
         names[NameKey(f"the table {table.name}", None)] = f'={table.area}&"{columns}"'
     merged = {name: tuple(sorted(map(str, book.sheet(name).merged()))) for name in book.sheet_names}
-    dressed = {name: tuple(sorted(_dressed(book, book.sheet(name)))) for name in book.sheet_names}
-    return BookContent(
-        book.counts_from_1904, book.calculates_as_shown, tuple(book.tabs), names, _filled(merged), _filled(dressed)
-    )
+    looks = {name: frozenset(looks_of(book, name)) for name in book.sheet_names} | {"": frozenset(looks_of_book(book))}
+    return BookContent(book.counts_from_1904, book.calculates_as_shown, tuple(book.tabs), names, _filled(merged), looks)
 
 
 def cells_of(book: Book, name: str, namespace: str) -> Iterator[tuple[Spot, CellContent]]:
     """Every cell of a sheet that holds a value or a formula, row by row."""
     sheet = book.sheet(name)
-    formulas = {spot: formula for spot, formula in sheet.formulas() if formula.text}
-    formats: dict[int, str] = {}
+    formulas = {spot: formula for spot, formula in sheet.formulas() if formula.text or sheet.is_shared(spot)}
+    formats: dict[tuple[int, int], str] = {}
     for spot in sheet.filled():
         formula = formulas.get(spot)
-        value = sheet.value(spot)
-        if formula is None and value in (None, ""):
-            continue
-        style = sheet.style(spot)
-        if style not in formats:
-            formats[style] = GENERAL if book.styles is None else book.styles.format_code(style)
-        text = None if formula is None else typed_form(formula.text, namespace)
-        yield spot, CellContent(value, text, None if formula is None else formula.filled, formats[style])
+        styles = sheet.styles(spot)
+        if styles not in formats:
+            formats[styles] = _format(book, *styles)
+        if formula is None:
+            value = sheet.value(spot)
+            if value not in (None, ""):
+                yield spot, CellContent(value, None, None, formats[styles])
+        else:
+            if not formula.text:
+                raise damaged(f"{sheet.part}, {address(spot)}", "it shares a formula that no cell before it has")
+            text = typed_form(formula.text, namespace)
+            yield (
+                spot,
+                CellContent(
+                    sheet.shown(spot), text, formula.filled, formats[styles], has_result=sheet.has_result(spot)
+                ),
+            )
 
 
-def _dressed(book: Book, sheet: Sheet) -> Iterator[str]:
-    """The cells over which a conditional format lays a number format, and that format."""
-    for areas, style in sheet.conditional_styles():
-        code = "" if book.styles is None else book.styles.format_of_condition(style)
-        if code and code.casefold() != GENERAL.casefold():
-            yield f"{areas}: {code}"
+def _format(book: Book, own: int, other: int) -> str:
+    """How cells show numbers; programs differ about a cell that names no style where its row or column has one."""
+    if book.styles is None:
+        return GENERAL
+    codes = [f"{book.styles.format_code(each)}{' repeated' * book.styles.repeats(each)}" for each in (own, other)]
+    return " or ".join(dict.fromkeys(codes))
 
 
 def _filled(found: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:

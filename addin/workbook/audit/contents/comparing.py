@@ -100,7 +100,7 @@ def _compare_cell(
         compared.differences.append(Difference(where, NOTHING, found.formula or shown(found.value)))
         return
     differences = list(_cell_differences(where, found, signed, signed_format))
-    if found.formula and found.value is None and [each.signed for each in differences] == [shown(signed.value)]:
+    if found.formula and not found.has_result and [each.signed for each in differences] == [shown(signed.value)]:
         compared.without_value.append(where)
         return
     compared.differences += differences[:1]
@@ -113,9 +113,10 @@ def _cell_differences(where: str, found: CellContent, signed: SignedCell, signed
         yield Difference(where, signed.formula or "a value", found.formula or "no formula")
     elif found.formula and signed.formula and not is_same_formula(found.formula, signed.formula):
         yield Difference(where, signed.formula, found.formula)
-    if signed.area is not None and found.formula is not None and found.area not in (None, signed.area):
-        yield Difference(where, f"an array in {signed.area}", f"one in {found.area}")
-    if not is_same_value(found.value, signed.value):
+    if found.area not in (None, signed.area) and (signed.area is not None or not found.area.is_cell):
+        yield Difference(where, f"an array in {signed.area}" if signed.area else "no array", f"one in {found.area}")
+    is_not_worked_out = signed.value is None and found.formula is not None and found.value == 0
+    if not is_same_value(found.value, signed.value) and not is_not_worked_out:
         yield Difference(where, shown(signed.value), shown(found.value))
     if found.format != signed_format and not is_same_format(found.format, signed_format):
         yield Difference(where, f"the number format {signed_format}", found.format)
@@ -139,13 +140,13 @@ def _of_book(found: BookContent, signed: BookContent) -> Iterator[Difference]:
     if found.tabs != signed.tabs:
         yield from _of_tabs(dict(found.tabs), dict(signed.tabs))
     yield from _of_names(found, signed)
-    for what, then, now in (
-        ("merged cells", signed.merged, found.merged),
-        ("a number format by condition", signed.shown_otherwise, found.shown_otherwise),
-    ):
-        for name in {*then, *now}:
-            for each in sorted(set(now.get(name, ())) - set(then.get(name, ()))):
-                yield Difference(f"{name}!{each.partition(':')[0]}", f"no {what}", f"{what} {each}")
+    for name, areas in found.merged.items():
+        for area in sorted(set(areas) - set(signed.merged.get(name, ()))):
+            yield Difference(f"{name}!{area.partition(':')[0]}", "no merged cells", f"merged cells {area}")
+    for name, looks in found.looks.items():
+        for where, what in sorted(looks - signed.looks.get(name, frozenset())):
+            place = f"{name}!{where.partition(':')[0]}" if name and " " not in where else f"{where} {name}".strip()
+            yield Difference(place, NOTHING, what)
 
 
 def _of_tabs(found: Mapping[str, str], signed: Mapping[str, str]) -> Iterator[Difference]:

@@ -61,7 +61,7 @@ def content_lines(book: Book, numbers: Iterable[Mapping[str, Any]], namespace: s
         "tabs": [list(tab) for tab in content.tabs],
         "names": [[*key, text] for key, text in content.names.items()],
         "merged": content.merged,
-        "shown_otherwise": content.shown_otherwise,
+        "looks": {name: sorted(looks) for name, looks in content.looks.items() if looks},
     }
     covered = _covered(numbers)
     for name in book.sheet_names:
@@ -134,7 +134,7 @@ def _book_content(line: Mapping[str, Any]) -> BookContent:
         tuple((name, state) for name, state in line["tabs"]),
         {NameKey(name, sheet): text for name, sheet, text in line["names"]},
         {name: tuple(areas) for name, areas in line["merged"].items()},
-        {name: tuple(codes) for name, codes in line["shown_otherwise"].items()},
+        {name: frozenset((where, what) for where, what in looks) for name, looks in line["looks"].items()},
     )
 
 

@@ -14,11 +14,16 @@ from udfs.errors import CellError
 SHOWN_DIGITS = 15
 """What Excel shows, and what Calc writes, of a number."""
 
-_FOREIGN = re.compile(r"_xlfn\.|_xlws\.|_xludf\.|_xll\.", re.IGNORECASE)
+_FOREIGN = re.compile(r"_xlfn\.|_xlws\.", re.IGNORECASE)
 _QUOTED_PLAIN = re.compile(r"'([A-Za-z_][A-Za-z0-9_.]*)'!")
 _CONSTANTS = {"TRUE(": "TRUE", "FALSE(": "FALSE"}
 
-_PIECE = re.compile(r'"([^"]*)"|\\(.)|\[\$([^\]-]*)(?:-[^\]]*)?\]|(\[[^\]]*\])|([ \-()+/:$€£¥%]|,)|(.)', re.DOTALL)
+_LANGUAGE = r"-(?:0{0,4}[0-9A-E][0-9A-F]{0,3}|[A-Z]{2,3}(?:-[A-Z]{2,4})*)"
+_PIECE = re.compile(
+    rf'"([^"]*)"|\\(.)|\[\$([^\]-]*)(?:{_LANGUAGE})?\]|(\[[^\]]*\]|[_*].)|([ \-()+/:$€£¥%]|,)|(.)',
+    re.DOTALL | re.IGNORECASE,
+)
+"""The language that a format is written in says nothing; a calendar, other digits, or the system's own format do."""
 _MEANT = frozenset("/:%,")
 """Of the marks that may stand in quotes or not, those that mean something without."""
 

@@ -11,6 +11,10 @@ from addin.workbook.ooxml.errors import WorkbookError
 
 _END = b"PK\x05\x06"
 _END_SIZE = 22
+_HEADER_SIZE, _LENGTHS_AT = 30, 26
+"""What comes before a part beside its name and extra fields, and where the lengths of these stand in it."""
+_DESCRIPTOR_SIZE = 24
+"""The most that may follow a part: its checksum and sizes, where they were not known before."""
 _UNICODE_PATH = 0x7075
 """An extra field with a second name for a part, which some programs go by."""
 
@@ -42,6 +46,19 @@ def _second_reading(archive: zipfile.ZipFile, stream: BinaryIO) -> str:
             return f"it holds a part with the name {info.orig_filename!r}"
         if _UNICODE_PATH in _extra_fields(info.extra):
             return f"its part {info.filename!r} has a second name"
+    return _between(sorted(infos, key=lambda info: info.header_offset), archive.start_dir, stream)
+
+
+def _between(infos: list[zipfile.ZipInfo], end: int, stream: BinaryIO) -> str:
+    """What stands between the parts: some programs read them one after the other, and find more than are listed."""
+    ends = [*(info.header_offset for info in infos[1:]), end]
+    for info, following in zip(infos, ends, strict=False):
+        stream.seek(info.header_offset + _LENGTHS_AT)
+        lengths = stream.read(4)
+        if len(lengths) == 4:
+            size = _HEADER_SIZE + sum(struct.unpack("<HH", lengths)) + info.compress_size
+            if not 0 <= following - info.header_offset - size <= _DESCRIPTOR_SIZE:
+                return f"something stands behind its part {info.filename!r}"
     return ""
 
 

@@ -14,6 +14,7 @@ _ID = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
 _ONCE = ("workbookPr", "sheets", "definedNames", "calcPr")
 _INSIDE = {"sheet": "sheets", "definedName": "definedNames"}
 _YES_NO = ("0", "1", "true", "false")
+_PLAIN_NUMBER = re.compile("0|[1-9][0-9]{0,8}")
 
 
 def check_workbook(root: Any, part: str) -> None:
@@ -24,6 +25,10 @@ def check_workbook(root: Any, part: str) -> None:
         if len(root.findall(f"{{{MAIN}}}{tag}")) > 1:
             raise damaged(part, f"it holds <{tag}> twice")
     sheets = list(root.iter(f"{{{MAIN}}}sheet"))
+    for name in root.iter(f"{{{MAIN}}}definedName"):
+        owner = name.get("localSheetId", "0")
+        if not _PLAIN_NUMBER.fullmatch(owner) or int(owner) >= len(sheets):
+            raise damaged(part, f"the name {name.get('name', '')[:60]!r} belongs to the sheet {owner[:20]!r}")
     for what, values in (
         ("name", [sheet.get("name", "").casefold() for sheet in sheets]),
         ("relationship", [sheet.get(_ID, "") for sheet in sheets]),
@@ -55,6 +60,8 @@ def _check_place(element: Any, root: Any, part: str) -> None:
     for name, value in element.items():
         if name.rpartition("}")[2] == "date1904" and (local != "workbookPr" or not is_main or value not in _YES_NO):
             raise damaged(part, "its date system is given in an unusual way")
+        if name == "fullPrecision" and value not in _YES_NO:
+            raise damaged(part, "its precision is given in an unusual way")
 
 
 def check_strings(root: Any, part: str) -> None:
@@ -77,12 +84,14 @@ def check_styles(root: Any, part: str) -> None:
             inner = {"numFmts": "numFmt"}.get(tag, "xf")
             if any(child.tag != f"{{{MAIN}}}{inner}" for child in element):
                 raise damaged(part, f"<{tag}> holds something else than <{inner}>")
+    if len(root.findall(f"{{{MAIN}}}dxfs")) > 1:
+        raise damaged(part, "it holds <dxfs> twice")
     formats = [each.get("numFmtId", "") for each in root.iterfind(f"{{{MAIN}}}numFmts/{{{MAIN}}}numFmt")]
     if (twice := _twice(formats)) is not None:
         raise damaged(part, f"the number format {twice[:20]} is defined twice")
-    for style in root.iterfind(f"{{{MAIN}}}cellXfs/{{{MAIN}}}xf"):
-        if not re.fullmatch("[0-9]{1,9}", style.get("numFmtId", "0")):
-            raise damaged(part, f"a style has the number format {style.get('numFmtId')[:20]!r}")
+    used = (each.get("numFmtId", "0") for each in root.iterfind(f"{{{MAIN}}}cellXfs/{{{MAIN}}}xf"))
+    if (odd := next((each for each in (*formats, *used) if not _PLAIN_NUMBER.fullmatch(each)), None)) is not None:
+        raise damaged(part, f"a number format has the number {odd[:20]!r}")
 
 
 def _twice(values: Iterable[Any]) -> Any:

@@ -16,6 +16,20 @@ _NEEDED = {0x20, 0x22, 0x26, 0x27, 0x3C, 0x3E}
 _REFERENCE = re.compile(rb"&#(?:x0*([2-7][0-9a-f])|0*(3[2-9]|[4-9][0-9]|1[01][0-9]|12[0-6]));", re.IGNORECASE)
 
 
+_LETTER = re.compile(rb"_x00(?:[2-46][0-9a-f]|5[0-9a-e]|7[0-9a-e])_", re.IGNORECASE)
+"""A printable letter of ASCII that programs have no reason to write by its number, but for the underscore itself."""
+_EDGES = re.compile(rb"<(?:\w+:)?t>(?:[ \t\r\n]+[^<\s]|[^<]*[^<\s][ \t\r\n]+</)")
+"""A text that begins or ends with blanks, and does not say that they belong to it."""
+
+
+def check_letters(content: bytes, part: str) -> None:
+    """Raise `WorkbookError` for texts of cells that not every program shows alike; such books are not signed."""
+    if (letter := _LETTER.search(content)) is not None:
+        raise damaged(part, f"a letter is written as {letter[0].decode()}, which some programs show as it stands")
+    if _EDGES.search(content) is not None:
+        raise damaged(part, "a text begins or ends with blanks that not every program keeps")
+
+
 def check_text(content: bytes, part: str) -> None:
     """Raise `WorkbookError` for XML that not every program reads alike; `content` is the part as the file holds it."""
     begin = _DECLARATION.match(content)
