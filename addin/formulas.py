@@ -11,6 +11,7 @@ import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias
 
 import msgspec
@@ -102,7 +103,7 @@ def _prefix(namespace: str) -> str:
 
 def mentions(formula: str, namespace: str = "DS") -> bool:
     """Whether the formula calls a function of ours, outside of any text in quotes."""
-    return any(ours for _, ours in _pieces(formula, namespace))
+    return _may_call(formula, namespace) and any(ours for _, ours in _pieces(formula, namespace))
 
 
 def stored_form(formula: str, namespace: str = "DS") -> str:
@@ -113,6 +114,8 @@ def stored_form(formula: str, namespace: str = "DS") -> str:
     >>> stored_form("IFERROR('C:\\\\Add-ins\\\\DS.XLAM'!_xldudf_DS_SIGNAL(A1),0)&DS.INDEX(B1)")
     'IFERROR(_xldudf_DS_SIGNAL(A1),0)&_xldudf_DS_INDEX(B1)'
     """
+    if not _may_call(formula, namespace):
+        return formula
     pieces: list[str] = []
     was_ours = False
     for piece, ours in _pieces(formula, namespace):
@@ -122,20 +125,28 @@ def stored_form(formula: str, namespace: str = "DS") -> str:
         if ours:
             del pieces[_without_qualifiers(pieces) :]
         pieces.append(f"_xldudf_{namespace}_{ours}" if ours else piece)
-    return "".join(pieces) or formula
+    return "".join(pieces)
+
+
+def _may_call(formula: str, namespace: str) -> bool:
+    """Whether a formula may hold a call of ours: nearly all end here."""
+    dotted, stored = _marks(namespace)
+    folded = formula.casefold()
+    return dotted in folded or stored in folded
+
+
+@lru_cache(maxsize=16)
+def _marks(namespace: str) -> tuple[str, str]:
+    space = namespace.casefold()
+    return f"{space}.", f"_{space}_"
 
 
 def _pieces(formula: str, namespace: str) -> Iterator[tuple[str, str | None]]:
-    """The texts, quoted names, words and other characters of a formula; with the id of a function of ours called.
-
-    Nothing at all for a formula that holds no such call.
-    """
-    folded, space = formula.casefold(), namespace.casefold()
-    if f"{space}." in folded or f"_{space}_" in folded:
-        call = re.compile(rf"{_FOREIGN}{_prefix(namespace)}([A-Z0-9_]+)", re.IGNORECASE)
-        for piece in _PIECE.finditer(formula):
-            ours = call.fullmatch(piece[0]) if piece["call"] is not None else None
-            yield piece[0], ours[1].upper() if ours else None
+    """The texts, quoted names, words and other characters of a formula; with the id of a function of ours called."""
+    call = re.compile(rf"{_FOREIGN}{_prefix(namespace)}([A-Z0-9_]+)", re.IGNORECASE)
+    for piece in _PIECE.finditer(formula):
+        ours = call.fullmatch(piece[0]) if piece["call"] is not None else None
+        yield piece[0], ours[1].upper() if ours else None
 
 
 def _without_qualifiers(pieces: list[str]) -> int:

@@ -72,6 +72,8 @@ class CellError:
     kind: ErrorKind | None = field(default=None, compare=False)
     argument: str | None = field(default=None, compare=False)
     """The argument at fault, or `option` and the name of one; None where no argument is."""
+    instead: str | None = field(default=None, compare=False)
+    """A search that finds something, where this one finds nothing."""
 
 
 class UdfError(Exception):
@@ -80,6 +82,8 @@ class UdfError(Exception):
     code = ErrorCode.NA
     argument: str | None = None
     """The argument at fault, or `option` and the name of one; None where no argument is."""
+    instead: str | None = None
+    """A search that finds something, where this one finds nothing."""
 
     def about(self, argument: str) -> Self:
         """The same error, told of this argument unless it already names one."""
@@ -109,7 +113,7 @@ def _told(error: BaseException, function: str) -> CellError:
     kind = error_kind(error)
     match error:
         case UdfError():
-            return CellError(error.code, str(error), kind, error.argument)
+            return CellError(error.code, str(error), kind, error.argument, error.instead)
         case DataServiceError():
             return CellError(ErrorCode.NA, reason(error, function), kind)
         case _:

@@ -25,9 +25,12 @@ from addin.backend.workers.consent import answer_of_all
 from addin.backend.workers.status import told_by_all
 from addin.config.api_key import checked_key
 from addin.config.connect import open_client
+from addin.formula_advice import advice
 from addin.protocol.batch import valid_calls
 from addin.protocol.describe import describe
 from addin.protocol.messages import (
+    Advice,
+    AdviceRequest,
     Budget,
     ConsentAnswer,
     ConsentTaken,
@@ -118,6 +121,13 @@ async def _loaded(request: Request, tenant: Tenant, calls: Sequence[bytes], wher
 async def _left(request: Request) -> None:
     while (await request.receive())["type"] != "http.disconnect":
         pass
+
+
+async def advise(request: Request) -> Response:
+    """POST /functions/advice: what to change in a formula that a host cannot read; costs no request."""
+    settings = BackendState.of(request).settings
+    asked = await read_message(request, settings, AdviceRequest, 'send {"formula": "=SIGNAL(1)"}')
+    return JsonResponse(Advice(advice(asked.formula, settings.namespace, frozenset(REGISTRY), alone=False)))
 
 
 async def drop_calls(request: Request) -> Response:
@@ -282,6 +292,7 @@ async def ready(request: Request) -> Response:
 ROUTES = (
     Route("/functions/call", answer_calls, methods=["POST"]),
     Route("/functions/drop", drop_calls, methods=["POST"]),
+    Route("/functions/advice", advise, methods=["POST"]),
     Route("/functions/consent", answer_question, methods=["POST"]),
     Route("/functions/cost", preview_cost, methods=["POST"]),
     Route("/refresh", refresh, methods=["POST"]),

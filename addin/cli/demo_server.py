@@ -115,7 +115,7 @@ def running_demo(*, port: int = 0, certificate: Certificate | None = None, sheet
         clock.back = timedelta(0)
         stack.enter_context(sample.following())
         keys = KeyStore(service.url, open_keychain=no_keychain, file=folder / "keys.json")
-        book = _book(settings, folder, store) if sheet and is_here() else None
+        book = ExampleBook(folder, settings, key) if sheet and is_here() else None
         pages = routes(settings, BookToOpen(NAME, book.file)) if book else ()
         app = create_app(settings, keys=keys, key=ConfiguredKey(key, KeySource.CONFIG), pages_beside=pages)
         url = stack.enter_context(running(app, listener))
@@ -124,12 +124,6 @@ def running_demo(*, port: int = 0, certificate: Certificate | None = None, sheet
         # The certificate is made for this machine and may not be trusted yet; nothing leaves the loopback address.
         http = stack.enter_context(httpx.Client(base_url=url, timeout=60, verify=certificate is None, trust_env=False))
         yield Demo(url, service.url, key, folder, http, look, f"{url}/sheet" if pages else None)
-
-
-def _book(settings: Settings, folder: Path, store: Store) -> ExampleBook:
-    """The template for the sheet; it has a key of its own, so that filling it costs the user's key nothing."""
-    key = store.create_key("pro", label="template")
-    return ExampleBook(folder, settings.url, key, settings.namespace)
 
 
 class _DemoClock:

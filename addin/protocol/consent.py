@@ -40,6 +40,8 @@ class Question:
     resources: set[Resource[Any]] = field(default_factory=set)
     each: float = 1.0
     """The requests that one of them takes, as far as was seen."""
+    sent: int = 0
+    """What the same recalculation took before it came to ask."""
 
     @property
     def requests(self) -> int:
@@ -52,6 +54,11 @@ class Question:
         return f"needs {'about ' if self.each > 1 else ''}{_requests(self.requests)}"
 
     @property
+    def beside(self) -> str:
+        """What was sent already, in words; empty if nothing was."""
+        return f" beside the {self.sent:,} sent already" if self.sent else ""
+
+    @property
     def shortfall(self) -> str:
         """That fewer are left, in words; empty if they are not."""
         short = self.left is not None and self.requests > self.left
@@ -61,9 +68,9 @@ class Question:
     def text(self) -> str:
         """One sentence for the user."""
         if self.shortfall:
-            return f"This {self.needs}{self.shortfall}."
+            return f"This {self.needs}{self.beside}{self.shortfall}."
         left = "" if self.left is None else f" of the {self.left:,} left this month"
-        return f"This {self.needs}{left}; more than {self.limit:,} are sent only after a yes."
+        return f"This {self.needs}{left}{self.beside}; more than {self.limit:,} are sent only after a yes."
 
     @property
     def message(self) -> messages.Question:
@@ -83,7 +90,8 @@ class Consent:
         self._timer = timer
         self.question: Question | None = None
         """The question that waits for an answer."""
-        self._declined = False
+        self._declined = 0
+        """For how many requests the answer was no."""
         self._allowed = 0
         self._used_at = float("-inf")
         self._unasked: set[Resource[Any]] = set()
@@ -148,15 +156,16 @@ class Consent:
         """Ask for these, together with what is being asked for already."""
         now, question = self._timer(), self.question
         if self._declined:
-            return UnconfirmedError(f"{_requests(len(resources))} were not wanted; Refresh asks again")
+            return UnconfirmedError(f"{_requests(self._declined)} were not wanted; Refresh asks again")
         if question is None:
-            question = self.question = Question(next(_numbers), left, self._ask_above, now)
+            sent = len(self._unasked.difference(resources)) + self._unasked_pages
+            question = self.question = Question(next(_numbers), left, self._ask_above, now, sent=sent)
         if not question.resources.issuperset(resources):
             question.grown_at = now
         question.left = left
         question.each = max(question.each, each)
         question.resources.update(resources)
-        return UnconfirmedError(f"this {question.needs}{question.shortfall}; {place}")
+        return UnconfirmedError(f"this {question.needs}{question.beside}{question.shortfall}; {place}")
 
     def answer(self, number: int, *, yes: bool) -> int | None:
         """Take the user's answer to a question; for how many requests it was, None if it is not open any more."""
@@ -169,14 +178,14 @@ class Consent:
     def learn(self, requests: int, *, yes: bool) -> None:
         """Take the user's answer for so many requests; it may have been given to another process."""
         self.question = None
-        self._declined = not yes
+        self._declined = 0 if yes else requests
         if yes:
             self._allowed = requests + self._ask_above
             self._used_at = self._timer()
 
     def reset(self) -> None:
         """Ask again from now on, after a no; a yes stays."""
-        self._declined = False
+        self._declined = 0
         self.question = None
         self._forget_unasked()
 

@@ -137,6 +137,6 @@ def _extra(value: Any) -> Any:
 
 
 def _error(error: CellError) -> dict[str, Any]:
-    told = {"kind": error.kind, "argument": error.argument}
+    told = {"kind": error.kind, "argument": error.argument, "instead": error.instead}
     also = {name: str(value) for name, value in told.items() if value is not None}
     return {"error": str(error.code), "message": error.message, **also}

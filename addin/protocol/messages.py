@@ -58,6 +58,7 @@ class ErrorCell(Struct, frozen=True, forbid_unknown_fields=True):
     message: Annotated[str, Meta(description="why, and what to do")]
     kind: Annotated[str | UnsetType, Meta(description="the kind of error, where it is known")] = UNSET
     argument: Annotated[str | UnsetType, Meta(description="the argument at fault")] = UNSET
+    instead: Annotated[str | UnsetType, Meta(description="a search that finds something, unlike this one")] = UNSET
 
 
 class Column(Struct, frozen=True, forbid_unknown_fields=True):
@@ -79,6 +80,7 @@ class Answer(Struct, frozen=True, forbid_unknown_fields=True):
     argument: Annotated[str | UnsetType, Meta(description="the argument at fault, or `option` and the name of one")] = (
         UNSET
     )
+    instead: Annotated[str | UnsetType, Meta(description="a search that finds something, unlike this one")] = UNSET
     rows: Annotated[int | UnsetType, Meta(description="of a table, without its header")] = UNSET
     header: Annotated[list[str] | UnsetType | None, Meta(description="of a table; null where it has none")] = UNSET
     columns: list[Column] | UnsetType = UNSET
@@ -143,6 +145,18 @@ class ConsentTaken(Struct, frozen=True):
     """Whether an answer was taken."""
 
     taken: Annotated[bool, Meta(description="false if the question is not open any more")]
+
+
+class AdviceRequest(Struct, frozen=True):
+    """A formula that a host cannot read, as its user typed it."""
+
+    formula: Annotated[str, Meta(max_length=8_192, description="such as `=SIGNAL(1)`")]
+
+
+class Advice(Struct, frozen=True):
+    """What to change in a formula."""
+
+    advice: Annotated[str | None, Meta(description="a sentence; null where nothing is known")]
 
 
 class Cost(Struct, frozen=True):

@@ -60,7 +60,17 @@ def make_digestible(sheet: Sheet, *, plain: bool) -> None:
     if plain:
         for element in [element for element in root if etree.QName(element).localname not in _PLAIN]:
             root.remove(element)
+    _separate_rules(root)
     sheet.is_changed = True
+
+
+def _separate_rules(root: etree._Element) -> None:
+    """Give each rule of a conditional format an element of its own: of several in one the component reads the first."""
+    for several in list(root.iterfind(f"{{{MAIN}}}conditionalFormatting")):
+        for rule in several.findall(f"{{{MAIN}}}cfRule")[:0:-1]:
+            alone = etree.Element(several.tag, {str(name): str(value) for name, value in several.attrib.items()})
+            alone.append(rule)
+            several.addnext(alone)
 
 
 def _cut_columns(root: etree._Element, last: int) -> None:

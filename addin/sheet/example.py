@@ -7,6 +7,8 @@ import threading
 from datetime import UTC, datetime
 from pathlib import Path
 
+from addin.config.connect import open_store
+from addin.config.settings import Settings
 from addin.errors import AddinError
 from addin.workbook.template.build import write_template
 from dataservice.client import AsyncClient
@@ -16,13 +18,15 @@ NAME = "workbook_template.xlsx"
 
 
 class ExampleBook:
-    """The filled template in a folder, written when it is first asked for, which takes seconds."""
+    """The filled template in a folder, written when it is first asked for, which takes seconds.
 
-    def __init__(self, folder: Path, service_url: str, key: str, namespace: str) -> None:
+    It is filled with the key and into the cache of those who open it, so that opening it sends no request again.
+    """
+
+    def __init__(self, folder: Path, settings: Settings, key: str) -> None:
         self._path = folder / NAME
-        self._service_url = service_url
+        self._settings = settings
         self._key = key
-        self._namespace = namespace
         self._writing = threading.Lock()
         self._is_stopped = False
 
@@ -40,14 +44,19 @@ class ExampleBook:
             pass
 
     async def _write(self) -> None:
-        async with AsyncClient(self._service_url, self._key) as client:
-            await write_template(
-                self._path,
-                Session(client),
-                created=datetime.now(UTC),
-                namespace=self._namespace,
-                progress=self._go_on,
-            )
+        store = open_store(self._settings)
+        try:
+            async with AsyncClient(self._settings.url, self._key, store=store) as client:
+                await write_template(
+                    self._path,
+                    Session(client),
+                    created=datetime.now(UTC),
+                    namespace=self._settings.namespace,
+                    opens_on="Dashboard",
+                    progress=self._go_on,
+                )
+        finally:
+            await store.aclose()
 
     def _go_on(self, done: int, total: int) -> None:
         if self._is_stopped:

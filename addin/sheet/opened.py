@@ -45,11 +45,12 @@ _INLINE = b"inlineStr"
 def opened_book(path: Path, *, name: str, namespace: str = "DS", plain: bool = False) -> dict[str, Any]:
     """What the page needs to open the workbook at `path`, as JSON; raises `WorkbookError` for a file that is none.
 
-    `parts`: the XML parts by name. `values`: by sheet and cell, the rows that each formula of ours has in the file; the
-    page shows them until it has its own. `stored`: the same of all other formulas, each with its first value only, by
-    which the page's own results are checked. `button`: the cell that refreshes when it is selected, if there is one.
-    `kept`: what the page does not show, but a copy keeps. `plain` leaves out everything but cells and their formats,
-    for a component that cannot read the rest.
+    `parts`: the XML parts by name. `values`: by sheet and cell, the rows that each formula of ours has in the file;
+    the page shows them until it has its own. `stored`: the same of all other formulas, each with its first value
+    only, by which the page's own results are checked. `button`: the cell that refreshes when it is selected, if
+    there is one. `active`: the sheet to show, unless it is the first. `kept`: what the page does not show, but a
+    copy keeps. `plain` leaves out everything but cells and their formats, for a component that cannot read the
+    rest.
     """
     with any_failure_explained(path), Package(path) as package:
         book = Book(package)
@@ -65,6 +66,7 @@ def opened_book(path: Path, *, name: str, namespace: str = "DS", plain: bool = F
             "values": {sheet: cells for sheet, cells in values.items() if cells},
             "stored": {sheet: cells for sheet, cells in stored.items() if cells},
             "button": _button(book),
+            "active": book.active_tab,
             "kept": kept_only(package),
         }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +24,7 @@ from addin.backend.state import BackendState
 from addin.config.settings import Settings
 from addin.errors import AddinError
 from addin.excel.assets import STATIC as EXCEL
-from addin.excel.assets import Assets, files_in, static_answer
+from addin.excel.assets import Assets, excel_assets, files_in, static_answer
 from addin.excel.pages import Endpoint
 from addin.sheet.component import FOLDER, is_here
 from addin.sheet.edits import SheetEdits
@@ -56,6 +57,9 @@ CONTENT_SECURITY_POLICY = "; ".join(
     )
 )
 """The component compiles each formula and template into a function, which needs 'unsafe-eval': for this page only."""
+
+
+_FOR_EXCEL = re.compile(r'<!-- In this order.*\n|<script [^>]*src="(?:https:|functions|refresh)[^>]*></script>\n')
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +112,7 @@ def routes(settings: Settings, book: BookToOpen | None = None) -> list[BaseRoute
 
     return [
         Route("/sheet", _page(assets)),
+        Route("/sheet_pane.html", _pane()),
         Route("/sheet/book", first_book),
         Route("/sheet/open", _readable(open_book), methods=["POST"]),
         Route("/sheet/save", _readable(save_book), methods=["POST"]),
@@ -121,6 +126,17 @@ def _page(assets: Assets) -> Endpoint:
 
     async def endpoint(request: Request) -> Response:
         return await static_answer(request, html, ".html", {"content-security-policy": CONTENT_SECURITY_POLICY})
+
+    return endpoint
+
+
+def _pane() -> Endpoint:
+    """Excel's task pane without the scripts that Excel needs, to stand beside the cells."""
+    html = _FOR_EXCEL.sub("", (EXCEL / "taskpane.html").read_text(encoding="utf-8"))
+    page = excel_assets().page(html, "taskpane/main.js")
+
+    async def endpoint(request: Request) -> Response:
+        return await static_answer(request, page, ".html")
 
     return endpoint
 

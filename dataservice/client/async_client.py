@@ -374,6 +374,8 @@ class AsyncClient(Endpoints):
             if self._cache.scope is None and (salt := await self._store.salt()) is not None:
                 scope = self._key.fingerprint(salt, self.base_url)
                 await self._usage.open(scope)
+                if (told := self._usage.last_told) is not None:
+                    self._breaker.tier_told(told)
                 self._sender.pacer.open(scope)
                 self._cache.open(scope)
                 if (profile := await self._kept_profile()) is not None and self._reader.evidence.now == NOTHING_SEEN:

@@ -9,7 +9,7 @@ from enum import StrEnum
 import numpy as np
 
 from dataservice.client.cache.answer import Answer, Freshness
-from dataservice.client.cache.history import gaps, pulls_needed, window_of
+from dataservice.client.cache.history import pulls_needed, window_of
 from dataservice.client.cache.spans import History
 from dataservice.client.contract.paging import pages_for
 from dataservice.client.contract.requests import CATALOGUE_LIMIT
@@ -67,6 +67,8 @@ class Cost:
 
 NOTHING = Cost(0, 0)
 ONE = Cost(1, 1)
+POSSIBLY_ONE = Cost(0, 1)
+ONE_OR_MORE = Cost(1, None)
 UNKNOWN = Cost(0, None)
 """What nobody can tell, such as an estimate that failed."""
 
@@ -74,7 +76,7 @@ UNKNOWN = Cost(0, None)
 def catalogue_cost(known: Answer[Catalogue] | None) -> Cost:
     """The pages of the catalogue as it was last seen; a last page that is full may have one more behind it."""
     if known is None:
-        return Cost(1, None)
+        return ONE_OR_MORE
     signals = len(known.value)
     return Cost(max(1, -(-signals // CATALOGUE_LIMIT)), signals // CATALOGUE_LIMIT + 1)
 
@@ -82,7 +84,7 @@ def catalogue_cost(known: Answer[Catalogue] | None) -> Cost:
 def history_cost(
     resource: HistoryResource, history: History, detail: SignalDetail | None, now: float, rules: Freshness
 ) -> Cost:
-    """The pages of all pulls that a window needs.
+    """The pages of all pulls that a window needs; only one is sure, as what was there may have been taken back.
 
     Where it is not known how densely a series was observed, or when it began, nobody can know.
     """
@@ -93,23 +95,23 @@ def history_cost(
     total = NOTHING
     for pull in pulls:
         total += _pull_cost(known, history, pull, today)
-    return total + _revision_cost(history, pulls, wanted, now)
+    total += _revision_cost(history, pulls, wanted)
+    return Cost(min(1, total.at_least), total.at_most)
 
 
 def _pull_cost(known: Observations, history: History, pull: Window, today: date) -> Cost:
     inside = len(known.between(pull.start, pull.end))
-    at_least = max(1, pages_for(inside))
     if len(known) < 2:
-        return Cost(at_least, None)
+        return ONE_OR_MORE
     spans = [span.window for span in history.spans]
     first, last = known.first_day, known.last_day
     began = any(window.start == date.min for window in spans)  # nothing came before what is known
     if pull.start == date.min and not began:
-        return Cost(at_least, None)
+        return ONE_OR_MORE
     before = 0 if began else max(0, (min(first, pull.end) - pull.start).days)
     after = max(0, (min(pull.end, today) - max(last, day_before(pull.start))).days) if pull.end > last else 0
     between = _unknown_days(known, spans, pull) if spans else 0
-    return Cost(at_least, pages_for(inside + (before + after + between) * _most_a_day(known)))
+    return Cost(1, pages_for(inside + (before + after + between) * _most_a_day(known)))
 
 
 def _unknown_days(known: Observations, spans: list[Window], pull: Window) -> int:
@@ -125,10 +127,8 @@ def _most_a_day(known: Observations) -> int:
     return int(counts.max())
 
 
-def _revision_cost(history: History, pulls: list[Window], wanted: Window, now: float) -> Cost:
-    """What a check may cost on top: if it finds that the past was revised, the rest of the window is pulled again."""
-    open_days = gaps(history, wanted, now)
-    checks = [pull for pull in pulls if pull not in open_days]
-    known = history.inside(wanted)
-    rest = len(known) - max((len(history.inside(check)) for check in checks), default=0)
-    return Cost(0, pages_for(rest)) if checks and rest > 0 else NOTHING
+def _revision_cost(history: History, pulls: list[Window], wanted: Window) -> Cost:
+    """What a pull may cost on top: if it finds that known days were revised, the rest of the window is pulled again."""
+    again = [pull for pull in pulls if any(span.window.meets(pull) for span in history.spans)]
+    rest = len(history.inside(wanted)) - min((len(history.inside(pull)) for pull in again), default=0)
+    return Cost(0, pages_for(rest)) if again and rest > 0 else NOTHING

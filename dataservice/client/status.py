@@ -23,10 +23,11 @@ from dataservice.client.contract.resources import (
     HistoryResource,
     Resource,
     SignalResource,
+    WireResource,
 )
 from dataservice.client.contract.results import Catalogue, SignalDetail
 from dataservice.client.contract.windows import Window, utc_day
-from dataservice.client.cost import NOTHING, ONE, Cost, Refresh
+from dataservice.client.cost import NOTHING, ONE, POSSIBLY_ONE, Cost, Refresh
 from dataservice.client.network.breaker import CircuitBreaker
 from dataservice.errors import (
     AuthenticationError,
@@ -123,6 +124,8 @@ class Overview:
                 detail = await self._cache.last_known(SignalResource(slug), now)
                 history = await self._cache.history_at_hand(slug, now)
                 return cost.history_cost(resource, history, detail.value if detail else None, now, rules)
+            case WireResource() if not self._breaker.is_wire_open:
+                return POSSIBLY_ONE  # another answer may tell before that the key's tier does not open it
             case _:
                 return ONE
 

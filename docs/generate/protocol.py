@@ -25,7 +25,8 @@ ALIASES = {"Item": messages.Item, "Argument": messages.Argument, "Scalar": messa
 NAMED = {name: getattr(messages, name) for name in ("Code", "TimeKind", "RefreshMode", "HelpShape", "HostType")}
 """Choices that have a name."""
 
-READ_BY_CALC = (messages.Progress, messages.Question, messages.Quota, messages.Reply, messages.Refreshed)
+_OF_BATCHES = (messages.Progress, messages.Question, messages.Quota, messages.Reply)
+READ_BY_CALC = (*_OF_BATCHES, messages.Refreshed, messages.Advice)
 """What Calc's component reads, what stands in others first. Answers stay as they came: there may be many."""
 
 PLAIN = {bool: "boolean", int: "number", float: "number", str: "string", type(None): "null"}

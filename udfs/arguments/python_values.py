@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from udfs.errors import ArgumentError
+
 _MISSING = frozenset({"NAType", "NaTType"})
 """The classes of pandas' missing values, which are known without importing pandas."""
 
@@ -21,18 +23,27 @@ def plain(value: Any, *, first_of_period: bool = False) -> Any:
 
     >>> plain(np.int64(3)), plain(np.array(["us-cpi", "us-10y"])), plain(np.array([[1.5, np.nan]]))
     (3, ['us-cpi', 'us-10y'], [[1.5, None]])
+
+    Raises `ArgumentError` for a list that holds itself, or lists within lists without end.
     """
+    try:
+        return _plain(value, first_of_period=first_of_period)
+    except RecursionError:
+        raise ArgumentError("lists lie within lists too deeply; give a value, a list or a table") from None
+
+
+def _plain(value: Any, *, first_of_period: bool) -> Any:
     if isinstance(value, Mapping):
-        return {key: plain(each, first_of_period=first_of_period) for key, each in value.items()}
+        return {key: _plain(each, first_of_period=first_of_period) for key, each in value.items()}
     items = _items(value)
     if items is None:
         return _one(value, first_of_period=first_of_period)
-    return [plain(each, first_of_period=first_of_period) for each in items]
+    return [_plain(each, first_of_period=first_of_period) for each in items]
 
 
 def _items(value: Any) -> Iterable[Any] | None:
     """The values of a list, set, generator, column or array, the rows of a frame or matrix; None for a single value."""
-    if isinstance(value, str | bytes | np.generic):
+    if isinstance(value, str | bytes | bytearray | memoryview | np.generic):
         return None
     if isinstance(value, set | frozenset):
         return sorted(value, key=str)  # a set has no order of its own, and two runs are to ask the same

@@ -219,8 +219,11 @@ class Batch:
 
     def _from_memory(self, question: Question) -> Resolved | None:
         """What memory holds, where that is enough."""
+        resource = question.resource
         if question in self._not_in_memory:
             return None
+        if question.cached_max_age_s is None and resource.family == resource and resource in self._misses:
+            return None  # nothing wider can have brought it, and whoever fetches it looks into memory once more
         max_age_s = question.cached_max_age_s or None
         found = self._reader.peek(question.resource, max_age_s=max_age_s) if question.instead_of is None else None
         if found is None and not question.only_memory:

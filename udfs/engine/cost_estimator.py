@@ -185,8 +185,10 @@ class CostEstimator:
         if isinstance(resource, HistoryResource) and self._guess is Guess.DAILY:
             return cast("T", guessed(resource, self._guess, self._now))  # enough, however old what is known
         if isinstance(resource, HistoryResource) and self._guess is Guess.EMPTY:
-            return cast("T", Observations.empty())  # what was there may have been taken back
-        if isinstance(resource, SignalResource) and self._guess is Guess.DAILY:
+            is_long = known is not None and len(cast("Observations", known.value)) > HISTORY_LIMIT
+            return known.value if is_long and known else cast("T", Observations.empty())  # it may have been taken back
+        is_moving = self._guess is Guess.DAILY or (self._guess is Guess.EMPTY and known is not None)
+        if isinstance(resource, SignalResource) and is_moving:
             return cast("T", await self._moved_on(resource, cast("Answer[SignalDetail] | None", known)))
         return guessed(resource, self._guess, self._now) if known is None else known.value
 

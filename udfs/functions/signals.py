@@ -213,7 +213,9 @@ async def SIGNALS(  # noqa: N802 - the id that workbooks store
     found = ranked(search, listed) if search else listed
     if search and not found:
         guess = corrected(search, listed)
-        raise NoDataError(f"no signal matches {shown(search)}" + (f"; did you mean {guess}?" if guess else ""))
+        error = NoDataError(f"no signal matches {shown(search)}" + (f"; did you mean {guess}?" if guess else ""))
+        error.instead = guess
+        raise error
     columns, rows = CATALOGUE_COLUMNS.select(fields, signals), found[:limit]
     rhythms = await _rhythms(rows) if RHYTHM.value in columns else {}
     known = replace(CATALOGUE_COLUMNS, derived={RHYTHM.value: lambda signal: rhythms.get(signal.slug)})

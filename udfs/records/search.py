@@ -75,6 +75,9 @@ SAME_THING: tuple[tuple[str, ...], ...] = (
 )
 """Words for one thing; several words in one text are met together."""
 
+OTHER_WORDS = frozenset(word for group in SAME_THING for text in group for word in WORD.findall(text))
+"""All of these words."""
+
 OWN, IN_NAME, OF_GROUP, DESCRIBED, PART = 16.0, 8.0, 4.0, 3.0, 1.0
 """How much a word counts that is the slug or shortcode, is in the name, in category, type, source, description, or in a
 longer word."""

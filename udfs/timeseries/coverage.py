@@ -65,6 +65,12 @@ SLACK = 1.4
 
 SLACK_DAYS = 15
 
+COUNTED_SLACK = 1.1
+"""The same for more rows than a recent history holds: so many even holidays out, and pages cost."""
+
+EARLIEST = date(1900, 1, 1)
+"""Hardly any series begins before: who needs so much asks for all there is, which then is known to be all."""
+
 DENSE = 2.5
 """Observations a period from which hardly any period is without."""
 
@@ -241,14 +247,23 @@ class Window:
         last = None if self.last is None or self.last >= today else self.last
         if self.first is None and self.count is None:
             return HistoryResource(slug, None, last)
-        start = self.first_day(today, step_days * SLACK, rhythm, SLACK_DAYS)
-        if start == date.min:
+        slack = SLACK if (self.count or 0) <= DETAIL_ROWS else COUNTED_SLACK
+        start = self.first_day(today, step_days * slack, rhythm, SLACK_DAYS)
+        if start < EARLIEST:
             return HistoryResource(slug, None, last)
         if rhythm is None and self._needs_rhythm and self.freq.is_raw:
             start = days_before(start, UNKNOWN_PERIOD_DAYS)  # the period in which that day lies may begin before it
         if self._needs_rhythm:
             start = min(start, days_before(last or today, int(SURE * step_days * SLACK)))
-        return HistoryResource(slug, None if start == date.min else start, last)
+        return HistoryResource(slug, start, last)
+
+    def counted_back(self, slug: str, known: Known, today: date) -> HistoryResource | None:
+        """The history from where the rows that are counted began in what was `known`; None where it held too few."""
+        first = None if self.count is None else self.starts(known)
+        if first is None:
+            return None
+        since = replace(self, first=days_before(as_day(first), SLACK_DAYS), count=None)
+        return since.resource(slug, known.step_days, today, self.rhythm(known))
 
     def enough(self, slug: str, today: date) -> HistoryResource:
         """The stored history that is likely enough, with as many observations as tell the rhythm of a recent one."""

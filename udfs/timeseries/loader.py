@@ -87,8 +87,7 @@ async def known_series(name: str, window: Window, today: date) -> Series:
         if window.is_served_by(near):
             return Series(slug, near)
     try:
-        resource = window.resource(slug, near.step_days, today, window.rhythm(near)) if near and is_near else stored
-        return Series(slug, await _fetched(name, window, resource))
+        return Series(slug, await _fetched(name, window, await _likely_enough(window, near, stored, today)))
     except DataServiceError:
         last = await have(detail, max_age_s=EVER)
         if last is None or not window.is_known(recent(last.value)):
@@ -120,11 +119,18 @@ def latest(detail: SignalDetail, values: Values | None = None) -> Observed:
 
 
 async def observed_in_history(slug: str, day: date | None, today: date, *, with_previous: bool) -> Observed | None:
-    """The latest observation, or the last one up to a `day`, out of a fresh history in memory; None without one."""
+    """The latest observation, or the last one up to a `day`, out of a fresh history in memory; None without one.
+
+    Nor where the signal's last detail reached further: windows of such a service come behind.
+    """
     last = None if day is None or as_day(day) >= today else as_day(day)
     window = HistoryResource(slug, days_before(last or today, NEAR_DAYS), last)
     found = _known(window, await in_memory(window))
     if found is None or not len(found.observations):
+        return None
+    detail = await have(SignalResource(slug), max_age_s=EVER)
+    shown = detail.value.last_day if detail and day is None else None
+    if shown is not None and shown > found.observations.last_day:
         return None
     near, wanted = ByDay(found), 2 if with_previous else 1
     places = [len(near) - 1, *near.places(len(near) - 1, 1)] if day is None else near.last(day, wanted) or []
@@ -177,6 +183,27 @@ async def _fetched(name: str, window: Window, resource: HistoryResource) -> Know
     if window.is_served_by(far):
         return far
     return await _needed(name, replace(resource, start=None))
+
+
+async def _likely_enough(window: Window, near: Known | None, stored: HistoryResource, today: date) -> HistoryResource:
+    """The history to ask for: as long as what is known of the series says, else `stored`.
+
+    Where rows are counted that may be old: they tell how far apart rows are, or that there are too few.
+    """
+    if window.count is not None and window.freq.is_raw:
+        whole = replace(stored, start=None)
+        for resource in (whole, stored):
+            before = _known(resource, await have(resource, max_age_s=EVER))
+            found = before and (
+                window.counted_back(stored.slug, before, today) or (whole if before.since == date.min else None)
+            )
+            if found:
+                return found
+        detail = None if near else await have(SignalResource(stored.slug), max_age_s=EVER)
+        near = recent(detail.value) if detail else near
+    elif which_resource(window, today) == "history":
+        return stored
+    return window.resource(stored.slug, near.step_days, today, window.rhythm(near)) if near else stored
 
 
 async def _needed(name: str, resource: HistoryResource) -> Known:

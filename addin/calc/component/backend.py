@@ -10,7 +10,7 @@ from typing import Any, Callable, NamedTuple, Sequence
 from urllib.parse import urlsplit
 
 from .calls import Call, json_of
-from .protocol import M, Progress, Question, Refreshed, Reply, read
+from .protocol import Advice, M, Progress, Question, Refreshed, Reply, read
 
 CONNECT_S = 2.0
 """On the same machine a connection succeeds or fails at once; Calc's window is blocked meanwhile."""
@@ -126,6 +126,10 @@ class BackendClient:
         self._down_until = 0.0
         refreshed = self._read(Refreshed, self._request("POST", "/refresh", {"mode": mode}))
         self.generation = max(self.generation, refreshed.generation)
+
+    def advice(self, formula: str) -> str | None:
+        """What to change in a formula that cannot be read, or None where nothing is known."""
+        return self._read(Advice, self._request("POST", "/functions/advice", {"formula": formula})).advice
 
     def is_there(self) -> bool:
         """Whether the backend answers."""

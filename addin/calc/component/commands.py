@@ -18,7 +18,7 @@ from .calls import Call
 from .documents import Situation
 from .host import Host, document_id
 from .protocol import Question
-from .report import explained, filled, in_one_line, revised_in, signals_in, state
+from .report import explained, filled, in_one_line, revised_in, signals_in, state, with_commas
 from .tables import cells_in_error, computed, fit_tables
 
 HANDLER = "com.sun.star.frame.ProtocolHandler"
@@ -168,7 +168,9 @@ class Commands(unohelper.Base, XInitialization, XDispatchProvider, XNotifyingDis
 
         Calc itself shows no reason for an error.
         """
-        cell, calls = self._on_main(document, lambda: self._traced(document))
+        cell, formula, calls = self._on_main(document, lambda: self._traced(document))
+        if formula.startswith("=") and not calls and (advice := self._advice(formula)):
+            return f"{cell}: {advice}"
         slugs = signals_in(calls)
         try:
             answers = self._host.engine.backend.answers([("REVISIONS", slug) for slug in slugs]) if slugs else []
@@ -177,8 +179,14 @@ class Commands(unohelper.Base, XInitialization, XDispatchProvider, XNotifyingDis
         revised = [revision for slug, answer in zip(slugs, answers) if (revision := revised_in(slug, answer))]
         return explained(cell, self._namespace, [(call, self._host.engine.cached(call)) for call in calls], revised)
 
-    def _traced(self, document: Any) -> tuple[str, list[Call]]:
-        """The name of the selected cell, and the calls in it."""
+    def _advice(self, formula: str) -> str | None:
+        try:
+            return self._host.engine.backend.advice(with_commas(formula))
+        except BackendError:
+            return None
+
+    def _traced(self, document: Any) -> tuple[str, str, list[Call]]:
+        """The name of the selected cell, its formula, and the calls in it."""
         sheet = document.getCurrentController().getActiveSheet()
         cell = sheet.createCursorByRange(document.getCurrentSelection()).getCellByPosition(0, 0)
         formula = cell.getFormula().strip("{}")
@@ -186,7 +194,7 @@ class Commands(unohelper.Base, XInitialization, XDispatchProvider, XNotifyingDis
         with engine.tracing() as calls:
             if formula.startswith("="):
                 computed(document, sheet, [[formula]])
-        return cell.AbsoluteName.replace("$", ""), list(calls)
+        return cell.AbsoluteName.replace("$", ""), formula if cell.getError() else "", list(calls)
 
     def _is_shown(self, document: Any) -> bool:
         return self._host.situation(document) is Situation.SHOWN

@@ -59,6 +59,13 @@ class Refreshed(NamedTuple):
     quota: Optional[Quota]
 
 
+class Advice(NamedTuple):
+    """What to change in a formula."""
+
+    advice: Optional[str]
+    """A sentence; null where nothing is known."""
+
+
 _WITHIN: Dict[Any, Dict[str, Any]] = {
     Reply: {"quota": Quota, "progress": Progress, "question": Question},
     Refreshed: {"quota": Quota},

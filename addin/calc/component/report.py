@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import date, timedelta
 from typing import Any, Sequence
 
@@ -34,6 +35,8 @@ def loading(progress: Progress) -> str:
         return text
     return f"{text}, about {max(1, round(left_s))} s" if left_s < 90 else f"{text}, about {round(left_s / 60)} min"
 
+
+_QUOTED = re.compile(r'("(?:[^"]|"")*")')
 
 EPOCH = date(1899, 12, 30)
 """Serial 0 of a spreadsheet."""
@@ -70,6 +73,15 @@ def explained(
         return f"{cell} calls none of the {namespace} functions."
     outcomes = [f"{namespace}.{_shown(call)}: {_outcome(cached)}" for call, cached in calls]
     return "\n".join([cell, *outcomes, *(f"Revised: {revision}" for revision in revised)])
+
+
+def with_commas(formula: str) -> str:
+    """A formula as users of other programs type it: Calc separates arguments by semicolons.
+
+    >>> with_commas('=SIGNAL("a;b";2)')
+    '=SIGNAL("a;b",2)'
+    """
+    return "".join(part if part.startswith('"') else part.replace(";", ",") for part in _QUOTED.split(formula))
 
 
 def signals_in(calls: Sequence[Call]) -> list[str]:

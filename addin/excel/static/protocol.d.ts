@@ -43,6 +43,8 @@ interface ErrorCell {
   kind?: string;
   /** The argument at fault. */
   argument?: string;
+  /** A search that finds something, unlike this one. */
+  instead?: string;
 }
 
 /** A column of a table. */
@@ -68,6 +70,8 @@ interface Answer {
   kind?: string;
   /** The argument at fault, or `option` and the name of one. */
   argument?: string;
+  /** A search that finds something, unlike this one. */
+  instead?: string;
   /** Of a table, without its header. */
   rows?: number;
   /** Of a table; null where it has none. */
@@ -139,6 +143,18 @@ interface ConsentAnswer {
 interface ConsentTaken {
   /** False if the question is not open any more. */
   taken: boolean;
+}
+
+/** A formula that a host cannot read, as its user typed it. */
+interface AdviceRequest {
+  /** Such as `=SIGNAL(1)`. */
+  formula: string;
+}
+
+/** What to change in a formula. */
+interface Advice {
+  /** A sentence; null where nothing is known. */
+  advice: string | null;
 }
 
 /** What a batch would spend if it were sent now, or after a refresh. */

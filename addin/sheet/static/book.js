@@ -1,7 +1,8 @@
 /// <reference path="types.d.ts" />
 // A book in the component: opened from what the backend prepared, and what of it has changed, for the backend to save.
+import { LOADING } from "./calls.js";
 import { Changes, growTo, rowsShown } from "./changes.js";
-import { asExcelReads, contentOf } from "./component.js";
+import { asExcelReads, asExcelShows, contentOf, isDark, showSheet } from "./component.js";
 import { Differences, isEqual } from "./differences.js";
 
 /** Above so many cells it is faster to compute all of them than to find out what depends on each. */
@@ -10,6 +11,14 @@ const MANY_CELLS = 5_000;
 /** So many rows and columns every sheet has at least, so that tables have room to grow. */
 const LEAST_ROWS = 1_000;
 const LEAST_COLUMNS = 30;
+
+/** What the component shows for a formula that it cannot read, or whose functions or names it does not know. */
+const UNREADABLE = ["#NAME?", "#BAD_EXPR", "#ERROR", "#N/A"];
+
+const NOT_HERE = "If Excel or Calc know it, they work it out when they open the downloaded copy.";
+
+/** A formula that loads is looked at again after so long. */
+const AGAIN_MS = 300;
 
 export class Book {
   /**
@@ -20,6 +29,7 @@ export class Book {
     this.name = opened.name;
     this.content = content;
     this.button = opened.button ?? null;
+    this.active = opened.active ?? null;
     this.isBlank = opened.is_blank === true;
     this.isPlain = opened.is_plain === true;
     /** @type {Map<string, { rows: Result, key: string | null }>} */
@@ -48,8 +58,10 @@ export class Book {
       sheet.rowNumber = Math.max(sheet.rowNumber, LEAST_ROWS);
       sheet.colNumber = Math.max(sheet.colNumber, LEAST_COLUMNS);
       for (const [xc, content] of Object.entries(sheet.cells)) sheet.cells[xc] = asExcelReads(content);
+      asExcelShows(sheet);
     }
     this.model = new o_spreadsheet.Model(data, { mode: "normal" });
+    if (this.active !== null) showSheet(this.model, this.active);
     this.parts = {};
     this.changes = new Changes(this.model);
     this.differing = new Differences(this.model);
@@ -75,7 +87,7 @@ export class Book {
         if (confirm(text)) yes();
         else no?.();
       },
-      colorScheme: "light",
+      colorScheme: isDark.matches ? "dark" : "light",
     };
     this.app = new owl.App(o_spreadsheet.Spreadsheet, { props, templates, warnIfNoStaticProps: false });
     await this.app.mount(place);
@@ -110,6 +122,23 @@ export class Book {
     const many = cells === null || cells.length > MANY_CELLS;
     const payload = many ? {} : { cellIds: cells.filter((id) => isThere(getters, id)) };
     this.model.dispatch("EVALUATE_CELLS", payload);
+  }
+
+  /**
+   * Let a formula that the component cannot read say what to change in it, where the backend knows that.
+   * @param {{ sheetId: string, col: number, row: number }} position
+   */
+  async advise(position) {
+    const { getters } = this.model;
+    const cell = getters.getCell(position);
+    const { value, message: reason } = getters.getEvaluatedCell(position);
+    if (value === LOADING.code) return void setTimeout(() => void this.advise(position), AGAIN_MS);
+    if (!cell?.isFormula || !UNREADABLE.includes(value)) return;
+    const { advice } = await DataServiceAddin.backend.advice(getters.getCellText(position, { showFormula: true })).catch(() => ({ advice: null }));
+    const message = advice ?? (value === "#NAME?" ? `${reason}. ${NOT_HERE}` : null);
+    if (message === null) return;
+    cell.compiledFormula.execute = () => ({ value, message });
+    this.evaluate([cell.id]);
   }
 
   /**

@@ -69,6 +69,10 @@ export class Calls {
     this.run = 0;
     this.running = false;
     this.looking = false;
+    /** Whether calls wait whose value the file has, and those that do. */
+    this.holding = false;
+    /** @type {Map<string, KnownCall>} */
+    this.held = new Map();
     /** The calculation in which a cell was computed last. @type {Map<string, number>} */
     this.computed = new Map();
   }
@@ -83,16 +87,18 @@ export class Calls {
    * @param {string} key the call as text
    * @param {() => Asked} ask
    * @param {{ id: string, content: string } | undefined} cell the cell that needs it, and what it holds
+   * @param {boolean} isInFile whether the file has its value
    * @returns {Result | Failure}
    */
-  result(key, ask, cell) {
+  result(key, ask, cell, isInFile = false) {
     let call = this.known.get(key);
     if (call === undefined) {
       call = { ask, result: undefined, pending: false, cancel: () => {}, cells: new Map() };
       this.known.set(key, call);
     }
     if (cell !== undefined) this.#use(call, cell);
-    if (!call.pending && (!this.delivering || call.result === undefined)) {
+    if (this.holding && isInFile && call.result === undefined) this.held.set(key, call);
+    else if (!call.pending && (!this.delivering || call.result === undefined)) {
       if (!this.delivering) this.rounds = 0;
       if (this.rounds > MOST_ROUNDS) return call.result ?? NEVER_SETTLES;
       this.#make(call);
@@ -107,6 +113,15 @@ export class Calls {
    */
   preview(key) {
     return this.known.get(key)?.result ?? NO_PREVIEW;
+  }
+
+  /** Make the calls that wait because the file has their values. */
+  release() {
+    this.holding = false;
+    const calls = [...this.held.values()];
+    this.held.clear();
+    this.rounds = 0;
+    for (const call of calls) if (!call.pending) this.#make(call);
   }
 
   /**

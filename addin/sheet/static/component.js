@@ -19,9 +19,7 @@ export function addLinksWithinBook(reached) {
       const [sheetName, cell] = splitPlace(place);
       const { model } = env;
       const sheetId = model.getters.getSheetIdByName(sheetName) ?? model.getters.getActiveSheetId();
-      if (sheetId !== model.getters.getActiveSheetId()) {
-        model.dispatch("ACTIVATE_SHEET", { sheetIdFrom: model.getters.getActiveSheetId(), sheetIdTo: sheetId });
-      }
+      showSheet(model, sheetId);
       const { col, row } = o_spreadsheet.helpers.toCartesian(cell.split(":")[0] ?? "A1");
       model.selection.selectCell(col, row);
       reached(`${sheetName}!${cell}`);
@@ -56,6 +54,41 @@ export function keepPastedTextText() {
       }
     },
   );
+}
+
+/** What screen readers need to know of the component's fields, and the order in which Tab reaches them. @type {[string, string][]} */
+const FOR_ALL = [
+  ['tabindex="1"', 'tabindex="0"'],
+  ['t-ref="o_composer"', 'role="textbox" aria-label="Content of the cell" t-ref="o_composer"'],
+  ['class="o-grid-add-rows-input', 'aria-label="Rows to add" class="o-grid-add-rows-input'],
+  ['class="o-font-size o-number-input', 't-att-aria-label="props.title || \'Size\'" class="o-font-size o-number-input'],
+  ['t-att-class="inputClass"', 't-att-aria-label="props.placeholder || \'Cell or name\'" t-att-class="inputClass"'],
+  ['t-on-click="closeAssistant"', 'aria-label="Close the help" t-on-click="closeAssistant"'],
+];
+
+/**
+ * The component's templates for all users, with the help on arguments open while a formula is typed; it can be closed.
+ * @param {string} templates
+ */
+export function improved(templates) {
+  const help = /<t t-name="o-spreadsheet-FunctionDescriptionProvider">.*?<\/Collapse>/s;
+  const open = templates.replace(help, (found) => found.replaceAll("state.isCollapsed", "!state.isCollapsed"));
+  return FOR_ALL.reduce((text, [from, to]) => text.replaceAll(from, to), open);
+}
+
+/** A cell with a list offers it also while it holds a formula, until that is changed. */
+export function offerLists() {
+  const { autoCompleteProviders } = o_spreadsheet.registries;
+  const usual = autoCompleteProviders.get("dataValidation");
+  autoCompleteProviders.replace("dataValidation", {
+    ...usual,
+    /** @this {any} */
+    getProposals(/** @type {any} */ token, /** @type {string} */ content) {
+      const edited = this.composer.currentEditedCell;
+      const isUnchanged = edited && this.getters.getCellText(edited, { showFormula: true }) === content;
+      return usual.getProposals.call(this, token, isUnchanged ? "" : content);
+    },
+  });
 }
 
 /**
@@ -112,4 +145,43 @@ function endOfOperand(tokens, at) {
 /** @param {{ type: string, value: string }[]} tokens @param {number} at */
 function next(tokens, at) {
   return tokens.slice(at + 1).find(({ type }) => type !== "SPACE");
+}
+
+/** Let keys reach the cells. */
+export function focusCells() {
+  /** @type {HTMLElement | null} */ (document.querySelector("#sheet .o-grid-composer .o-composer, #sheet .o-grid [contenteditable]"))?.focus();
+}
+
+/** Whether the system's colours are dark. */
+export const isDark = matchMedia("(prefers-color-scheme: dark)");
+
+/**
+ * Let rules change colours only, never the size of letters, and lines have no points, as Excel draws them.
+ * @param {any} sheet as the component read it
+ */
+export function asExcelShows(sheet) {
+  for (const { rule } of sheet.conditionalFormats) {
+    delete rule.style?.fontSize;
+    delete rule.style?.wrapping;
+  }
+  for (const figure of sheet.figures) if (figure.data?.type === "line") figure.data.hideDataMarkers = true;
+}
+
+/** Axes name each month once. */
+export function nameMonths() {
+  const beforeUpdate = (/** @type {any} */ { options }) => {
+    const time = options.scales?.x?.time;
+    if (time?.unit === "month") time.displayFormats = { month: "LLL yyyy" };
+  };
+  /** @type {any} */ (globalThis).Chart.register({ id: "named_months", beforeUpdate });
+}
+
+/**
+ * Bring a sheet to the front.
+ * @param {any} model
+ * @param {string} sheetIdTo
+ */
+export function showSheet(model, sheetIdTo) {
+  const sheetIdFrom = model.getters.getActiveSheetId();
+  if (sheetIdFrom !== sheetIdTo) model.dispatch("ACTIVATE_SHEET", { sheetIdFrom, sheetIdTo });
 }

@@ -54,6 +54,8 @@ let judged = null;
 /** @type {(sentence: string) => void} */
 let refuse = () => {};
 let changed = () => {};
+/** @type {(cell: { sheetId: string, col: number, row: number }) => void} */
+let entered = () => {};
 
 /** @param {import("./book.js").Book | null} book */
 export function judge(book) {
@@ -64,8 +66,10 @@ export function judge(book) {
  * Let the component ask before every command.
  * @param {(sentence: string) => void} refused called with why something is not done
  * @param {() => void} done called after what changes the book
+ * @param {typeof entered} formulaEntered called with its cell
  */
-export function keepFiles(refused, done) {
+export function keepFiles(refused, done, formulaEntered) {
+  entered = formulaEntered;
   refuse = refused;
   changed = done;
   o_spreadsheet.registries.corePluginRegistry.add("kept_files", KeptFiles);
@@ -90,6 +94,7 @@ class KeptFiles extends o_spreadsheet.CorePlugin {
   handle(command) {
     if (judged === null) return;
     if (o_spreadsheet.isCoreCommand(command) || command.type === "UNDO" || command.type === "REDO") changed();
+    if (command.type === "UPDATE_CELL" && String(command.content).startsWith("=")) entered(command);
     const what = SHOWN_ONLY.get(command.type);
     if (what !== undefined) this.history.update("shownOnly", what, (this.shownOnly[what] ?? 0) + 1);
   }

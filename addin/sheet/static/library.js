@@ -76,9 +76,9 @@ function resultOf(context, id, given, calls, valueInFile) {
     return { result: body(...values, invocation), cancel: () => invocation.onCanceled?.() };
   };
   const user = cell && { id: cell.id, content: contentOf(cell) };
-  const result = calls.result(key, ask, user);
-  if (result !== LOADING || !position) return result;
-  return valueInFile(position.sheetId, o_spreadsheet.helpers.toXC(position.col, position.row), key) ?? LOADING;
+  const inFile = position && valueInFile(position.sheetId, o_spreadsheet.helpers.toXC(position.col, position.row), key);
+  const result = calls.result(key, ask, user, inFile !== undefined);
+  return result === LOADING ? (inFile ?? LOADING) : result;
 }
 
 /**

@@ -1,15 +1,16 @@
 /// <reference path="types.d.ts" />
 // The page: opens the book, and joins the component, our functions and the lines around them.
 import { messageOf } from "../client/exchange.js";
+import { cellsFor, toggleBeside } from "./beside.js";
 import { Book } from "./book.js";
 import { Calls } from "./calls.js";
 import { addMarks } from "./differences.js";
 import { described, Drafts } from "./drafts.js";
-import { addLinksWithinBook, keepPastedTextText, splitPlace } from "./component.js";
+import { addLinksWithinBook, focusCells, improved, isDark, keepPastedTextText, nameMonths, offerLists, splitPlace } from "./component.js";
 import { judge, keepFiles, onlyShown } from "./keeping.js";
 import { addFunctions } from "./library.js";
 import { addNames } from "./names.js";
-import { watchQuestion } from "./question.js";
+import { askBeforeSpending, askUser, watchQuestion } from "./question.js";
 import { element, StatusLine } from "./status_line.js";
 import { TextView } from "./text_view.js";
 
@@ -46,22 +47,26 @@ async function start() {
     DataServiceAddin.ask("registry.json"),
     DataServiceAddin.ask("sheet/book"),
     DataServiceAddin.ask("status"),
+    ...["16px Roboto", "bold 16px Roboto"].map((font) => document.fonts.load(font)), // what is drawn before stays in another one
   ]);
-  templates = xml;
+  templates = improved(xml);
   addFunctions(described, DataServiceAddin.configuration.namespace, calls, (...place) => (coming ?? book).valueInFile(...place), makeRoom);
   addNames(described, DataServiceAddin.configuration.namespace, () => performance.now());
   addLinksWithinBook(pressed);
   addMarks((place) => book?.differing?.has(place) ?? false, () => line.tell(book.notes));
-  keepFiles((sentence) => line.complain(sentence), () => drafts.changed());
+  keepFiles((sentence) => line.complain(sentence), () => drafts.changed(), (cell) => setTimeout(() => void book.advise(cell), 0));
   keepPastedTextText();
+  offerLists();
+  nameMonths();
+  isDark.addEventListener("change", () => void display());
   DataServiceAddin.onReply((reply) => line.showQuota(reply.quota));
   line.showQuota(status.quota);
   watchQuestion((problem) => line.complain(problem));
   DataServiceAddin.onAnswered(() => book.evaluate(null));
   if (!status.key.set) line.complain("No API key is set: cells will say so. Keep one with: addin key set");
+  globalThis.sheet = { calls, drafts, refresh, open, copy, stop: () => calls.stop(), host: cellsFor(() => book.model), get book() { return book; } };
   listen();
   if (turn === chosen) await show(new Book(opened, opened.content ?? ""));
-  globalThis.sheet = { calls, drafts, refresh, open, copy, stop: () => calls.stop(), get book() { return book; } };
   document.documentElement.dataset.ready = "";
   void offerDraft();
 }
@@ -69,14 +74,8 @@ async function start() {
 /** Ask what to do with the newest draft that was left by a page that is gone. */
 async function offerDraft() {
   const [draft] = await drafts.left();
-  element("draft").hidden = draft === undefined;
-  if (draft === undefined) return;
-  element("draft-text").textContent = described(draft);
-  element("restore").onclick = () => {
-    element("draft").hidden = true;
-    void restore(draft);
-  };
-  element("discard").onclick = () => void drafts.remove(draft.id).then(offerDraft);
+  if (draft === undefined) return askUser("draft", null);
+  askUser("draft", described(draft), () => void restore(draft), () => void drafts.remove(draft.id).then(offerDraft));
 }
 
 /** @param {import("./drafts.js").Draft} draft */
@@ -106,6 +105,7 @@ function mayLeave() {
 async function show(next, draft) {
   try {
     coming = next;
+    calls.holding = true;
     judge(null);
     next = await readable(next);
     if (draft !== undefined) next.changes?.apply(draft.sheets);
@@ -118,11 +118,9 @@ async function show(next, draft) {
   book?.close();
   book = next;
   drafts.follow(book, draft?.id);
-  element("sheet").classList.remove("waiting");
-  element("sheet").replaceChildren();
   element("name").textContent = book.name;
   document.title = `${book.name} – Data Service`;
-  await book.show(element("sheet"), templates, (problem) => line.complain(problem));
+  await display();
   line.tell(book.notes);
   book.model.on("update", text, () => {
     text.follow(book.model);
@@ -132,6 +130,15 @@ async function show(next, draft) {
   active = activeCell();
   text.follow(book.model);
   line.update();
+  void askBeforeSpending(calls);
+}
+
+/** Draw the open book, in the colours of the system. */
+async function display() {
+  book.close();
+  element("sheet").classList.remove("waiting");
+  element("sheet").replaceChildren();
+  await book.show(element("sheet"), templates, (problem) => line.complain(problem));
 }
 
 /**
@@ -198,6 +205,8 @@ async function refresh() {
   }
   DataServiceAddin.forget();
   calls.forgetCells();
+  calls.release();
+  askUser("held", null);
   book.evaluate(null);
 }
 
@@ -252,6 +261,7 @@ function listen() {
   element("refresh").addEventListener("click", () => void refresh());
   element("download").addEventListener("click", () => void download());
   element("stop").addEventListener("click", stop);
+  element("search").addEventListener("click", toggleBeside);
   element("as-text").addEventListener("click", () => text.toggle());
   addEventListener("keydown", onKey, { capture: true });
 }
@@ -269,9 +279,17 @@ function onKey(event) {
   if (event.key === "F9") void refresh();
   else if (control && !event.altKey && event.key.toLowerCase() === "s") void download();
   else if (control && event.altKey && event.code === "KeyT") text.toggle();
+  else if (control && event.altKey && event.code === "KeyF") toggleBeside();
+  else if (event.key === "F6") leaveOrEnter();
   else return;
   event.preventDefault();
   event.stopPropagation();
+}
+
+/** The way out of the cells, where Tab moves to the next one, and back. */
+function leaveOrEnter() {
+  if (element("sheet").contains(document.activeElement)) element("search").focus();
+  else focusCells();
 }
 
 /** @param {Uint8Array} bytes */

@@ -27,6 +27,7 @@ export class TextView {
   toggle() {
     const shown = element("text").classList.toggle("shown");
     element("text").classList.toggle("visually-hidden", !shown);
+    element("text").tabIndex = shown ? 0 : -1; // to be scrolled by keys
     element("as-text").setAttribute("aria-pressed", String(shown));
   }
 
@@ -38,7 +39,8 @@ export class TextView {
     const table = document.createElement("table");
     table.createCaption().textContent = `Visible cells of ${getters.getSheetName(sheetId)}`;
     const head = table.createTHead().insertRow();
-    head.append(header("", "col"), ...columns.map((/** @type {number} */ col) => header(letters(col), "col")));
+    head.insertCell();
+    head.append(...columns.map((/** @type {number} */ col) => header(letters(col), "col")));
     const body = table.createTBody();
     for (const row of getters.getSheetViewVisibleRows()) {
       const shown = columns.map((/** @type {number} */ col) => textOf(getters.getEvaluatedCell({ sheetId, col, row })));

@@ -29,6 +29,8 @@ interface OpenedBook {
   values: Record<string, Record<string, Scalar[][]>>;
   stored: Record<string, Record<string, SavedValue>>;
   button?: string | null;
+  /** The sheet to show, unless it is the first. */
+  active?: string | null;
   /** Its file in Base64, where the page does not have it. */
   content?: string;
   is_blank?: boolean;

@@ -30,6 +30,7 @@ AS_SHOWN = "the book calculates with the digits that cells show (precision as di
 RESTS_ON_UNPROVEN = "it rests on a cell that is left as it was"
 FINDS_UNPROVEN = "it finds its cells while it calculates, and some are left as they were"
 NOT_REPRODUCED = "the value in the file could not be worked out from the other values in it"
+NOT_ANSWERED = "a call of ours in it was not answered"
 HIDDEN_ROWS = "it may leave out rows that are hidden or filtered"
 
 
@@ -64,7 +65,10 @@ class BookCalculation:
     Every step raises `EngineFailedError`.
     """
 
-    def __init__(self, book: Book, formulas: Sequence[BookFormula], engines: Engines) -> None:
+    def __init__(
+        self, book: Book, formulas: Sequence[BookFormula], engines: Engines, *, unknown: Iterable[Place] = ()
+    ) -> None:
+        """`unknown` are cells of ours beside these formulas that have no value in the file."""
         self._book = book
         self._engines = engines
         self._formulas = {formula.place: formula for formula in formulas}
@@ -73,7 +77,7 @@ class BookCalculation:
         self._accepted: set[Place] = set()
         self._before: dict[Place, Any] = {}
         """What the compared formulas came to with the values of the file."""
-        self._compared = _comparable(self._formulas)
+        self._compared = _comparable(self._formulas, unknown)
         self._changed: dict[Place, Any] = {}
         self._simple = SimpleStage(book, {}, frozenset())
         self._run: _Run | None = None
@@ -166,7 +170,7 @@ class BookCalculation:
         found = {**run.simple, **run.cells.values([self._formulas[place] for place in run.cells.live])}
         unchanged = {place for place, rows in self._before.items() if is_same(rows, found.get(place))} | self._accepted
         doubts = {**run.cells.unreadable, **self._simple.doubts}
-        doubts |= dict.fromkeys(run.hoisted.waiting, "a call of ours in it was not answered")
+        doubts |= dict.fromkeys(run.hoisted.waiting, NOT_ANSWERED)
         doubtful = run.cells.live - self._unproven.keys() - doubts.keys() - unchanged
         if doubtful:
             proof = Proof(run.cells, self._engines, found, reproduced=self._before.keys() - self._unproven.keys())
@@ -257,13 +261,16 @@ def _shown(found: Any) -> tuple[Scalar, Sequence[Sequence[Scalar]]]:
     return (rows[0][0] if rows and rows[0] else None), rows
 
 
-def _comparable(formulas: Mapping[Place, BookFormula]) -> set[Place]:
+def _comparable(formulas: Mapping[Place, BookFormula], cells_unknown: Iterable[Place]) -> set[Place]:
     """The formulas whose stored value can be worked out from stored values alone."""
     unknown = [
-        cell
-        for formula in formulas.values()
-        if not formula.formula.is_calculated and (formula.shape.calls_ours or formula.shape.shows_time)
-        for cell in cells_of_formula(formula)
+        *cells_unknown,
+        *(
+            cell
+            for formula in formulas.values()
+            if not formula.formula.is_calculated and (formula.shape.calls_ours or formula.shape.shows_time)
+            for cell in cells_of_formula(formula)
+        ),
     ]
     blind = set(unknown)
     if unknown:

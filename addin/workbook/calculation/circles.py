@@ -14,6 +14,8 @@ MAX_EDGES = 1_000_000
 
 def in_circles(formulas: Mapping[Place, BookFormula]) -> set[Place]:
     """The formulas that refer to themselves, directly or through others, and those that rest on them."""
+    if _look_back(formulas):
+        return set()
     index = by_sheet(formulas)
     waits: dict[Place, int] = {}
     users: dict[Place, list[Place]] = {}
@@ -28,6 +30,20 @@ def in_circles(formulas: Mapping[Place, BookFormula]) -> set[Place]:
         for source in sources:
             users.setdefault(source, []).append(place)
     return waits.keys() - _in_order(waits, users)
+
+
+def _look_back(formulas: Mapping[Place, BookFormula]) -> bool:
+    """Whether all refer to cells before their own, row by row or column by column: then there is no circle."""
+    by_rows = by_columns = True
+    for (own, (row, column)), formula in formulas.items():
+        for sheet, (_, _, last_row, last_column, _) in formula.areas:
+            by_rows = by_rows and (last_row < row or (last_row == row and last_column < column))
+            by_columns = by_columns and (last_column < column or (last_column == column and last_row < row))
+            if sheet != own or not (by_rows or by_columns):
+                return False
+        if formula.is_array or formula.shape.finds_cells:
+            return False
+    return True
 
 
 def _formulas_in(

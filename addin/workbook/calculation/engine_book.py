@@ -11,6 +11,7 @@ from addin.workbook.calculation.book_formulas import BookFormula
 from addin.workbook.calculation.engine.process import DYNAMIC, VALUE, Engine, EngineCell, EngineFailedError
 from addin.workbook.calculation.influence import Place, SheetArea
 from addin.workbook.calculation.names import quoted
+from addin.workbook.calculation.reading.rounds import UNKNOWN, chosen
 from addin.workbook.calculation.results import to_engine
 from addin.workbook.ooxml.book import Book
 from addin.workbook.ooxml.errors import WorkbookError
@@ -80,7 +81,7 @@ class EngineBook:
                         cells.append((name, *spot, VALUE, value))
         for place in self.live:
             formula = self.formulas[place]
-            self._answers[place] = [self._place_for(1, 1) for _ in formula.shape.sites]
+            self._answers[place] = [UNKNOWN if each.rounds else self._place_for(1, 1) for each in formula.shape.sites]
             cells.append(self._cell(formula))
         waiting = [(self._answer_sheet, row, 1, VALUE, {"error": "#N/A"}) for row in range(1, self._next_row)]
         self._refuse(self.engine.load(self.sheets, [*cells, *waiting]))
@@ -89,21 +90,35 @@ class EngineBook:
         """Put what calls of ours were answered, a value or rows, where their formulas find it."""
         cells: list[EngineCell] = []
         changed: set[Place] = set()
-        sheet = self._answer_sheet
         for (place, site), answer in answers.items():
-            rows = answer if isinstance(answer, list) else [[answer]]
-            if (len(rows), len(rows[0])) == (1, 1):
-                row = int(self._answers[place][site].rpartition("$")[2])
-                cells.append((sheet, row, 1, VALUE, rows[0][0]))
+            if isinstance(answer, list) and (len(answer), len(answer[0])) != (1, 1):
+                self._answers[place][site] = self._table(answer, cells)
+                changed.add(place)
                 continue
-            first = self._next_row
-            self._answers[place][site] = self._place_for(len(rows), len(rows[0]))
-            changed.add(place)
-            cells += [
-                (sheet, first + down, 1 + right, VALUE, value)
-                for down, row_values in enumerate(rows)
-                for right, value in enumerate(row_values)
-            ]
+            row = int(self._answers[place][site].rpartition("$")[2])
+            cells.append((self._answer_sheet, row, 1, VALUE, answer[0][0] if isinstance(answer, list) else answer))
+        self._put_again(changed, cells)
+
+    def answer_each(self, place: Place, site: int, answers: Mapping[str, Any]) -> None:
+        """Put what calls in a LAMBDA were answered, by their keys, where their formula finds it."""
+        cells: list[EngineCell] = []
+        keys = self._table([[key] for key in answers], cells)
+        areas = [self._table(each if isinstance(each, list) else [[each]], cells) for each in answers.values()]
+        self._answers[place][site] = chosen(keys, areas)
+        self._put_again({place}, cells)
+
+    def _table(self, rows: Sequence[Sequence[Any]], cells: list[EngineCell]) -> str:
+        """Add the cells of an answer to those of the sheet of answers; its area."""
+        first = self._next_row
+        cells += [
+            (self._answer_sheet, first + down, 1 + right, VALUE, value)
+            for down, values in enumerate(rows)
+            for right, value in enumerate(values)
+        ]
+        return self._place_for(len(rows), len(rows[0]))
+
+    def _put_again(self, changed: Iterable[Place], cells: Sequence[EngineCell]) -> None:
+        """Put answers, and the formulas that find them in another place now."""
         formulas = [self._cell(self.formulas[place]) for place in changed]
         # A table has to stay one: an ordinary formula would take one cell of it.
         self.put([*cells, *((sheet, row, column, DYNAMIC, text) for sheet, row, column, _, text in formulas)])
@@ -167,8 +182,8 @@ class EngineBook:
         return quoted(Area(row, 1, row + height - 1, width, self._answer_sheet), fixed=True)
 
     def _cell(self, formula: BookFormula) -> EngineCell:
-        sheet, row, column, text = self.text_of(formula, formula.shape.pieces)
-        return sheet, row, column, formula.kind, text
+        (sheet, spot), answers = formula.place, self._answers.get(formula.place, ())
+        return sheet, *spot, formula.kind, formula.engine_text(self._spills, answers)
 
     def _sheet(self, name: str) -> Sheet:
         try:

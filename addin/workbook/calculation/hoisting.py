@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -17,6 +18,7 @@ from addin.workbook.calculation.book_formulas import BookFormula, resting_on
 from addin.workbook.calculation.engine_book import EngineBook, cells_of_formula
 from addin.workbook.calculation.influence import Place, by_sheet
 from addin.workbook.calculation.reading.lexer import area_of
+from addin.workbook.calculation.reading.rounds import all_answered
 from addin.workbook.calculation.reading.shapes import CallSite, Piece
 
 Key = tuple[Place, int]
@@ -51,18 +53,52 @@ class Hoisted:
         asked: dict[str, list[Any]] = {}
         settled: dict[Key, Any] = {}
         not_made = self._find_keys(asked)
+        in_rounds = self._rounds(asked)
         for key in sorted(self._open & self._keys.keys()):
             if self._keys[key] in self.answers:
                 settled[key] = self.answers[self._keys[key]]
-        self._open -= settled.keys() | not_made
+        self._open -= settled.keys() | not_made | in_rounds
         self.cells.answer(settled)
-        return bool(settled or not_made), asked
+        return bool(settled or not_made or in_rounds), asked
+
+    def _rounds(self, asked: dict[str, list[Any]]) -> set[Key]:
+        """Ask what LAMBDAs are handed now; the calls in them that are all answered, or not made."""
+        formulas = self.cells.formulas
+        ready = [(formulas[place], number) for place, number in sorted(self._ready())]
+        handed = [(formula, number) for formula, number in ready if formula.shape.sites[number].rounds]
+        made = self._conditions(handed)
+        return {
+            (formula.place, number)
+            for (formula, number), is_made in zip(handed, made, strict=True)
+            if not is_made or self._is_answered(formula, number, asked)
+        }
+
+    def _is_answered(self, formula: BookFormula, number: int, asked: dict[str, list[Any]]) -> bool:
+        """Whether all calls that a LAMBDA makes by this one are answered; those that are not are asked."""
+        site = formula.shape.sites[number]
+
+        def answer_of(arguments: list[Any]) -> Any:
+            call = [site.name, *arguments]
+            key = msgspec.json.encode(call).decode()
+            self.used.setdefault(formula.place, {})[key] = None
+            if key not in self.answers:
+                asked[key] = call
+            return self.answers.get(key)
+
+        return all_answered(
+            lambda: self.cells.engine.arrays([self.cells.text_of(formula, site.rounds)])[0],
+            answer_of,
+            partial(self.cells.answer_each, formula.place, number),
+            accumulates=site.accumulates,
+        )
 
     def _find_keys(self, asked: dict[str, list[Any]]) -> set[Key]:
         """Find out the arguments of the calls whose time has come; those that are not made at all."""
         formulas = self.cells.formulas
         ready = [
-            (formulas[place], number) for place, number in sorted(self._ready()) if (place, number) not in self._keys
+            (formulas[place], number)
+            for place, number in sorted(self._ready())
+            if (place, number) not in self._keys and not formulas[place].shape.sites[number].rounds
         ]
         made = self._conditions(ready)
         not_made = {(each.place, number) for (each, number), is_made in zip(ready, made, strict=True) if not is_made}
@@ -95,13 +131,13 @@ class Hoisted:
         return {
             (place, number)
             for place, number in self._open
-            if self._is_free(formulas[place].shape.sites[number], place, blocked)
+            if self._is_free(formulas[place].shape.sites[number], place, number, blocked)
         }
 
-    def _is_free(self, site: CallSite, place: Place, blocked: set[Place]) -> bool:
+    def _is_free(self, site: CallSite, place: Place, number: int, blocked: set[Place]) -> bool:
         if _is_plain(site):
             return True
-        return place not in blocked and not any((place, needed) in self._open for needed in site.needs)
+        return place not in blocked and not any((place, needed) in self._open for needed in site.needs - {number})
 
     def _conditions(self, calls: Sequence[tuple[BookFormula, int]]) -> list[bool]:
         """Whether each call is made, by the conditions around it."""

@@ -101,11 +101,12 @@ class BookNames:
             replace(
                 site,
                 arguments=tuple(map(settled, site.arguments)),
+                rounds=settled(site.rounds),
                 guards=tuple(Guard(settled(guard.pieces), guard.wanted) for guard in site.guards),
             )
             for site in inner.sites
         ]
-        inner.lookups = [Lookup(settled(each.wanted), settled(each.among)) for each in inner.lookups]
+        inner.lookups = [Lookup(settled(each.wanted), settled(each.among), each.falls) for each in inner.lookups]
         return Replacement(("(", *settled(inner.pieces), ")"), inner=inner)
 
 

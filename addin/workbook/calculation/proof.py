@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import replace
 from typing import Any
 
 from addin.workbook.calculation.book_formulas import BookFormula
@@ -30,6 +31,10 @@ COUNTING = frozenset(("COUNTIF", "COUNTIFS", "SUMIF", "SUMIFS", "AVERAGEIF", "AV
 INTEREST = frozenset(("FV", "PV", "PMT", "NPER", "IPMT", "PPMT", "CUMIPMT", "CUMPRINC"))
 TINY_RATE = 1e-4
 """An interest rate below which powers of it lose the digits that programs then differ in."""
+
+HARDLY, FAR = 1e-13, 1e-10
+"""Relative: how little inputs are moved, and how much of a result this may move."""
+LOSES_DIGITS = "its result is a small difference of large powers, in which programs differ"
 
 
 def odd_input(functions: AbstractSet[str], value: Any) -> str:
@@ -57,6 +62,16 @@ def _names_one_cell_as_range(formula: BookFormula) -> bool:
         for reference in formula.references
         if (area := area_of(reference)) is not None
     )
+
+
+def _moved(reference: str) -> str:
+    """A cell with its number in hardly another size."""
+    area = area_of(reference)
+    return f"({reference}*{1 + HARDLY!r})" if area is not None and area.is_cell else reference
+
+
+def _is_far(moved: Any, found: Any) -> bool:
+    return type(moved) is type(found) is float and abs(moved - found) > FAR * abs(found)
 
 
 class Proof:
@@ -100,9 +115,11 @@ class Proof:
         texts = [self._cells.text_of(formula, part) for formula, each in looked for part in (each.wanted, each.among)]
         found = self._engines.formulon.arrays(texts)
         uncertain = {}
-        for (formula, _), wanted, among in zip(looked, found[::2], found[1::2], strict=True):
+        for (formula, lookup), wanted, among in zip(looked, found[::2], found[1::2], strict=True):
             values = [value for row in among or () for value in row]
-            if wanted is None or among is None or not all(is_certain(each, values) for row in wanted for each in row):
+            sought = [value for row in wanted or () for value in row]
+            is_known = wanted is not None and among is not None
+            if not is_known or not all(is_certain(each, values, falls=lookup.falls) for each in sought):
                 uncertain[formula.place] = NOT_SORTED
         return uncertain
 
@@ -116,10 +133,22 @@ class Proof:
             if area.is_cell
         ]
         values = self._engines.formulon.values([place for _, place in read]) if read else []
-        return {
+        return self._losing_digits(formulas) | {
             formula.place: why
             for (formula, _), value in zip(read, values, strict=True)
             if (why := odd_input(formula.shape.functions, value))
+        }
+
+    def _losing_digits(self, formulas: Sequence[BookFormula]) -> dict[Place, str]:
+        """Formulas of interest that come to quite another number from inputs which hardly differ."""
+        asked = [each for each in formulas if each.shape.functions & INTEREST and each.references]
+        moved = [replace(each, references=[_moved(reference) for reference in each.references]) for each in asked]
+        texts = [self._cells.text_of(each, each.shape.pieces) for each in moved]
+        found = self._engines.formulon.arrays(texts) if texts else []
+        return {
+            formula.place: LOSES_DIGITS
+            for formula, rows in zip(asked, found, strict=True)
+            if rows and _is_far(rows[0][0], self._found[formula.place])
         }
 
     def _needs_judge(self, formula: BookFormula) -> str:

@@ -34,8 +34,11 @@ class SimpleStage:
 
     def _chosen(self, tried: AbstractSet[Place]) -> set[Place]:
         simple = {place for place in tried if self._is_simple(self._formulas[place])}
-        others = by_sheet(self._formulas.keys() - simple)
-        return simple - {each.place for each in resting_on([self._formulas[place] for place in simple], others)}
+        others = self._formulas.keys() - simple
+        if not others:
+            return simple
+        users = resting_on([self._formulas[place] for place in simple], by_sheet(others))
+        return simple - {each.place for each in users}
 
     def _is_simple(self, formula: BookFormula) -> bool:
         if not formula.shape.is_simple or formula.is_array:

@@ -9,13 +9,14 @@ from typing import Any
 
 from addin.formulas import Area
 from addin.workbook.calculation.book_formulas import BookFormula
-from addin.workbook.calculation.calculation import MAX_PASSES
+from addin.workbook.calculation.calculation import MAX_PASSES, NOT_ANSWERED
 from addin.workbook.calculation.engine.process import DYNAMIC, VALUE, EngineFailedError
 from addin.workbook.calculation.engines import Engines
 from addin.workbook.calculation.functions import needs_judge, outside_of_values
 from addin.workbook.calculation.names import quoted
 from addin.workbook.calculation.reading.analysis import analysed
 from addin.workbook.calculation.reading.lexer import shape_of
+from addin.workbook.calculation.reading.rounds import UNKNOWN, all_answered, chosen
 from addin.workbook.calculation.reading.shapes import Replacement
 from addin.workbook.calculation.results import doubt_about, is_reproduced, to_cell
 from addin.workbook.ooxml.cellformulas import Formula
@@ -82,7 +83,9 @@ class _Calls:
         self._engine = engines.formulon
         self.cells: list[tuple[str, int, int, str, Any]] = []
         """The answers as cells of a sheet of their own."""
-        self._places = ["#N/A"] * len(formula.shape.sites)
+        self._places = [UNKNOWN if site.rounds else "#N/A" for site in formula.shape.sites]
+        self._answers: dict[str, Any] = {}
+        """What calls in a LAMBDA were answered, by their keys."""
         self._row = 1
         self._engine.load([_SHEET, _ANSWERS], [])
 
@@ -90,14 +93,43 @@ class _Calls:
         """Ask until every call that is made has its answer."""
         open_sites = set(range(len(self.formula.shape.sites)))
         for _ in range(MAX_PASSES):
-            ready = [site for site in sorted(open_sites) if not self.formula.shape.sites[site].needs & open_sites]
-            made = {site: call for site in ready if (call := self._call(site)) is not None}
-            open_sites -= set(ready)
+            sites = self.formula.shape.sites
+            ready = [site for site in sorted(open_sites) if not sites[site].needs - {site} & open_sites]
+            handed = {site for site in ready if sites[site].rounds}
+            made = {site: call for site in ready if site not in handed and (call := self._call(site)) is not None}
+            open_sites -= {site for site in ready if site not in handed}
+            for site in handed:
+                if not self._is_made(site) or await self._in_rounds(site, ask):
+                    open_sites.discard(site)
             if made:
                 answers = await ask(list(made.values()))
                 self._put(dict(zip(made, answers, strict=True)))
             if not open_sites:
-                break
+                return
+        raise EngineFailedError(f"{self.formula.formula.text[:80]}: {NOT_ANSWERED}")
+
+    async def _in_rounds(self, number: int, ask: Callable[[Sequence[list[Any]]], Awaitable[Sequence[Any]]]) -> bool:
+        """Ask what a LAMBDA is handed now; whether all its calls are answered."""
+        site, asked = self.formula.shape.sites[number], dict[str, list[Any]]()
+
+        def answer_of(arguments: list[Any]) -> Any:
+            call = [site.name, *arguments]
+            asked[repr(call)] = call
+            return self._answers.get(repr(call))
+
+        def put(known: Mapping[str, Any]) -> None:
+            keys = self._area([[key] for key in known])
+            self._places[number] = chosen(keys, [self._area(_rows(answer)) for answer in known.values()])
+
+        for _ in range(MAX_PASSES):
+            if all_answered(lambda: self.rows(site.rounds), answer_of, put, accumulates=site.accumulates):
+                return True
+            new = [key for key in asked if key not in self._answers]
+            if not new:
+                return False
+            answers = await ask([asked[key] for key in new])
+            self._answers |= dict(zip(new, answers, strict=True))
+        return False
 
     def rows(self, pieces: Sequence[Any]) -> list[list[Any]]:
         """What a part of the formula comes to; raises `EngineFailedError`."""
@@ -110,33 +142,42 @@ class _Calls:
         """A part of the formula as an engine gets it."""
         return f"={self.formula.text_of(pieces, {}, self._places)}"
 
+    def _is_made(self, number: int) -> bool:
+        """Whether the formula needs a call to come to its value."""
+        guards = self.formula.shape.sites[number].guards
+        return all(guard.wanted in [value for row in self.rows(guard.pieces) for value in row] for guard in guards)
+
     def _call(self, number: int) -> list[Any] | None:
         """The call with its arguments; None where the formula comes to its value without it."""
         site = self.formula.shape.sites[number]
-        for guard in site.guards:
-            if guard.wanted not in [value for row in self.rows(guard.pieces) for value in row]:
-                return None
+        if not self._is_made(number):
+            return None
         if site.constants is not None:
             return [site.name, *site.constants]
         arguments = [self.rows(pieces) if pieces else None for pieces in site.arguments]
         return [site.name, *map(_one_or_rows, arguments)]
 
     def _put(self, answers: Mapping[int, Any]) -> None:
-        cells = []
         for site, answer in answers.items():
-            rows = answer if isinstance(answer, list) else [[answer]]
-            last = self._row + len(rows) - 1
-            area = quoted(Area(self._row, 1, last, len(rows[0]), _ANSWERS), fixed=True)
-            self._places[site] = area
-            cells += [
-                (_ANSWERS, self._row + down, 1 + right, VALUE, value)
-                for down, row in enumerate(rows)
-                for right, value in enumerate(row)
-            ]
-            self._row = last + 1
+            self._places[site] = self._area(_rows(answer))
+
+    def _area(self, rows: Sequence[Sequence[Any]]) -> str:
+        """Put rows on the sheet of answers; where they are."""
+        first = self._row
+        self._row += len(rows)
+        cells = [
+            (_ANSWERS, first + down, 1 + right, VALUE, value)
+            for down, row in enumerate(rows)
+            for right, value in enumerate(row)
+        ]
         self.cells += cells
         self._engine.set(cells)
         self._engine.evaluate()
+        return quoted(Area(first, 1, self._row - 1, len(rows[0]), _ANSWERS), fixed=True)
+
+
+def _rows(answer: Any) -> Sequence[Sequence[Any]]:
+    return answer if isinstance(answer, list) else [[answer]]
 
 
 def _one_or_rows(rows: list[list[Any]] | None) -> Any:

@@ -71,6 +71,14 @@ class Book:
         return [(sheet.get("name", ""), sheet.get("state", "visible")) for sheet in sheets]
 
     @property
+    def active_tab(self) -> str | None:
+        """The sheet that the book opens on; None where that is the first, or none that has cells."""
+        tabs = self.tabs
+        views = [view.get("activeTab", "0") for view in self._workbook.iter(f"{{{MAIN}}}workbookView")]
+        at = int(views[0]) if views and views[0].isascii() and views[0].isdigit() else 0
+        return tabs[at][0] if 0 < at < len(tabs) and tabs[at][0] in self._parts else None
+
+    @property
     def names(self) -> Mapping[tuple[str, str | None], str]:
         """The defined names in lower case, each with its sheet or None for all sheets, and their definitions."""
         return self._names

@@ -21,6 +21,18 @@ _C, _F, _V, _IS, _ROW = (f"{{{MAIN}}}{tag}" for tag in ("c", "f", "v", "is", "ro
 _CONTENTS = frozenset((_V, _IS))
 
 
+SEEN_HEIGHT_POINTS, SEEN_WIDTH_LETTERS = 4.0, 1.0
+"""Lower rows and narrower columns show nothing that could be read."""
+
+
+def is_too_small(size: str | None, seen: float) -> bool:
+    """Whether a height or a width is given, and too small to show anything."""
+    try:
+        return size is not None and float(size) < seen
+    except ValueError:
+        return False
+
+
 class Sheet:
     """The cells of one sheet, over its XML; writes change the tree, `content` is the part's new bytes.
 
@@ -204,7 +216,7 @@ class Sheet:
     def is_hidden(self, number: int) -> bool:
         """Whether a row is not shown: by hand, by a filter, or because it has no height."""
         row = self._rows[number].element
-        if row.get("hidden") in ("1", "true") or row.get("ht") in ("0", "0.0"):
+        if row.get("hidden") in ("1", "true") or is_too_small(row.get("ht"), SEEN_HEIGHT_POINTS):
             return True
         default = self._root.find(f"{{{MAIN}}}sheetFormatPr")
         return default is not None and default.get("zeroHeight") in ("1", "true") and row.get("ht") is None

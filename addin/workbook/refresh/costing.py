@@ -134,7 +134,7 @@ def _add_possible(book: Book, formula: BookFormula, found: _Calls, *, is_moving:
                 found.possible.append(call)
             elif is_moving:
                 found.certain.append((formula.place[0], call))
-        elif is_moving or site.needs or site.is_in_branch:
+        elif is_moving or site.needs or site.is_in_branch or site.accumulates:
             found.has_unknown = True
 
 

@@ -55,7 +55,15 @@ class Working:
     Made before anything is written into the book, because what the file holds is worked out first.
     """
 
-    def __init__(self, book: Book, formulas: Sequence[BookFormula], ours: Mapping[str, CellIndex], now: float) -> None:
+    def __init__(
+        self,
+        book: Book,
+        formulas: Sequence[BookFormula],
+        ours: Mapping[str, CellIndex],
+        now: float,
+        *,
+        unknown: Iterable[Place] = (),
+    ) -> None:
         self.formulas = formulas
         has_others = any(is_root(formula) and not may_rest_on_ours(formula) for formula in formulas)
         resting = resting_on(formulas, ours, roots=may_rest_on_ours) if has_others else formulas
@@ -63,6 +71,7 @@ class Working:
         """The formulas that rest on a value of ours; of the others, what cannot be worked out is as it was."""
         self._book = book
         self._now = now
+        self._unknown = list(unknown)
         self._engines: Engines | None = None
         self._calculation: BookCalculation | None = None
         self._failure = ""
@@ -151,7 +160,7 @@ class Working:
         try:
             offset_s = float(time.localtime(self._now).tm_gmtoff)
             self._engines = Engines(now=self._now, offset_s=offset_s, dates_from_1904=self._book.counts_from_1904)
-            self._calculation = BookCalculation(self._book, self.formulas, self._engines)
+            self._calculation = BookCalculation(self._book, self.formulas, self._engines, unknown=self._unknown)
         except EngineFailedError as error:
             self._failure = str(error)
         return self
@@ -169,7 +178,8 @@ def working(book: Book, plan: Plan, namespace: str, now: float) -> Working | Non
     formulas = [formula for formula in FormulaReader(book, namespace).all() if formula.place not in planned]
     ours = by_sheet((cell.sheet, spot) for cell in planned.values() for spot in _spots(book, cell))
     needed = resting_on(formulas, ours, roots=is_root)
-    return Working(book, needed, ours, now) if needed else None
+    unknown = (cell.place for cell in planned.values() if not cell.formula.is_calculated)
+    return Working(book, needed, ours, now, unknown=unknown) if needed else None
 
 
 def free_answers(session: Session) -> Asking:

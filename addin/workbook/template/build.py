@@ -70,16 +70,17 @@ async def write_template(
     *,
     created: datetime,
     namespace: str = "DS",
+    opens_on: str = "Start",
     progress: Callable[[int, int], None] | None = None,
 ) -> Refreshed:
     """Write the template to `target` with the values of `session`; the same session gives the same bytes.
 
-    `progress` gets the formulas that are done, and all.
+    It opens on the sheet `opens_on`. `progress` gets the formulas that are done, and all.
     """
     refuse_unwritable(target)
     with TemporaryDirectory() as folder:
         layout = Path(folder) / "layout.xlsx"
-        _write_layout(layout, created, namespace)
+        _write_layout(layout, created, namespace, opens_on)
         opening = Path(folder) / "opening.xlsx"
         with Package(layout) as package:
             book = Book(package)
@@ -89,7 +90,7 @@ async def write_template(
         return await refresh_book(session, opening, target, namespace=namespace, force=True, progress=progress)
 
 
-def _write_layout(path: Path, created: datetime, namespace: str) -> None:
+def _write_layout(path: Path, created: datetime, namespace: str, opens_on: str) -> None:
     workbook = Workbook(path)
     # Otherwise Excel drops the values when it opens the book, and asks for all of them again.
     workbook.calc_on_load = False
@@ -105,6 +106,7 @@ def _write_layout(path: Path, created: datetime, namespace: str) -> None:
     theme = Theme(workbook, namespace, Data(workbook.add_worksheet(DATA_SHEET)))
     for name, write in _SHEETS.items():
         write(sheets[name], theme)
+    sheets[opens_on].activate()
     workbook.close()
 
 

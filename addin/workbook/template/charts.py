@@ -1,8 +1,4 @@
-"""The sheets with a chart: Dashboard, the latest values of ten signals, and Compare, several signals side by side.
-
-A spreadsheet's own axis begins at 0 where values differ by more than a sixth. So the dashboard's chart shows how far a
-signal has moved, in its own unit: that axis fits the data whatever the signal.
-"""
+"""The sheets with a chart: Dashboard, the latest values of ten signals, and Compare, several signals side by side."""
 
 from __future__ import annotations
 
@@ -10,6 +6,7 @@ from xlsxwriter.chart import Chart
 from xlsxwriter.worksheet import Worksheet
 
 from addin.workbook.template.data import Spill
+from addin.workbook.template.lists import CHOOSE_SLUG, SLUGS
 from addin.workbook.template.lists import FIRST_ROW as CATALOGUE_ROW
 from addin.workbook.template.theme import ACCENT, DATE, HEADING_POINTS, MUTED, RULE, Theme
 
@@ -24,12 +21,17 @@ _HISTORY_ROWS = 120
 _HISTORY_POINTS = 37
 """Three years of months with both ends: so many rows are drawn, and printed on one page; the others are folded away."""
 
+_NAMES = tuple(f"Compare!${column}$4" for column in "CDE")
+"""The cells with the slugs of the lines: their short names."""
+
+_OPTIONS = ("freq=M; transform=index(100)", "freq=M; transform=yoy", "freq=W; fill=prev", "freq=Q; transform=pct")
+
 
 def write_dashboard(sheet: Worksheet, theme: Theme) -> None:
     """Write the sheet: slugs that the user overwrites, with value, change and trend, and the chart of one signal."""
     subtitle = "Overwrite a slug in column B with any other; it begins with the first of the catalogue."
-    theme.begin(sheet, "Dashboard", subtitle, (2, 20, 40, 14, 13, 12, 13, 22, 27))
-    sheet.freeze_panes(_SIGNALS_ROW - 1, 2)
+    theme.begin(sheet, "Dashboard", subtitle, (2, 20, 46, 14, 13, 12, 13, 22, 31))
+    sheet.freeze_panes(_SIGNALS_ROW - 1, 0)
     headings = ("Slug", "Signal", "Value", "Change", "Change %", "As of", "Unit", "Last 24")
     for column, heading in zip("BCDEFGHI", headings, strict=True):
         look = theme.number_heading if column in "DEF" else theme.heading
@@ -38,6 +40,7 @@ def write_dashboard(sheet: Worksheet, theme: Theme) -> None:
     rows = range(_SIGNALS_ROW, _SIGNALS_ROW + _SIGNALS)
     for row in rows:
         _write_signal(sheet, theme, row)
+    theme.picker(sheet, f"B{rows[0]}:B{rows[-1]}", SLUGS, CHOOSE_SLUG)
     theme.colour_changes(sheet, f"E{rows[0]}:F{rows[-1]}")
     _write_dashboard_chart(sheet, theme)
     sheet.print_area(0, 0, _CHART_ROW + 20, 8)
@@ -65,23 +68,24 @@ def _write_dashboard_chart(sheet: Worksheet, theme: Theme) -> None:
     row = _CHART_ROW
     sheet.write(f"B{row}", "Chart of", theme.label)
     sheet.write_formula(f"C{row}", f'=B{_SIGNALS_ROW}&""', theme.input, "")
-    source = f"=Catalogue!$B${CATALOGUE_ROW}:$B${CATALOGUE_ROW + 199}"
-    hint = {"input_title": "Chart of", "input_message": "Choose a slug from the list, or type one."}
-    sheet.data_validation(f"C{row}", {"validate": "list", "source": source, "error_type": "information", **hint})
-    sheet.write(f"D{row}", "change over the last 330 days, in the unit of the signal", theme.note)
-    chart = _line_chart(theme, {"width": 1165, "height": 340}, "+#,##0.##;-#,##0.##;0", major_unit=1)
+    theme.picker(sheet, f"C{row}", SLUGS, CHOOSE_SLUG)
+    sheet.write(f"D{row}", "the last 330 days, in the unit of the signal", theme.note)
+    chart = _line_chart(theme, {"width": 1165, "height": 340}, "#,##0.##", major_unit=1)
     chart.set_legend({"none": True})
-    history = theme.call("SIGNAL_HISTORY", f"Dashboard!$C${row}", f'"{_WINDOW}"', "", '"transform=diff|cum"')
-    points = _points(theme, theme.data.spill(history, 2), _DAYS + 1)
-    _add_line(chart, f"Dashboard!$C${row}", points.area(0, _DAYS + 1), points.area(1, _DAYS + 1))
+    history = theme.call("SIGNAL_HISTORY", f"Dashboard!$C${row}", f'"{_WINDOW}"')
+    name = f"Dashboard!$C${row}"
+    points = _points(theme, theme.data.spill(history, 2), _DAYS + 1, (name,))
+    _add_line(chart, name, points.area(0, _DAYS + 1), points.area(1, _DAYS + 1))
     chart.set_title({"none": True})
-    words = "How the chosen signal moved in the last 330 days"
+    words = "The chosen signal in the last 330 days"
     sheet.insert_chart(f"B{row + 1}", chart, {"y_offset": 6, "description": words})
 
 
-def _points(theme: Theme, spill: Spill, rows: int) -> Spill:
-    """Write the cells that a chart draws; below the end of the table they repeat its last row."""
+def _points(theme: Theme, spill: Spill, rows: int, names: tuple[str, ...]) -> Spill:
+    """Write the cells that a chart draws, below the name of each line; after the table they repeat its last row."""
     points = theme.data.room(len(spill.columns))
+    for number, name in enumerate(names, 1):
+        theme.data.sheet.write_formula(f"{points.columns[number]}1", f'={name}&""', None, "")
     for number, column in enumerate(points.columns):
         look = theme.date if number == 0 else None
         for row in range(1, rows + 1):
@@ -94,16 +98,19 @@ def _points(theme: Theme, spill: Spill, rows: int) -> Spill:
 def write_comparison(sheet: Worksheet, theme: Theme) -> None:
     """Write the sheet: signals side by side from a start on, resampled, in one formula, and their chart."""
     subtitle = "Change the shaded cells: slugs, start, frequency, transform. One formula fills the table."
-    widths = (2, 16, 32, 24, 24, 3, 12, 12, 12, 12, 12, 12)
+    widths = (2, 16, 34, 30, 30, 3, 12, 12, 12, 12, 12, 12)
     theme.begin(sheet, "Compare", subtitle, widths, header_row=_HISTORY_ROW)
     sheet.write("B4", "Signals", theme.label)
     for number, column in enumerate("CDE"):
         sheet.write_formula(f"{column}4", f'=Catalogue!B{CATALOGUE_ROW + number}&""', theme.input, "")
     sheet.write("B5", "Start", theme.label)
     sheet.write("C5", "-3Y", theme.input)
+    theme.picker(sheet, "C4:E4", SLUGS, CHOOSE_SLUG)
+    theme.picker(sheet, "C5", ["-1Y", "-3Y", "-5Y", "-10Y", "YTD", "MAX"], "Choose a start, or type a date.")
+    theme.picker(sheet, "C6", list(_OPTIONS), "Choose from the list, or combine options.")
     sheet.write("D5", "a date, -5Y, YTD, N60 or MAX", theme.note)
     sheet.write("B6", "Options", theme.label)
-    sheet.write("C6", "freq=M; transform=index(100)", theme.input)
+    sheet.write("C6", _OPTIONS[0], theme.input)
     sheet.write("D6", "freq, agg, fill, align, transform, order …", theme.note)
     formula = theme.call("SIGNAL_HISTORY", "Compare!C4:E4", "Compare!C5", "", "Compare!C6")
     spill = theme.data.spill(formula, 4)
@@ -119,15 +126,15 @@ def write_comparison(sheet: Worksheet, theme: Theme) -> None:
     sheet.set_row(_HISTORY_ROW - 1, HEADING_POINTS)
     theme.columns(sheet, {"B": {"num_format": DATE}, "CDE": {"num_format": "#,##0.00"}})
     theme.rule_rows(sheet, f"B{first}:E{_HISTORY_ROW + _HISTORY_ROWS}")
-    _write_comparison_chart(sheet, theme, _points(theme, spill, _HISTORY_POINTS))
+    _write_comparison_chart(sheet, theme, _points(theme, spill, _HISTORY_POINTS, _NAMES))
 
 
 def _write_comparison_chart(sheet: Worksheet, theme: Theme, points: Spill) -> None:
-    chart = _line_chart(theme, {"width": 620, "height": 380}, "#,##0.##", major_unit=6)
+    chart = _line_chart(theme, {"width": 500, "height": 380}, "#,##0.##", major_unit=6)
     chart.set_legend({"position": "bottom"})
-    for number, (column, colour) in enumerate(zip("CDE", (ACCENT, "#D9822B", "#5B4B9A"), strict=True), 1):
+    for number, (name, colour) in enumerate(zip(_NAMES, (ACCENT, "#D9822B", "#5B4B9A"), strict=True), 1):
         dates, values = points.area(0, _HISTORY_POINTS), points.area(number, _HISTORY_POINTS)
-        _add_line(chart, f"{sheet.name}!${column}${_HISTORY_ROW}", dates, values, colour)
+        _add_line(chart, name, dates, values, colour)
     sheet.insert_chart(f"G{_HISTORY_ROW + 1}", chart, {"description": "The signals above, from the same start"})
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xlsxwriter.worksheet import Worksheet
 
-from addin.workbook.template.lists import FIRST_ROW as CATALOGUE_ROW
+from addin.workbook.template.lists import CHOOSE_SLUG, SLUGS
 from addin.workbook.template.theme import DATE, FALL, RISE, RULE, TIME, VALUE, Theme
 
 SLUG = "us-cpi"
@@ -20,7 +20,7 @@ def write_revisions(sheet: Worksheet, theme: Theme) -> None:
     """Write the sheet: a signal in the shaded cell with its present value, and below it all that was revised."""
     subtitle = "What changed in the past of a signal since this add-in first looked at it. Costs no further request."
     widths = (2, 18, 18, 18, 22, 22, 40)
-    theme.begin(sheet, "Revisions", subtitle, widths, header_row=_HEADER_ROW, fixed_columns=0)
+    theme.begin(sheet, "Revisions", subtitle, widths, header_row=_HEADER_ROW)
     _write_signal(sheet, theme)
     headings = {"B": "Date", "C": "Value before", "D": "Value", "E": "First seen (UTC)", "F": "Not before (UTC)"}
     formula = theme.call("REVISIONS", "Revisions!C4")
@@ -41,8 +41,7 @@ def _write_signal(sheet: Worksheet, theme: Theme) -> None:
     """Write the signal with what it shows now, and what the two times of a row mean."""
     sheet.write("B4", "Signal", theme.label)
     sheet.write("C4", SLUG, theme.input)
-    source = f"=Catalogue!$B${CATALOGUE_ROW}:$B${CATALOGUE_ROW + 199}"
-    sheet.data_validation("C4", {"validate": "list", "source": source, "error_type": "information"})
+    theme.picker(sheet, "C4", SLUGS, CHOOSE_SLUG)
     sheet.write("D4", "choose a slug", theme.note)
     theme.live_only(sheet, "$D$4", "_Choice")
     shown = (("B5", "Now", "value", VALUE), ("B6", "As of", "observed_at", DATE))

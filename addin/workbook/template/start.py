@@ -34,7 +34,7 @@ _STEPS = (
 def write_start(sheet: Worksheet, theme: Theme) -> None:
     """Write the sheet: on the left what is where; the rest is of no use in a copy without formulas."""
     subtitle = "Live numbers of the Data Service in ordinary cells. Change any slug; the rest follows."
-    theme.begin(sheet, "Data Service", subtitle, (2, 38, 44, 9, 24, 40, 50, 50))
+    theme.begin(sheet, "Data Service", subtitle, (2, 38, 44, 9, 30, 40, 50, 50))
     _write_sheets(sheet, theme)
     _write_button(sheet, theme)
     _write_steps(sheet, theme)

@@ -102,7 +102,6 @@ class Theme:
         widths: tuple[float, ...],
         *,
         header_row: int | None = None,
-        fixed_columns: int = 2,
     ) -> None:
         """Write the title and what the sheet shows, and set its widths from column A on and how it prints.
 
@@ -125,7 +124,7 @@ class Theme:
         sheet.set_margins(left=0.5, right=0.5, top=0.6, bottom=0.6)
         sheet.set_footer("&L&8&A&C&8&P / &N&R&8&D")
         if header_row is not None:
-            sheet.freeze_panes(header_row, fixed_columns)
+            sheet.freeze_panes(header_row, 0)  # a fixed column would cut the titles that reach beyond it
             sheet.repeat_rows(header_row - 1)
 
     def live_only(self, sheet: Worksheet, cells: str, part: str = "") -> None:
@@ -184,6 +183,11 @@ class Theme:
     def _note_if(self, sheet: Worksheet, cell: str, source: str, text: str) -> None:
         """Write a note that shows only where the cell `source` holds something."""
         sheet.write_formula(cell, f'=IF({source}&""="","","{text}")', self.note, "")
+
+    def picker(self, sheet: Worksheet, cells: str, source: str | list[str], hint: str) -> None:
+        """Offer a list in cells where anything else may be typed too."""
+        rule = {"validate": "list", "source": source, "error_type": "information", "input_message": hint}
+        sheet.data_validation(cells, rule)
 
     def typed(self, sheet: Worksheet, cell: str, formula: str) -> None:
         """Write the formula that fills a table as one would type it, to be copied."""

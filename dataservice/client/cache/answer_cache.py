@@ -58,6 +58,8 @@ class AnswerCache(SignalAnswers):
 
     def peek(self, resource: Resource[T], now: float, max_age_s: float | None = None) -> Answer[T] | None:
         """The answer in memory: a fresh one, or with `max_age_s` any that is not older; also out of a wider one."""
+        if isinstance(resource, HistoryResource) and self._histories.held(resource.slug) is None:
+            return None
         answer = self.memory.get(resource)
         if (
             answer is not None and max_age_s is None and now < answer.fresh_until
@@ -153,7 +155,7 @@ class AnswerCache(SignalAnswers):
         history = held.inside(span.window)
         is_enough = span.window.start == date.min or len(history) >= HISTORY_LIMIT
         signal = known.value.signal if known else listed.value.find(slug) if listed else None
-        is_younger = known is None or known.fetched_at < span.checked_at
+        is_younger = known is None or (known.fetched_at < span.checked_at and not _lags(history, known.value.history))
         if not (is_enough and is_younger and len(history)) or signal is None or signal.slug != slug:
             return None
         detail = with_history(SignalDetail(signal, None, history), history[-HISTORY_LIMIT:])
@@ -190,3 +192,8 @@ class AnswerCache(SignalAnswers):
 
 def _serves(answer: Answer[Any], now: float, max_age_s: float | None) -> bool:
     return now < answer.fresh_until if max_age_s is None else now - answer.fetched_at <= max_age_s
+
+
+def _lags(history: Observations, detail: Observations) -> bool:
+    """Whether a window that was asked later ends before the detail did: this service's windows come behind."""
+    return bool(len(history) and len(detail) and history.times[-1] < detail.times[-1])

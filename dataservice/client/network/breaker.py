@@ -12,10 +12,11 @@ from typing import Any
 
 from cachetools import LRUCache
 
+from dataservice.client.contract.quota import Quota
 from dataservice.client.contract.requests import Endpoint
 from dataservice.client.contract.resources import HistoryResource, Resource, SignalResource
 from dataservice.client.contract.windows import utc_day
-from dataservice.client.network.error_mapping import RETRIED_STATUSES
+from dataservice.client.network.error_mapping import RETRIED_STATUSES, tier_error
 from dataservice.client.network.repeated_failures import RepeatedFailureGuard
 from dataservice.errors import (
     AuthenticationError,
@@ -68,10 +69,19 @@ class CircuitBreaker:
         self._failing: set[Resource[Any] | None] = set()
         self._resources: LRUCache[Resource[Any], OpenBreaker] = LRUCache(MAX_RESOURCES)
         self._alike = RepeatedFailureGuard()
+        self._wire: OpenBreaker | None = None
+        self.is_wire_open = False
+        """Whether the key's tier is known to open the wire."""
+
+    def tier_told(self, quota: Quota) -> None:
+        """Learn the key's tier, which any answer tells: on Free the wire is locked, and asking would be for nothing."""
+        self.is_wire_open = not quota.is_free
+        self._wire = OpenBreaker(tier_error("the wire", quota), float("inf")) if quota.is_free else None
 
     def blocking_error(self, resource: Resource[Any] | None, endpoint: Endpoint, now: float) -> DataServiceError | None:
         """The error that stands for the answer now, the widest first; None when the service may be asked."""
-        wide = (self._no_key, self._key, self._endpoints.get(endpoint), self._outage)
+        wire = self._wire if endpoint is Endpoint.WIRE else None
+        wide = (self._no_key, self._key, wire, self._endpoints.get(endpoint), self._outage)
         for found in (*wide, *self._of_resource(resource)):
             if found is not None and now < found.until:
                 return found.error
@@ -137,7 +147,8 @@ class CircuitBreaker:
 
     def reset(self) -> None:
         """Let everything be asked again."""
-        self._key = self._outage = None
+        self._key = self._outage = self._wire = None
+        self.is_wire_open = False
         self._failing.clear()
         self._endpoints.clear()
         self._resources.clear()

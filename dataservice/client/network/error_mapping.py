@@ -99,7 +99,8 @@ def failed_answer(
         case 401:
             return Failure(AuthenticationError("the API key was refused", status=status, path=path))
         case 402:
-            return Failure(_tier_error(request, quota))
+            what = "the wire" if request.endpoint is Endpoint.WIRE else request.path
+            return Failure(tier_error(what, quota, request.path))
         case 404:
             return Failure(_not_found(request, doubtful_address))
         case 429 if remaining_in(headers) == 0:
@@ -232,11 +233,12 @@ def _not_found(request: Request, doubtful_address: str) -> DataServiceError:
     return NotFoundError(what, status=404, path=request.path)
 
 
-def _tier_error(request: Request, quota: Quota | None) -> TierError:
-    needs = f"{'the wire' if request.endpoint is Endpoint.WIRE else request.path} needs a higher tier"
+def tier_error(what: str, quota: Quota | None, path: str = Endpoint.WIRE) -> TierError:
+    """The error of `what` the key's tier does not open."""
+    needs = f"{what} needs a higher tier"
     if quota is None:
-        return TierError(needs, status=402, path=request.path)
-    return TierError(f"{needs}; the key's tier is {quota.tier}", status=402, path=request.path, tier=quota.tier)
+        return TierError(needs, status=402, path=path)
+    return TierError(f"{needs}; the key's tier is {quota.tier}", status=402, path=path, tier=quota.tier)
 
 
 def _said(body: bytes) -> str:

@@ -299,6 +299,8 @@ class RequestSender:
 
     def _record(self, exchange: Exchange, request: Request, context: CallContext, ticket: Ticket) -> None:
         self._usage.note(ticket, exchange.quota)
+        if exchange.quota is not None:
+            self._breaker.tier_told(exchange.quota)
         self._limit()
         if exchange.quota is not None and exchange.quota.remaining == 0:
             self._note(Failure(month_spent(self._usage.last_told)), request, context)  # the next one would be refused

@@ -135,3 +135,13 @@ def test_a_service_that_hangs_ends_in_time_with_an_error(service, tmp_path):
         for answer in response.json()["answers"]:
             assert answer["error"] == "#N/A"
             assert answer["message"].startswith("the service did not answer")
+
+
+def test_a_formula_that_a_host_cannot_read_is_advised_on_at_no_request(backend, service):
+    for formula, advice in (
+        ('=SIGNAL("us-cpi")', "SIGNAL lacks the prefix DS: =DS.SIGNAL(…)"),
+        ('=DS.SIGNAL("us-cpi";"unit")', "arguments are separated by commas, not by semicolons"),
+        ("=SUMM(A1)", None),
+    ):
+        assert backend.http.post("/functions/advice", json={"formula": formula}).json() == {"advice": advice}
+    assert service.running.request_count == 0

@@ -52,10 +52,10 @@ def test_batches_of_one_recalculation_are_one_question():
     assert world.consent.question.requests == 151
 
 
-def test_small_batches_that_follow_each_other_closely_add_up():
+def test_small_batches_that_follow_each_other_closely_add_up_and_the_refusal_names_both_parts():
     world = World()
     assert world.refusal(signals(0, 6)) is None
-    assert world.refusal(signals(6, 12)) is not None
+    assert str(world.refusal(signals(6, 12))) == "this needs 6 requests beside the 6 sent already; say yes"
 
 
 def test_a_single_cell_loads_while_an_older_question_waits():
@@ -92,6 +92,14 @@ def test_a_no_holds_until_a_refresh_which_asks_again():
     assert world.consent.question is not None
 
 
+def test_after_a_no_every_cell_names_all_that_was_not_wanted():
+    world = World()
+    world.refusal(signals(0, 30))
+    world.refusal(signals(30, 100))
+    world.consent.answer(world.consent.question.number, yes=False)
+    assert str(world.refusal(signals(0, 11))) == "100 requests were not wanted; Refresh asks again"
+
+
 def test_an_answer_to_an_older_question_is_not_taken():
     world = World()
     world.refusal(signals(0, 100))
@@ -106,8 +114,11 @@ def test_pages_of_histories_count_and_the_rest_is_asked_for_when_they_are_too_ma
     assert not world.consent.takes_too_many(4)
     assert world.consent.takes_too_many(1)
     refused = world.consent.refusal_of_rest(signals(3, 6), 5.5, "say yes")
-    assert str(refused) == "this needs about 17 requests; say yes"
-    assert world.consent.question.text == "This needs about 17 requests; more than 10 are sent only after a yes."
+    assert str(refused) == "this needs about 17 requests beside the 8 sent already; say yes"
+    assert (
+        world.consent.question.text
+        == "This needs about 17 requests beside the 8 sent already; more than 10 are sent only after a yes."
+    )
 
 
 def test_a_yes_covers_pages_as_far_as_was_asked_for_and_a_few_more():

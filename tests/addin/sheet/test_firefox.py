@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tests.addin.sheet.parts.firefox import executable, firefox
-from tests.addin.sheet.parts.pages import CELL, ERRORS, PUT, SETTLED, sheet_server
+from tests.addin.sheet.parts.pages import ASK_ANEW, CELL, ERRORS, PUT, SETTLED, sheet_server
 
 pytestmark = pytest.mark.usefixtures("component")
 
@@ -24,6 +24,8 @@ def test_the_template_has_no_error_one_post_a_chart_and_rows_that_follow_their_s
     template = project / "workbook_template.xlsx"
     with sheet_server(service, tmp_path, template) as url, firefox(program, tmp_path) as page:
         page.goto(f"{url}/sheet")
+        page.until(SETTLED)
+        page.evaluate(ASK_ANEW)
         page.until(SETTLED)
         assert page.evaluate(ERRORS) == []
         assert page.evaluate("() => DataServiceAddin.totals.batches") == 1

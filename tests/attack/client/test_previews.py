@@ -16,11 +16,15 @@ async def test_what_is_spent_lies_between_what_the_preview_said():
     ("number", "sheets"),
     [
         pytest.param(5_000_056, 7, id="a detail that reaches back a day less than the one before"),
+        pytest.param(5_000_089, 3, id="hourly values, of which those asked for were taken back"),
         pytest.param(5_000_106, 2, id="a detail beside a window of the same signal, after a forced refresh"),
         pytest.param(5_000_259, 10, id="a detail that no longer proves that it is the whole"),
+        pytest.param(301_002_763, 10, id="days asked again, which are not what they were, beside days that are fresh"),
+        pytest.param(71_002_403, 6, id="hours of which all that was known was taken back"),
+        pytest.param(71_002_513, 10, id="the same beside a name that does not exist"),
     ],
 )
-async def test_what_a_detail_leaves_open_is_told(number, sheets):
+async def test_what_was_known_may_have_changed_and_the_preview_tells_what_that_costs(number, sheets):
     check = Check()
     await world(random.Random(number), sheets, check, "")
     assert check.found == []

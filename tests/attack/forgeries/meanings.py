@@ -189,6 +189,7 @@ MEANINGS: dict[str, Forgery] = {
         b"<sheetData>",
         b'<cols><col min="2" max="2" width="9" hidden="1"/></cols><sheetData>',
         b'<cols><col min="2" max="2" width="0" customWidth="1"/></cols><sheetData>',
+        b'<cols><col min="2" max="2" width="0.1" customWidth="1"/></cols><sheetData>',
     ),
     "a view of another kind": _in_sheet(b"<sheetView ", b'<sheetView showFormulas="1" ', b'<sheetView showZeros="0" '),
     "a rich value": _in_sheet(b'<c r="E2" ', b'<c r="E2" vm="1" '),

@@ -10,19 +10,17 @@ gives to the same call.
 from __future__ import annotations
 
 import argparse
-import tempfile
 from collections import Counter
 from dataclasses import dataclass, field
-from datetime import date
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import httpx
 
-from dataservice.server import Store, import_directory, running, write_sample
-from tests.addin.excel.parts.chromium import Chromium, executable
+from tests.addin.excel.parts.chromium import Chromium
 from tests.addin.sheet.parts.pages import SheetPage, opened_sheet, sheet_server
+from tests.attack.parts.chromium_world import chromium_world
 from tests.attack.parts.told import Told, conclude
 from tests.embedded import EmbeddedService
 
@@ -116,17 +114,8 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=400)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
-    program = executable()
-    if program is None:
-        raise SystemExit("there is no Chromium here")
-    chromium = Chromium(program)
-    with tempfile.TemporaryDirectory(prefix="attacked-sheet-") as name, Store(Path(name) / "service.db") as store:
-        write_sample(Path(name) / "data", as_of=date(2026, 8, 31))
-        import_directory(store, Path(name) / "data")
-        with running(store) as service:
-            embedded = EmbeddedService(service, store.create_key("pro"), store.create_key("free"))
-            found = attack_sheet(chromium, embedded, Path(name), options.steps, options.seed)
-    chromium.close()
+    with chromium_world() as (chromium, service, folder):
+        found = attack_sheet(chromium, service, folder, options.steps, options.seed)
     print(f"  edits: {dict(found.edits)}; posts: {found.posts}; cells compared: {found.compared:,}")  # noqa: T201
     print(f"  wrong: {len(found.wrong)}", *found.wrong[:40], sep="\n    ")  # noqa: T201
     conclude(Told(options.steps, wrong=len(found.wrong)))

@@ -1,8 +1,10 @@
 """What programs hold for a date, number, text or list, against every kind of argument: taken, left out or refused."""
 
 import datetime as dt
+import enum
 from decimal import Decimal
 from fractions import Fraction
+from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import numpy as np
@@ -33,6 +35,17 @@ KINDS = {
     "day": Day(help="a day", timed=True),
     "start": Start(help="a start"),
 }
+
+
+class DayOfOurs(dt.date):
+    """A program's own kind of date."""
+
+
+class Three(enum.IntEnum):
+    """A number with a name."""
+
+    OF_ALL = 3
+
 
 NOTHING = dict.fromkeys(KINDS, BLANK)
 A_TIME = dict.fromkeys(KINDS, REFUSED) | {"day": JUNE_30, "start": JUNE_30}
@@ -110,7 +123,19 @@ VALUES = [
     (pd.Categorical(SLUGS), A_LIST),
     (pd.DataFrame({"slug": SLUGS}), A_LIST),
     (set(SLUGS), A_LIST | {"names": tuple(sorted(SLUGS))}),
+    ([], NOTHING),
+    (np.array([]), NOTHING),
+    (pd.DataFrame(), NOTHING),
+    ({}.keys(), NOTHING),
+    (DayOfOurs(2024, 6, 30), A_TIME),
+    (Three.OF_ALL, A_THREE),
+    (pd.array([3], dtype="Int64"), A_THREE),
+    (pd.date_range("2024-06-30", periods=1, tz="Europe/Berlin"), A_TIME),
+    (pd.period_range("2024-06", periods=1, freq="M"), A_TIME | {"start": dt.date(2024, 6, 1)}),
+    (Path("us-cpi"), NEITHER),
     (b"us-cpi", NEITHER),
+    (bytearray(b"3"), NEITHER),
+    (memoryview(b"us"), NEITHER),
     (dt.time(3), NEITHER),
     (dt.timedelta(3), NEITHER),
     (pd.Timedelta(3), NEITHER),
@@ -150,6 +175,13 @@ def test_a_generator_is_read_once_and_a_list_holds_the_same_as_its_values():
     assert plain(slug for slug in SLUGS) == SLUGS
     assert plain([pd.Timestamp("2024-06-30"), pd.NaT, np.int64(3)]) == [MIDNIGHT, None, 3]
     assert plain({"asof": pd.Timestamp("2024-06-30")}) == {"asof": MIDNIGHT}
+
+
+def test_a_list_that_holds_itself_is_refused_in_a_sentence():
+    endless = []
+    endless.append(endless)
+    with pytest.raises(ArgumentError, match="lists lie within lists too deeply"):
+        plain(endless)
 
 
 def test_columns_and_frames_of_polars_are_lists_and_rows():

@@ -93,6 +93,11 @@ export class BackendClient {
     return this.#post("functions/consent", { question, load });
   }
 
+  /** What to change in a formula that cannot be read. @param {string} formula @returns {Promise<Advice>} */
+  advice(formula) {
+    return this.#post("functions/advice", { formula });
+  }
+
   /** @returns {Promise<Status>} */
   status() {
     return this.request("status");

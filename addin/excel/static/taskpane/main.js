@@ -61,7 +61,7 @@ function keepLooking(status) {
 function watchHeader(pane, { state, banner }) {
   let shown = "";
   pane.status.watch(() => {
-    fill(state, pane.host.isExcel ? null : previewBadge(), quotaBadge(pane));
+    fill(state, pane.host.hasCells ? null : previewBadge(), quotaBadge(pane));
     const problem = generalProblem(pane);
     // Drawn again only when it changed, so that a screen reader does not repeat it.
     const key = problem ? problem.kind + problem.advice : "";
@@ -94,6 +94,8 @@ function quotaBadge({ status, format }) {
 async function start() {
   const host = await hostHere(async () => (await import("./data/excel.js")).excel).catch(() => browser);
   followTheme();
+  // The sheet has a button of its own.
+  if (host.hasCells && !host.isExcel) place("tab-refresh").remove();
   const backend = new BackendClient(new URL(".", location.href).href);
   const status = new StatusMonitor(backend);
   /** @type {Tabs} */

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from lxml import etree
@@ -9,7 +10,7 @@ from lxml import etree
 from addin.workbook.audit.contents.sameness import as_read
 from addin.workbook.ooxml.book import Book
 from addin.workbook.ooxml.positions import address
-from addin.workbook.ooxml.sheet import Sheet
+from addin.workbook.ooxml.sheet import SEEN_WIDTH_LETTERS, Sheet, is_too_small
 from addin.workbook.ooxml.stored import MAIN
 from addin.workbook.ooxml.styles import format_in
 
@@ -17,6 +18,9 @@ _NEWER = "{http://schemas.microsoft.com/office/spreadsheetml/2009/9/main}"
 _AREAS_OF_NEWER = "{http://schemas.microsoft.com/office/excel/2006/main}sqref"
 _YES, _NO = ("1", "true"), ("0", "false")
 _ANCHORS = ("twoCellAnchor", "oneCellAnchor", "absoluteAnchor")
+
+_BOX = re.compile(rb"""ObjectType\s*=\s*["'](?!Note["'])""")
+"""A box of the old kind that is no comment."""
 
 _WRITE_CELLS = frozenset(
     (
@@ -91,7 +95,7 @@ def _hidden(sheet: Sheet) -> Iterator[Look]:
         if sheet.is_hidden(row):
             yield f"the row {row} of", "hidden"
     for element in sheet.root.iterfind(f"{{{MAIN}}}cols/{{{MAIN}}}col"):
-        if element.get("hidden") in _YES or element.get("width") in ("0", "0.0"):
+        if element.get("hidden") in _YES or is_too_small(element.get("width"), SEEN_WIDTH_LETTERS):
             first, last = (int(float(element.get(end) or 0)) for end in ("min", "max"))
             yield from ((f"the column {column} of", "hidden") for column in sorted(columns) if first <= column <= last)
 
@@ -120,6 +124,12 @@ def _laid_over(book: Book, part: str) -> Iterator[Look]:
     drawings = [drawing for drawing in drawings if drawing in book.package]
     anchors = (each for drawing in drawings for each in book.package.xml(drawing).iter() if _local(each) in _ANCHORS)
     yield from (("the sheet", f"drawing {number}") for number, _ in enumerate(anchors, 1))
+    boxes = (
+        _BOX.findall(book.package.read(old))
+        for _, kind, old in book.package.related(part)
+        if kind.endswith("/vmlDrawing") and old in book.package
+    )
+    yield from (("the sheet", f"box {number}") for number in range(1, sum(map(len, boxes)) + 1))
     for drawing in drawings:
         for _, kind, chart in book.package.related(drawing):
             if kind.rpartition("/")[2].startswith("chart") and chart in book.package:

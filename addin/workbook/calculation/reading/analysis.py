@@ -11,6 +11,15 @@ from addin.workbook.calculation.functions import our_function, our_prefixes, pla
 from addin.workbook.calculation.reading.lexer import Token, tokens
 from addin.workbook.calculation.reading.lookups import nearest
 from addin.workbook.calculation.reading.parsing import CallNode, Expression, GroupNode, Node, UnreadableError, parsed
+from addin.workbook.calculation.reading.refusals import hides_references, why_refused
+from addin.workbook.calculation.reading.rounds import (
+    ACCUMULATING,
+    EACH,
+    as_one_text,
+    key_of,
+    keys_of_all,
+    only_where,
+)
 from addin.workbook.calculation.reading.shapes import (
     Answer,
     CallSite,
@@ -25,19 +34,13 @@ from addin.workbook.calculation.reading.shapes import (
 )
 from addin.workbook.calculation.reading.simple import comparison, is_simple
 
-MAX_DIGITS = 15
-"""Programs cut a number off after these."""
 FIRST_YEAR, LONGEST_MONTH = 1900, 31
 MAX_REPEATED = 2_000
 """Times; a cell holds 32,767 characters, and engines differ about what does not fit."""
 MAX_WRITTEN = 200_000
 """Characters of one formula, on all its levels; names that stand for names could make billions."""
 
-_NO_DIGIT = re.compile(r"[^0-9]")
-_FILE = re.compile(r"\[[0-9]+\]")
 _LOCAL_PREFIX = "_xlpm."
-_EACH = frozenset({"MAP", "BYROW", "BYCOL", "MAKEARRAY", "SCAN", "REDUCE"})
-"""Functions that hand values to a LAMBDA."""
 
 
 class _Refusal(Exception):  # noqa: N818 - it names a state of the formula, not a failure of ours
@@ -101,6 +104,10 @@ class _Around:
     guards: tuple[Guard, ...] = ()
     handed: frozenset[str] = frozenset()
     """The names whose values a LAMBDA gets."""
+    is_each: bool = False
+    """Whether a LAMBDA that stands here is handed values by the function around it."""
+    is_loose: bool = False
+    """Whether this is inside of a LAMBDA that nobody knows the values of."""
 
     def alone(self, pieces: Sequence[Piece]) -> tuple[Piece, ...]:
         """An expression with everything around it that gives names a value."""
@@ -177,9 +184,10 @@ class _Reader:
             return list(found.pieces)
         self.shape.absorb(found.inner)
         moved = len(self.shape.sites)
-        self.shape.sites += [_moved_site(site, moved, self._around.guards) for site in found.inner.sites]
+        guards = tuple(each for each in self._around.guards if not _mentions(each.pieces, self._around.handed))
+        self.shape.sites += [_moved_site(site, moved, guards) for site in found.inner.sites]
         self.shape.lookups += [
-            Lookup(_moved(each.wanted, moved), _moved(each.among, moved)) for each in found.inner.lookups
+            Lookup(_moved(each.wanted, moved), _moved(each.among, moved), each.falls) for each in found.inner.lookups
         ]
         return list(_moved(found.pieces, moved))
 
@@ -205,7 +213,8 @@ class _Reader:
         if name == "HYPERLINK" and arguments:
             return ["(", *arguments[-1], ")"]  # what it shows
         if looked := nearest(name, arguments):
-            self.shape.lookups.append(Lookup(*map(self._around.alone, looked)))
+            wanted, among, falls = looked
+            self.shape.lookups.append(Lookup(self._around.alone(wanted), self._around.alone(among), falls))
         return [f"{name}(", *_joined(arguments), ")"]
 
     def _arguments(self, name: str, node: CallNode) -> list[list[Piece]]:
@@ -213,29 +222,70 @@ class _Reader:
         outside, found = self._around, list[list[Piece]]()
         for place, argument in enumerate(node.arguments):
             self._around = self._inside(outside, name, node, place, found)
+            first = len(self.shape.sites)
             found.append(self.expression(argument))
+            if outside.handed:
+                self._keep_around(first, name, found[:-1], place, len(node.arguments))
+            if self._around.is_each:
+                self._hand(first, name, node, found)
         self._around = outside
         return found
 
     def _inside(self, around: _Around, name: str, node: CallNode, place: int, before: list[list[Piece]]) -> _Around:
         """What stands around an argument, when those `before` it are read."""
+        is_last = place == len(node.arguments) - 1
         if name == "LET" and place:
             bound = list(_joined(before[: place - place % 2]))
-            return replace(around, wrappers=(*around.wrappers, (("LET(", *bound, ","), (")",)))) if bound else around
-        if name == "LAMBDA" and place == len(node.arguments) - 1:
+            around = replace(around, wrappers=(*around.wrappers, (("LET(", *bound, ","), (")",)))) if bound else around
+        elif name == "LAMBDA" and is_last:
             handed = frozenset(_local(str(part[0])) for part in before if part)
-            return replace(around, handed=around.handed | handed)
-        if (guard := _guard(name, before, place, len(node.arguments))) is not None:
-            return replace(around, guards=(*around.guards, Guard(around.alone(guard[0]), guard[1])))
-        return around
+            is_loose = around.is_loose or not around.is_each
+            return replace(around, handed=around.handed | handed, is_each=False, is_loose=is_loose)
+        elif (guard := _guard(name, before, place, len(node.arguments))) is not None:
+            around = replace(around, guards=(*around.guards, Guard(around.alone(guard[0]), guard[1])))
+        return replace(around, is_each=name in EACH and is_last and _parameters(node) is not None)
+
+    def _keep_around(self, first: int, name: str, before: list[list[Piece]], place: int, count: int) -> None:
+        """Let the calls since the `first` that a LAMBDA decides on know the names and conditions around them."""
+        bound = list(_joined(before[: place - place % 2])) if name == "LET" else []
+        guard = _guard(name, before, place, count)
+        for number, site in self._handed_since(first):
+            if bound:
+                self.shape.sites[number] = replace(site, rounds=("LET(", *bound, ",", *site.rounds, ")"))
+            elif guard is not None:
+                self.shape.sites[number] = replace(site, rounds=tuple(only_where(*guard, site.rounds)))
+
+    def _hand(self, first: int, name: str, node: CallNode, arguments: list[list[Piece]]) -> None:
+        """Let the calls in a function's LAMBDA know what it hands to it."""
+        parameters = _parameters(node) or []
+        outside = replace(self._around, is_each=False)
+        for number, site in self._handed_since(first):
+            accumulates = name in ACCUMULATING and _mentions(site.rounds, frozenset(parameters[:1]))
+            if name in ACCUMULATING and (len(arguments), len(parameters)) != (3, 2):
+                raise _Refusal("it hands a LAMBDA something else than it takes")
+            if accumulates and not arguments[0]:
+                raise _Refusal("it calls a function of ours with what its LAMBDA came to, and names no first value")
+            keys = keys_of_all(name, arguments, parameters, site.rounds, accumulates=accumulates)
+            keys = as_one_text(keys) if outside.handed else list(outside.alone(keys))
+            self.shape.sites[number] = replace(site, rounds=tuple(keys), accumulates=site.accumulates or accumulates)
+
+    def _handed_since(self, first: int) -> list[tuple[int, CallSite]]:
+        """The calls from the `first` on that depend on what a LAMBDA is handed."""
+        return [(number, site) for number, site in enumerate(self.shape.sites) if number >= first and site.rounds]
 
     def _our_call(self, ours: str, node: CallNode) -> list[Piece]:
         self.shape.calls_ours = True
         arguments = [self.expression(argument) for argument in node.arguments]
-        if self._around.handed and any(_mentions(part, self._around.handed) for part in arguments):
+        around = self._around
+        guards = tuple(guard for guard in around.guards if not _mentions(guard.pieces, around.handed))
+        alone = tuple(around.alone(part) if part else () for part in arguments)
+        is_handed = len(guards) < len(around.guards) or any(_mentions(part, around.handed) for part in alone)
+        if is_handed and around.is_loose:
             raise _Refusal("it calls a function of ours with what only a LAMBDA knows")
-        guards = tuple(guard for guard in self._around.guards if not _mentions(guard.pieces, self._around.handed))
-        alone = tuple(self._around.alone(part) if part else () for part in arguments)
+        if is_handed:
+            key = key_of(arguments)
+            self.shape.sites.append(CallSite(ours, (), guards, None, rounds=tuple(key)))
+            return [Answer(len(self.shape.sites) - 1), "(", *key, ")"]
         self.shape.sites.append(CallSite(ours, alone, guards, _constants(node.arguments)))
         return [Answer(len(self.shape.sites) - 1)]
 
@@ -246,6 +296,15 @@ class _Reader:
                 return [SpillOf(self._holes - 1)]
             case _:
                 raise _Refusal("it refers to a spill in a form that is not read")
+
+
+def _parameters(node: CallNode) -> list[str] | None:
+    """The names of what the LAMBDA behind a function's other arguments takes; None where there is none."""
+    match node.arguments[-1:]:
+        case [[CallNode(written, [*names, _])]] if plain_name(written) == "LAMBDA":
+            return [_plain_local(each[0].text) for each in names if each and isinstance(each[0], Token)]
+        case _:
+            return None
 
 
 def _odd_constants(name: str, node: CallNode) -> str:
@@ -282,7 +341,8 @@ def _plain_local(text: str) -> str:
 
 def _mentions(pieces: Sequence[Piece], names: frozenset[str]) -> bool:
     """Whether an expression uses one of these names."""
-    words = (word for piece in pieces if isinstance(piece, str) for word in re.findall(r"[^\W\d][\w.\\?]*", piece))
+    texts = (piece for piece in pieces if isinstance(piece, str) and not piece.startswith('"'))
+    words = (word for piece in texts for word in re.findall(r"[^\W\d][\w.\\?]*", piece))
     return any(word.casefold() in names for word in words)
 
 
@@ -389,44 +449,8 @@ def _moved(pieces: Sequence[Piece], by: int) -> tuple[Piece, ...]:
 
 def _moved_site(site: CallSite, by: int, guards: tuple[Guard, ...]) -> CallSite:
     own = tuple(Guard(_moved(guard.pieces, by), guard.wanted) for guard in site.guards)
-    return replace(site, arguments=tuple(_moved(each, by) for each in site.arguments), guards=(*guards, *own))
-
-
-def why_refused(read: Sequence[Token]) -> str:
-    """Why a formula with these tokens is not worked out, whatever else is in it; empty where it may be."""
-    for token, before in zip(read, (None, *read), strict=False):
-        if _is_elsewhere(token):
-            return "it refers to another file"
-        sheet, _, _ = token.text.rpartition("!")
-        if token.kind == "name" and sheet and (":" in sheet or (before is not None and before.text == ":")):
-            return "it refers to the same cells of several sheets"
-        if (
-            token.kind == "number"
-            and len(_NO_DIGIT.sub("", token.text.upper().partition("E")[0]).strip("0")) > MAX_DIGITS
-        ):
-            return f"{token.text[:40]} has more than {MAX_DIGITS} digits, and programs cut it off"
-    return ""
-
-
-def hides_references(read: Sequence[Token] | None) -> bool:
-    """Whether a formula that was not read to its end may refer to cells that are not among its references."""
-    if not read:
-        return True
-    return any(
-        token.text == ":" or (token.kind in ("name", "table") and not (_is_plain(token) or _is_elsewhere(before)))
-        for token, before in zip(read, (read[0], *read), strict=False)
-    )
-
-
-def _is_plain(token: Token) -> bool:
-    return token.text.upper() in ("TRUE", "FALSE") or _is_elsewhere(token)
-
-
-def _is_elsewhere(token: Token) -> bool:
-    """Whether a token names another file, as `[2]` and `'[2]Sheet'!A1` do."""
-    if token.kind == "table":
-        return _FILE.fullmatch(token.text) is not None
-    return token.kind == "name" and "[" in token.text.rpartition("!")[0]
+    arguments = tuple(_moved(each, by) for each in site.arguments)
+    return replace(site, arguments=arguments, rounds=_moved(site.rounds, by), guards=(*guards, *own))
 
 
 def merged(pieces: Sequence[Piece]) -> Iterator[Piece]:

@@ -75,8 +75,10 @@ class CallSite:
     guards: tuple[Guard, ...]
     constants: tuple[Any, ...] | None
     """Its arguments, if all of them are written into the formula."""
-    each: bool = False
-    """Whether it is made once for each value of an array, inside a LAMBDA; its arguments come to arrays then."""
+    rounds: tuple[Piece, ...] = ()
+    """Of a call that depends on what a LAMBDA is handed: the formula that comes to the keys of all calls made."""
+    accumulates: bool = False
+    """Whether what it was answered decides on which calls follow."""
 
     @property
     def is_in_branch(self) -> bool:
@@ -86,7 +88,7 @@ class CallSite:
     @property
     def needs(self) -> frozenset[int]:
         """The calls whose answers decide on this one."""
-        parts = [*self.arguments, *(guard.pieces for guard in self.guards)]
+        parts = [*self.arguments, self.rounds, *(guard.pieces for guard in self.guards)]
         return frozenset(piece.site for part in parts for piece in part if isinstance(piece, Answer))
 
 
@@ -96,6 +98,8 @@ class Lookup:
 
     wanted: tuple[Piece, ...]
     among: tuple[Piece, ...]
+    falls: bool = False
+    """Whether the values have to fall."""
 
 
 @dataclass

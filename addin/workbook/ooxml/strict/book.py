@@ -84,6 +84,8 @@ def check_styles(root: Any, part: str) -> None:
             inner = {"numFmts": "numFmt"}.get(tag, "xf")
             if any(child.tag != f"{{{MAIN}}}{inner}" for child in element):
                 raise damaged(part, f"<{tag}> holds something else than <{inner}>")
+    if len(root.findall(f"{{{MAIN}}}dxfs")) > 1:
+        raise damaged(part, "it holds <dxfs> twice")
     formats = [each.get("numFmtId", "") for each in root.iterfind(f"{{{MAIN}}}numFmts/{{{MAIN}}}numFmt")]
     if (twice := _twice(formats)) is not None:
         raise damaged(part, f"the number format {twice[:20]} is defined twice")

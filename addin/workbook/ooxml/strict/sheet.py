@@ -69,20 +69,28 @@ def check_cell(cell: Any, part: str) -> None:
     if kind in (None, "n") and "vm" in attributes:
         raise _odd(cell, part, "Excel shows another value than its number")
     count = len(cell)
-    if count == 1:
-        child = cell[0]
-        if child.tag == _V and kind in (None, "n"):  # most are
-            text = child.text
-            if text is not None and _NUMBER.fullmatch(text) and not len(child) and not child.attrib:
-                if len(text) > 300 and not math.isfinite(float(text)):
-                    raise _odd(cell, part, f"its number is {text[:20]}…")
-                if "e" in text.lower() and not math.isfinite(float(text)):
-                    raise _odd(cell, part, f"its number is {text[:20]}")
-                return
+    if count and kind in (None, "n"):  # most are a number, or a formula with one
+        value = cell[-1]
+        if value.tag == _V and _is_plain_number(value) and (count == 1 or (count == 2 and _is_plain_formula(cell))):
+            return
     if count:
         _check_contents(cell, kind or "n", part)
     elif cell.text and not cell.text.isspace():
         raise _odd(cell, part, "it holds text of its own")
+
+
+def _is_plain_number(value: Any) -> bool:
+    text = value.text
+    if text is None or len(value) or value.attrib or _NUMBER.fullmatch(text) is None:
+        return False
+    return (len(text) <= 300 and "e" not in text and "E" not in text) or math.isfinite(float(text))
+
+
+def _is_plain_formula(cell: Any) -> bool:
+    """Whether a cell begins with an ordinary formula, and no letters stand between its parts."""
+    formula = cell[0]
+    is_plain = formula.tag == _F and not formula.attrib and not len(formula)
+    return is_plain and cell.text is None and formula.tail is None and cell[1].tail is None
 
 
 def _check_contents(cell: Any, kind: str, part: str) -> None:

@@ -136,6 +136,25 @@ def opened(
         assert tab.errors + pane.complaints == [], tab.errors + pane.complaints
 
 
+@contextmanager
+def searching(chromium: Chromium, backend: RunningBackend, words: str, *calls: list[Any]) -> Iterator[Pane]:
+    """A pane with these words in its search, the catalogue at hand and the answers to further calls."""
+    backend.batch(["SIGNALS"], *calls)
+    with opened(chromium, backend) as pane:
+        pane.sees("15 signals")
+        pane.type("Search signals", words)
+        yield pane
+
+
+@contextmanager
+def form_of(chromium: Chromium, backend: RunningBackend, function: str) -> Iterator[Pane]:
+    """A pane with the form of a function."""
+    with opened(chromium, backend) as pane:
+        pane.open_tab("Insert")
+        pane.press(function)
+        yield pane
+
+
 async def _office(route: Any, script: str | None) -> None:
     if script is None:
         await route.abort()

@@ -20,6 +20,11 @@ READY = "document.documentElement.hasAttribute('data-ready')"
 SETTLED = f"{READY} && sheet.calls.waiting === 0 && !sheet.calls.promised"
 
 PLACE = "const { col, row } = o_spreadsheet.helpers.toCartesian(xc); const { model } = sheet.book;"
+ASK_ANEW = """async () => {
+  const bar = document.getElementById("held");
+  while (sheet.calls?.held.size > 0 && bar.hidden) await new Promise((go) => setTimeout(go, 5));
+  if (!bar.hidden) bar.querySelector("button").click();
+}"""
 CELL = f"""([sheetId, xc]) => {{
   {PLACE}
   const cell = model.getters.getEvaluatedCell({{ sheetId, col, row }});
@@ -107,12 +112,16 @@ def sheet_server(
 
 
 @contextmanager
-def opened_sheet(chromium: Chromium, url: str, *, width: int = 1300, height: int = 800) -> Iterator[SheetPage]:
-    """The page, ready and with its first values."""
-    with chromium.page(viewport={"width": width, "height": height}) as tab:
+def opened_sheet(
+    chromium: Chromium, url: str, *, width: int = 1300, height: int = 800, ask_anew: bool = True, **context: Any
+) -> Iterator[SheetPage]:
+    """The page, ready and with its first values; where it asks, it may spend on newer ones."""
+    with chromium.page(viewport={"width": width, "height": height}, **context) as tab:
         page = SheetPage(chromium, tab)
         tab.goto(f"{url}/sheet")
         page.until(f"{SETTLED} || !document.getElementById('message').hidden")
+        if ask_anew:
+            page.tab.evaluate(ASK_ANEW)
         yield page
         assert tab.errors + page.complaints == [], tab.errors + page.complaints
 

@@ -1,5 +1,6 @@
 """Whole formulas through a refresh: what is worked out, what is left, and why."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -321,3 +322,35 @@ async def test_a_dynamic_array_holds_a_table_of_ours(
     assert len(found) == len(shown) * len(shown[0])
     assert None not in found
     assert one is None or {type(one), type(other)} == {str}
+
+
+@pytest.mark.parametrize(
+    ("text", "requests"),
+    [
+        ("MAP(A1:A2,LAMBDA(_xlpm.x,{SIGNAL}(_xlpm.x)))", 2),
+        ("SCAN(0,A1:A2,LAMBDA(_xlpm.s,_xlpm.x,{SIGNAL}(_xlpm.x)))", 2),
+        ('BYROW(A1:A2,LAMBDA(_xlpm.r,MAX({SIGNAL_HISTORY}(_xlpm.r,"-1Y"))))', 2),
+        ('MAP(A1:A2,LAMBDA(_xlpm.x,IF(_xlpm.x="us-cpi",{SIGNAL}(_xlpm.x),"none")))', 1),
+    ],
+)
+async def test_calls_in_a_lambda_are_asked_once_for_each_value(
+    service: EmbeddedService, tmp_path: Path, text: str, requests: int
+):
+    path = tmp_path / "book.xlsx"
+    formula = text.format(SIGNAL="_xldudf_DS_SIGNAL", SIGNAL_HISTORY="_xldudf_DS_SIGNAL_HISTORY")
+    with Workbook(path) as book:
+        sheet = book.add_worksheet("Sheet1")
+        sheet.write_column("A1", ["us-cpi", "us-10y"])
+        sheet.write_dynamic_array_formula("C1:C1", "=" + re.sub(r"\b(MAP|SCAN|BYROW|LAMBDA)\(", r"_xlfn.\1(", formula))
+    async with AsyncClient(service.url, service.key) as client:
+        session = Session(client)
+        cost = await book_cost(session, path)
+        report = await refresh_book(session, path, path)
+        calls = [Call("SIGNAL", ["us-cpi"]), Call("SIGNAL", ["us-10y"])]
+        one, other = [each.result for each in await session.answer(calls)]
+        newest = [one, other] if "HISTORY" not in text else None
+    assert _unproven(report) == {}
+    assert (cost.requests, report.requests) == (requests, requests)
+    found = values(path, "Sheet1", "C1", "C2")
+    assert found == [one, "none"] if "none" in text else newest in (None, found)
+    assert None not in found

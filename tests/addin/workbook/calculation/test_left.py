@@ -5,7 +5,9 @@ from pathlib import Path
 import openpyxl
 import pytest
 from openpyxl.worksheet.formula import DataTableFormula
+from xlsxwriter import Workbook
 
+from addin.workbook.calculation.proof import LOSES_DIGITS, NOT_SORTED
 from addin.workbook.calculation.results import IN_A_CIRCLE
 from addin.workbook.freeze import StaleValuesError, freeze_book
 from addin.workbook.refresh.refresh import refresh_book
@@ -111,3 +113,34 @@ async def test_a_circle_is_told_in_plain_words(service: EmbeddedService, tmp_pat
     report = await _refreshed(service, make_book(tmp_path / "book.xlsx", cells))
     assert set(_reasons(report).values()) == {IN_A_CIRCLE}
     assert len(report.unproven) == 3
+
+
+@pytest.mark.parametrize(
+    ("formula", "reason"),
+    [
+        ("=MATCH(4,H1:H4,-1)+0*A1", NOT_SORTED),
+        ("=XLOOKUP(4,H1:H4,H1:H4,0,-1,2)+0*A1", NOT_SORTED),
+        ("=XMATCH(4,H1:H4,0,-2)+0*A1", NOT_SORTED),
+        ("=FV(H5,H6,H7,H8)+0*A1", LOSES_DIGITS),
+    ],
+)
+async def test_searches_by_halves_and_lost_digits_are_left(
+    service: EmbeddedService, tmp_path: Path, formula: str, reason: str
+):
+    cells = {"H1": 5, "H2": 1, "H3": 9, "H4": 3, "H5": 2.95, "H6": 13, "H7": 13000, "H8": -4406.785442944962}
+    prefixed = formula.replace("=X", "=_xlfn.X")
+    book = make_book(tmp_path / "book.xlsx", {"A1": CALL, **cells, "J5": prefixed})
+    assert _reasons(await _refreshed(service, book)) == {(5, 10): reason}
+
+
+async def test_a_spill_that_is_in_the_way_of_others_is_left(service: EmbeddedService, tmp_path: Path):
+    path = tmp_path / "book.xlsx"
+    with Workbook(path) as book:
+        sheet = book.add_worksheet("Sheet1")
+        sheet.write_column("A1", ["us-cpi", "us-10y"])
+        sheet.write("C2", "mine")
+        sheet.write_dynamic_array_formula("C1:C1", "=_xldudf_DS_SIGNAL(A1:A2)*2", None, 5)
+        sheet.write_formula("E1", "=C1+1", None, 6)
+    report = await _refreshed(service, path)
+    assert set(_reasons(report)) == {(1, 3), (1, 5)}
+    assert values(path, "Sheet1", "C1", "C2", "E1") == [5, "mine", 6]

@@ -103,3 +103,50 @@ async def test_only_the_calls_are_made_that_a_formula_needs(formula, asked):
 
     await worked_out(read_single(formula, "DS"), 1.8e9, ask)
     assert told == asked
+
+
+_NUMBERS = {"a": 1.0, "b": 2.0, "ab": 3.0, "1": 5.0, "5": 7.0}
+
+
+@pytest.mark.parametrize(
+    ("formula", "rows", "asked"),
+    [
+        ('=MAP({"a";"b"},LAMBDA(x,DS.SIGNAL(x)*2))', [[2.0], [4.0]], ["a", "b"]),
+        ('=SUM(BYROW({"a";"b"},LAMBDA(r,DS.SIGNAL(r)+1)))', [[5.0]], ["a", "b"]),
+        ('=REDUCE(0,{"a";"b"},LAMBDA(sum,x,sum+DS.SIGNAL(x)))', [[3.0]], ["a", "b"]),
+        ('=SCAN(0,{"a","b"},LAMBDA(sum,x,sum+DS.SIGNAL(x)))', [[1.0, 3.0]], ["a", "b"]),
+        ('=REDUCE("a",{1,2},LAMBDA(slug,x,DS.SIGNAL(slug)))', [[5.0]], ["a", "1"]),
+        ('=MAKEARRAY(1,2,LAMBDA(r,c,DS.SIGNAL(INDEX({"a","b"},c))))', [[1.0, 2.0]], ["a", "b"]),
+        ('=MAP({"a";"b"},LAMBDA(x,IF(x="a",DS.SIGNAL(x),0)))', [[1.0], [0.0]], ["a"]),
+        ('=MAP({"a";"b"},LAMBDA(x,LET(y,x&"",DS.SIGNAL(y))))', [[1.0], [2.0]], ["a", "b"]),
+        ('=LET(all,{"a";"b"},MAP(all,LAMBDA(x,DS.SIGNAL(x))))', [[1.0], [2.0]], ["a", "b"]),
+        ('=MAP({"a"},LAMBDA(x,SUM(MAP({"","b"},LAMBDA(y,DS.SIGNAL(x&y))))))', [[4.0]], ["a", "ab"]),
+        ('=MAP({"a";"b"},LAMBDA(x,DS.SIGNAL(DS.SIGNAL("a"))))', [[5.0], [5.0]], ["a", "1"]),
+        ('=MAP({"a"},LAMBDA(x,DS.SIGNAL(DS.SIGNAL(x))))', [[5.0]], ["a", "1"]),
+        ('=MAP({"a";"a"},LAMBDA(x,DS.SIGNAL(x)+DS.SIGNAL("b")))', [[3.0], [3.0]], ["b", "a"]),
+        ('=MAP({"a"},LAMBDA(x,DS.SIGNAL("a")))', [[1.0]], ["a"]),
+    ],
+)
+async def test_calls_inside_a_lambda_are_asked_for_what_it_is_handed(formula, rows, asked):
+    told = []
+
+    async def ask(calls):
+        told.extend(str(call[1]).removesuffix(".0") for call in calls)
+        return [_NUMBERS[str(call[1]).removesuffix(".0")] for call in calls]
+
+    assert await worked_out(read_single(formula, "DS"), 1.8e9, ask) == rows
+    assert sorted(told) == sorted(asked)
+
+
+async def test_branches_nested_in_a_lambda_ask_one_call_each():
+    told = []
+
+    async def ask(calls):
+        told.extend(call[1] for call in calls)
+        return [5.0 if call[1] == "12" else {"error": "#N/A"} for call in calls]
+
+    nested = "DS.SIGNAL(x&12)"
+    for number in range(11, -1, -1):
+        nested = f"IFERROR(DS.SIGNAL(x&{number}),{nested})"
+    assert await worked_out(read_single(f'=MAP({{""}},LAMBDA(x,{nested}))', "DS"), 1.8e9, ask) == [[5.0]]
+    assert told == [str(number) for number in range(13)]

@@ -8,6 +8,7 @@ import pytest
 from dataservice.client import (
     Answer,
     AsyncClient,
+    Cost,
     CurrentsResource,
     IndicesResource,
     SignalResource,
@@ -16,6 +17,7 @@ from dataservice.client import (
 )
 from dataservice.errors import AuthenticationError, NotFoundError, QuotaExceededError, TierError
 from dataservice.server import running
+from dataservice.stores import SqliteStore
 from tests.dataservice.client.parts.clocks import Clock
 from tests.dataservice.client.parts.scripted import Scripted, answer, refusal, signal
 
@@ -30,6 +32,39 @@ async def test_a_wire_that_is_locked_costs_one_request_whatever_its_filters(serv
                 await client.read(resource)
         await client.read(IndicesResource())
     assert service.running.request_count == 2
+
+
+async def test_no_request_goes_to_the_wire_of_a_key_whose_free_tier_any_answer_told(service, tmp_path):
+    clock = Clock()
+    for _ in range(2):  # the second one is a new process
+        store = SqliteStore(tmp_path / "cache.sqlite")
+        async with AsyncClient(service.url, service.free_key, store=store, clock=clock, sleep=clock.sleep) as client:
+            await client.read(IndicesResource())
+            assert (await client.cost_of(WireResource())) == Cost(0, 0)
+            for _ in range(3):  # nor on another day
+                with pytest.raises(TierError, match="the key's tier is free"):
+                    await client.read(WireResource(kind="news"))
+                clock.advance(DAY_S)
+            assert client.requests_sent == 1
+        await store.aclose()
+    assert service.running.request_count == 2
+
+
+async def test_a_refresh_asks_the_wire_again_which_a_new_tier_may_have_opened():
+    clock = Clock()
+    service = Scripted.saying([answer([], tier="free"), refusal(402, tier="free"), answer([], tier="pro"), answer([])])
+    async with service.client(clock) as client:
+        await client.read(IndicesResource())
+        for _ in range(2):
+            with pytest.raises(TierError):
+                await client.read(WireResource())
+        await client.refresh()
+        with pytest.raises(TierError):
+            await client.read(WireResource())
+        assert len(service.requests) == 2
+        clock.advance(DAY_S)
+        await client.read(IndicesResource())
+        assert len((await client.read(WireResource())).value) == 0
 
 
 async def test_a_refused_key_is_sent_once_until_the_user_refreshes(service):

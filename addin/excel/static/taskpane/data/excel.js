@@ -6,6 +6,7 @@ import { countFormulas, freeze } from "../../workbook/freeze.js";
 /** @type {import("./host.js").Host} */
 export const excel = {
   isExcel: true,
+  hasCells: true,
 
   target: () =>
     Excel.run(async (context) => {

@@ -1,5 +1,6 @@
 /// <reference path="../types.d.ts" />
-// Where the pane runs: in Excel, or as a page in a browser where formulas can only be copied. And what it remembers
+// Where the pane runs: in Excel, beside the cells of the sheet in the browser, or as a page of its own where formulas can
+// only be copied. And what it remembers
 // there: nothing secret, and no harm is done where nothing can be stored.
 
 /**
@@ -11,6 +12,7 @@
 /**
  * @typedef {object} Host
  * @property {boolean} isExcel
+ * @property {boolean} hasCells whether a formula can be inserted
  * @property {() => Promise<Target>} target
  * @property {(formula: string) => Promise<string>} insert returns the address of the cell
  * @property {() => Promise<string>} selection the selected range's address, as a formula refers to it
@@ -32,6 +34,7 @@ const NO_EXCEL = "this needs Excel; the pane runs as a page in a browser";
 /** @type {Host} */
 export const browser = {
   isExcel: false,
+  hasCells: false,
   target: refuse,
   insert: refuse,
   selection: refuse,
@@ -41,15 +44,26 @@ export const browser = {
 };
 
 /**
- * Excel where the pane runs in it, else the browser.
+ * Excel or the sheet where the pane runs in one of them, else the browser.
  * @param {() => Promise<Host>} excel loaded only when it is needed
  * @returns {Promise<Host>}
  */
 export async function hostHere(excel) {
+  const sheet = sheetAround();
+  if (sheet) return { ...browser, ...sheet, hasCells: true };
   await Promise.race([scriptsAreIn(), pause(SCRIPTS_PATIENCE_MS)]);
   if (typeof Office === "undefined") return browser;
   const info = await Promise.race([Office.onReady(), pause(OFFICE_PATIENCE_MS)]);
   return info?.host === Office.HostType.Excel ? excel() : browser;
+}
+
+/** The sheet in the browser, where it shows this pane beside its cells. @returns {Partial<Host> | undefined} */
+function sheetAround() {
+  try {
+    return /** @type {any} */ (parent).sheet?.host;
+  } catch {
+    return undefined; // a page of another origin
+  }
 }
 
 /** Resolves when every script of the page has run or failed to load. */

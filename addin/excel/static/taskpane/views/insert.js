@@ -131,7 +131,7 @@ export function costWords(cost, format) {
  * @param {Call | null} call the same as a call; null where it depends on cells
  */
 export async function insert(pane, formula, call) {
-  if (!pane.host.isExcel) return handOut(pane, formula, call);
+  if (!pane.host.hasCells) return handOut(pane, formula, call);
   try {
     if (formula.length > LONGEST_FORMULA) throw new Error(`it has more than ${LONGEST_FORMULA} characters`);
     const { address, holds } = await pane.host.target();
@@ -140,7 +140,7 @@ export async function insert(pane, formula, call) {
     if (holds && !(await confirmed("Replace the cell?", question, "Replace"))) return;
     pane.announce(`Inserted into ${await pane.host.insert(formula)}`);
   } catch (error) {
-    dialog("The formula was not inserted", notice("error", "Excel refused", messageOf(error)), copyable(formula));
+    dialog("The formula was not inserted", notice("error", "The cell refused it", messageOf(error)), copyable(formula));
   }
 }
 

@@ -2,6 +2,7 @@
 // The tab Search: the catalogue and what else is cached, searched while the user types, and the card of what was opened.
 
 import { CATALOGUE_CALL, categoriesOf, entriesOf, found, wordsOf } from "../data/catalogue.js";
+import { recordsOf } from "../data/answers.js";
 import { isFree, requestsIn } from "../data/cost.js";
 import { RequestError } from "../../client/exchange.js";
 import { OtherResults } from "./other_results.js";
@@ -31,6 +32,8 @@ export class Search {
     this.pane = pane;
     this.panel = panel;
     this.shown = PAGE;
+    /** What the backend found for a search that nothing here matches, and for which other search. */
+    this.meant = { query: "", words: "", entries: /** @type {SignalEntry[]} */ ([]) };
     /** Where the list was scrolled to when a card covered it. */
     this.scrolledTo = 0;
     /** @type {Promise<void> | null} */
@@ -165,9 +168,13 @@ export class Search {
   /** @param {string} category */
   #drawSignals(category) {
     const query = this.query.value;
-    const entries = found(this.pane.catalogue ?? [], query, category);
+    const matching = found(this.pane.catalogue ?? [], query, category);
     const searching = wordsOf(query).length > 0;
-    fill(this.count, this.pane.format.counted(entries.length, "signal"));
+    const { meant } = this;
+    if (matching.length === 0 && meant.query !== query) void this.#findMeant(query);
+    const entries = matching.length || meant.query !== query ? matching : meant.entries.filter((entry) => !category || entry.category === category);
+    const instead = matching.length === 0 && entries.length > 0 && meant.words ? `for “${meant.words}”` : "";
+    fill(this.count, `${this.pane.format.counted(entries.length, "signal")} ${instead}`);
     const marked = searching || category ? [] : entries.filter((entry) => this.lines.isFavourite(entry));
     const rest = marked.length ? entries.filter((entry) => !marked.includes(entry)) : entries;
     const others = searching && !category ? this.#others(query) : [];
@@ -175,6 +182,28 @@ export class Search {
     const list = rest.length ? h("ul.list", ...rest.slice(0, this.shown).map((entry) => this.lines.listed(entry, wordsOf(query)))) : null;
     const empty = entries.length || others.some((each) => each?.querySelector("li")) ? null : this.#nothing();
     fill(this.list, this.lines.favouritesFirst(marked), marked.length ? h("h2.list-head", "All signals") : null, list, empty, more, ...others);
+  }
+
+  /**
+   * Ask the backend, which knows other words for the same thing, and what mistyped ones may mean. That spends nothing.
+   * @param {string} query
+   * @param {string} [words] what it was taken for
+   * @returns {Promise<void>}
+   */
+  async #findMeant(query, words = "") {
+    if (query.startsWith("=")) {
+      const { advice } = await this.pane.backend.advice(query).catch(() => ({ advice: null }));
+      this.meant = { query, words: advice ?? "", entries: [] };
+      return this.#draw();
+    }
+    const { answers } = await this.pane.backend.call([["SIGNALS", words || query, null, "slug"]]).catch(() => ({ answers: [] }));
+    const answer = answers[0];
+    if (query !== this.query.value || answer === undefined) return;
+    if (answer.instead && !words) return this.#findMeant(query, answer.instead);
+    const slugs = recordsOf(answer).map(({ slug }) => slug);
+    const entries = slugs.flatMap((slug) => this.pane.catalogue?.find((entry) => entry.slug === slug) ?? []);
+    this.meant = { query, words, entries };
+    this.#draw();
   }
 
   /** @param {string} query */
@@ -213,7 +242,9 @@ export class Search {
       this.query.focus();
     };
     const what = this.category.value.startsWith(KIND) ? "Nothing here" : "No signal";
-    const words = `${what} has “${this.query.value}” in its name, slug, source or description.`;
+    const { query, words: advice } = this.meant;
+    const isFormula = query.startsWith("=") && query === this.query.value && advice !== "";
+    const words = isFormula ? advice : `${what} has “${this.query.value}” in its name, slug, source or description.`;
     return h("div.empty", h("h2", "Nothing found"), h("p", words), button("Clear the search", clear));
   }
 

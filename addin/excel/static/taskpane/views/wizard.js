@@ -139,7 +139,7 @@ class Form {
     const context = {
       changed: () => this.changed(),
       suggestions: about.group === "Signals" ? (pane.catalogue ?? []).map(({ slug }) => asTyped(slug)) : [],
-      selection: pane.host.isExcel ? pane.host.selection : null,
+      selection: pane.host.hasCells ? pane.host.selection : null,
     };
     this.fields = about.parameters.map((parameter) => parameterField(parameter, context));
     this.marks = new Map(this.fields.flatMap((field) => field.marks));

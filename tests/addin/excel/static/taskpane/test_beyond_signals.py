@@ -3,16 +3,13 @@
 import pytest
 
 from tests.addin.backends import backend_of
-from tests.addin.excel.parts.panes import Pane, opened
+from tests.addin.excel.parts.panes import Pane, opened, searching
 
 INDICES = ["INDICES", "slug, name, value, observed_at, category, scale"]
 
 
 def test_what_is_cached_beside_signals_is_searched_at_no_request(chromium, backend, service):
-    backend.batch(["SIGNALS"], ["INDICES"])
-    with opened(chromium, backend) as pane:
-        pane.sees("15 signals")
-        pane.type("Search signals", "risk")
+    with searching(chromium, backend, "risk", ["INDICES"]) as pane:
         pane.sees("Risk dial")
         pane.press("Risk dial")
         pane.sees('=DS.INDEX("risk-dial")')
@@ -49,10 +46,7 @@ def test_a_list_that_arrives_late_leaves_the_place_of_who_walks_through_the_line
 
 
 def test_what_is_not_cached_is_offered_with_its_price_and_costs_that(chromium, backend, service):
-    backend.batch(["SIGNALS"])
-    with opened(chromium, backend) as pane:
-        pane.sees("15 signals")
-        pane.type("Search signals", "CPI")
+    with searching(chromium, backend, "CPI") as pane:
         pane.sees("Not searched yet")
         pane.settle()
         assert service.running.request_count == 1

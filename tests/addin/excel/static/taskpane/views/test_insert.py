@@ -1,6 +1,6 @@
 """The form of a function: formula, cost, preview."""
 
-from tests.addin.excel.parts.panes import opened
+from tests.addin.excel.parts.panes import form_of, opened
 
 
 def test_every_function_is_listed_with_its_group(chromium, backend):
@@ -14,9 +14,7 @@ def test_every_function_is_listed_with_its_group(chromium, backend):
 
 
 def test_the_formula_follows_what_is_typed_and_nothing_is_asked_before_it_is_complete(chromium, backend, service):
-    with opened(chromium, backend) as pane:
-        pane.open_tab("Insert")
-        pane.press("SIGNAL_HISTORY")
+    with form_of(chromium, backend, "SIGNAL_HISTORY") as pane:
         pane.sees("Fill in slug")
         pane.type("slug", "us-cpi")
         pane.type("end", "2024-12-31")
@@ -78,9 +76,7 @@ def test_a_formula_breaks_between_its_arguments_and_is_copied_whole(chromium, ba
 
 
 def test_a_preview_that_costs_a_request_waits_for_the_button(chromium, backend, service):
-    with opened(chromium, backend) as pane:
-        pane.open_tab("Insert")
-        pane.press("SIGNAL_HISTORY")
+    with form_of(chromium, backend, "SIGNAL_HISTORY") as pane:
         pane.type("slug", "us-cpi")
         pane.type("start", "N24")
         pane.sees("Costs at least 1 request")
@@ -96,9 +92,7 @@ def test_a_preview_that_costs_a_request_waits_for_the_button(chromium, backend, 
 
 
 def test_a_wrong_argument_is_explained_in_the_preview_at_no_cost(chromium, backend, service):
-    with opened(chromium, backend) as pane:
-        pane.open_tab("Insert")
-        pane.press("SIGNAL_HISTORY")
+    with form_of(chromium, backend, "SIGNAL_HISTORY") as pane:
         pane.type("slug", "us-cpi")
         pane.type("start", "yesterdayish")
         pane.sees("#VALUE!")
@@ -107,18 +101,14 @@ def test_a_wrong_argument_is_explained_in_the_preview_at_no_cost(chromium, backe
 
 
 def test_a_cell_in_an_argument_stays_a_cell_in_the_formula(chromium, backend):
-    with opened(chromium, backend) as pane:
-        pane.open_tab("Insert")
-        pane.press("SIGNAL The latest value")
+    with form_of(chromium, backend, "SIGNAL The latest value") as pane:
         pane.type("slug", "=A2:A9")
         pane.sees("The result depends on A2:A9.")
         assert pane.text(".wizard .formula code") == "=DS.SIGNAL(A2:A9)"
 
 
 def test_a_field_outside_the_choices_can_be_typed(chromium, backend):
-    with opened(chromium, backend) as pane:
-        pane.open_tab("Insert")
-        pane.press("SIGNAL The latest value")
+    with form_of(chromium, backend, "SIGNAL The latest value") as pane:
         pane.type("slug", "us-cpi")
         pane.run(lambda page: page.get_by_label("field").first.select_option(label="something else or a cell…"))
         pane.type("field, as text", "is_premium")
@@ -126,9 +116,7 @@ def test_a_field_outside_the_choices_can_be_typed(chromium, backend):
 
 
 def test_columns_are_chosen_by_boxes(chromium, backend):
-    with opened(chromium, backend) as pane:
-        pane.open_tab("Insert")
-        pane.press("SIGNALS The catalogue")
+    with form_of(chromium, backend, "SIGNALS The catalogue") as pane:
         pane.check("Choose")
         pane.run(lambda page: page.get_by_role("checkbox", name="unit").check())
         pane.run(lambda page: page.get_by_role("checkbox", name="slug").check())
@@ -138,25 +126,19 @@ def test_columns_are_chosen_by_boxes(chromium, backend):
 
 
 def test_the_help_of_a_function_is_a_page_of_the_backend(chromium, backend):
-    with opened(chromium, backend) as pane:
-        pane.open_tab("Insert")
-        pane.press("SPARK")
+    with form_of(chromium, backend, "SPARK") as pane:
         address = pane.attribute(".wizard header a", "href")
     assert backend.http.get(f"/{address}").status_code == 200
 
 
 def test_going_back_puts_the_focus_on_the_function(chromium, backend):
-    with opened(chromium, backend) as pane:
-        pane.open_tab("Insert")
-        pane.press("SPARK")
+    with form_of(chromium, backend, "SPARK") as pane:
         pane.press("Functions")
         assert pane.focused().startswith("SPARK")
 
 
 def test_a_chain_of_transforms_is_chosen_by_boxes(chromium, backend):
-    with opened(chromium, backend) as pane:
-        pane.open_tab("Insert")
-        pane.press("SIGNAL_HISTORY")
+    with form_of(chromium, backend, "SIGNAL_HISTORY") as pane:
         pane.check("Options")
         pane.run(lambda page: page.locator(".several summary").click())
         pane.run(lambda page: page.locator(".several input[value=yoy]").check())

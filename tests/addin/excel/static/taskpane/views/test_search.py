@@ -1,6 +1,6 @@
 """Searching the catalogue, and a signal's card."""
 
-from tests.addin.excel.parts.panes import opened
+from tests.addin.excel.parts.panes import opened, searching
 
 
 def test_opening_the_pane_spends_no_request(chromium, backend, service):
@@ -40,10 +40,7 @@ def test_a_category_narrows_the_list(chromium, backend):
 
 
 def test_a_search_without_a_match_says_so_and_can_be_cleared(chromium, backend):
-    backend.batch(["SIGNALS"])
-    with opened(chromium, backend) as pane:
-        pane.sees("15 signals")
-        pane.type("Search signals", "zzz")
+    with searching(chromium, backend, "zzz") as pane:
         pane.sees("Nothing found")
         pane.press("Clear the search")
         pane.sees("15 signals")
@@ -51,10 +48,7 @@ def test_a_search_without_a_match_says_so_and_can_be_cleared(chromium, backend):
 
 
 def test_the_list_is_walked_with_the_arrow_keys_and_opened_with_enter(chromium, backend):
-    backend.batch(["SIGNALS"])
-    with opened(chromium, backend) as pane:
-        pane.sees("15 signals")
-        pane.type("Search signals", "oil")
+    with searching(chromium, backend, "oil") as pane:
         pane.keys("ArrowDown", "Enter")
         assert pane.text(".card h2") == "WTI crude oil spot price (made up)"
         assert pane.focused() == "WTI crude oil spot price (made up)"
@@ -179,3 +173,17 @@ def test_all_arguments_opens_the_form_with_the_signal_filled_in(chromium, backen
         pane.press("US consumer price")
         pane.press("All arguments")
         pane.sees('=DS.SIGNAL_HISTORY("us-cpi")')
+
+
+def test_other_words_and_mistyped_ones_are_found_at_no_request(chromium, backend, service):
+    with searching(chromium, backend, "inflation") as pane:
+        pane.sees("US consumer price index (made up)")
+        pane.type("Search signals", "unemploymnt")
+        pane.sees("for “unemployment”")
+        assert pane.texts(".list-item .list-title") == ["US unemployment rate (made up)"]
+    assert service.running.request_count == 1
+
+
+def test_a_formula_in_the_search_that_cannot_be_read_says_what_to_change(chromium, backend):
+    with searching(chromium, backend, '=SIGNAL("us-cpi")') as pane:
+        pane.sees("SIGNAL lacks the prefix DS: =DS.SIGNAL(…)")

@@ -1,4 +1,4 @@
-"""What to change in a formula that `addin eval` cannot evaluate."""
+"""What to change in a formula that cannot be read: the same advice in a terminal, pane, sheet and Calc."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ _BARE_TEXT = re.compile(r"(?<=[(,;])\s*([^\W\d]\w*(?:[.-]\w+)+)\s*(?=[,;)])")
 _DECIMAL_COMMA = re.compile(r"\d,\d+\s*;")
 
 
-def advice(formula: str, namespace: str, function_ids: frozenset[str]) -> str | None:
+def advice(formula: str, namespace: str, function_ids: frozenset[str], *, alone: bool = True) -> str | None:
     """What to change in the formula, in one sentence; None where nothing better is known than that it cannot be read.
+
+    `alone` is whether only calls of ours can be read, and not, as in a sheet, functions of the program's own.
 
     >>> advice('=SIGNAL("us-cpi")', "DS", frozenset({"SIGNAL"}))
     'SIGNAL lacks the prefix DS: =DS.SIGNAL(…)'
@@ -28,12 +30,14 @@ def advice(formula: str, namespace: str, function_ids: frozenset[str]) -> str | 
     bare = _TEXT.sub('""', text)  # what is quoted may hold anything
     if found := _FULL_WIDTH.search(bare):
         return f"{found[0]} is a full-width character; formulas are written with {chr(ord(found[0]) - 0xFEE0)}"
-    return _about_calls(bare, namespace, function_ids) or _about_punctuation(bare)
+    return _about_calls(bare, namespace, function_ids, alone) or _about_punctuation(bare, alone)
 
 
-def _about_calls(bare: str, namespace: str, function_ids: frozenset[str]) -> str | None:
+def _about_calls(bare: str, namespace: str, function_ids: frozenset[str], alone: bool) -> str | None:
     """What is wrong with the functions it calls, or with there being none."""
     called = _CALL.findall(bare)
+    if not called and not alone:
+        return None
     if not called:
         if re.fullmatch(r"[\w.-]+", bare) and not re.fullmatch(r"[\d.]+", bare):
             return f'this is no formula; expected a call such as ={namespace}.SIGNAL("{bare}")'
@@ -47,10 +51,12 @@ def _about_calls(bare: str, namespace: str, function_ids: frozenset[str]) -> str
             continue
         what = "lacks the prefix" if name.upper() == function_id else "has another prefix than"
         return f"{name} {what} {namespace}: ={namespace}.{function_id}(…)"
+    if not alone:
+        return None
     return f"{called[0]} is no function of ours; expected one call such as ={namespace}.SIGNAL(…)"
 
 
-def _about_punctuation(bare: str) -> str | None:
+def _about_punctuation(bare: str, alone: bool) -> str | None:
     """What is wrong with quotes, separators and brackets; `bare` holds no text in quotes but empty ones."""
     outside = _ARRAY.sub("{}", bare)
     if '"' in bare.replace('""', ""):
@@ -58,7 +64,8 @@ def _about_punctuation(bare: str) -> str | None:
     if found := _OTHER_QUOTES.search(outside):
         return f'text stands in double quotes: "{found[1][:40]}"'
     if found := _BARE_TEXT.search(outside):
-        return f'text stands in double quotes: "{found[1][:40]}"; a shell removes them unless it is told to keep them'
+        shell = "; a shell removes them unless it is told to keep them" if alone else ""
+        return f'text stands in double quotes: "{found[1][:40]}"{shell}'
     if ";" in outside:
         decimals = ", and numbers have a decimal point" if _DECIMAL_COMMA.search(outside) else ""
         return f"arguments are separated by commas, not by semicolons{decimals}"

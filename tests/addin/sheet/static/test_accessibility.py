@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.addin.sheet.parts.pages import empty_sheet
+from tests.addin.sheet.parts.pages import empty_sheet, opened_sheet, sheet_server
 
 pytestmark = pytest.mark.usefixtures("component")
 
@@ -41,11 +41,25 @@ def test_the_keyboard_is_enough(chromium, service, tmp_path):
         page.sees("Visible cells of Sheet1")
 
 
-def test_axe_finds_nothing_serious_in_what_stands_around_the_component(chromium, service, axe, tmp_path):
-    with empty_sheet(chromium, service, tmp_path) as page:
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_in_the_sheet_its_table_and_its_help(chromium, service, axe, tmp_path, scheme):
+    with sheet_server(service, tmp_path) as url, opened_sheet(chromium, url, color_scheme=scheme) as page:
         page.keys("Control+Alt+t")
         page.sees("Visible cells of Sheet1")
+        page.run(lambda inner: inner.keyboard.type('=DS.SIGNAL_HISTORY("us-cpi",A2,'))
+        page.sees("the last day or time")
         page.tab.evaluate(f"() => {{ {axe} }}")
-        around = "{ exclude: [['#sheet']] }"
-        found = page.tab.evaluate(f"axe.run({around}, {{ resultTypes: ['violations'] }}).then((r) => r.violations)")
-    assert [each["id"] for each in found if each["impact"] in ("serious", "critical")] == []
+        found = page.tab.evaluate("axe.run({ resultTypes: ['violations'] }).then((r) => r.violations)")
+    assert [(each["id"], each["nodes"][0]["html"]) for each in found] == []
+
+
+def test_f6_leaves_the_cells_and_comes_back(chromium, service, tmp_path):
+    with empty_sheet(chromium, service, tmp_path) as page:
+        page.keys("ArrowDown", "F6")
+        assert page.focused() == "Search and insert"
+        page.keys("Tab")
+        assert page.focused() == "↻ Refresh"
+        page.keys("F6")
+        page.run(lambda inner: inner.keyboard.type("7"))
+        page.keys("Enter")
+        assert page.cell("A2")["value"] == 7

@@ -1,0 +1,39 @@
+/// <reference path="types.d.ts" />
+// The task pane beside the cells: search, and functions with their arguments explained. It inserts what it makes here.
+import { element } from "./status_line.js";
+
+/**
+ * What the pane does in the sheet.
+ * @param {() => any} model the component's
+ * @returns {Partial<import("../../excel/static/taskpane/data/host.js").Host>}
+ */
+export function cellsFor(model) {
+  const at = () => model().getters.getActivePosition();
+  const { toXC } = o_spreadsheet.helpers;
+  return {
+    target: async () => {
+      const cell = model().getters.getEvaluatedCell(at());
+      return { address: toXC(at().col, at().row), holds: cell.formattedValue };
+    },
+    insert: async (formula) => {
+      const { isSuccessful } = model().dispatch("UPDATE_CELL", { ...at(), content: formula });
+      if (!isSuccessful) throw new Error("it is locked");
+      return toXC(at().col, at().row);
+    },
+    selection: async () => {
+      const { left, top, right, bottom } = model().getters.getSelectedZone();
+      const [first, last] = [toXC(left, top), toXC(right, bottom)];
+      return first === last ? first : `${first}:${last}`;
+    },
+  };
+}
+
+/** Show the pane, or hide it. */
+export function toggleBeside() {
+  const frame = /** @type {HTMLIFrameElement} */ (element("beside").firstElementChild);
+  const shown = element("beside").toggleAttribute("hidden") === false;
+  if (shown && !frame.src) frame.src = "sheet_pane.html";
+  element("search").setAttribute("aria-pressed", String(shown));
+  dispatchEvent(new Event("resize")); // the component fits itself into what is left
+  if (shown) frame.focus();
+}

@@ -1,0 +1,51 @@
+"""Formulas that are not worked out because of what they refer to, and whether they may refer to more than was found."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from addin.workbook.calculation.reading.lexer import Token
+
+MAX_DIGITS = 15
+"""Programs cut a number off after these."""
+
+_NO_DIGIT = re.compile(r"[^0-9]")
+_FILE = re.compile(r"\[[0-9]+\]")
+
+
+def why_refused(read: Sequence[Token]) -> str:
+    """Why a formula with these tokens is not worked out, whatever else is in it; empty where it may be."""
+    for token, before in zip(read, (None, *read), strict=False):
+        if _is_elsewhere(token):
+            return "it refers to another file"
+        sheet, _, _ = token.text.rpartition("!")
+        if token.kind == "name" and sheet and (":" in sheet or (before is not None and before.text == ":")):
+            return "it refers to the same cells of several sheets"
+        if (
+            token.kind == "number"
+            and len(_NO_DIGIT.sub("", token.text.upper().partition("E")[0]).strip("0")) > MAX_DIGITS
+        ):
+            return f"{token.text[:40]} has more than {MAX_DIGITS} digits, and programs cut it off"
+    return ""
+
+
+def hides_references(read: Sequence[Token] | None) -> bool:
+    """Whether a formula that was not read to its end may refer to cells that are not among its references."""
+    if not read:
+        return True
+    return any(
+        token.text == ":" or (token.kind in ("name", "table") and not (_is_plain(token) or _is_elsewhere(before)))
+        for token, before in zip(read, (read[0], *read), strict=False)
+    )
+
+
+def _is_plain(token: Token) -> bool:
+    return token.text.upper() in ("TRUE", "FALSE") or _is_elsewhere(token)
+
+
+def _is_elsewhere(token: Token) -> bool:
+    """Whether a token names another file, as `[2]` and `'[2]Sheet'!A1` do."""
+    if token.kind == "table":
+        return _FILE.fullmatch(token.text) is not None
+    return token.kind == "name" and "[" in token.text.rpartition("!")[0]

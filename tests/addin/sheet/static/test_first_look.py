@@ -1,0 +1,135 @@
+"""What people see first in the sheet: the dashboard, values at once, and help that finds and explains."""
+
+import asyncio
+from datetime import UTC, datetime
+
+import pytest
+
+from addin.workbook.template.build import example_session, write_template
+from tests.addin.sheet.parts.pages import CELL, SETTLED, empty_sheet, opened_sheet, sheet_server
+
+pytestmark = pytest.mark.usefixtures("component")
+
+CHARTS = """() => {
+  const { getters } = sheet.book.model;
+  return Object.fromEntries(getters.getSheetIds().flatMap((sheetId) => getters.getFigures(sheetId).map((figure) => {
+    const { options, data } = getters.getChartRuntime(getters.getChartIdFromFigureId(figure.id)).chartJsConfig;
+    const lines = data.datasets.map(({ label, pointRadius }) => [label, pointRadius]);
+    return [sheetId, { legend: options.plugins.legend.display, lines }];
+  })));
+}"""
+LOOK = """(xc) => {
+  const { col, row } = o_spreadsheet.helpers.toCartesian(xc), { model } = sheet.book;
+  const { textColor, fontSize } = model.getters.getCellComputedStyle({ sheetId: "Dashboard", col, row });
+  return [textColor, fontSize];
+}"""
+PROPOSALS = "[...document.querySelectorAll('.o-autocomplete-value')].map((each) => each.textContent.trim())"
+
+
+@pytest.fixture(scope="module")
+def dashboard(tmp_path_factory):
+    """Return the template, which opens on the dashboard."""
+    path = tmp_path_factory.mktemp("book") / "dashboard.xlsx"
+
+    async def write() -> None:
+        async with example_session() as session:
+            await write_template(path, session, created=datetime(2026, 8, 31, tzinfo=UTC), opens_on="Dashboard")
+
+    asyncio.run(write())
+    return path
+
+
+def test_the_book_opens_on_the_sheet_that_it_names(chromium, service, dashboard, tmp_path):
+    with sheet_server(service, tmp_path, dashboard) as url, opened_sheet(chromium, url) as page:
+        assert page.tab.evaluate("sheet.book.model.getters.getActiveSheetId()") == "Dashboard"
+
+
+def test_rises_are_green_and_falls_are_red_in_letters_of_the_same_size(chromium, service, dashboard, tmp_path):
+    with sheet_server(service, tmp_path, dashboard) as url, opened_sheet(chromium, url) as page:
+        changes = {xc: page.cell(xc, "Dashboard")["value"] for xc in (f"E{row}" for row in range(6, 16))}
+        looks = {xc: page.tab.evaluate(LOOK, xc) for xc in changes}
+    assert {tuple(look) for xc, look in looks.items() if changes[xc] > 0} == {("#1E7B4F", 11)}
+    assert {tuple(look) for xc, look in looks.items() if changes[xc] < 0} == {("#B3392F", 11)}
+
+
+def test_charts_have_lines_without_points_and_a_legend_where_there_are_several(chromium, service, dashboard, tmp_path):
+    with sheet_server(service, tmp_path, dashboard) as url, opened_sheet(chromium, url) as page:
+        slugs = [page.cell(xc, "Compare")["value"] for xc in ("C4", "D4", "E4")]
+        charts = page.tab.evaluate(CHARTS)
+    assert charts["Compare"] == {"legend": True, "lines": [[slug, 0] for slug in slugs]}
+    assert charts["Dashboard"]["lines"][0][1] == 0
+
+
+def test_a_cell_with_a_list_offers_it_also_where_it_holds_a_formula(chromium, service, dashboard, tmp_path):
+    with sheet_server(service, tmp_path, dashboard) as url, opened_sheet(chromium, url) as page:
+        page.select("C18")
+        page.keys("F2")
+        page.until(f"{PROPOSALS}.includes('us-cpi')")
+
+
+def test_values_of_the_file_are_there_at_once_and_newer_ones_are_asked_for_after_a_yes(
+    chromium, service, dashboard, tmp_path
+):
+    with (
+        sheet_server(service, tmp_path, dashboard) as url,
+        opened_sheet(chromium, url, ask_anew=False) as page,
+    ):
+        page.sees("The values are those of the file. Newer ones cost")
+        shown = page.cell("D6", "Dashboard")["value"]
+        assert isinstance(shown, float)
+        assert service.running.request_count == 0
+        page.press("Keep these")
+        page.put({"K40": '=DS.SIGNAL("us-cpi","unit")'}, "Dashboard")  # what is new is asked for all the same
+        assert "index" in page.cell("K40", "Dashboard")["value"]
+        assert page.cell("D6", "Dashboard")["value"] == shown
+        page.keys("F9")
+        page.until(f"{SETTLED} && sheet.calls.held.size === 0")
+        assert service.running.request_count > 1
+
+
+def test_what_costs_nothing_is_asked_for_unasked(chromium, service, dashboard, tmp_path):
+    with sheet_server(service, tmp_path, dashboard) as url:
+        with opened_sheet(chromium, url) as page:
+            page.until(SETTLED)
+        before = service.running.request_count
+        with opened_sheet(chromium, url, ask_anew=False) as page:
+            page.until(f"{SETTLED} && sheet.calls.held.size === 0")
+            assert page.tab.evaluate("document.getElementById('held').hidden")
+        assert service.running.request_count == before
+
+
+def test_a_formula_that_cannot_be_read_says_what_to_change(chromium, service, tmp_path):
+    with empty_sheet(chromium, service, tmp_path) as page:
+        page.put({"A1": '=SIGNAL("us-cpi")', "A2": "=DS.SIGNAL(us.cpi)", "A3": "=SUMM(1)"})
+        for cell, advice in (
+            ("A1", "SIGNAL lacks the prefix DS: =DS.SIGNAL(…)"),
+            ("A2", 'text stands in double quotes: "us.cpi"'),
+            ("A3", 'Unknown function: "SUMM". If Excel or Calc know it'),
+        ):
+            page.until(f"(({CELL})(['Sheet1', '{cell}'])).message.startsWith({advice!r})")
+
+
+def test_our_functions_are_offered_first_and_their_arguments_are_explained_at_once(chromium, service, tmp_path):
+    with empty_sheet(chromium, service, tmp_path) as page:
+        page.run(lambda inner: inner.keyboard.type("=DS"))
+        page.until(f"{PROPOSALS}[0] === 'DS.SIGNAL'")
+        page.run(lambda inner: inner.keyboard.type('.SIGNAL_HISTORY("us-cpi",'))
+        page.sees("The first day or time".lower())
+
+
+def test_search_stands_beside_the_cells_and_inserts_into_the_active_one(chromium, service, tmp_path):
+    with empty_sheet(chromium, service, tmp_path) as page:
+        page.press("Search and insert")
+        page.select("B3")
+
+        async def find(inner) -> None:
+            frame = inner.frame_locator("#beside iframe")
+            await frame.get_by_role("searchbox").fill("inflaton")
+            await frame.get_by_text("for “inflation”").wait_for()
+            await frame.get_by_role("button", name="us-cpi").first.click()
+            await frame.get_by_role("button", name="Insert").first.click()
+
+        page.tab.evaluate("DataServiceAddin.ask('functions/call', { calls: [['SIGNALS']] })")
+        page.run(find)
+        page.until("sheet.book.model.getters.getCell({ sheetId: 'Sheet1', col: 1, row: 2 })?.isFormula")
+        assert isinstance(page.cell("B3")["value"], float)

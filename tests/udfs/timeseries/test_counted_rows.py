@@ -1,0 +1,52 @@
+"""Rows that are counted: what is known of a series bounds the pages that are told and sent."""
+
+from datetime import timedelta
+
+import httpx
+import pytest
+
+from dataservice.client import AsyncClient, Cost
+from tests.attack.parts.cold_world import ColdWorld
+from tests.dataservice.client.parts.clocks import Clock
+from tests.dataservice.client.parts.scripted import KEY, URL
+from udfs.cells import CellError
+from udfs.engine.session import Call, Session
+
+MONTH_S = timedelta(days=31).total_seconds()
+
+
+async def told_and_spent(before, call, *, wait_s):
+    clock = Clock()
+    service = ColdWorld(clock)
+    transport = httpx.MockTransport(service)
+    async with AsyncClient(URL, KEY, transport=transport, clock=clock, sleep=clock.sleep) as client:
+        session = Session(client, clock=clock)
+        await session.answer([before])
+        clock.advance(wait_s)
+        cost, counted = (await session.cost([call])).cost, service.counted
+        (outcome,) = await session.answer([call])
+    assert not isinstance(outcome.result, CellError)
+    return cost, service.counted - counted
+
+
+@pytest.mark.parametrize(
+    ("slug", "rows", "told"),
+    [
+        ("us-10y", "N2500", Cost(1, 3)),
+        ("us-10y", "N400", Cost(1, 1)),
+        ("us-cpi", "N2500", Cost(1, 1)),
+        ("eia.wti.spot", "N2000", Cost(1, 3)),
+    ],
+)
+async def test_a_month_after_all_of_a_series_was_read_as_many_pages_are_told_as_its_rows_take(slug, rows, told):
+    everything = Call("SIGNAL_HISTORY", [slug, "MAX"])
+    cost, spent = await told_and_spent(everything, Call("SIGNAL_HISTORY", [slug, rows]), wait_s=MONTH_S)
+    assert cost == told
+    assert cost.at_least <= spent <= (cost.at_most or 0)
+
+
+@pytest.mark.parametrize("wait_s", [0.0, MONTH_S])
+@pytest.mark.parametrize(("slug", "most"), [("us-10y", 3), ("cboe.vix", 2), ("us-cpi", 1), ("btc", 2)])
+async def test_a_recent_history_however_old_tells_how_far_back_rows_are_counted(slug, most, wait_s):
+    cost, spent = await told_and_spent(Call("SIGNAL", [slug]), Call("SIGNAL_HISTORY", [slug, "N2500"]), wait_s=wait_s)
+    assert cost.at_least <= spent <= most
