@@ -54,7 +54,7 @@ class Calculator:
         self._sheets: dict[str, int] = {}
         self._texts: dict[tuple[str, int, int], str] = {}
         self._calculated: set[str] = set()
-        """The sheets that hold formulas, in lower case, as formulas name them."""
+        """The sheets that hold formulas, in lower case."""
         self._begin(Workbook.create_default())
 
     def _begin(self, book: Workbook) -> None:
@@ -74,7 +74,7 @@ class Calculator:
         self._book.close()
         self._begin(Workbook.load(content))
         self._texts = {(sheet, row, column): text for sheet, row, column, kind, text in cells if kind == "plain"}
-        self._calculated = {sheet.casefold().replace("'", "''") for sheet, _, _, kind, _ in cells if kind != "value"}
+        self._calculated = {sheet.casefold() for sheet, _, _, kind, _ in cells if kind != "value"}
         return self.set(others)
 
     def set(self, cells: Sequence[Sequence[Any]]) -> list[list[Any]]:
@@ -124,8 +124,7 @@ class Calculator:
         return [self._array(*each) for each in formulas]
 
     def _array(self, sheet: str, row: int, column: int, text: str) -> list[list[Any]] | None:
-        folded = text.casefold()
-        if any(f"{name}!" in folded or f"{name}'!" in folded for name in self._calculated - {sheet.casefold()}):
+        if self._calculated - {sheet.casefold()}:  # what stands on this sheet may rest on them
             return self._array_in_cell(self._sheets[sheet], row - 1, text)
         try:
             found = self._book.evaluate_formula_array(self._sheets[sheet], row - 1, column - 1, text)
