@@ -4,23 +4,30 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
-from datetime import date
+from datetime import date, timedelta
 from functools import partial
 from itertools import count
 from typing import Any
 
 from dataservice.client.cache.answer import Answer
-from dataservice.client.cache.answer_cache import AnswerCache
+from dataservice.client.cache.answer_cache import CATALOGUE, AnswerCache
 from dataservice.client.cache.codec import pack
 from dataservice.client.cache.history import after_pull, gaps, pulls_needed, window_of
-from dataservice.client.cache.recent import settled
+from dataservice.client.cache.recent import settled, with_history
 from dataservice.client.cache.spans import History
 from dataservice.client.contract import decode
 from dataservice.client.contract.completeness.evidence import NOTHING_SEEN, Evidences
 from dataservice.client.contract.completeness.lists import ListKind, PulledList
 from dataservice.client.contract.completeness.looks import SEVERAL
 from dataservice.client.contract.paging import MAX_PAGES, Pulled, next_offset, too_many_pages
-from dataservice.client.contract.requests import LIST_LIMIT, catalogue_request, first_request, observations_request
+from dataservice.client.contract.requests import (
+    HISTORY_LIMIT,
+    LIST_LIMIT,
+    Request,
+    catalogue_request,
+    first_request,
+    observations_request,
+)
 from dataservice.client.contract.resources import (
     CatalogueResource,
     CurrentsResource,
@@ -31,11 +38,11 @@ from dataservice.client.contract.resources import (
     SignalResource,
     WireResource,
 )
-from dataservice.client.contract.results import Catalogue, Currents, Indices, Page, newest_first
+from dataservice.client.contract.results import Catalogue, Currents, Indices, Page, SignalDetail, newest_first
 from dataservice.client.contract.windows import Window, utc_day
 from dataservice.client.network.call_context import CallContext
 from dataservice.client.network.sender import RequestSender
-from dataservice.errors import DeadlineExceededError, InvalidRequestError, MalformedAnswerError
+from dataservice.errors import DeadlineExceededError, InvalidRequestError, MalformedAnswerError, NotFoundError
 from dataservice.models import Post, Signal, WireItem
 
 
@@ -97,7 +104,31 @@ class Fetcher:
         if (kind := LISTS.get(type(resource))) is not None:
             return await self._list(kind, resource, context)
         reading = partial(_arrived, resource, self.evidence.now.day_first)
-        return await self._sender.fetch(first_request(resource), context, reading)
+        request = first_request(resource)
+        try:
+            return await self._sender.fetch(request, context, reading)
+        except NotFoundError:
+            detail = await self._detail_of_window(resource, request, context)
+            if detail is None:
+                raise
+            return detail, pack(detail)
+
+    async def _detail_of_window(
+        self, resource: Resource[Any], request: Request, context: CallContext
+    ) -> SignalDetail | None:
+        """The detail of a listed signal out of the window of a year: of names with dots a service may have no other.
+
+        The contract says of the observations alone that slugs may contain dots. None for other names.
+        """
+        now, slug = self._clock(), resource.slug if isinstance(resource, SignalResource) else ""
+        listed = await self._cache.last_known(CATALOGUE, now) if "." in slug else None
+        signal = None if listed is None else listed.value.find(slug)
+        if signal is None or signal.slug != slug:
+            return None
+        self._sender.pardon(request, context)
+        year = HistoryResource(slug, utc_day(now) - timedelta(days=HISTORY_LIMIT))
+        found = (await self._history(year, context)).value
+        return with_history(SignalDetail(signal, None), found[-HISTORY_LIMIT:]) if len(found) else None
 
     async def _list(self, kind: ListKind, resource: Resource[Any], context: CallContext) -> tuple[Any, bytes]:
         """A list, page by page; another page is asked for only where others follow, or the list may have been cut."""

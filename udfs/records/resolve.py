@@ -81,7 +81,9 @@ async def _slug_instead(name: str, resource: Resource[Any]) -> str:
         except DataServiceError:
             answer = None
     slug = None if answer is None else _found(answer.value, name)
-    if slug is None or slug == getattr(resource, "slug", slug):
+    if slug is not None and slug == getattr(resource, "slug", None):
+        raise NoDataError(f"the catalogue lists {shown(name)}, and the service has no answer about it").about("slug")
+    if slug is None:
         raise NoDataError(f"no signal {shown(name)}; {SEE_SIGNALS}").about("slug")
     return slug
 

@@ -1,9 +1,11 @@
 """Names that do not exist: asked once for all processes, and looked up together once there are several."""
 
+import httpx
 import pytest
 
-from dataservice.client import HistoryResource, SignalResource
+from dataservice.client import AsyncClient, CatalogueResource, HistoryResource, SignalDetail, SignalResource
 from dataservice.errors import NotFoundError
+from dataservice.server import create_app
 from dataservice.stores import MemoryStore
 from tests.dataservice.client.parts.clocks import Clock
 from tests.dataservice.client.parts.scripted import Scripted, answer, refusal, signal
@@ -145,3 +147,31 @@ async def test_a_new_signal_is_found_an_hour_after_the_catalogue():
             await client.signal("y")
         clock.advance(3_601)
         assert (await client.signal("y")).latest.value == 1.0
+
+
+async def test_a_listed_name_with_a_dot_that_has_no_detail_is_read_from_its_observations(sample_service):
+    inner = httpx.ASGITransport(create_app(sample_service.store))
+
+    class Dotless(httpx.AsyncBaseTransport):
+        async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+            if request.url.path.endswith(("cboe.vix", "no.such")):
+                return httpx.Response(404, json={"error": "signal not found"})
+            return await inner.handle_async_request(request)
+
+    async def asked(transport: httpx.AsyncBaseTransport, slug: str) -> tuple[SignalDetail, int]:
+        async with AsyncClient(
+            "https://data.example", sample_service.key, transport=transport, clock=Clock()
+        ) as client:
+            await client.read(CatalogueResource())
+            sent = client.requests_sent
+            detail = await client.signal(slug)
+            return detail, client.requests_sent - sent
+
+    usual, _ = await asked(inner, "cboe.vix")
+    found, sent = await asked(Dotless(), "cboe.vix")
+    assert found.latest == usual.latest
+    assert found.history == usual.history[-len(found.history) :]
+    assert len(found.history) > 200
+    assert sent == 2
+    with pytest.raises(NotFoundError):
+        await asked(Dotless(), "no.such")

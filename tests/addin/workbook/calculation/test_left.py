@@ -5,6 +5,7 @@ from pathlib import Path
 import openpyxl
 import pytest
 from openpyxl.worksheet.formula import DataTableFormula
+from xlsxwriter import Workbook
 
 from addin.workbook.calculation.proof import LOSES_DIGITS, NOT_SORTED
 from addin.workbook.calculation.results import IN_A_CIRCLE
@@ -130,3 +131,16 @@ async def test_searches_by_halves_and_lost_digits_are_left(
     prefixed = formula.replace("=X", "=_xlfn.X")
     book = make_book(tmp_path / "book.xlsx", {"A1": CALL, **cells, "J5": prefixed})
     assert _reasons(await _refreshed(service, book)) == {(5, 10): reason}
+
+
+async def test_a_spill_that_is_in_the_way_of_others_is_left(service: EmbeddedService, tmp_path: Path):
+    path = tmp_path / "book.xlsx"
+    with Workbook(path) as book:
+        sheet = book.add_worksheet("Sheet1")
+        sheet.write_column("A1", ["us-cpi", "us-10y"])
+        sheet.write("C2", "mine")
+        sheet.write_dynamic_array_formula("C1:C1", "=_xldudf_DS_SIGNAL(A1:A2)*2", None, 5)
+        sheet.write_formula("E1", "=C1+1", None, 6)
+    report = await _refreshed(service, path)
+    assert set(_reasons(report)) == {(1, 3), (1, 5)}
+    assert values(path, "Sheet1", "C1", "C2", "E1") == [5, "mine", 6]
