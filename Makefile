@@ -49,7 +49,7 @@ test-newest: VERSIONS := highest
 test-newest: ## Run the tests with the newest versions that pyproject.toml allows
 test-lowest test-newest: $(VENV)/dev.stamp system-packages node-tools try-sheet
 	@echo "• installing the versions into $(VENV)-$(VERSIONS)"
-	@$(BIN)/python -m uv venv --quiet --clear $(VENV)-$(VERSIONS)
+	@$(BIN)/python -m uv venv --quiet --seed --clear $(VENV)-$(VERSIONS)
 	@$(BIN)/python -m uv pip compile --quiet --all-extras --resolution $(VERSIONS) --no-header --no-annotate \
 	  --output-file $(VENV)-$(VERSIONS)/versions.txt pyproject.toml >/dev/null
 	@$(BIN)/python -m uv pip install --quiet --python $(VENV)-$(VERSIONS)/bin/python \

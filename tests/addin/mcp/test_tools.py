@@ -192,4 +192,4 @@ def test_the_command_says_how_to_install_what_it_needs(tmp_path, shared_service)
     environ["PYTHONPATH"] = f"{tmp_path}:{environ['PYTHONPATH']}"
     done = addin_anew("mcp", environ=environ)
     assert done.returncode == 1
-    assert f'{sys.executable} -m pip install "mcp>=2"' in done.stderr
+    assert f'{sys.executable} -m pip install "mcp>=2' in done.stderr

@@ -19,6 +19,9 @@ from formulon import Workbook
 from addin.workbook.calculation.engine.cells_file import as_file
 from addin.workbook.calculation.engine.serving import serve
 
+SCRATCH = 15_000
+"""A column where nothing stands, counted from 0."""
+
 ERRORS = (
     "#NULL!",
     "#DIV/0!",
@@ -50,6 +53,8 @@ class Calculator:
         self._dates_from_1904 = dates_from_1904
         self._sheets: dict[str, int] = {}
         self._texts: dict[tuple[str, int, int], str] = {}
+        self._calculated: set[str] = set()
+        """The sheets that hold formulas, in lower case, as formulas name them."""
         self._begin(Workbook.create_default())
 
     def _begin(self, book: Workbook) -> None:
@@ -69,6 +74,7 @@ class Calculator:
         self._book.close()
         self._begin(Workbook.load(content))
         self._texts = {(sheet, row, column): text for sheet, row, column, kind, text in cells if kind == "plain"}
+        self._calculated = {sheet.casefold().replace("'", "''") for sheet, _, _, kind, _ in cells if kind != "value"}
         return self.set(others)
 
     def set(self, cells: Sequence[Sequence[Any]]) -> list[list[Any]]:
@@ -118,11 +124,33 @@ class Calculator:
         return [self._array(*each) for each in formulas]
 
     def _array(self, sheet: str, row: int, column: int, text: str) -> list[list[Any]] | None:
+        folded = text.casefold()
+        if any(f"{name}!" in folded or f"{name}'!" in folded for name in self._calculated - {sheet.casefold()}):
+            return self._array_in_cell(self._sheets[sheet], row - 1, text)
         try:
             found = self._book.evaluate_formula_array(self._sheets[sheet], row - 1, column - 1, text)
         except formulon.FormulonError:
             return None
         return [[_from_engine(value) for value in values] for values in found]
+
+    def _array_in_cell(self, sheet: int, row: int, text: str) -> list[list[Any]] | None:
+        """The rows of a formula that reads other sheets' formulas: only in a cell does the engine see their values."""
+        place = sheet, row, SCRATCH
+        try:
+            self._book.set_formula(*place, text)
+            self._book.recalc()
+            info = self._book.spill_info(*place)
+            height, width = (info.rows, info.cols) if info.engaged else (1, 1)
+            columns = range(SCRATCH, SCRATCH + width)
+            return [
+                [_from_engine(self._book.get_value(sheet, row + down, column)) for column in columns]
+                for down in range(height)
+            ]
+        except formulon.FormulonError:
+            return None
+        finally:
+            self._book.set_blank(*place)
+            self._book.recalc()
 
     def intersecting(self, cells: Sequence[Sequence[Any]]) -> list[bool]:
         """Whether the formula in each cell shows another value than it would as a dynamic array's."""

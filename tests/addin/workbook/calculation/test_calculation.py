@@ -354,3 +354,11 @@ async def test_calls_in_a_lambda_are_asked_once_for_each_value(
     found = values(path, "Sheet1", "C1", "C2")
     assert found == [one, "none"] if "none" in text else newest in (None, found)
     assert None not in found
+
+
+async def test_a_condition_on_another_sheet_decides_with_its_new_value(service: EmbeddedService, tmp_path: Path):
+    formulas = {"A1": '=IF(Other!B1>1,_xldudf_DS_SIGNAL("us-10y"),0)', "A2": '=_xldudf_DS_SIGNAL("us-10y")'}
+    book = make_book(tmp_path / "book.xlsx", formulas, Other={"A1": f"={CALL}", "B1": "=A1*2"})
+    assert _unproven(await _refresh(service, book)) == {}
+    conditional, plain = values(book, "Sheet1", "A1", "A2")
+    assert conditional == plain
