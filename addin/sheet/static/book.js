@@ -2,7 +2,7 @@
 // A book in the component: opened from what the backend prepared, and what of it has changed, for the backend to save.
 import { LOADING } from "./calls.js";
 import { Changes, growTo, rowsShown } from "./changes.js";
-import { asExcelReads, asExcelShows, contentOf, isDark, showSheet } from "./component.js";
+import { addMissing, asExcelReads, asExcelShows, contentOf, isDark, showSheet } from "./component.js";
 import { Differences, isEqual } from "./differences.js";
 
 /** Above so many cells it is faster to compute all of them than to find out what depends on each. */
@@ -58,6 +58,7 @@ export class Book {
       sheet.rowNumber = Math.max(sheet.rowNumber, LEAST_ROWS);
       sheet.colNumber = Math.max(sheet.colNumber, LEAST_COLUMNS);
       for (const [xc, content] of Object.entries(sheet.cells)) sheet.cells[xc] = asExcelReads(content);
+      Object.values(sheet.cells).forEach(addMissing);
       asExcelShows(sheet);
     }
     this.model = new o_spreadsheet.Model(data, { mode: "normal" });

@@ -123,6 +123,22 @@ export function asExcelReads(content) {
   return changed ? written.join("") : content;
 }
 
+/**
+ * Let the component know every function of a formula in a file by its name, so that it knows what the formula refers to.
+ * @param {string} content
+ */
+export function addMissing(content) {
+  if (typeof content !== "string" || !content.startsWith("=")) return;
+  const { content: known } = o_spreadsheet.registries.functionRegistry;
+  for (const [, written = ""] of content.replace(/"[^"]*"|'[^']*'/g, "").matchAll(/([A-Z_][A-Z0-9_.]*)\(/gi)) {
+    const name = written.toUpperCase();
+    if (name in known) continue;
+    const args = [o_spreadsheet.helpers.arg("value (any, range<any>, optional, repeating)", "as in the file")];
+    const compute = () => ({ value: "#NAME?", message: `this page does not know the function ${name}` });
+    o_spreadsheet.addFunction(name, { description: "not known here", hidden: true, isExported: true, args, compute });
+  }
+}
+
 /** Whether a minus is the sign of what follows. @param {{ type: string, value: string }[]} tokens @param {number} at */
 function isSign(tokens, at) {
   const before = tokens.slice(0, at).filter(({ type }) => type !== "SPACE").at(-1);

@@ -10,7 +10,7 @@ const CHANGED = "this page works this formula out differently from Excel, so it 
 const MARK = { width: 10, height: 10, paths: [{ fillColor: "#b3541e", path: "M0 0 L10 0 L0 10 Z" }] };
 
 /** @typedef {{ sheetId: string, col: number, row: number }} Position */
-/** @typedef {{ formula: any, original: (...args: any[]) => any, stored: SavedValue, seen: SavedValue, base: string | null }} Held */
+/** @typedef {{ formula: any, original: (...args: any[]) => any, stored: SavedValue, seen: SavedValue, now: string, base: string | null }} Held */
 
 export class Differences {
   /** @param {any} model the component's */
@@ -52,18 +52,20 @@ export class Differences {
       if (isEqual(held.stored, held.seen)) {
         held.formula.execute = held.original;
         this.held.delete(place);
-      } else held.base = JSON.stringify(held.seen);
+      } else held.base = held.now;
     }
   }
 
   /** @param {string} place @param {any} formula @param {SavedValue} stored */
   #hold(place, formula, stored) {
     /** @type {Held} */
-    const held = { formula, original: formula.execute, stored, seen: null, base: null };
+    const held = { formula, original: formula.execute, stored, seen: null, now: "", base: null };
     this.held.set(place, held);
     formula.execute = (/** @type {any[]} */ ...args) => {
       held.seen = firstOf(() => held.original.apply(formula, args));
-      if (held.base !== null && JSON.stringify(held.seen) !== held.base) {
+      // An error stays the same whatever the cells hold that the formula refers to.
+      held.now = JSON.stringify([held.seen, isError(held.seen) ? inputs(args) : null]);
+      if (held.base !== null && held.now !== held.base) {
         this.outdated.add(place);
         return { value: "#N/A", message: CHANGED };
       }
@@ -98,6 +100,11 @@ export function isEqual(one, other) {
   if (typeof one === "number" && typeof other === "number") return Math.abs(one - other) <= TOLERANCE * Math.max(Math.abs(one), Math.abs(other));
   if (isError(one) && isError(other)) return one.error.replace("#REF!", "#REF") === other.error.replace("#REF!", "#REF");
   return (one ?? "") === (other ?? "");
+}
+
+/** The values that a formula refers to. @param {any[]} args what the component gives it: its references, and what reads them */
+function inputs([references, , range]) {
+  return references.map((/** @type {any} */ reference) => range(reference).map((/** @type {ComponentCell[]} */ column) => column.map((cell) => cell.value)));
 }
 
 /** The first value of what a formula comes to. @param {() => any} compute @returns {SavedValue} */

@@ -79,6 +79,22 @@ def test_a_formula_that_is_worked_out_differently_shows_the_value_of_the_file_ma
         assert 'fullCalcOnLoad="1"' in package.read("xl/workbook.xml").decode(), "who opens it works it out"
 
 
+@pytest.mark.parametrize("formula", ["=BESSELJ(A1,1)", "=NOBODYS(A1:A2)+1", '=CONVERT(A1,"m","nothing")'])
+def test_the_value_of_a_formula_that_cannot_be_worked_out_goes_once_its_cells_change(
+    chromium, service, tmp_path, formula
+):
+    cells = {"A1": 8, "A2": 1, "B1": formula, "C1": "=B1*2", "F1": 1}
+    book = stored(make_book(tmp_path / "book.xlsx", cells), B1=42, C1=84)
+    with sheet_server(service, tmp_path, book) as url, opened_sheet(chromium, url) as page:
+        page.put({"F1": "2"})
+        assert page.values("B1", "C1") == [42, 84]
+        page.put({"A1": "9"})
+        assert page.values("B1", "C1") == ["#N/A", "#N/A"]
+        page.download(tmp_path / "copy.xlsx")
+    with zipfile.ZipFile(tmp_path / "copy.xlsx") as package:
+        assert 'fullCalcOnLoad="1"' in package.read("xl/workbook.xml").decode(), "who opens it works it out"
+
+
 @pytest.mark.parametrize(
     ("formula", "value"),
     [("=-2^2", 4), ("=0-2^2", -4), ("=-(1+1)^2+1", 5), ("=2*-3^2", 18), ("=SUM(-2^2,1)", 5), ("=-SQRT(4)^2", 4)],
