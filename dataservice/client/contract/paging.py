@@ -32,10 +32,13 @@ def next_offset(offset: int, page: CataloguePage, known: Collection[str] = (), m
     """The offset of the page behind `page`, which began at `offset`; None behind the last one.
 
     A page that brings none but `known` slugs is the last one, too: a service that ignores `offset` never ends. So is
-    one with fewer rows than the `most` of an earlier one.
+    one with fewer rows than the `most` of an earlier one. Raises `MalformedAnswerError` where others are said to follow
+    in so many words, and the known ones come again.
     """
     end = offset + page.rows
     if all(signal.slug in known for signal in page.signals):
+        if page.more and page.rows:
+            raise MalformedAnswerError(f"more signals are said to follow {len(known)}, and what came was known already")
         return None
     if page.more is not None:
         return end if page.more else None
