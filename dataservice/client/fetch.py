@@ -20,7 +20,7 @@ from dataservice.client.contract.body import Params
 from dataservice.client.contract.completeness.evidence import NOTHING_SEEN, Evidences
 from dataservice.client.contract.completeness.lists import ListKind, PulledList
 from dataservice.client.contract.completeness.looks import SEVERAL
-from dataservice.client.contract.paging import MAX_PAGES, Pulled, next_offset, too_many_pages
+from dataservice.client.contract.paging import MAX_PAGES, Pulled, is_silent, next_offset, too_many_pages
 from dataservice.client.contract.requests import (
     HISTORY_LIMIT,
     LIST_LIMIT,
@@ -307,5 +307,7 @@ def _with_page(
         and (pulled.promised or page.more is True)
         and len(result.observations) == len(pulled.observations)
     )
+    if result.complete and result.pages_new == 1 and is_silent(page):
+        seen = seen.after_window(result.observations)
     evidence.now = replace(seen, claims_are_idle=True) if is_idle else seen
     return page, result
