@@ -16,10 +16,11 @@ from dataservice.client.cache.history import after_pull, gaps, pulls_needed, win
 from dataservice.client.cache.recent import settled, with_history
 from dataservice.client.cache.spans import History
 from dataservice.client.contract import decode
+from dataservice.client.contract.body import Params
 from dataservice.client.contract.completeness.evidence import NOTHING_SEEN, Evidences
 from dataservice.client.contract.completeness.lists import ListKind, PulledList
 from dataservice.client.contract.completeness.looks import SEVERAL
-from dataservice.client.contract.paging import MAX_PAGES, Pulled, next_offset, too_many_pages
+from dataservice.client.contract.paging import MAX_PAGES, Pulled, is_silent, next_offset, too_many_pages
 from dataservice.client.contract.requests import (
     HISTORY_LIMIT,
     LIST_LIMIT,
@@ -236,6 +237,7 @@ async def pages_of_catalogue(
     """The pages of the catalogue, one request each; raises `TooManyPagesError` instead of asking for too many."""
     offset: int | None = 0
     known: set[str] = set()
+    further: Params = ()
     most = left = 0  # what is left is believed from the second page on: who ignores `offset` may tell any total
     for pages in count():
         if offset is None:
@@ -244,9 +246,14 @@ async def pages_of_catalogue(
             raise sender.refused(
                 too_many_pages("the signals", max_pages, "search the service's own site"), catalogue_request(0), context
             )
-        page = await sender.fetch(catalogue_request(offset, category), context, _catalogue_page)
+        request = catalogue_request(0 if further else offset, category).further(further)
+        page = await sender.fetch(request, context, _catalogue_page)
         yield page
-        offset, most = next_offset(offset, page, known, most), max(most, page.rows)
+        try:
+            offset, most = next_offset(offset, page, known, most), max(most, page.rows)
+        except MalformedAnswerError as error:
+            raise sender.refused(error, request, context) from None
+        further = page.further if page.more else ()
         left = 0 if offset is None else page.pages_behind(offset)
         known.update(signal.slug for signal in page.signals)
 
@@ -300,5 +307,7 @@ def _with_page(
         and (pulled.promised or page.more is True)
         and len(result.observations) == len(pulled.observations)
     )
+    if result.complete and result.pages_new == 1 and is_silent(page):
+        seen = seen.after_window(result.observations)
     evidence.now = replace(seen, claims_are_idle=True) if is_idle else seen
     return page, result

@@ -37,6 +37,7 @@ from dataservice.client import (
     SignalDetail,
     SignalResource,
     Source,
+    WireResource,
 )
 from dataservice.client.cache.recent import is_whole
 from dataservice.client.contract.requests import HISTORY_LIMIT
@@ -131,7 +132,10 @@ class CostEstimator:
     def by_subject(self) -> dict[Hashable, Cost]:
         """The costs, put together for each signal and each list: one does not depend on another."""
         subjects: dict[Hashable, list[tuple[Resource[Any], Cost]]] = {}
-        for resource, cost in self.costs.items():
+        for resource, each in self.costs.items():
+            # Only another answer could tell before the wire is asked that the key's tier does not open it.
+            is_sure = isinstance(resource, WireResource) and len(self.costs) == 1
+            cost = replace(each, at_least=max(each.at_least, 1)) if is_sure and each.at_most else each
             slug = resource.slug if isinstance(resource, SignalResource | HistoryResource) else ""
             subjects.setdefault(slug or type(resource).__name__, []).append((resource, cost))
         return {subject: _together(reads) for subject, reads in subjects.items()}

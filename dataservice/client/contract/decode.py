@@ -96,6 +96,8 @@ class CataloguePage:
     read: int | None = None
     """How many records there were, also those that could not be read."""
     odd: str = ""
+    further: Params = ()
+    """The parameters that ask for the next page, as the service names them."""
 
     @property
     def rows(self) -> int:
@@ -152,7 +154,7 @@ def catalogue_page(body: bytes) -> CataloguePage:
     records, beside = list_in(decoded(body))
     said = following(beside, body, len(records))
     signals, odd = records_in(records, Signal)
-    return CataloguePage(signals, said.limit, said.total, said.more, len(records), odd)
+    return CataloguePage(signals, said.limit, said.total, said.more, len(records), odd, said.params)
 
 
 def signal_detail(body: bytes, day_first: bool | None = None) -> SignalDetail:

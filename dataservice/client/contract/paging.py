@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
-from datetime import date
+from datetime import date, timedelta
 
 import numpy as np
 
@@ -24,6 +24,9 @@ from dataservice.observations import Observations
 COMMON_SIZES = frozenset({50, 100, 200, 250, 300, 365, 500})
 """Of pages, where they are not those of the contract."""
 
+SEVERAL_ROWS = 12
+"""Fewer rows than these are no window that was cut without a word."""
+
 MAX_PAGES = 100
 """Requests for one answer: 100,000 observations or 50,000 signals, more than a workbook shows."""
 
@@ -32,10 +35,13 @@ def next_offset(offset: int, page: CataloguePage, known: Collection[str] = (), m
     """The offset of the page behind `page`, which began at `offset`; None behind the last one.
 
     A page that brings none but `known` slugs is the last one, too: a service that ignores `offset` never ends. So is
-    one with fewer rows than the `most` of an earlier one.
+    one with fewer rows than the `most` of an earlier one. Raises `MalformedAnswerError` where others are said to follow
+    in so many words, and the known ones come again.
     """
     end = offset + page.rows
     if all(signal.slug in known for signal in page.signals):
+        if page.more and page.rows:
+            raise MalformedAnswerError(f"more signals are said to follow {len(known)}, and what came was known already")
         return None
     if page.more is not None:
         return end if page.more else None
@@ -76,6 +82,8 @@ class Pulled:
     newest: date | None = None
     last: date | None = None
     promised: bool = False
+    pages_new: int = 0
+    """How many pages brought something new."""
 
     @classmethod
     def begin(cls, window: Window, newest: date | None = None, last: date | None = None) -> Pulled:
@@ -112,10 +120,17 @@ class Pulled:
                 f"observations from {found.first_day} were sent, asked from {asked or position.start}"
             )
         if position.end is not None:
-            return self._looked_back(found.between(position.start, position.end))
+            return self._looked_back(found.between(position.start, position.end), is_silent=is_silent(page))
         together = self.observations.merged(found.between(self.window.start, self.window.end))
         is_new = len(together) > len(self.observations)
-        result = replace(self, observations=together, pages=self.pages + 1, promised=_claims(page, evidence))
+        result = replace(
+            self,
+            observations=together,
+            pages=self.pages + 1,
+            promised=_claims(page, evidence),
+            pages_new=self.pages_new + is_new,
+        )
+        done = replace(result, next=_look_back(result) if _may_be_cut(result, page, evidence) else None)
         follows = self._follows(page, evidence)
         if page.is_newest_first and (follows is not False or result.promised):
             raise MalformedAnswerError("a page of observations came newest first; expected oldest first")
@@ -123,16 +138,25 @@ class Pulled:
             return replace(result, next=position)
         if follows is False:
             is_unkept = (result.promised and len(found)) or (self.promised and not is_new and not position.further)
-            return replace(result, next=_look_back(result) if is_unkept else None)
+            return replace(result, next=_look_back(result)) if is_unkept else done
         if not is_new and not position.further:
-            return replace(result, next=_unkept_promise(result, page, position, was_promised=self.promised))
+            behind = _unkept_promise(result, page, position, was_promised=self.promised)
+            return done if behind is None else replace(result, next=behind)
         return replace(result, next=self._behind(page, position, evidence, follows, is_new=is_new))
 
-    def _looked_back(self, older: Observations) -> Pulled:
-        """The whole window after all, if nothing lies before what has arrived: nothing was meant to follow."""
-        if len(older):
+    def _looked_back(self, older: Observations, *, is_silent: bool) -> Pulled:
+        """The whole window, once nothing lies before what has arrived.
+
+        What a service that says nothing left out before its newest rows is asked for in the same way.
+        """
+        result = replace(self, next=None, pages=self.pages + 1, promised=False)
+        if not len(older):
+            return result
+        is_next = self.observations.first_day - older.last_day <= _pause(older, self.observations)
+        if self.promised or not is_silent or not is_next:
             raise MalformedAnswerError(f"pages that begin with the newest: {older.last_day} came behind a later day")
-        return replace(self, next=None, pages=self.pages + 1, promised=False)
+        result = replace(result, observations=older.merged(self.observations), pages_new=self.pages_new + 1)
+        return replace(result, next=_look_back(result))
 
     def _may_lack(self, position: Position, asked: date | None, evidence: Evidence) -> bool:
         """Whether a page behind the first left out rows of the day that it began with: `start` turned out to."""
@@ -150,6 +174,8 @@ class Pulled:
             return True
         if page.more is False or (page.left == 0 and not _may_count_itself(page, evidence)):
             return False
+        if is_silent(page) and _stops_short(found, min(self.window.end, self.last or date.max)):
+            return None
         if 0 < page.rows < evidence.most_rows and page.rows not in COMMON_SIZES:
             return False  # of such a size its pages may be from now on
         end = min(self.window.end, self.last or date.max)
@@ -196,6 +222,33 @@ def _look_back(pulled: Pulled) -> Position | None:
     """A look at the days before all that has arrived; None where the window has none."""
     first_day = pulled.observations.first_day if len(pulled.observations) else pulled.window.start
     return None if first_day <= pulled.window.start else Position(pulled.window.start, end=day_before(first_day))
+
+
+def is_silent(page: ObservationsPage) -> bool:
+    """Whether a page says nothing of how many rows there are, or whether others follow."""
+    return page.more is None and page.left is None
+
+
+def _pause(*parts: Observations) -> timedelta:
+    """A time without observations that a series may have: twice the longest that was seen, or a week."""
+    steps = [np.diff(part.times.astype("datetime64[D]")).astype(int).max() for part in parts if len(part) > 1]
+    return timedelta(days=max(7, 2 * int(max(steps, default=0))))
+
+
+def _stops_short(found: Observations, end: date) -> bool:
+    """Whether several rows end so long before the `end` that was asked for that others may have been left out."""
+    return len(found) >= SEVERAL_ROWS and end - found.last_day > _pause(found)
+
+
+def _may_be_cut(pulled: Pulled, page: ObservationsPage, evidence: Evidence) -> bool:
+    """Whether a window may have been cut to its newest rows without a word.
+
+    They begin long after its first day, no page brought more, and no larger window was found to be whole.
+    """
+    found, start = pulled.observations, pulled.window.start
+    if not is_silent(page) or pulled.pages_new != 1 or len(found) < SEVERAL_ROWS or evidence.was_whole(found):
+        return False
+    return found.first_day - start > _pause(found)
 
 
 def _unkept_promise(

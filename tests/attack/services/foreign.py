@@ -279,6 +279,26 @@ def _quota(cap: str, left: str) -> Way:
     return way
 
 
+def _cut(keep: Callable[[list[dict[str, Any]]], list[dict[str, Any]]]) -> Way:
+    """Windows of which only a part comes, without a word."""
+    return lambda said: replace(said, body={"data": keep(said.whole)}) if said.is_window and said.is_good else said
+
+
+def _year(rows: list[dict[str, Any]], place: int) -> list[dict[str, Any]]:
+    """The rows within a year of the first (0) or the last one (-1)."""
+    at = [datetime.fromisoformat(row["observed_at"]) for row in rows]
+    return [row for row, moment in zip(rows, at, strict=True) if abs(moment - at[place]) < timedelta(days=366)]
+
+
+def _catalogue_by_number(said: Said) -> Said:
+    if not said.is_good or said.path.rpartition("/")[2] != "signals":
+        return said
+    number, rows = int(said.params.get("page", "1")), said.whole
+    return replace(
+        said, body={"data": rows[(number - 1) * 6 : number * 6], "page": number, "pages": -(-len(rows) // 6)}
+    )
+
+
 def _epoch_day(at: datetime) -> int:
     return (at.date() - datetime(1970, 1, 1, tzinfo=UTC).date()).days
 
@@ -383,6 +403,12 @@ FOREIGN: dict[str, Way] = {
         7, lambda begin, size, count: {"next": f"?offset={begin + size}" if begin + size < count else None}
     ),
     "lists of 50 and a total": _lists_paged(50, lambda begin, size, count: {"total": count}),
+    "newest 1000, unsaid": _cut(lambda rows: rows[-1_000:]),
+    "newest 700, unsaid": _cut(lambda rows: rows[-700:]),
+    "oldest 777, unsaid": _cut(lambda rows: rows[:777]),
+    "the first year, unsaid": _cut(lambda rows: _year(rows, 0)),
+    "the last year, unsaid": _cut(lambda rows: _year(rows, -1)),
+    "a catalogue of numbered pages": _catalogue_by_number,
     # one observation, told otherwise
     "a latest of this minute": _live,
     # headers

@@ -11,6 +11,7 @@ from datetime import date
 from dataservice.client.contract.decode import ObservationsPage
 from dataservice.client.contract.forms import is_common_size
 from dataservice.client.contract.windows import day_after, day_before
+from dataservice.observations import Observations
 
 OPEN_BOUNDS: tuple[tuple[date | None, date | None], ...] = (
     (date.min, date(2199, 12, 31)),
@@ -54,6 +55,10 @@ class Evidence:
     """Whether the service was seen to say that others follow where nothing did."""
     day_first: bool | None = None
     """How days such as 03/04/2026 are written, once a day beyond the 12th has shown it."""
+    whole_rows: int = 0
+    """The most rows of a window that came in one page without a word, and was found to be whole."""
+    whole_days: int = 0
+    """The most days that such a window spanned."""
     path_end: str = ""
     """What its paths end with: a probe found that they are moved to others with a slash."""
     reading: str = ""
@@ -63,6 +68,15 @@ class Evidence:
         """With what the pages of one more list have shown."""
         go_on = went_on or (self.lists_go_on if went_on is None or self.lists_go_on else False)
         return replace(self, lists_go_on=go_on, most_listed=max(self.most_listed, most_rows))
+
+    def after_window(self, found: Observations) -> Evidence:
+        """With a window that was found to be whole: one with fewer rows over fewer days is cut no more than this."""
+        rows, days = max(self.whole_rows, len(found)), max(self.whole_days, days_over(found))
+        return replace(self, whole_rows=rows, whole_days=days)
+
+    def was_whole(self, found: Observations) -> bool:
+        """Whether larger windows came whole, so that these rows are not cut to so many, or to so long a time."""
+        return len(found) <= self.whole_rows and days_over(found) <= self.whole_days
 
     def goes_on(self, rows: int) -> bool:
         """Whether to ask for more of a list that says nothing: services that cut lists do so at such sizes."""
@@ -115,6 +129,11 @@ class Evidence:
     def with_other_bounds(self) -> Evidence | None:
         """With the next way to spell open ends; None where there is none left."""
         return replace(self, bounds=self.bounds + 1) if self.bounds + 1 < len(OPEN_BOUNDS) else None
+
+
+def days_over(found: Observations) -> int:
+    """The days from the first observation to the last."""
+    return (found.last_day - found.first_day).days if len(found) else 0
 
 
 NOTHING_SEEN = Evidence()

@@ -5,7 +5,7 @@ from datetime import date
 import pytest
 
 from dataservice.client import AsyncClient, Client
-from dataservice.errors import NotFoundError
+from dataservice.errors import MalformedAnswerError, NotFoundError
 from dataservice.stores import SqliteStore
 from tests.dataservice.client.parts.scripted import Scripted, answer
 
@@ -45,6 +45,33 @@ async def test_a_page_is_asked_for_when_it_is_wanted_and_not_before():
         async for _ in client.signal_pages():
             break
     assert len(service.requests) == 1
+
+
+def paged_by_number(rows, size=2, pages=None):
+    """A catalogue that knows pages by their number alone, and tells how many there are."""
+
+    def reply(request):
+        number = int(request.url.params.get("page", "1"))
+        page = [{"slug": slug} for slug in rows[(number - 1) * size : number * size]]
+        return answer(page, page=number, pages=pages or -(-len(rows) // size))
+
+    return reply
+
+
+async def test_a_catalogue_is_asked_on_by_what_its_pages_say():
+    service = Scripted(paged_by_number("abcde"))
+    async with service.client() as client:
+        assert [signal.slug for signal in await client.signals()] == list("abcde")
+    assert len(service.requests) == 3
+
+
+async def test_a_catalogue_that_is_said_to_go_on_and_repeats_itself_is_an_error_and_no_list():
+    def reply(request):
+        return answer([{"slug": "a"}, {"slug": "b"}], has_more=True)
+
+    async with Scripted(reply).client() as client:
+        with pytest.raises(MalformedAnswerError, match="more signals are said to follow 2"):
+            await client.signals()
 
 
 async def test_forgetting_leaves_nothing_of_this_key(sample_service, tmp_path):

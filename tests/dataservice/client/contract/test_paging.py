@@ -1,5 +1,6 @@
 """Paging by documented parameters, against services that page in every way."""
 
+from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
 
 import msgspec
@@ -122,6 +123,54 @@ def test_pages_of_a_common_size_are_followed_where_the_service_says_nothing_of_s
         page = whole.between(pulled.next_start, None)[:size]
         pulled = pulled.with_page(ObservationsPage(page, len(page)))
     assert pulled.observations == whole
+
+
+def pull_silent(whole: Observations, window: Window, cut: Callable[[Observations], Observations]) -> Pulled:
+    """Windows that come `cut`, of a service that says nothing of what it left out."""
+    pulled, evidence = Pulled.begin(window, last=whole.last_day), Evidence()
+    while (position := pulled.next) is not None:
+        shown = cut(whole.between(position.start, min(position.end or date.max, window.end)))
+        page = ObservationsPage(shown, len(shown))
+        evidence = evidence.after(page, position.start, None)
+        pulled = pulled.with_page(page, evidence)
+    return pulled
+
+
+CUTS = {
+    "newest 700": lambda found: found[-700:],
+    "last year": lambda found: found.between(found.last_day - timedelta(days=366), None) if len(found) else found,
+    "first year": lambda found: found.between(None, found.first_day + timedelta(days=366)) if len(found) else found,
+}
+
+
+@pytest.mark.parametrize("cut", CUTS.values(), ids=CUTS)
+@pytest.mark.parametrize("step", [1, 30])
+def test_a_window_that_was_cut_without_a_word_is_asked_on_until_it_is_whole(cut, step):
+    whole = series([24 * day for day in range(0, 2_500, step)])
+    assert pull_silent(whole, Window(), cut).observations == whole
+    assert pull_silent(whole, Window(date(2024, 3, 1), date(2030, 1, 5)), cut).observations == whole.between(
+        date(2024, 3, 1), date(2030, 1, 5)
+    )
+
+
+def test_a_whole_window_of_a_service_that_says_nothing_costs_one_look_before_it_and_later_ones_none():
+    whole = series([24 * day for day in range(800)])
+    page = ObservationsPage(whole, len(whole))
+    pulled = Pulled.begin(Window(), last=whole.last_day).with_page(page, Evidence().after(page, date.min, None))
+    assert pulled.next is not None
+    assert pulled.next.end == whole.first_day - timedelta(days=1)
+    nothing = ObservationsPage(Observations.empty(), 0)
+    assert pulled.with_page(nothing).complete
+    known = Evidence().after(page, date.min, None).after_window(whole)
+    assert Pulled.begin(Window(), last=whole.last_day).with_page(page, known).complete
+
+
+def test_older_rows_that_do_not_reach_to_the_newest_ones_are_refused():
+    whole = series([24 * day for day in range(2_500)])
+    newest, oldest = whole[2_400:], whole[:100]
+    pulled = Pulled.begin(Window(), last=whole.last_day).with_page(ObservationsPage(newest, 100), Evidence())
+    with pytest.raises(MalformedAnswerError, match="came behind a later day"):
+        pulled.with_page(ObservationsPage(oldest, 100), Evidence())
 
 
 @pytest.mark.parametrize("said", [{"pagination": {"limit": 100, "offset": 0, "total": 300}}, {}])
