@@ -47,7 +47,7 @@ class Series:
     is_whole: bool = False
     """Whether the series has no row before these."""
     longest_step_days: int = 0
-    """The longest distance that a series without a rhythm had so far."""
+    """The longest distance that a series without a rhythm had so far; looked for where values are carried on."""
 
     @property
     def shown(self) -> Observations:
@@ -98,7 +98,7 @@ def series_of_table(
         rows = known_only(rows[:place]).merged(rows[place:])
     needed = window.with_lead(rows, starts, rhythm)
     is_whole = known.since == date.min and len(needed) == len(rows)
-    step_days = _longest_step_days(observations, rhythm)
+    step_days = _longest_step_days(observations, rhythm) if options.fill is Fill.PREV else 0
     return Series(slug, needed, starts, rhythm, steps, parts, is_whole=is_whole, longest_step_days=step_days)
 
 

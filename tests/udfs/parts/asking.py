@@ -52,7 +52,10 @@ class Canned:
         found = self.answers.get(request.url.path, 404)
         if isinstance(found, int):
             return httpx.Response(found, headers=headers, json={"error": "no"})
-        return httpx.Response(200, headers=headers, json={"data": found})
+        return httpx.Response(200, headers=headers, json=self._body(found))
+
+    def _body(self, found: Any) -> dict[str, Any]:
+        return {"data": found}
 
 
 def records(folder: Path, name: str) -> dict[str, dict[str, Any]]:

@@ -9,7 +9,7 @@ NOON = datetime(2026, 8, 19, 12, tzinfo=UTC).timestamp()
 
 
 class Windowed(Canned):
-    """Canned answers whose observations are those of the days asked for."""
+    """Canned answers whose observations are those of the days asked for, with their number as the embedded service."""
 
     def _answer(self, request):
         rows = self.answers.get(request.url.path)
@@ -21,6 +21,12 @@ class Windowed(Canned):
         found = super()._answer(request)
         self.answers = {**self.answers, request.url.path: rows}
         return found
+
+    def _body(self, found):
+        is_window = isinstance(found, list)
+        return {"data": found} | (
+            {"pagination": {"limit": 1_000, "offset": 0, "total": len(found)}} if is_window else {}
+        )
 
 
 def canned(now=NOON, **series):
