@@ -25,7 +25,7 @@ from addin.backend.workers.consent import answer_of_all
 from addin.backend.workers.status import told_by_all
 from addin.config.api_key import checked_key
 from addin.config.connect import open_client
-from addin.formula_advice import advice
+from addin.formulas.advice import advice
 from addin.protocol.batch import valid_calls
 from addin.protocol.describe import describe
 from addin.protocol.messages import (

@@ -6,14 +6,12 @@ import re
 from collections.abc import Callable
 from collections.abc import Set as AbstractSet
 
-from addin.formulas import Area, references
+from addin.formulas.areas import Area, area_of
+from addin.formulas.lexer import CELL, SHEET, TEXT
 from addin.workbook.ooxml.book import Book
 from addin.workbook.ooxml.positions import Spot, address
 
-_SPILL = re.compile(
-    r"""(?P<text>"[^"]*")|(?:_xlfn\.)?ANCHORARRAY\(\s*(?P<cell>(?:'(?:[^']|'')+'!|[^\W\d][\w.]*!)?\$?[A-Z]{1,3}\$?\d{1,7})\s*\)""",
-    re.IGNORECASE,
-)
+_SPILL = re.compile(rf"(?P<text>{TEXT})|(?:_xlfn\.)?ANCHORARRAY\(\s*(?P<cell>(?:{SHEET})?{CELL})\s*\)", re.IGNORECASE)
 
 
 def name_spills(book: Book, anchors: AbstractSet[tuple[str, Spot]]) -> None:
@@ -36,8 +34,7 @@ def _naming(filled: dict[tuple[str, Spot], Area], sheet: str) -> Callable[[str],
     """What writes the cells in place of their spill, in formulas on `sheet`."""
 
     def named(match: re.Match[str]) -> str:
-        found = references(match["cell"]) if match["cell"] else []
-        if not found or not isinstance(anchor := found[0], Area):
+        if match["cell"] is None or (anchor := area_of(match["cell"])) is None:
             return match[0]
         area = filled.get(((anchor.sheet or sheet).casefold(), (anchor.first_row, anchor.first_column)))
         if area is None or area.is_cell:

@@ -16,9 +16,9 @@ from collections.abc import Set as AbstractSet
 from pathlib import Path
 from typing import Any
 
+from addin.formulas.shape import shape_of
 from addin.workbook.calculation.engine.process import DYNAMIC, PLAIN, VALUE, EngineCell, EngineProcess, Kind
 from addin.workbook.calculation.reading.analysis import analysed
-from addin.workbook.calculation.reading.lexer import shape_of
 from addin.workbook.calculation.reading.shapes import DEPENDS_ON_THE_PROGRAM, RANDOM, Piece, Replacement, Shape, SpillOf
 from addin.workbook.calculation.results import is_lost, to_cell
 from docs.generate.book_evidence import judged_in

@@ -133,8 +133,8 @@ def _explained(item: dict[str, Any]) -> str:
 
 def _call(formula: str, namespace: str) -> bytes | BookFormula:
     """The call in the formula, or the longer formula; `AddinError` says what to change where it cannot be evaluated."""
-    from addin.formula_advice import advice
     from addin.formulas import FormulaError, call_text
+    from addin.formulas.advice import advice
     from addin.workbook.calculation.engine.process import EngineFailedError, how_to_install, is_installed
     from addin.workbook.calculation.single import read_single
     from udfs import REGISTRY

@@ -7,11 +7,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from addin.formulas import Area, Unworkable
+from addin.formulas.areas import area_of
+from addin.formulas.lexer import BRACKETS, TEXT
+from addin.formulas.shape import ShapeReader
 from addin.workbook.calculation.engine.process import DYNAMIC, PLAIN
 from addin.workbook.calculation.influence import Calculation, Influence, Place, SheetArea
 from addin.workbook.calculation.names import BookNames, quoted
 from addin.workbook.calculation.reading.analysis import analysed
-from addin.workbook.calculation.reading.lexer import BRACKETS, TEXT, ShapeReader, area_of
 from addin.workbook.calculation.reading.shapes import Answer, Fixed, Piece, Shape, SpillOf, ThisRow
 from addin.workbook.ooxml.book import Book
 from addin.workbook.ooxml.cellformulas import Formula

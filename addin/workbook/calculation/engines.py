@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from functools import cached_property
-from typing import Self
+from typing import Any, Self
 
-from addin.workbook.calculation.engine.process import EngineProcess, Kind, is_installed
+from addin.workbook.calculation.engine.process import TIME_LIMIT_S, EngineProcess, Kind, is_installed
 
 
 class Engines:
@@ -15,8 +15,20 @@ class Engines:
     `now` is the time in seconds that TODAY and NOW show, `offset_s` the time zone's distance from UTC.
     """
 
-    def __init__(self, *, now: float, offset_s: float = 0.0, dates_from_1904: bool = False) -> None:
-        self._now, self._offset_s, self._dates_from_1904 = now, offset_s, dates_from_1904
+    def __init__(
+        self,
+        *,
+        now: float,
+        offset_s: float = 0.0,
+        dates_from_1904: bool = False,
+        time_limit_s: float = TIME_LIMIT_S,
+    ) -> None:
+        self._options: dict[str, Any] = {
+            "now": now,
+            "offset_s": offset_s,
+            "dates_from_1904": dates_from_1904,
+            "time_limit_s": time_limit_s,
+        }
         self._open = ExitStack()
 
     @cached_property
@@ -30,8 +42,7 @@ class Engines:
         return self._started(Kind.FORMUALIZER) if is_installed(Kind.FORMUALIZER) else None
 
     def _started(self, kind: Kind) -> EngineProcess:
-        engine = EngineProcess(kind, now=self._now, offset_s=self._offset_s, dates_from_1904=self._dates_from_1904)
-        return self._open.enter_context(engine)
+        return self._open.enter_context(EngineProcess(kind, **self._options))
 
     def close(self) -> None:
         """Give the processes back."""

@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from addin.workbook.calculation.reading.lexer import Token
+from addin.formulas.lexer import Token
 from addin.workbook.calculation.reading.shapes import DEPENDS_ON_THE_PROGRAM
 
 _MEASURED = Path(__file__).with_name("functions.json")
@@ -37,7 +37,7 @@ def our_prefixes(namespace: str) -> tuple[str, str]:
 
 def our_function(written: str, namespace: str) -> str | None:
     """The id of a function of ours, None for any other."""
-    plain = written.lstrip("@").upper()
+    plain = written.rpartition("!")[2].lstrip("@").upper()
     for prefix in ("_XLL.", "_XLFN."):
         plain = plain.removeprefix(prefix)
     for prefix in our_prefixes(namespace):

@@ -7,17 +7,17 @@ conditions rest.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
 import msgspec
 
+from addin.formulas.areas import Area, area_of
 from addin.workbook.calculation.book_formulas import BookFormula, resting_on
 from addin.workbook.calculation.engine_book import EngineBook, cells_of_formula
 from addin.workbook.calculation.influence import Place, by_sheet
-from addin.workbook.calculation.reading.lexer import area_of
 from addin.workbook.calculation.reading.rounds import all_answered
 from addin.workbook.calculation.reading.shapes import CallSite, Piece
 
@@ -151,24 +151,46 @@ class Hoisted:
 
     def _arguments(self, calls: Sequence[tuple[BookFormula, int]]) -> list[list[Any]]:
         """The arguments of each call, as our functions take them from cells."""
-        found: list[list[Any]] = []
-        for formula, number in calls:
-            site = formula.shape.sites[number]
-            if site.constants is not None:
-                found.append(list(site.constants))
-            else:
-                found.append([self._argument(formula, pieces) for pieces in site.arguments])
+        sites = [formula.shape.sites[number] for formula, number in calls]
+        parts = [
+            (formula, pieces)
+            for (formula, _), site in zip(calls, sites, strict=True)
+            if site.constants is None
+            for pieces in site.arguments
+        ]
+        values = iter(self._values(parts))
+        return [
+            list(site.constants) if site.constants is not None else [next(values) for _ in site.arguments]
+            for site in sites
+        ]
+
+    def _values(self, parts: Sequence[tuple[BookFormula, Sequence[Piece]]]) -> list[Any]:
+        """What arguments come to: those that are areas are looked up, the others worked out at once."""
+        areas = [_area_of(formula, pieces) for formula, pieces in parts]
+        texts = [
+            self.cells.text_of(formula, pieces)
+            for (formula, pieces), area in zip(parts, areas, strict=True)
+            if pieces and area is None
+        ]
+        worked_out: Iterator[list[list[Any]] | None] = iter(self.cells.engine.arrays(texts) if texts else ())
+        found: list[Any] = []
+        for (formula, pieces), area in zip(parts, areas, strict=True):
+            if not pieces:
+                found.append(None)
+                continue
+            rows = self.cells.shown(area, formula.place[0]) if area else next(worked_out)
+            rows = rows or [[{"error": "#VALUE!"}]]
+            found.append(rows[0][0] if (len(rows), len(rows[0])) == (1, 1) else rows)
         return found
 
-    def _argument(self, formula: BookFormula, pieces: Sequence[Piece]) -> Any:
-        match pieces:
-            case []:
-                return None
-            case [int(index)] if (area := area_of(formula.references[index])) is not None:
-                rows = self.cells.shown(area, formula.place[0])
-            case _:
-                rows = self.cells.engine.arrays([self.cells.text_of(formula, pieces)])[0] or [[{"error": "#VALUE!"}]]
-        return rows[0][0] if (len(rows), len(rows[0])) == (1, 1) else rows
+
+def _area_of(formula: BookFormula, pieces: Sequence[Piece]) -> Area | None:
+    """The area that an argument is, if it is nothing else."""
+    match pieces:
+        case [int(index)]:
+            return area_of(formula.references[index])
+        case _:
+            return None
 
 
 def _is_plain(site: CallSite) -> bool:

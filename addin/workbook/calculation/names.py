@@ -7,8 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from addin.formulas import Area, Unworkable
+from addin.formulas.areas import area_of
+from addin.formulas.lexer import HOLE
+from addin.formulas.shape import shape_of
 from addin.workbook.calculation.reading.analysis import analysed
-from addin.workbook.calculation.reading.lexer import HOLE, area_of, shape_of
 from addin.workbook.calculation.reading.shapes import (
     Fixed,
     Guard,

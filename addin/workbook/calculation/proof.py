@@ -12,13 +12,13 @@ from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from typing import Any
 
+from addin.formulas.areas import area_of
 from addin.workbook.calculation.book_formulas import BookFormula
 from addin.workbook.calculation.engine.process import PLAIN, VALUE, EngineCell, EngineFailedError
 from addin.workbook.calculation.engine_book import EngineBook
 from addin.workbook.calculation.engines import Engines
 from addin.workbook.calculation.functions import differs, needs_judge
 from addin.workbook.calculation.influence import Place
-from addin.workbook.calculation.reading.lexer import area_of
 from addin.workbook.calculation.reading.lookups import is_certain
 from addin.workbook.calculation.results import is_reproduced
 

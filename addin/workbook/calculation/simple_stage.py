@@ -7,12 +7,12 @@ from collections.abc import Set as AbstractSet
 from typing import Any
 
 from addin.formulas import Area
+from addin.formulas.areas import area_of
 from addin.workbook.calculation.book_formulas import BookFormula, resting_on
 from addin.workbook.calculation.engine.process import VALUE
 from addin.workbook.calculation.engine_book import EngineBook
 from addin.workbook.calculation.engines import Engines
 from addin.workbook.calculation.influence import Place, by_sheet
-from addin.workbook.calculation.reading.lexer import area_of
 from addin.workbook.calculation.results import NEAR
 from addin.workbook.ooxml.book import Book
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from addin.formulas import Area
+from addin.formulas.shape import shape_of
 from addin.workbook.calculation.book_formulas import BookFormula
 from addin.workbook.calculation.calculation import MAX_PASSES, NOT_ANSWERED
 from addin.workbook.calculation.engine.process import DYNAMIC, VALUE, EngineFailedError
@@ -15,7 +16,6 @@ from addin.workbook.calculation.engines import Engines
 from addin.workbook.calculation.functions import needs_judge, outside_of_values
 from addin.workbook.calculation.names import quoted
 from addin.workbook.calculation.reading.analysis import analysed
-from addin.workbook.calculation.reading.lexer import shape_of
 from addin.workbook.calculation.reading.rounds import UNKNOWN, all_answered, chosen
 from addin.workbook.calculation.reading.shapes import Replacement
 from addin.workbook.calculation.results import doubt_about, is_reproduced, to_cell
@@ -52,6 +52,8 @@ def read_single(formula: str, namespace: str) -> BookFormula:
     key, references = shape_of(plain)
     shape = analysed(key, _NoNames(), namespace)
     why = f"a reference to cells {_OUTSIDE}" if references else shape.refused
+    if ("ROW", "") in shape.uses or ("COLUMN", "") in shape.uses:
+        why = why or f"ROW() and COLUMN() without a reference tell a formula's place, which {_OUTSIDE}"
     if why := why or outside_of_values(shape.functions):
         raise EngineFailedError(f"{formula[:80]}: {why}")
     return BookFormula((_SHEET, (1, 1)), Formula(formula, (1, 1), is_array=True, is_dynamic=True), shape, (), [])

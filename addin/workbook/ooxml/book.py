@@ -8,8 +8,8 @@ from functools import cached_property
 
 from lxml import etree
 
-from addin.defined_names import names_with_calls, words
 from addin.formulas import Area, Named, Unworkable, mentions, references
+from addin.formulas.names import names_with_calls, words
 from addin.workbook.ooxml.cellformulas import Formula, scanned_formulas
 from addin.workbook.ooxml.errors import WorkbookError, damaged
 from addin.workbook.ooxml.package import Package

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from addin.formulas import Area, Unworkable, tokens
-from addin.openpyxl_parts import Token
+from addin.formulas import Area
+from addin.formulas.lexer import Token, tokens
 from addin.workbook.ooxml.errors import damaged
 from addin.workbook.ooxml.positions import Spot, area_of, spot_of, whole_number
 from addin.workbook.ooxml.stored import MAIN, is_result
@@ -46,7 +46,7 @@ class FormulaReader:
     """Reads the formulas of one sheet in their order; a shared one is written out for each of its cells."""
 
     def __init__(self) -> None:
-        self._shared: dict[str, tuple[str, list[Token] | None, Spot]] = {}
+        self._shared: dict[str, tuple[list[Token], Spot]] = {}
 
     def read(
         self,
@@ -70,26 +70,21 @@ class FormulaReader:
 
     def _written_out(self, spot: Spot, index: str, text: str) -> str:
         if text:
-            try:
-                self._shared[index] = text, tokens(text), spot
-            except Unworkable:
-                self._shared[index] = text, None, spot
+            self._shared[index] = tokens(text), spot
             return text
-        master, parts, origin = self._shared.get(index, ("", None, spot))
-        if parts is None:
-            return master
+        parts, origin = self._shared.get(index, ([], spot))
         return "".join(_moved(part, spot[0] - origin[0], spot[1] - origin[1]) for part in parts)
 
 
 def _moved(token: Token, rows: int, columns: int) -> str:
     """A token as it reads some rows and columns away; what leaves the sheet is `#REF!`, as in every spreadsheet."""
-    if token.type != Token.OPERAND or token.subtype != Token.RANGE:
-        return str(token.value)
+    if not (token.kind == "reference" or (token.kind == "name" and "!" in token.text)):
+        return token.text
     # It loads all of openpyxl, and only formulas that Excel stores as shared need it.
     from openpyxl.formula.translate import Translator, TranslatorError
 
     try:
-        return str(Translator.translate_range(token.value, rows, columns))  # type: ignore[no-untyped-call]
+        return str(Translator.translate_range(token.text, rows, columns))  # type: ignore[no-untyped-call]
     except (TranslatorError, ValueError):
         return "#REF!"
 

@@ -9,14 +9,14 @@ from functools import cache
 from typing import TypeAlias
 
 from addin.formulas import MAX_COLUMN, MAX_ROW, Area
-from addin.openpyxl_parts import column_index_from_string, get_column_letter
+from addin.formulas.areas import column_letters, column_number
 from addin.workbook.ooxml.errors import damaged
 
 Spot: TypeAlias = tuple[int, int]
 """A cell's row and column, both from 1."""
 
 _SPOT = re.compile(r"\$?([A-Za-z]{1,3})\$?([0-9]{1,7})")
-_column = cache(column_index_from_string)
+_column = cache(column_number)
 
 
 class CellIndex:
@@ -74,7 +74,7 @@ class CellIndex:
 
 def address(spot: Spot) -> str:
     """A cell as it is written: `B5`."""
-    return f"{get_column_letter(spot[1])}{spot[0]}"
+    return f"{column_letters(spot[1])}{spot[0]}"
 
 
 def spot_of(reference: str, part: str) -> Spot:

@@ -58,6 +58,7 @@ ADDIN = Card(
         "calc": "the extension for LibreOffice Calc",
         "desktop": "classic Excel through xlwings",
         "autostart": "the backend that starts at login",
+        "formulas": "the lexer, and all that reads formulas",
         "excel": "manifest, metadata, Excel's pages",
         "protocol": "batches of calls in, encoded answers out",
         "tls": "the certificate for this machine, and who trusts it",

@@ -22,7 +22,8 @@ from pathlib import Path
 from random import Random
 
 from addin.errors import AddinError
-from addin.formulas import FormulaError, Unworkable, call_text, mentions, parse, references, stored_form, tokens
+from addin.formulas import FormulaError, Unworkable, call_text, mentions, parse, references, stored_form
+from addin.formulas.calls import readable_tokens
 from addin.workbook.freeze import freeze_book
 from addin.workbook.ooxml.book import Book
 from addin.workbook.ooxml.errors import UNEXPECTED
@@ -163,7 +164,7 @@ def _timed_reading(formula: str) -> tuple[float, float, str | Exception]:
     outcome: str | Exception
     begun = time.process_time()
     with suppress(Unworkable):
-        tokens(formula)
+        readable_tokens(formula)
     split = time.process_time()
     try:
         outcome = _read(formula)

@@ -7,7 +7,7 @@ import re
 from functools import lru_cache
 
 from addin.formulas import MAX_FORMULA
-from addin.openpyxl_parts import Token, Tokenizer, TokenizerError
+from addin.formulas.lexer import Token, is_readable, tokens
 from udfs.cells import Scalar, serial
 from udfs.errors import CellError
 
@@ -16,6 +16,7 @@ SHOWN_DIGITS = 15
 
 _FOREIGN = re.compile(r"_xlfn\.|_xlws\.", re.IGNORECASE)
 _QUOTED_PLAIN = re.compile(r"'([A-Za-z_][A-Za-z0-9_.]*)'!")
+_OPERANDS = ("text", "error", "number", "reference", "table", "name")
 _CONSTANTS = {"TRUE(": "TRUE", "FALSE(": "FALSE"}
 
 _LANGUAGE = r"-(?:0{0,4}[0-9A-E][0-9A-F]{0,3}|[A-Z]{2,3}(?:-[A-Z]{2,4})*)"
@@ -68,23 +69,19 @@ def is_same_formula(found: str, signed: str) -> bool:
 def as_read(formula: str) -> str:
     """A formula in the one form of all that are read alike; the formula itself where it cannot be read."""
     text = formula if formula.startswith("=") else f"={formula}"
-    if len(text) > MAX_FORMULA:
-        return text
-    try:
-        items = Tokenizer(text).items
-    except (TokenizerError, IndexError):
+    if len(text) > MAX_FORMULA or not is_readable(read := tokens(text[1:])):
         return text
     parts: list[str] = []
     previous: Token | None = None
     blank = False
-    for token in items:
-        if token.type == Token.WSPACE:
+    for token in read:
+        if token.kind == "space":
             blank = True
             continue
         if blank and previous is not None and _ends_operand(previous) and _begins_operand(token):
             parts.append(" ")  # the intersection of two areas
         blank = False
-        if parts and parts[-1] in _CONSTANTS and token.value == ")":
+        if parts and parts[-1] in _CONSTANTS and token.kind == "close":
             parts[-1] = _CONSTANTS[parts[-1]]
         else:
             parts.append(_token(token))
@@ -93,22 +90,23 @@ def as_read(formula: str) -> str:
 
 
 def _token(token: Token) -> str:
-    value = str(token.value)
-    if token.type == Token.OPERAND and token.subtype == Token.TEXT:
-        return value
-    if token.type == Token.OPERAND and token.subtype == Token.NUMBER:
-        return repr(float(value))
-    if token.type == Token.FUNC:
-        value = _FOREIGN.sub("", value).replace(" ", "")
-    return _QUOTED_PLAIN.sub(r"\1!", value).upper()
+    match token.kind:
+        case "text":
+            return token.text
+        case "number":
+            return repr(float(token.text))
+        case "call":
+            return _QUOTED_PLAIN.sub(r"\1!", _FOREIGN.sub("", token.text)).upper()
+        case _:
+            return _QUOTED_PLAIN.sub(r"\1!", token.text).upper()
 
 
 def _ends_operand(token: Token) -> bool:
-    return token.type == Token.OPERAND or token.subtype == Token.CLOSE
+    return token.kind in _OPERANDS or token.text in ")}"
 
 
 def _begins_operand(token: Token) -> bool:
-    return token.type == Token.OPERAND or token.subtype == Token.OPEN
+    return token.kind in _OPERANDS or token.text == "{" or token.kind in ("open", "call")
 
 
 def is_same_format(found: str, signed: str) -> bool:

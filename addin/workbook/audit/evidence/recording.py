@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 import ssl
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from addin.config.settings import write_private
 from addin.errors import AddinError
 from addin.workbook.audit.evidence.exchanges import Behind, Exchange, exchanges_behind
 from dataservice.client import Resource
-from dataservice.client.network.connections import Connections
+from dataservice.client.network.connections import Arrival, Connections, SendWatch
 
 KEPT_S = 40 * 86_400.0
 """How long the log knows a request: answers in the cache are hardly older."""
@@ -87,46 +87,32 @@ class RecordedConnections(Connections):
     ) -> None:
         super().__init__(base_url, at_most, verify=verify)
         self._recording = recording
-        self._base = httpx.URL(base_url)
 
-    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+    async def get(
+        self, target: str, headers: Sequence[tuple[str, str]], *, watch: SendWatch | None, connect_s: float
+    ) -> Arrival:
         """As `Connections`."""
         sent_at = self._recording.clock()
-        response = await super().handle_async_request(request)
+        arrival = await super().get(target, headers, watch=watch, connect_s=connect_s)
         kept = {
             name: value
-            for name, value in response.headers.items()
+            for name, value in arrival.headers.items()
             if name in _TOLD or "ratelimit" in name or "quota" in name
         }
-        target = request.url.raw_path.decode("ascii").removeprefix(self._base.path.rstrip("/"))
 
-        def note(body: bytes) -> None:
-            digest = hashlib.sha256(body).hexdigest()
-            now = self._recording.clock()
+        async def noted() -> AsyncIterator[bytes]:
+            """The body handed on as it comes, and noted at its end."""
+            parts = []
+            async for part in arrival.parts:
+                parts.append(part)
+                yield part
+            body = b"".join(parts)
+            digest, now = hashlib.sha256(body).hexdigest(), self._recording.clock()
             self._recording.note(
-                Exchange(target, sent_at, now, response.status_code, kept.get("date", ""), digest, kept), body
+                Exchange(target, sent_at, now, arrival.status, kept.get("date", ""), digest, kept), body
             )
 
-        return httpx.Response(response.status_code, headers=response.headers.raw, stream=_Noted(response.stream, note))
-
-
-class _Noted(httpx.AsyncByteStream):
-    """A body that is handed on as it comes, and noted at its end."""
-
-    def __init__(self, stream: Any, note: Callable[[bytes], None]) -> None:
-        self._stream = stream
-        self._note = note
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        parts = []
-        async for part in self._stream:
-            parts.append(part)
-            yield part
-        self._note(b"".join(parts))
-
-    async def aclose(self) -> None:
-        """Close the connection's stream."""
-        await self._stream.aclose()
+        return replace(arrival, parts=noted())
 
 
 class ReplayedConnections(httpx.AsyncBaseTransport):

@@ -14,7 +14,7 @@ from html import escape
 from operator import itemgetter
 from typing import Any, TypeAlias
 
-from addin.openpyxl_parts import get_column_letter
+from addin.formulas.areas import column_letters
 
 Cell: TypeAlias = Sequence[Any]
 """Sheet, row, column, kind, content; see `EngineCell`."""
@@ -28,7 +28,7 @@ _PACKAGE = "http://schemas.openxmlformats.org/package/2006"
 _KIND = "application/vnd.openxmlformats-officedocument.spreadsheetml"
 _UNSURE = re.compile(r"_x[0-9A-Fa-f]{4}_|[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """Texts that a file writes in an escaped form."""
-_letters = cache(get_column_letter)
+_letters = cache(column_letters)
 
 
 def as_file(sheets: Sequence[str], cells: Sequence[Cell], *, dates_from_1904: bool) -> tuple[bytes, list[Cell]]:

@@ -21,6 +21,8 @@ from addin.workbook.calculation.engine.serving import serve
 
 SCRATCH = 15_000
 """A column where nothing stands, counted from 0."""
+APART, AT_ONCE = 10, 130
+"""Columns from one formula to the next that are worked out there, and how many of them have room."""
 
 ERRORS = (
     "#NULL!",
@@ -121,35 +123,59 @@ class Calculator:
 
     def arrays(self, formulas: Sequence[Sequence[Any]]) -> list[list[list[Any]] | None]:
         """The rows that formulas come to, where nothing is written; None for what cannot be read."""
-        return [self._array(*each) for each in formulas]
+        found: list[list[list[Any]] | None] = []
+        for begin in range(0, len(formulas), AT_ONCE):
+            batch = formulas[begin : begin + AT_ONCE]
+            if all(self._calculated <= {sheet.casefold()} for sheet, *_ in batch):
+                found += [self._array(*each) for each in batch]
+            else:  # what stands on a sheet may rest on others
+                found += self._arrays_in_cells(batch)
+        return found
 
     def _array(self, sheet: str, row: int, column: int, text: str) -> list[list[Any]] | None:
-        if self._calculated - {sheet.casefold()}:  # what stands on this sheet may rest on them
-            return self._array_in_cell(self._sheets[sheet], row - 1, text)
         try:
             found = self._book.evaluate_formula_array(self._sheets[sheet], row - 1, column - 1, text)
         except formulon.FormulonError:
             return None
         return [[_from_engine(value) for value in values] for values in found]
 
-    def _array_in_cell(self, sheet: int, row: int, text: str) -> list[list[Any]] | None:
-        """The rows of a formula that reads other sheets' formulas: only in a cell does the engine see their values."""
-        place = sheet, row, SCRATCH
+    def _arrays_in_cells(self, formulas: Sequence[Sequence[Any]]) -> list[list[list[Any]] | None]:
+        """The rows of formulas that read other sheets' formulas: only in a cell does the engine see their values.
+
+        All are put into cells that lie apart, and worked out at once; those that did not have the room, alone.
+        """
+        places = [
+            (self._sheets[each[0]], each[1] - 1, SCRATCH + APART * number) for number, each in enumerate(formulas)
+        ]
+        found = self._in_cells(places, [each[3] for each in formulas])
+        for number, rows in enumerate(found):
+            if len(formulas) > 1 and rows == [[{"error": "#SPILL!"}]]:
+                found[number] = self._in_cells([(*places[number][:2], SCRATCH)], [formulas[number][3]])[0]
+        return found
+
+    def _in_cells(self, places: Sequence[tuple[int, int, int]], texts: Sequence[str]) -> list[list[list[Any]] | None]:
+        put = [self._is_put(place, text) for place, text in zip(places, texts, strict=True)]
+        self._book.recalc()
+        found = [self._rows_at(*place) if is_put else None for place, is_put in zip(places, put, strict=True)]
+        for place in places:
+            self._book.set_blank(*place)
+        self._book.recalc()
+        return found
+
+    def _is_put(self, place: tuple[int, int, int], text: str) -> bool:
         try:
             self._book.set_formula(*place, text)
-            self._book.recalc()
-            info = self._book.spill_info(*place)
-            height, width = (info.rows, info.cols) if info.engaged else (1, 1)
-            columns = range(SCRATCH, SCRATCH + width)
-            return [
-                [_from_engine(self._book.get_value(sheet, row + down, column)) for column in columns]
-                for down in range(height)
-            ]
         except formulon.FormulonError:
-            return None
-        finally:
-            self._book.set_blank(*place)
-            self._book.recalc()
+            return False
+        return True
+
+    def _rows_at(self, sheet: int, row: int, column: int) -> list[list[Any]]:
+        info = self._book.spill_info(sheet, row, column)
+        height, width = (info.rows, info.cols) if info.engaged else (1, 1)
+        return [
+            [_from_engine(self._book.get_value(sheet, row + down, column + right)) for right in range(width)]
+            for down in range(height)
+        ]
 
     def intersecting(self, cells: Sequence[Sequence[Any]]) -> list[bool]:
         """Whether the formula in each cell shows another value than it would as a dynamic array's."""
@@ -161,7 +187,7 @@ class Calculator:
         info = self._book.spill_info(self._sheets[sheet], row - 1, column - 1)
         if stored.count("@") <= text.count("@") and not info.engaged:
             return False
-        whole = self._array(sheet, row, column, text)
+        whole = self.arrays([(sheet, row, column, text)])[0]
         shown = _from_engine(self._book.get_value(self._sheets[sheet], row - 1, column - 1))
         return whole != [[shown]]
 

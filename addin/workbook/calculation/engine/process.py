@@ -154,7 +154,7 @@ class EngineProcess:
         if self._process is None:
             if not is_installed(self._kind):
                 raise EngineFailedError(f"the calculation engine {self._kind} is not installed")
-            self._process = _IDLE.pop(self._kind) if self._kind in _IDLE else _started(self._kind)
+            self._process = _IDLE.pop(self._kind, None) or _started(self._kind)
             self._sent(self._process, "open", time_limit_s=self._time_limit_s, **self._options)
         return self._sent(self._process, method, **arguments)
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from addin.formulas.lexer import Token, is_readable, tokens
 from addin.workbook.calculation.functions import our_function, our_prefixes, plain_name, spans_all
-from addin.workbook.calculation.reading.lexer import Token, tokens
 from addin.workbook.calculation.reading.lookups import nearest
 from addin.workbook.calculation.reading.parsing import CallNode, Expression, GroupNode, Node, UnreadableError, parsed
 from addin.workbook.calculation.reading.refusals import hides_references, why_refused
@@ -51,7 +51,7 @@ def analysed(shape: str, names: Names, namespace: str) -> Shape:
     """What a shape does; the reason in `refused` where it cannot be worked out."""
     found, read = Shape(), tokens(shape)
     try:
-        if not read:
+        if not is_readable(read):
             raise UnreadableError
         if why := why_refused(read):
             raise _Refusal(why)
@@ -66,7 +66,7 @@ def analysed(shape: str, names: Names, namespace: str) -> Shape:
         found.refused = "the formula cannot be read"
     if found.refused:  # nobody knows how far it was read; one call too many in it only has it reported
         found.hides_references = hides_references(read)
-        named = (token.text.removesuffix("(") for token in read or () if token.kind in ("name", "call"))
+        named = (token.text.removesuffix("(") for token in read if token.kind in ("name", "call"))
         prefixes = our_prefixes(namespace)
         found.calls_ours = any(prefix in shape.upper() for prefix in prefixes) or any(map(names.calls_ours, named))
     return found
@@ -154,7 +154,7 @@ class _Reader:
                 return self._operator(node.text, is_first=place == 0)
             case "table":
                 return self._replaced(self.names.table(node.text))
-            case "name":
+            case "name" | "reference":  # such as the second corner in `INDEX(…):B2`, which no shape leaves out
                 return self._name(node.text)
             case _:
                 return [node.text]
@@ -197,12 +197,8 @@ class _Reader:
             return self._our_call(ours, node)
         if name == "ANCHORARRAY":
             return self._spill(node)
-        if name == "SINGLE" or node.written.startswith("@"):
-            raise _Refusal("it takes one cell of a range (@)")
-        if is_called and name != "LAMBDA":
-            raise _Refusal("it calls a LAMBDA where it is written")
-        if self.names.calls_ours(node.written):
-            raise _Refusal("it calls a LAMBDA by a name")
+        if why := self._why_refused(node, name, is_called=is_called):
+            raise _Refusal(why)
         if name.casefold() in self.known:
             return [f"{_plain_local(node.written)}(", *_joined(map(self.expression, node.arguments)), ")"]
         self.shape.functions.add(name)
@@ -216,6 +212,16 @@ class _Reader:
             wanted, among, falls = looked
             self.shape.lookups.append(Lookup(self._around.alone(wanted), self._around.alone(among), falls))
         return [f"{name}(", *_joined(arguments), ")"]
+
+    def _why_refused(self, node: CallNode, name: str, *, is_called: bool) -> str:
+        """Why a function is not worked out, whatever its arguments; empty where it may be."""
+        if name == "SINGLE" or node.written.startswith("@"):
+            return "it takes one cell of a range (@)"
+        if "!" in node.written:
+            return f"{node.written[:60]} is a function of another file"
+        if is_called and name != "LAMBDA":
+            return "it calls a LAMBDA where it is written"
+        return "it calls a LAMBDA by a name" if self.names.calls_ours(node.written) else ""
 
     def _arguments(self, name: str, node: CallNode) -> list[list[Piece]]:
         """The arguments, each read inside of what surrounds it."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from addin.workbook.calculation.reading.lexer import Token
+from addin.formulas.lexer import Token
 
 MAX_DEPTH = 256
 """Brackets inside one another; spreadsheets allow 64 functions."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from addin.workbook.calculation.reading.lexer import Token
+from addin.formulas.lexer import Token, is_readable
 
 MAX_DIGITS = 15
 """Programs cut a number off after these."""
 
+_PLACES = ("name", "reference")
 _NO_DIGIT = re.compile(r"[^0-9]")
 _FILE = re.compile(r"\[[0-9]+\]")
 
@@ -20,7 +21,8 @@ def why_refused(read: Sequence[Token]) -> str:
         if _is_elsewhere(token):
             return "it refers to another file"
         sheet, _, _ = token.text.rpartition("!")
-        if token.kind == "name" and sheet and (":" in sheet or (before is not None and before.text == ":")):
+        is_second = before is not None and before.text == ":"
+        if token.kind in _PLACES and sheet and (":" in sheet or is_second):
             return "it refers to the same cells of several sheets"
         if (
             token.kind == "number"
@@ -30,12 +32,12 @@ def why_refused(read: Sequence[Token]) -> str:
     return ""
 
 
-def hides_references(read: Sequence[Token] | None) -> bool:
+def hides_references(read: Sequence[Token]) -> bool:
     """Whether a formula that was not read to its end may refer to cells that are not among its references."""
-    if not read:
+    if not is_readable(read):
         return True
     return any(
-        token.text == ":" or (token.kind in ("name", "table") and not (_is_plain(token) or _is_elsewhere(before)))
+        token.text == ":" or (token.kind in (*_PLACES, "table") and not (_is_plain(token) or _is_elsewhere(before)))
         for token, before in zip(read, (read[0], *read), strict=False)
     )
 
@@ -48,4 +50,4 @@ def _is_elsewhere(token: Token) -> bool:
     """Whether a token names another file, as `[2]` and `'[2]Sheet'!A1` do."""
     if token.kind == "table":
         return _FILE.fullmatch(token.text) is not None
-    return token.kind == "name" and "[" in token.text.rpartition("!")[0]
+    return token.kind in _PLACES and "[" in token.text.rpartition("!")[0]

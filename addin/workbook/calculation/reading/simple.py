@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from addin.formulas.lexer import Token
 from addin.workbook.calculation.functions import plain_name
-from addin.workbook.calculation.reading.lexer import Token
 from addin.workbook.calculation.reading.parsing import CallNode, Expression, GroupNode, Node
 
 _OF_AREAS = frozenset({"SUM", "MIN", "MAX", "COUNT", "AVERAGE"})

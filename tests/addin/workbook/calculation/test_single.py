@@ -28,6 +28,12 @@ def test_a_name_that_the_formula_does_not_give_means_nothing(formula):
         read_single(formula, "DS")
 
 
+@pytest.mark.parametrize("formula", ['=ROW()*DS.SIGNAL("x")', '=IF(DS.SIGNAL("x")>0,COLUMN(),0)'])
+def test_the_place_of_a_formula_means_nothing(formula):
+    with pytest.raises(EngineFailedError, match="means nothing outside of a workbook"):
+        read_single(formula, "DS")
+
+
 async def test_what_stands_in_many_brackets_costs_no_more_than_it_is_long():
     formula = 'DS.SIGNAL("x")'
     for _ in range(60):

@@ -1,9 +1,10 @@
 """Excel's own results: what a refresh, a freeze and `eval` make of the same formulas.
 
-    python -m tests.attack.workbooks.excel_lines [--sample N] [--ways inside beside …] [--dynamic] [--show]
+    python -m tests.attack.workbooks.excel_lines [--sample N] [--ways inside beside …] [--dynamic] [--freeze] [--eval]
 
 Each line of the truth stands in a book four times: with a call of ours inside or resting on one, with Excel's result in
-the file or without it. A value that is written has to be Excel's; what is not proven keeps what the file held.
+the file or without it. A value that is written has to be Excel's; what is not proven keeps what the file held. A
+frozen copy of a book with values has to show the same.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from tests.attack.workbooks.excel_lines.lines import LINES, Way, read_lines
-from tests.attack.workbooks.excel_lines.measure import Found, measure, sample
+from tests.attack.workbooks.excel_lines.measure import Found, measure, measure_eval, sample
 
 
 def main() -> None:
@@ -24,18 +25,26 @@ def main() -> None:
     parser.add_argument("--sample", type=int, help="as many lines, chosen evenly; all by default")
     parser.add_argument("--ways", nargs="*", type=Way, choices=list(Way), default=list(Way))
     parser.add_argument("--dynamic", action="store_true", help="write the formulas as dynamic arrays")
+    parser.add_argument("--eval", action="store_true", help="work the lines without cells out by `addin eval` instead")
+    parser.add_argument("--freeze", action="store_true", help="freeze each book with values too, and compare the copy")
     parser.add_argument("--show", action="store_true", help="print every line that is written wrong or left")
     arguments = parser.parse_args()
     if not LINES.exists():
         parser.exit(0, f"{LINES.name} is not there\n")
     lines = sample(read_lines(), arguments.sample)
-    for way in arguments.ways:
+    if arguments.eval:
+        _print("eval", asyncio.run(measure_eval(lines)), shows=arguments.show)
+    for way in () if arguments.eval else arguments.ways:
         with TemporaryDirectory() as folder:
-            found = asyncio.run(measure(lines, way, Path(folder), is_dynamic=arguments.dynamic))
+            found = asyncio.run(
+                measure(
+                    lines, way, Path(folder), is_dynamic=arguments.dynamic, freezes=arguments.freeze and way.is_stored
+                )
+            )
         _print(way, found, shows=arguments.show)
 
 
-def _print(way: Way, found: Found, *, shows: bool) -> None:
+def _print(way: str, found: Found, *, shows: bool) -> None:
     total = sum(found.counts[name] for name in ("right", "left", "written wrong"))
     shares = ", ".join(f"{name} {count} ({count / total:.2%})" for name, count in sorted(found.counts.items()))
     print(f"{way}: {shares}")  # noqa: T201

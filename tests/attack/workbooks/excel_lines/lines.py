@@ -12,7 +12,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from addin.openpyxl_parts import column_index_from_string
+from addin.formulas.areas import column_number
 from udfs.cells import Scalar
 from udfs.errors import CellError
 
@@ -111,7 +111,7 @@ def _sheet(line: Line, way: Way, *, is_dynamic: bool) -> str:
 def spot_of_name(name: str) -> tuple[int, int]:
     match = _CELL.fullmatch(name)
     assert match is not None, name
-    return int(match[2]), column_index_from_string(match[1])
+    return int(match[2]), column_number(match[1])
 
 
 def _cell(name: str, value: Any) -> str:

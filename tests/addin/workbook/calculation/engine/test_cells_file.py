@@ -5,9 +5,10 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from addin.formulas.areas import area_of
+from addin.formulas.shape import ShapeReader, shape_of
 from addin.workbook.calculation.engine.cells_file import MAX_EMPTY, as_file
 from addin.workbook.calculation.engine.process import PLAIN, VALUE, EngineProcess, Kind
-from addin.workbook.calculation.reading.lexer import ShapeReader, area_of, shape_of
 
 _SPOTS = st.tuples(st.integers(1, 6), st.integers(1, 5))
 _CONSTANTS = st.one_of(

@@ -76,6 +76,18 @@ def test_arrays_spill_and_stand_again_where_they_have_room():
         ]
 
 
+def test_formulas_beside_a_book_see_the_formulas_of_every_sheet_also_where_many_are_wide():
+    with EngineProcess(Kind.FORMULON, now=0) as engine:
+        engine.load(["S", "T"], [("S", 1, 1, PLAIN, "=T!A1*2"), ("T", 1, 1, PLAIN, "=1+2")])
+        engine.evaluate()
+        wide = ("S", 1, 2, "=SEQUENCE(1,40)*A1")
+        texts = [("S", 2, 2, f"=A1+{number}") for number in range(300)]
+        found = engine.arrays([wide, *texts, ("S", 3, 2, "=1+"), wide, wide])
+        row = [[6.0 * number for number in range(1, 41)]]
+        assert found == [row, *([[6.0 + number]] for number in range(300)), None, row, row]
+        assert engine.values([("S", (1, 1)), ("T", (1, 1))]) == [6.0, 3.0]
+
+
 def test_an_ordinary_formula_takes_the_cell_beside_it():
     cells = [("S", row, 1, VALUE, float(row)) for row in range(1, 4)]
     with EngineProcess(Kind.FORMULON, now=0) as engine:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from addin.formula_advice import advice
+from addin.formulas.advice import advice
 from tests.addin.commands import addin, environment
 from udfs import REGISTRY
 

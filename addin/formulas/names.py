@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable
+from functools import lru_cache
 
-from addin.formulas import mentions
-
-_NO_NAMES = re.compile(r""""[^"]*"|'[^']*'|\[[^\[\]]*\]""")
-"""Texts, quoted sheets and columns of tables."""
-_WORD = re.compile(r"[^\W\d][\w.\\?]*")
+from addin.formulas.calls import mentions
+from addin.formulas.lexer import tokens
+from addin.formulas.shape import shape_of
 
 
-def words(formula: str) -> set[str]:
-    """What may be a name in a formula, in lower case.
+def words(formula: str) -> frozenset[str]:
+    """What may be a name in a formula, in lower case; references are none.
 
     >>> sorted(words('Price("name")*My.Rate+A1'))
-    ['a1', 'my.rate', 'price']
+    ['my.rate', 'price']
     """
-    return {word.casefold() for word in _WORD.findall(_NO_NAMES.sub(" ", formula))}
+    return _words(shape_of(formula)[0])
+
+
+@lru_cache(maxsize=4096)  # copied formulas have one shape
+def _words(shape: str) -> frozenset[str]:
+    named = (token.text for token in tokens(shape) if token.kind in ("name", "call", "reference"))
+    return frozenset(text.removesuffix("(").rpartition("!")[2].lstrip("@").casefold() for text in named)
 
 
 def names_with_calls(definitions: Iterable[tuple[str, str]], namespace: str) -> frozenset[str]:
