@@ -3,34 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Sequence
 
-from addin.formulas import stored_form
+from addin.formulas.calls import stored_form
+from addin.formulas.lexer import Token, tokens
 
-_TEXT_OR_NAME = re.compile(r'"(?:[^"]|"")*"|' + r"'(?:[^']|'')*'")
-"""Text in quotes, and sheets' names in quotes."""
-
-_PREFIX = re.compile(r"_xl(?:fn|ws|pm|ll)\.", re.IGNORECASE)
+_PREFIX = re.compile(r"(?:_xl(?:fn|ws|pm|ll)\.)+", re.IGNORECASE)
 """What Excel puts before the names of functions, and of variables, that are younger than its file format."""
 
-_ANCHOR = re.compile(r"(?:_xlfn\.)?ANCHORARRAY\(([^()]*)\)", re.IGNORECASE)
-_SINGLE = re.compile(r"(?:_xlfn\.)?SINGLE\(", re.IGNORECASE)
-_SPILL = re.compile(r"((?:\x00\d+\x00!|[\w.]+!)?\$?[A-Z]{1,3}\$?[0-9]{1,7})#(?!\w)", re.IGNORECASE)
-
-_NO_CELL = re.compile(r"#REF(?!!)", re.IGNORECASE)
-"""What the component shows in place of a cell that is gone."""
-
-_YOUNG = (
-    "ARRAYTOTEXT|BYCOL|BYROW|CHOOSECOLS|CHOOSEROWS|CONCAT|DROP|EXPAND|FILTER|HSTACK|IFNA|IFS|LAMBDA|LET|MAKEARRAY|MAP|"
-    "MAXIFS|MINIFS|RANDARRAY|REDUCE|SCAN|SEQUENCE|SORT|SORTBY|SWITCH|TAKE|TEXTAFTER|TEXTBEFORE|TEXTJOIN|TEXTSPLIT|"
-    "TOCOL|TOROW|UNIQUE|VALUETOTEXT|VSTACK|WRAPCOLS|WRAPROWS|XLOOKUP|XMATCH|XOR"
-)
+_YOUNG = frozenset({
+    "ARRAYTOTEXT", "BYCOL", "BYROW", "CHOOSECOLS", "CHOOSEROWS", "CONCAT", "DROP", "EXPAND", "FILTER", "HSTACK",
+    "IFNA", "IFS", "LAMBDA", "LET", "MAKEARRAY", "MAP", "MAXIFS", "MINIFS", "RANDARRAY", "REDUCE", "SCAN",
+    "SEQUENCE", "SORT", "SORTBY", "SWITCH", "TAKE", "TEXTAFTER", "TEXTBEFORE", "TEXTJOIN", "TEXTSPLIT", "TOCOL",
+    "TOROW", "UNIQUE", "VALUETOTEXT", "VSTACK", "WRAPCOLS", "WRAPROWS", "XLOOKUP", "XMATCH", "XOR",
+})  # fmt: skip
 """Functions whose names a file has with `_xlfn.` before them."""
 
 _IN_WORKSHEETS = frozenset({"FILTER", "SORT"})
 """Of these Excel writes `_xlfn._xlws.FILTER`."""
-
-_YOUNG_CALL = re.compile(rf"(?<![\w.])(?:_xlfn\.)?({_YOUNG})(?=\()", re.IGNORECASE)
 
 
 def typed_form(formula: str, namespace: str = "DS") -> str:
@@ -39,13 +29,24 @@ def typed_form(formula: str, namespace: str = "DS") -> str:
     >>> typed_form('_xldudf_DS_SIGNAL(_xlfn.ANCHORARRAY(A1),"_xlfn.x")')
     'DS.SIGNAL(A1#,"_xlfn.x")'
     """
-    ours = re.compile(rf"(?:_xll\.)?_xldudf_{re.escape(namespace)}_(\w+)(?=\s*\()", re.IGNORECASE)
-
-    def typed(text: str) -> str:
-        text = _without_single(_ANCHOR.sub(r"\1#", text))
-        return _PREFIX.sub("", ours.sub(lambda found: f"{namespace}.{found[1].upper()}", text))
-
-    return _outside_quotes(stored_form(formula, namespace), typed)
+    ours = re.compile(rf"_xldudf_{re.escape(namespace)}_(\w+)", re.IGNORECASE)
+    written: list[str] = []
+    closing: list[str] = []
+    """What stands for the closing bracket of each open one."""
+    for token in tokens(stored_form(formula, namespace)):
+        text = token.text
+        if token.kind in ("call", "name"):
+            text = _PREFIX.sub("", text)
+            text = ours.sub(lambda found: f"{namespace}.{found[1].upper()}", text) if token.kind == "call" else text
+        if token.kind in ("call", "open"):
+            # Excel's sign that a function may return one value only is left out: ours may exceed it.
+            without = {"ANCHORARRAY(": "#", "SINGLE(": ""}.get(text.upper())
+            closing.append(")" if without is None else without)
+            text = text if without is None else ""
+        elif token.kind == "close" and closing:
+            text = closing.pop()
+        written.append(text)
+    return "".join(written)
 
 
 def file_form(formula: str, namespace: str = "DS") -> str:
@@ -54,38 +55,29 @@ def file_form(formula: str, namespace: str = "DS") -> str:
     >>> file_form('SUM(DS.SIGNAL(A1#, "A1#"))+XLOOKUP(1,B:B,C:C)')
     'SUM(_xldudf_DS_SIGNAL(_xlfn.ANCHORARRAY(A1), "A1#"))+_xlfn.XLOOKUP(1,B:B,C:C)'
     """
-
-    def stored(text: str) -> str:
-        text = _SPILL.sub(r"_xlfn.ANCHORARRAY(\1)", _NO_CELL.sub("#REF!", text))
-        return _YOUNG_CALL.sub(_prefixed, text)
-
-    return stored_form(_outside_quotes(formula, stored), namespace)
+    read = tokens(formula)
+    return stored_form("".join(_stored(read, place) for place in range(len(read))), namespace)
 
 
-def _prefixed(call: re.Match[str]) -> str:
-    name = call[1].upper()
-    return f"_xlfn.{'_xlws.' if name in _IN_WORKSHEETS else ''}{name}"
+def _stored(read: Sequence[Token], place: int) -> str:
+    """A token as files have it."""
+    token, before = read[place], read[place - 1] if place else None
+    following = read[place + 1] if place + 1 < len(read) else None
+    match token.kind:
+        case "call":
+            return _prefixed(token.text)
+        case "reference" if following is not None and following.text == "#":
+            return f"_xlfn.ANCHORARRAY({token.text})"
+        case "operator" if token.text == "#" and before is not None and before.kind == "reference":
+            return ""
+        case "name" if before is not None and before.text == "#" and token.text.upper() == "REF":
+            return f"{token.text}!"  # the component shows `#REF` in place of a cell that is gone
+        case _:
+            return token.text
 
 
-def _without_single(text: str) -> str:
-    """The text without Excel's sign that a function may return one value only, which ours may exceed."""
-    while found := _SINGLE.search(text):
-        depth, end = 1, found.end()
-        while end < len(text) and depth:
-            depth += {"(": 1, ")": -1}.get(text[end], 0)
-            end += 1
-        inner = text[found.end() : end - (depth == 0)]
-        text = f"{text[: found.start()]}{inner}{text[end:]}"
-    return text
-
-
-def _outside_quotes(formula: str, change: Callable[[str], str]) -> str:
-    """The formula with everything changed but what stands in quotes, for which `change` sees a mark."""
-    quoted: list[str] = []
-
-    def hide(found: re.Match[str]) -> str:
-        quoted.append(found[0])
-        return f"\x00{len(quoted) - 1}\x00"
-
-    changed = change(_TEXT_OR_NAME.sub(hide, formula))
-    return re.sub(r"\x00(\d+)\x00", lambda mark: quoted[int(mark[1])], changed)
+def _prefixed(call: str) -> str:
+    name = _PREFIX.sub("", call)[:-1].upper()
+    if name not in _YOUNG:
+        return call
+    return f"_xlfn.{'_xlws.' if name in _IN_WORKSHEETS else ''}{name}("

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
-
 from addin.formulas import MAX_FORMULA, Named, Unworkable
+from addin.formulas.lexer import Token, tokens
+from addin.formulas.shape import shape_of
 from addin.workbook.calculation.names import quoted
-from addin.workbook.calculation.reading.lexer import shape_of
 from addin.workbook.ooxml.book import Book
 
-_NAME = re.compile(
-    r"""(?P<kept>"[^"]*"|'(?:[^']|'')*'!?|\[[^\[\]]*\])|(?<![\w.!\\$\]])(?P<name>[^\W\d][\w.\\?]*)(?![\w.\\?(!\[])"""
-)
+
+def _may_be_name(token: Token, before: Token | None) -> bool:
+    """Whether a token may be a name of this book; behind `!` stand names of others."""
+    return token.kind in ("name", "reference") and (before is None or before.text != "!")
 
 
 class NamedCells:
@@ -27,7 +27,11 @@ class NamedCells:
 
         So does what would be longer than a formula can be.
         """
-        text = _NAME.sub(lambda match: (match["name"] and self._meaning(match["name"])) or match[0], formula)
+        read = tokens(formula)
+        text = "".join(
+            (self._meaning(token.text) if _may_be_name(token, before) else None) or token.text
+            for token, before in zip(read, (None, *read), strict=False)
+        )
         return text if len(text) <= MAX_FORMULA else formula
 
     def _meaning(self, name: str) -> str | None:

@@ -94,11 +94,20 @@ def _stored(sheet: Sheet, namespace: str, unstable: set[Place]) -> dict[str, Any
     So are formulas that are another value whenever they are worked out.
     """
     return {
-        address(spot): _as_shown(sheet.value(spot)) if formula.is_calculated else None
+        address(spot): _stored_value(sheet, spot, formula) if formula.is_calculated else None
         for spot, formula in sheet.formulas()
         if (sheet.name, spot) not in unstable
         and not (_is_ours_alone(formula, namespace) and _rows(sheet, formula.area))
     }
+
+
+def _stored_value(sheet: Sheet, spot: Spot, formula: Formula) -> Any:
+    """The value of a formula, or the rows of one that fills several cells."""
+    area = formula.area
+    if area.is_cell:
+        return _as_shown(sheet.value(spot))
+    columns = range(area.first_column, area.last_column + 1)
+    return [[_as_shown(sheet.value((row, column))) for column in columns] for row in _row_numbers(area)]
 
 
 def _unstable(book: Book, namespace: str) -> set[Place]:

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 import msgspec
 from anyio import CapacityLimiter, to_thread
+from starlette.background import BackgroundTask
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
@@ -26,6 +27,7 @@ from addin.errors import AddinError
 from addin.excel.assets import STATIC as EXCEL
 from addin.excel.assets import Assets, excel_assets, files_in, static_answer
 from addin.excel.pages import Endpoint
+from addin.sheet.calculation.calculated import ToCalculate, calculated, warm_up
 from addin.sheet.component import FOLDER, is_here
 from addin.sheet.edits import SheetEdits
 from addin.sheet.files import BLANK_NAME, XLSM, XLSX, blank_book, book_file, has_macros
@@ -82,7 +84,6 @@ class _Edited(_Upload):
     """A workbook file as it was opened, and what was changed since."""
 
     sheets: list[SheetEdits] = []
-    uncertain: bool = False
 
 
 def routes(settings: Settings, book: BookToOpen | None = None) -> list[BaseRoute]:
@@ -96,13 +97,24 @@ def routes(settings: Settings, book: BookToOpen | None = None) -> list[BaseRoute
     assets = Assets({**files_in(EXCEL, ("client",)), "tokens.css": EXCEL / "taskpane/tokens.css", **_files()})
     one_at_a_time = CapacityLimiter(1)
     """A book in memory may have several times the size of its file."""
+    one_calculation = CapacityLimiter(1)
+    """There is one process of each engine, which keeps running."""
 
     async def first_book(_: Request) -> Response:
-        return await _opened(lambda: _opened_first(book, namespace), one_at_a_time)
+        answer = await _opened(lambda: _opened_first(book, namespace), one_at_a_time)
+        answer.background = BackgroundTask(warm_up)
+        return answer
 
     async def open_book(request: Request) -> Response:
         upload = msgspec.json.decode(await _body(request, settings), type=_Upload)
         return await _opened(lambda: _opened_upload(upload, namespace), one_at_a_time)
+
+    async def calculate(request: Request) -> Response:
+        wanted = msgspec.json.decode(await _body(request, settings), type=ToCalculate)
+        found = await _in_thread(lambda: calculated(wanted, namespace), one_calculation)
+        return Response(
+            msgspec.json.encode(found), media_type="application/json", headers={"cache-control": "no-store"}
+        )
 
     async def save_book(request: Request) -> Response:
         edited = msgspec.json.decode(await _body(request, settings), type=_Edited)
@@ -115,6 +127,7 @@ def routes(settings: Settings, book: BookToOpen | None = None) -> list[BaseRoute
         Route("/sheet_pane.html", _pane()),
         Route("/sheet/book", first_book),
         Route("/sheet/open", _readable(open_book), methods=["POST"]),
+        Route("/sheet/calculate", _readable(calculate), methods=["POST"]),
         Route("/sheet/save", _readable(save_book), methods=["POST"]),
         assets.route(),
         *(Route(f"/sheet/component/{path.name}", _text(path)) for path in sorted(FOLDER.glob("*.txt"))),
@@ -152,7 +165,7 @@ def _text(path: Path) -> Endpoint:
 
 def _files() -> Mapping[str, Path]:
     """The page's own files and the component's: a fixed set, so that no request can name any other."""
-    own = {f"sheet/{path.name}": path for path in STATIC.iterdir() if path.suffix in (".js", ".css")}
+    own = {f"sheet/{name}": path for name, path in files_in(STATIC, (".",)).items()}
     return {**own, **{f"component/{path.name}": path for path in FOLDER.iterdir() if path.is_file()}}
 
 
@@ -207,7 +220,7 @@ def _opened_upload(upload: _Upload, namespace: str) -> dict[str, Any]:
 
 
 def _saved(edited: _Edited, namespace: str) -> bytes:
-    return saved_book(_bytes_of(edited), edited.name, edited.sheets, uncertain=edited.uncertain, namespace=namespace)
+    return saved_book(_bytes_of(edited), edited.name, edited.sheets, namespace=namespace)
 
 
 def _bytes_of(upload: _Upload) -> bytes:

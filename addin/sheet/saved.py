@@ -24,12 +24,10 @@ Change: TypeAlias = Callable[[Package], tuple[Mapping[str, bytes], Sequence[str]
 _EMPTY_SHEET = f'<worksheet xmlns="{MAIN}"><sheetData/></worksheet>'.encode()
 
 
-def saved_book(
-    original: bytes, name: str, sheets: Sequence[SheetEdits], *, uncertain: bool = False, namespace: str = "DS"
-) -> bytes:
+def saved_book(original: bytes, name: str, sheets: Sequence[SheetEdits], *, namespace: str = "DS") -> bytes:
     """The bytes of the workbook; raises `WorkbookError` where `original` is none, or a change cannot be written.
 
-    Programs are told to work the book out when they open it if the values of some formulas are `uncertain`.
+    Programs are told to work the book out when they open it where a formula has no value that can be relied on.
     """
     with book_file(original, name) as path:
         for sheet in sheets:
@@ -37,7 +35,7 @@ def saved_book(
                 _change(path, partial(_with_sheet, name=sheet.name))
         if any(spills(edit, namespace) for edit in edited_cells(sheets)):
             _change(path, lambda package: (dynamic_mark(package)[1], ()))
-        _change(path, partial(_edited, sheets=sheets, uncertain=uncertain, namespace=namespace))
+        _change(path, partial(_edited, sheets=sheets, namespace=namespace))
         return path.read_bytes()
 
 
@@ -54,7 +52,7 @@ def _with_sheet(package: Package, *, name: str) -> tuple[Mapping[str, bytes], Se
 
 
 def _edited(
-    package: Package, *, sheets: Sequence[SheetEdits], uncertain: bool, namespace: str
+    package: Package, *, sheets: Sequence[SheetEdits], namespace: str
 ) -> tuple[Mapping[str, bytes], Sequence[str]]:
     book = Book(package)
     is_marked = any(spills(edit, namespace) for edit in edited_cells(sheets))
@@ -62,7 +60,7 @@ def _edited(
     for edits in sheets:
         if edits.cells or edits.values:
             editing.write(edits)
-    if uncertain or editing.is_uncertain:
+    if editing.is_uncertain:
         book.recalculate_on_load()
     chain = calculation_chain(package) if editing.lost_formulas else []
     return {**book.changed_parts(), **(without_parts(package, chain) if chain else {})}, chain

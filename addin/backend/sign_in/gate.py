@@ -27,6 +27,7 @@ GUARDED = (
     "/sheet/book",
     "/sheet/open",
     "/sheet/save",
+    "/sheet/calculate",
 )
 """These and what is below them need a session; pages, their scripts and the manifest contain no user data."""
 

@@ -61,6 +61,17 @@ def _show(demo: Demo, console: Console) -> None:
 
 
 def _keep_serving(demo: Demo, console: Console, *, browser: bool) -> None:
+    try:
+        if demo.sheet_url:
+            with console.status("Filling the sheet …"):  # so that it is there as soon as its page is
+                demo.http.get("/sheet/book")
+        _tell(demo, console, browser=browser)
+        threading.Event().wait()
+    except KeyboardInterrupt:
+        console.print("Stopped.")
+
+
+def _tell(demo: Demo, console: Console, *, browser: bool) -> None:
     console.print(
         f"""
 [bold]Sheet[/bold]       {_sheet(demo, browser=browser)}
@@ -76,12 +87,6 @@ Ctrl-C ends it and removes everything.""",
         highlight=False,
         soft_wrap=True,
     )
-    try:
-        if demo.sheet_url:
-            demo.http.get("/sheet/book")  # fills the template, so that whoever opens the page later need not wait
-        threading.Event().wait()
-    except KeyboardInterrupt:
-        console.print("Stopped.")
 
 
 def _sheet(demo: Demo, *, browser: bool) -> str:

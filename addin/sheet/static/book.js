@@ -1,9 +1,10 @@
 /// <reference path="types.d.ts" />
 // A book in the component: opened from what the backend prepared, and what of it has changed, for the backend to save.
-import { LOADING } from "./calls.js";
+import { LOADING, WORKING } from "./calls.js";
 import { Changes, growTo, rowsShown } from "./changes.js";
-import { addMissing, asExcelReads, asExcelShows, contentOf, isDark, showSheet } from "./component.js";
-import { Differences, isEqual } from "./differences.js";
+import { asExcelShows, contentOf, isDark, showSheet } from "./component.js";
+import { isEqual } from "./proof/saved_value.js";
+import { isThere, WorkedOut } from "./proof/worked_out.js";
 
 /** Above so many cells it is faster to compute all of them than to find out what depends on each. */
 const MANY_CELLS = 5_000;
@@ -24,8 +25,9 @@ export class Book {
   /**
    * @param {OpenedBook} opened
    * @param {string} content the file in Base64
+   * @param {ConstructorParameters<typeof WorkedOut>[0]} worker
    */
-  constructor(opened, content) {
+  constructor(opened, content, worker) {
     this.name = opened.name;
     this.content = content;
     this.button = opened.button ?? null;
@@ -37,11 +39,12 @@ export class Book {
     for (const [sheetName, cells] of Object.entries(opened.values)) {
       for (const [xc, rows] of Object.entries(cells)) this.values.set(`${sheetName}!${xc}`, { rows: shown(rows), key: null });
     }
-    /** @type {Map<string, SavedValue>} */
+    /** @type {Map<string, SavedValue | SavedValue[][]>} */
     this.stored = new Map();
     for (const [sheetName, cells] of Object.entries(opened.stored)) {
       for (const [xc, value] of Object.entries(cells)) this.stored.set(`${sheetName}!${xc}`, value);
     }
+    this.workedOut = new WorkedOut(worker, this.stored);
     this.parts = opened.parts;
     this.isReading = true;
     this.kept = opened.kept;
@@ -57,16 +60,12 @@ export class Book {
     for (const sheet of data.sheets) {
       sheet.rowNumber = Math.max(sheet.rowNumber, LEAST_ROWS);
       sheet.colNumber = Math.max(sheet.colNumber, LEAST_COLUMNS);
-      for (const [xc, content] of Object.entries(sheet.cells)) sheet.cells[xc] = asExcelReads(content);
-      Object.values(sheet.cells).forEach(addMissing);
       asExcelShows(sheet);
     }
-    this.model = new o_spreadsheet.Model(data, { mode: "normal" });
+    this.model = this.workedOut.model = new o_spreadsheet.Model(data, { mode: "normal" });
     if (this.active !== null) showSheet(this.model, this.active);
     this.parts = {};
     this.changes = new Changes(this.model);
-    this.differing = new Differences(this.model);
-    this.differing.find(this.#formulas(), this.stored);
     this.isReading = false;
   }
 
@@ -119,6 +118,7 @@ export class Book {
    * @param {string[] | null} cells null for all
    */
   evaluate(cells) {
+    this.workedOut.touched();
     const { getters } = this.model;
     const many = cells === null || cells.length > MANY_CELLS;
     const payload = many ? {} : { cellIds: cells.filter((id) => isThere(getters, id)) };
@@ -133,7 +133,7 @@ export class Book {
     const { getters } = this.model;
     const cell = getters.getCell(position);
     const { value, message: reason } = getters.getEvaluatedCell(position);
-    if (value === LOADING.code) return void setTimeout(() => void this.advise(position), AGAIN_MS);
+    if (value === LOADING.code || value === WORKING.code) return void setTimeout(() => void this.advise(position), AGAIN_MS);
     if (!cell?.isFormula || !UNREADABLE.includes(value)) return;
     const { advice } = await DataServiceAddin.backend.advice(getters.getCellText(position, { showFormula: true })).catch(() => ({ advice: null }));
     const message = advice ?? (value === "#NAME?" ? `${reason}. ${NOT_HERE}` : null);
@@ -160,7 +160,7 @@ export class Book {
   /** What a user should know of the book that was opened; empty if it is nothing. */
   get notes() {
     const notes = [];
-    const places = [...(this.differing?.held.keys() ?? [])];
+    const places = [...this.workedOut.differing.keys()];
     if (places.length > 0) {
       const named = places.slice(0, 3).join(", ") + (places.length > 3 ? " …" : "");
       notes.push(`${counted(places.length, "cell differs", "cells differ")} from what this page works out (${named}), and show the file's value, marked.`);
@@ -181,19 +181,17 @@ export class Book {
       if (sheet === undefined) known.set(sheetName, (sheet = { name: sheetName, is_added: false, cells: {}, values: {} }));
       if (!(xc in sheet.cells)) sheet.values[xc] = rows;
     }
-    const uncertain = (this.differing?.outdated.size ?? 0) > 0;
-    return { name: this.name, content: this.content, sheets: [...known.values()], uncertain };
+    return { name: this.name, content: this.content, sheets: [...known.values()] };
   }
 
-  /** The formulas of the file that show something else now, unless the component computes them wrongly. */
+  /** The formulas of the file that show something else now; no rows where their value is not proven. */
   *#newValues() {
     for (const [place, position] of this.#formulas()) {
-      if (this.differing?.has(place)) continue;
       const rows = rowsShown(this.model.getters, position);
       const ours = this.values.get(place);
       const stored = this.stored.get(place);
-      const first = rows[0]?.[0] ?? null;
-      if (ours === undefined ? stored === undefined || (stored !== null && isEqual(stored, first)) : areEqual(ours.rows, rows)) continue;
+      const before = ours?.rows ?? (Array.isArray(stored) ? stored : [[stored ?? null]]);
+      if ((ours === undefined && stored === undefined) || (stored !== null && areEqual(before, rows))) continue;
       yield /** @type {const} */ ([place, rows]);
     }
   }
@@ -224,18 +222,6 @@ function split(place) {
 }
 
 /**
- * @param {any} getters
- * @param {string} cellId
- */
-function isThere(getters, cellId) {
-  try {
-    return getters.getCellPosition(cellId) !== undefined;
-  } catch {
-    return false; // deleted since
-  }
-}
-
-/**
  * @param {Scalar[][]} rows
  * @returns {Result}
  */
@@ -243,7 +229,7 @@ function shown(rows) {
   return rows.map((row) => row.map((value) => value ?? ""));
 }
 
-/** @param {Result} known @param {SavedValue[][]} rows */
+/** @param {unknown[][]} known @param {SavedValue[][]} rows */
 function areEqual(known, rows) {
   return known.length === rows.length && known.every((row, at) => row.length === rows[at]?.length && row.every((value, col) => isEqual(/** @type {any} */ (value), rows[at]?.[col] ?? null)));
 }

@@ -11,6 +11,8 @@ const MOST_ROUNDS = 12;
 /** @type {Failure} */
 export const LOADING = { code: "Loading…", message: "on its way" };
 /** @type {Failure} */
+export const WORKING = { code: "Working…", message: "being worked out" };
+/** @type {Failure} */
 const NO_PREVIEW = { code: "#N/A", message: "not loaded yet; press Enter to see the value (a preview sends no request)" };
 /** @type {Failure} */
 const NEVER_SETTLES = { code: "#N/A", message: "the arguments change with every calculation; use fixed ones" };
@@ -73,13 +75,21 @@ export class Calls {
     this.holding = false;
     /** @type {Map<string, KnownCall>} */
     this.held = new Map();
+    /** Formulas that the backend works out now. */
+    this.workingOut = 0;
+    /** Whether the cell that is computed shows the file's value, until there is another one. */
+    this.hasValue = false;
+    /** Whether what is known is enough, so that no call is made. */
+    this.isPreviewing = false;
+    /** What functions returned since this was set, beside numbers. */
+    this.returned = { texts: false, failures: false };
     /** The calculation in which a cell was computed last. @type {Map<string, number>} */
     this.computed = new Map();
   }
 
-  /** Calls without an answer. */
+  /** What has no answer yet: calls, and formulas that the backend works out. */
   get waiting() {
-    return this.queue.size + this.underWay;
+    return this.queue.size + this.underWay + this.workingOut;
   }
 
   /**

@@ -1,7 +1,7 @@
 /// <reference path="types.d.ts" />
 // What was changed in a book since it was opened, as the backend writes it into a copy of the file, and as a draft keeps it.
 
-import { savedValue } from "./differences.js";
+import { isUnproven, savedValue } from "./proof/saved_value.js";
 
 /** What a style consists of, as the component names it. */
 const LOOK = ["bold", "italic", "strikethrough", "underline", "fontSize", "textColor", "fillColor", "align", "verticalAlign", "wrapping"];
@@ -106,12 +106,13 @@ export class Changes {
 }
 
 /**
- * The values that a formula shows, as many as it fills cells with.
+ * The values that a formula shows, as many as it fills cells with; none where its value is not proven.
  * @param {any} getters
  * @param {{ sheetId: string, col: number, row: number }} position
  * @returns {SavedValue[][]}
  */
 export function rowsShown(getters, position) {
+  if (isUnproven(getters.getEvaluatedCell(position))) return [];
   const zone = getters.getSpreadZone(position) ?? { left: position.col, right: position.col, top: position.row, bottom: position.row };
   const rows = [];
   for (let row = zone.top; row <= zone.bottom; row += 1) {

@@ -101,68 +101,6 @@ export function contentOf(cell) {
   return cell?.compiledFormula?.normalizedFormula ?? cell?.content;
 }
 
-/**
- * A formula that means here what it means to Excel, where the sign of a number comes before its power: `-2^2` is 4.
- * @param {string} content what was entered into a cell
- * @returns {string}
- */
-export function asExcelReads(content) {
-  if (typeof content !== "string" || !content.startsWith("=") || !/-.*\^/s.test(content)) return content;
-  /** @type {{ type: string, value: string }[]} */
-  const tokens = o_spreadsheet.tokenize(content);
-  const written = tokens.map(({ value }) => value);
-  let changed = false;
-  for (let at = 0; at < tokens.length; at += 1) {
-    if (tokens[at]?.value !== "-" || !isSign(tokens, at)) continue;
-    const end = endOfOperand(tokens, at + 1);
-    if (next(tokens, end)?.value !== "^") continue;
-    written[at] = `(${written[at]}`;
-    written[end] = `${written[end]})`;
-    changed = true;
-  }
-  return changed ? written.join("") : content;
-}
-
-/**
- * Let the component know every function of a formula in a file by its name, so that it knows what the formula refers to.
- * @param {string} content
- */
-export function addMissing(content) {
-  if (typeof content !== "string" || !content.startsWith("=")) return;
-  const { content: known } = o_spreadsheet.registries.functionRegistry;
-  for (const [, written = ""] of content.replace(/"[^"]*"|'[^']*'/g, "").matchAll(/([A-Z_][A-Z0-9_.]*)\(/gi)) {
-    const name = written.toUpperCase();
-    if (name in known) continue;
-    const args = [o_spreadsheet.helpers.arg("value (any, range<any>, optional, repeating)", "as in the file")];
-    const compute = () => ({ value: "#NAME?", message: `this page does not know the function ${name}` });
-    o_spreadsheet.addFunction(name, { description: "not known here", hidden: true, isExported: true, args, compute });
-  }
-}
-
-/** Whether a minus is the sign of what follows. @param {{ type: string, value: string }[]} tokens @param {number} at */
-function isSign(tokens, at) {
-  const before = tokens.slice(0, at).filter(({ type }) => type !== "SPACE").at(-1);
-  return before === undefined || (["OPERATOR", "LEFT_PAREN", "ARG_SEPARATOR", "LEFT_BRACE"].includes(before.type) && before.value !== "%");
-}
-
-/** The last token of the operand that begins at `at`. @param {{ type: string, value: string }[]} tokens @param {number} at */
-function endOfOperand(tokens, at) {
-  let end = at;
-  while (tokens[end]?.type === "SPACE") end += 1;
-  if (tokens[end]?.type !== "LEFT_PAREN" && next(tokens, end)?.type === "LEFT_PAREN") end += 1;
-  for (let depth = 0; end < tokens.length; end += 1) {
-    if (tokens[end]?.type === "LEFT_PAREN") depth += 1;
-    if (tokens[end]?.type === "RIGHT_PAREN") depth -= 1;
-    if (depth <= 0) break;
-  }
-  return end;
-}
-
-/** @param {{ type: string, value: string }[]} tokens @param {number} at */
-function next(tokens, at) {
-  return tokens.slice(at + 1).find(({ type }) => type !== "SPACE");
-}
-
 /** Let keys reach the cells. */
 export function focusCells() {
   /** @type {HTMLElement | null} */ (document.querySelector("#sheet .o-grid-composer .o-composer, #sheet .o-grid [contenteditable]"))?.focus();
@@ -200,4 +138,19 @@ export function nameMonths() {
 export function showSheet(model, sheetIdTo) {
   const sheetIdFrom = model.getters.getActiveSheetId();
   if (sheetIdFrom !== sheetIdTo) model.dispatch("ACTIVATE_SHEET", { sheetIdFrom, sheetIdTo });
+}
+
+const MARK = { width: 10, height: 10, paths: [{ fillColor: "#b3541e", path: "M0 0 L10 0 L0 10 Z" }] };
+
+/**
+ * Mark the cells that show the file's value.
+ * @param {(place: string) => boolean} isHeld
+ * @param {() => void} explain
+ */
+export function addMarks(isHeld, explain) {
+  o_spreadsheet.registries.iconsOnCellRegistry.add("value_of_file", (/** @type {any} */ _, /** @type {{ sheetId: string, col: number, row: number }} */ position) => {
+    const place = `${position.sheetId}!${o_spreadsheet.helpers.toXC(position.col, position.row)}`;
+    if (!isHeld(place)) return undefined;
+    return { type: "value_of_file", svg: MARK, priority: 1, horizontalAlign: "left", size: 8, margin: 1, position, onClick: explain };
+  });
 }

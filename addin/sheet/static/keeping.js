@@ -2,8 +2,6 @@
 // A copy is the file that was opened, with the cells that were changed. What moves cells that other parts of the file refer
 // to, as charts and names do, is refused with a sentence; what only the page shows is counted, and told before a download.
 
-import { asExcelReads } from "./component.js";
-
 /** Commands that move or rename what is in the file, and what to do instead. */
 const MOVES = new Map([
   ["ADD_COLUMNS_ROWS", "Rows and columns can be added at the end only"],
@@ -83,7 +81,6 @@ class KeptFiles extends o_spreadsheet.CorePlugin {
 
   /** @param {any} command */
   allowDispatch(command) {
-    if (command.type === "UPDATE_CELL" && command.content !== undefined) command.content = asExcelReads(command.content);
     const sentence = judged === null ? null : refusal(command, judged);
     if (sentence === null) return "Success";
     refuse(sentence);

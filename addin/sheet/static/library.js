@@ -1,12 +1,15 @@
 /// <reference path="types.d.ts" />
 // Our functions in the component: what it completes and explains comes from the registry, values from functions.js.
-import { isFailure, LOADING } from "./calls.js";
+import { isFailure, LOADING, WORKING } from "./calls.js";
 import { contentOf } from "./component.js";
 
 /** @typedef {import("./calls.js").Calls} Calls */
 
+/** What stands in a cell that has no value yet. @type {unknown[]} */
+const OPEN = [LOADING.code, WORKING.code];
+
 /** Errors that the component does not know. */
-const ERRORS = [LOADING.code, "#VALUE!", "#NUM!", "#REF!", "#NULL!", "#CALC!", "#NAME?"];
+const ERRORS = [...OPEN, "#VALUE!", "#NUM!", "#REF!", "#NULL!", "#CALC!", "#NAME?"];
 
 const PART_FAILED = "this part of the range failed; enter its formula alone to see why";
 
@@ -35,6 +38,8 @@ export function addFunctions(described, namespace, calls, valueInFile, needRoom)
       /** @this {any} @param {ComponentArgument[]} given */
       compute(...given) {
         const result = resultOf(this, id, given, calls, valueInFile);
+        calls.returned.failures ||= isFailure(result);
+        calls.returned.texts ||= !isFailure(result) && result.some((row) => row.some((cell) => typeof cell !== "number" && typeof cell !== "object"));
         const position = this.updateDependencies && this.__originCellPosition;
         if (position && !isFailure(result)) needRoom(position, result.length, result[0]?.length ?? 0);
         return toComponent(result);
@@ -66,19 +71,32 @@ function resultOf(context, id, given, calls, valueInFile) {
   if (values.some(isLoading)) return LOADING;
   const key = JSON.stringify([id, ...values]);
   // While someone types, the component computes parts of the formula; only a formula in a cell may spend requests.
-  if (context.updateDependencies === undefined) return calls.preview(key);
+  if (context.updateDependencies === undefined || calls.isPreviewing) return calls.preview(key);
   const position = context.__originCellPosition;
   const cell = position && context.getters.getCell(position);
+  const user = cell && { id: cell.id, content: contentOf(cell) };
+  const inFile = position && valueInFile(position.sheetId, o_spreadsheet.helpers.toXC(position.col, position.row), key);
+  const result = answerTo(calls, id, values, user, calls.hasValue || inFile !== undefined);
+  return result === LOADING ? (inFile ?? LOADING) : result;
+}
+
+/**
+ * What a call of ours came to, or that it is made now.
+ * @param {Calls} calls
+ * @param {string} id
+ * @param {unknown[]} values
+ * @param {{ id: string, content: string } | undefined} user the cell that needs it
+ * @param {boolean} isInFile whether the cell shows the file's value meanwhile
+ * @returns {Result | Failure}
+ */
+export function answerTo(calls, id, values, user, isInFile) {
   const body = /** @type {SheetFunction} */ (sheetFunctions.get(id));
   const ask = () => {
     /** @type {{ functionName: string, onCanceled?: () => void }} */
     const invocation = { functionName: id };
     return { result: body(...values, invocation), cancel: () => invocation.onCanceled?.() };
   };
-  const user = cell && { id: cell.id, content: contentOf(cell) };
-  const inFile = position && valueInFile(position.sheetId, o_spreadsheet.helpers.toXC(position.col, position.row), key);
-  const result = calls.result(key, ask, user, inFile !== undefined);
-  return result === LOADING ? (inFile ?? LOADING) : result;
+  return calls.result(JSON.stringify([id, ...values]), ask, user, isInFile);
 }
 
 /**
@@ -94,14 +112,13 @@ function rowsOf(argument) {
 /** @param {ComponentCell | undefined} cell */
 function plain(cell) {
   const value = cell?.value ?? null;
-  if (typeof value !== "string" || value === LOADING.code || !o_spreadsheet.helpers.isEvaluationError(value)) return value;
+  if (typeof value !== "string" || OPEN.includes(value) || !o_spreadsheet.helpers.isEvaluationError(value)) return value;
   return value === "#VALUE!" ? value : "#N/A";
 }
 
 /** @param {unknown} value */
 function isLoading(value) {
-  if (!Array.isArray(value)) return value === LOADING.code;
-  return value.some((row) => row.includes(LOADING.code));
+  return (Array.isArray(value) ? value.flat() : [value]).some((each) => OPEN.includes(each));
 }
 
 /**

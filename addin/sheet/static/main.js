@@ -4,12 +4,12 @@ import { messageOf } from "../client/exchange.js";
 import { cellsFor, toggleBeside } from "./beside.js";
 import { Book } from "./book.js";
 import { Calls } from "./calls.js";
-import { addMarks } from "./differences.js";
 import { described, Drafts } from "./drafts.js";
-import { addLinksWithinBook, focusCells, improved, isDark, keepPastedTextText, nameMonths, offerLists, splitPlace } from "./component.js";
+import { addLinksWithinBook, addMarks, focusCells, improved, isDark, keepPastedTextText, nameMonths, offerLists, splitPlace } from "./component.js";
 import { judge, keepFiles, onlyShown } from "./keeping.js";
-import { addFunctions } from "./library.js";
+import { addFunctions, answerTo } from "./library.js";
 import { addNames } from "./names.js";
+import { relyOnProof } from "./proof/compiling.js";
 import { askBeforeSpending, askUser, watchQuestion } from "./question.js";
 import { element, StatusLine } from "./status_line.js";
 import { TextView } from "./text_view.js";
@@ -37,6 +37,14 @@ const calls = new Calls({
 });
 const line = new StatusLine(calls);
 const text = new TextView();
+/** What works the ordinary formulas of a book out. */
+const worker = {
+  calls,
+  get namespace() { return DataServiceAddin.configuration.namespace; },
+  post: (/** @type {object} */ wanted, /** @type {AbortSignal} */ signal) => DataServiceAddin.backend.request("sheet/calculate", { body: JSON.stringify(wanted), signal }),
+  call: (/** @type {string} */ id, /** @type {unknown[]} */ values, /** @type {any} */ user, /** @type {boolean} */ isInFile) => answerTo(calls, id, values, user, isInFile),
+  needRoom: makeRoom,
+};
 const drafts = new Drafts((problem) => line.complain(problem));
 
 async function start() {
@@ -53,8 +61,9 @@ async function start() {
   addFunctions(described, DataServiceAddin.configuration.namespace, calls, (...place) => (coming ?? book).valueInFile(...place), makeRoom);
   addNames(described, DataServiceAddin.configuration.namespace, () => performance.now());
   addLinksWithinBook(pressed);
-  addMarks((place) => book?.differing?.has(place) ?? false, () => line.tell(book.notes));
-  keepFiles((sentence) => line.complain(sentence), () => drafts.changed(), (cell) => setTimeout(() => void book.advise(cell), 0));
+  relyOnProof((getters) => (getters === book?.model?.getters ? book : coming));
+  addMarks((place) => book?.workedOut.differing.get(place)?.isShown ?? false, () => line.tell(book.notes));
+  keepFiles((sentence) => line.complain(sentence), changed, (cell) => setTimeout(() => void book.advise(cell), 0));
   keepPastedTextText();
   offerLists();
   nameMonths();
@@ -66,7 +75,7 @@ async function start() {
   if (!status.key.set) line.complain("No API key is set: cells will say so. Keep one with: addin key set");
   globalThis.sheet = { calls, drafts, refresh, open, copy, stop: () => calls.stop(), host: cellsFor(() => book.model), get book() { return book; } };
   listen();
-  if (turn === chosen) await show(new Book(opened, opened.content ?? ""));
+  if (turn === chosen) await show(new Book(opened, opened.content ?? "", worker));
   document.documentElement.dataset.ready = "";
   void offerDraft();
 }
@@ -85,7 +94,7 @@ async function restore(draft) {
   try {
     const opened = await DataServiceAddin.ask("sheet/open", { name: draft.name, content: draft.content });
     if (turn !== chosen) return;
-    await show(new Book({ ...opened, is_blank: draft.isBlank }, draft.content), draft);
+    await show(new Book({ ...opened, is_blank: draft.isBlank }, draft.content, worker), draft);
   } catch (error) {
     line.complain(`The draft of ${draft.name} cannot be opened: ${messageOf(error)}`);
   }
@@ -130,7 +139,15 @@ async function show(next, draft) {
   active = activeCell();
   text.follow(book.model);
   line.update();
+  await book.workedOut.begin();
+  if (book === next) line.tell(book.notes);
   void askBeforeSpending(calls);
+}
+
+/** The user changed something. */
+function changed() {
+  drafts.changed();
+  book.workedOut.touched();
 }
 
 /** Draw the open book, in the colours of the system. */
@@ -152,7 +169,7 @@ async function readable(next) {
   } catch {
     const { name, content, isBlank } = next;
     const opened = await DataServiceAddin.ask("sheet/open", { name, content, plain: true });
-    coming = new Book({ ...opened, is_blank: isBlank, is_plain: true }, content);
+    coming = new Book({ ...opened, is_blank: isBlank, is_plain: true }, content, worker);
     try {
       coming.read();
     } catch (error) {
@@ -205,6 +222,7 @@ async function refresh() {
   }
   DataServiceAddin.forget();
   calls.forgetCells();
+  book.workedOut.forgetFailures();
   calls.release();
   askUser("held", null);
   book.evaluate(null);
@@ -219,7 +237,7 @@ async function open(file) {
     const content = base64(new Uint8Array(await file.arrayBuffer()));
     const opened = await DataServiceAddin.ask("sheet/open", { name: file.name, content });
     if (turn !== chosen) return; // another one was chosen meanwhile
-    await show(new Book(opened, content));
+    await show(new Book(opened, content, worker));
   } catch (error) {
     if (turn === chosen) line.complain(`${file.name} cannot be opened: ${messageOf(error)}`);
   }
@@ -269,6 +287,7 @@ function listen() {
 function stop() {
   DataServiceAddin.stop();
   calls.stop();
+  book.workedOut.stop();
   line.showStopped();
 }
 

@@ -32,8 +32,10 @@ export class StatusLine {
     this.progress.hidden = this.stop.hidden = !shown;
     this.progress.max = Math.max(1, asked);
     this.progress.value = answered;
+    const { workingOut } = this.calls;
     const counted = DataServiceAddin.loading.text || `${number(answered)} of ${number(asked)}`;
-    this.loading.textContent = shown ? `Loading: ${counted}` : this.note;
+    const what = waiting === workingOut ? `Working out ${cells(workingOut)}` : `Loading: ${counted}`;
+    this.loading.textContent = shown ? what : this.note;
     element("spent").textContent = `${requests(DataServiceAddin.spent.requests)} spent by this page`;
   }
 

@@ -27,7 +27,7 @@ interface OpenedBook {
   name: string;
   parts: Record<string, string>;
   values: Record<string, Record<string, Scalar[][]>>;
-  stored: Record<string, Record<string, SavedValue>>;
+  stored: Record<string, Record<string, SavedValue | SavedValue[][]>>;
   button?: string | null;
   /** The sheet to show, unless it is the first. */
   active?: string | null;

@@ -1,8 +1,12 @@
 """Fixtures of the sheet's tests: they need the component, which is downloaded and not in the repository."""
 
+import asyncio
+from datetime import UTC, datetime
+
 import pytest
 
 from addin.sheet.component import is_here
+from addin.workbook.template.build import example_session, write_template
 
 
 @pytest.fixture
@@ -10,3 +14,16 @@ def component():
     """Skip a test where the sheet's component is not here."""
     if not is_here():
         pytest.skip("the sheet's component is not here: make sheet")
+
+
+@pytest.fixture(scope="session")
+def dashboard(tmp_path_factory):
+    """Return the book that the demo opens, with the data of a fixed day."""
+    path = tmp_path_factory.mktemp("book") / "workbook_template.xlsx"
+
+    async def write() -> None:
+        async with example_session() as session:
+            await write_template(path, session, created=datetime(2026, 8, 31, tzinfo=UTC), opens_on="Dashboard")
+
+    asyncio.run(write())
+    return path

@@ -114,7 +114,7 @@ def _one(page: SheetPage, book: Path, folder: Path, found: Found) -> None:
         if RAW.search(message) or "/tmp" in message:
             found.wrong.append(f"{book.name}: {message}")
         return
-    found.differing[str(page.tab.evaluate("sheet.book.differing.size"))] += 1
+    found.differing[str(page.tab.evaluate("sheet.book.workedOut.differing.size"))] += 1
     edited = page.tab.evaluate(EDIT, [ROW, str(NEW)])
     if not edited["isSuccessful"]:
         found.wrong.append(f"{book.name}: {edited['sheet']}!{edited['cell']} could not be edited")

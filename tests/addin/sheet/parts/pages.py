@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from addin.backend import create_app
-from addin.backend.serving import listen, running
+from addin.backend.serving import running
 from addin.config.api_key import ConfiguredKey, KeySource, KeyStore, no_keychain
 from addin.config.settings import Settings
 from addin.sheet.routes import BookToOpen, routes
+from tests.addin.backends import usual_listener
 from tests.addin.excel.parts.chromium import Chromium
 from tests.addin.excel.parts.panes import Pane
 from tests.embedded import EmbeddedService
@@ -107,7 +108,7 @@ def sheet_server(
     first = BookToOpen(book.name, lambda: book) if book else None
     in_use = ConfiguredKey(key or service.key, KeySource.CONFIG)
     app = create_app(chosen, keys=keys, key=in_use, pages_beside=routes(chosen, first))
-    with running(app, listen("127.0.0.1", 0)) as url:
+    with running(app, usual_listener()) as url:
         yield url
 
 

@@ -7,15 +7,6 @@ from tests.addin.sheet.parts.pages import empty_sheet, opened_sheet, sheet_serve
 pytestmark = pytest.mark.usefixtures("component")
 
 
-@pytest.fixture(scope="session")
-def axe(project):
-    """Return the source of axe-core, or skip where it is not installed."""
-    source = project / "tests" / "node" / "node_modules" / "axe-core" / "axe.min.js"
-    if not source.is_file():
-        pytest.skip("axe-core is not here: npm ci in tests/node")
-    return source.read_text(encoding="utf-8")
-
-
 def test_the_visible_cells_stand_in_a_table_and_the_active_one_is_said(chromium, service, tmp_path):
     with empty_sheet(chromium, service, tmp_path) as page:
         page.put({"A1": '=DS.SIGNAL("us-cpi","name")', "B2": '=DS.SIGNAL("nope")'})

@@ -1,11 +1,7 @@
 """What people see first in the sheet: the dashboard, values at once, and help that finds and explains."""
 
-import asyncio
-from datetime import UTC, datetime
-
 import pytest
 
-from addin.workbook.template.build import example_session, write_template
 from tests.addin.sheet.parts.pages import CELL, SETTLED, empty_sheet, opened_sheet, sheet_server
 
 pytestmark = pytest.mark.usefixtures("component")
@@ -24,19 +20,6 @@ LOOK = """(xc) => {
   return [textColor, fontSize];
 }"""
 PROPOSALS = "[...document.querySelectorAll('.o-autocomplete-value')].map((each) => each.textContent.trim())"
-
-
-@pytest.fixture(scope="module")
-def dashboard(tmp_path_factory):
-    """Return the template, which opens on the dashboard."""
-    path = tmp_path_factory.mktemp("book") / "dashboard.xlsx"
-
-    async def write() -> None:
-        async with example_session() as session:
-            await write_template(path, session, created=datetime(2026, 8, 31, tzinfo=UTC), opens_on="Dashboard")
-
-    asyncio.run(write())
-    return path
 
 
 def test_the_book_opens_on_the_sheet_that_it_names(chromium, service, dashboard, tmp_path):

@@ -3,15 +3,12 @@
 `KEEP_PICTURES=yes` in the environment keeps those of now instead: look at them before you commit them.
 """
 
-import asyncio
 import base64
 import os
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from addin.workbook.template.build import example_session, write_template
 from tests.addin.sheet.parts.pages import SETTLED, opened_sheet, sheet_server
 
 pytestmark = pytest.mark.usefixtures("component")
@@ -61,22 +58,9 @@ def small_picture(chromium, url: str, name: str) -> str:
         return blank.evaluate(SMALL, [taken, ACROSS])
 
 
-@pytest.fixture(scope="module")
-def book(tmp_path_factory):
-    """Return the book that the demo opens, with the data of a fixed day."""
-    path = tmp_path_factory.mktemp("book") / "workbook_template.xlsx"
-
-    async def write() -> None:
-        async with example_session() as session:
-            await write_template(path, session, created=datetime(2026, 8, 31, tzinfo=UTC), opens_on="Dashboard")
-
-    asyncio.run(write())
-    return path
-
-
 @pytest.mark.parametrize("name", WIDTHS)
-def test_the_dashboard_looks_as_it_did_when_it_was_looked_at(chromium, service, book, tmp_path, name):
-    with sheet_server(service, tmp_path, book) as url:
+def test_the_dashboard_looks_as_it_did_when_it_was_looked_at(chromium, service, dashboard, tmp_path, name):
+    with sheet_server(service, tmp_path, dashboard) as url:
         now = small_picture(chromium, url, name)
     if "KEEP_PICTURES" in os.environ:
         (KEPT / f"{name}.png").write_bytes(base64.b64decode(now))

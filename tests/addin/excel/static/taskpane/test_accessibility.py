@@ -7,15 +7,6 @@ from tests.addin.excel.parts.panes import opened, violations
 LOOKS = {"light": {}, "dark": {"color_scheme": "dark"}, "narrow": {"width": 320}, "wide": {"width": 1100}}
 
 
-@pytest.fixture(scope="session")
-def axe(project):
-    """Return the source of axe-core, or skip where it is not installed."""
-    source = project / "tests" / "node" / "node_modules" / "axe-core" / "axe.min.js"
-    if not source.is_file():
-        pytest.skip("axe-core is not here: npm ci in tests/node")
-    return source.read_text(encoding="utf-8")
-
-
 @pytest.mark.parametrize("look", LOOKS)
 def test_axe_finds_nothing_serious_on_any_tab(chromium, backend, axe, look):
     backend.batch(["SIGNALS"], ["SIGNAL", "us-cpi"])

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from addin.formulas import mentions
-from addin.workbook.calculation.reading.lexer import HOLE, Token, shape_of, tokens
+from addin.formulas.lexer import HOLE, Token, is_readable, tokens
+from addin.formulas.shape import shape_of
 from addin.workbook.calculation.reading.parsing import CallNode, Expression, GroupNode, UnreadableError, parsed
 
 _TAKE_RANGES = frozenset({
@@ -52,7 +53,7 @@ def may_spill(text: str, namespace: str) -> bool:
     """
     shape, references = shape_of(text)
     read = tokens(shape)
-    if read is None or "#" in shape or "{" in shape or mentions(text, namespace):
+    if not is_readable(read) or "#" in shape or "{" in shape or mentions(text, namespace):
         return True
     try:
         tree = parsed([token for token in read if token.kind != "space"])
@@ -63,7 +64,7 @@ def may_spill(text: str, namespace: str) -> bool:
 
 def _read(text: str) -> Sequence[Token] | None:
     read = tokens(shape_of(text)[0])
-    return None if read is None else [token for token in read if token.kind != "space"]
+    return [token for token in read if token.kind != "space"] if is_readable(read) else None
 
 
 def _expressions(expression: Expression) -> Iterator[Expression]:

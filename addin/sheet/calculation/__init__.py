@@ -1,0 +1,1 @@
+"""Formulas that users enter: what they are, and what they come to in the calculation that a refresh uses."""
