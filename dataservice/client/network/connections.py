@@ -5,10 +5,13 @@ aiohttp's pool stays cheap with many connections, and HTTP/1.1 knows no GOAWAY, 
 
 from __future__ import annotations
 
+import asyncio
+import re
 import ssl
 import time
 from base64 import b64encode
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from select import select
 from types import SimpleNamespace
@@ -31,6 +34,14 @@ MAX_HEADER_BYTES = 32 * 1024
 """Of one line of an answer's head: four times what servers allow a request; endless ones end here."""
 
 
+PREPARED_WITHIN_S = 4.0
+"""A connection that takes longer is left to the request that needs one."""
+
+
+_AS_SENT = re.compile("[A-Za-z0-9/?&=%+._~:,-]*").fullmatch
+"""Targets that need no further escapes."""
+
+
 class SendWatch:
     """Whether a request was sent, as far as is known, and over which kind of connection."""
 
@@ -43,7 +54,26 @@ class SendWatch:
         self.latency_s: float | None = None
         """From when it was sent to the first of the answer."""
         self.is_reused = False
-        """Whether it goes over a connection that served another request before."""
+        """Whether it goes over a connection that was idle before, which the service may just have closed."""
+
+
+@dataclass(slots=True)
+class Arrival:
+    """An answer whose body is still to be read: its headers by their names in lower case, and what ends it."""
+
+    status: int
+    headers: dict[str, str]
+    parts: AsyncIterator[bytes]
+    close: Callable[[], Awaitable[None]]
+
+
+def plain_headers(raw: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
+    """Headers by their names in lower case; what is told twice stands in one, as a list."""
+    plain: dict[str, str] = {}
+    for raw_name, raw_value in raw:
+        name, value = raw_name.decode("latin-1").lower(), raw_value.decode("latin-1")
+        plain[name] = f"{plain[name]}, {value}" if name in plain else value
+    return plain
 
 
 class Connections(httpx.AsyncBaseTransport):
@@ -55,30 +85,75 @@ class Connections(httpx.AsyncBaseTransport):
 
     def __init__(self, base_url: str, at_most: int, *, verify: ssl.SSLContext | bool = True) -> None:
         self._base_url = base_url
+        self._base = str(httpx.URL(base_url)).rstrip("/")
         self._at_most = at_most
         self._verify = verify
         self._session: aiohttp.ClientSession | None = None
         self._proxy: Proxy | None = None
+        self._preparing: set[asyncio.Task[None]] = set()
+
+    def prepare(self) -> asyncio.Task[None]:
+        """Begin to open one more connection, idle until a request needs it: far away a handshake takes long."""
+        task = asyncio.ensure_future(self._prepare())
+        self._preparing.add(task)
+        task.add_done_callback(self._preparing.discard)
+        return task
+
+    async def get(
+        self, target: str, headers: Sequence[tuple[str, str]], *, watch: SendWatch | None, connect_s: float
+    ) -> Arrival:
+        """The answer of the service to a GET, its body still to be read; it holds a connection until it is closed.
+
+        Raises the errors of `connection_errors`.
+        """
+        url = self._base + target
+        if _AS_SENT(target) is None:
+            url = str(httpx.URL(url))
+        answer = await self._answered("GET", url, headers, watch, connect_s)
+        return Arrival(answer.status, plain_headers(answer.raw_headers), _parts(answer), _Body(answer).aclose)
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        """The response of the service, its body still to be read; it holds a connection until it is closed."""
-        session, proxy = self._session or self._open(), self._proxy
+        """The same for whoever speaks httpx."""
         headers = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in request.headers.raw]
+        connect_s = request.extensions.get("timeout", {}).get("connect")
+        watch = request.extensions.get("watch")
+        answer = await self._answered(request.method, str(request.url), headers, watch, connect_s)
+        return httpx.Response(answer.status, headers=answer.raw_headers, stream=_Body(answer))
+
+    async def _answered(
+        self,
+        method: str,
+        url: str,
+        headers: Sequence[tuple[str, str]],
+        watch: SendWatch | None,
+        connect_s: float | None,
+    ) -> aiohttp.ClientResponse:
+        session, proxy = self._session or self._open(), self._proxy
         with as_httpx(proxy.host if proxy else ""):
-            answer = await session.request(
-                request.method,
-                URL(str(request.url), encoded=True),
+            return await session.request(
+                method,
+                URL(url, encoded=True),
                 headers=headers if proxy is None else [*headers, *proxy.headers],
                 allow_redirects=False,
-                timeout=aiohttp.ClientTimeout(sock_connect=request.extensions.get("timeout", {}).get("connect")),
-                trace_request_ctx=request.extensions.get("watch"),
+                timeout=aiohttp.ClientTimeout(sock_connect=connect_s),
+                trace_request_ctx=watch,
                 **(proxy.for_aiohttp if proxy else {}),
             )
-        return httpx.Response(answer.status, headers=answer.raw_headers, stream=_Body(answer))
+
+    async def _prepare(self) -> None:
+        with suppress(aiohttp.ClientError, OSError, ValueError, ConnectionFailedError):
+            session, proxy = self._session or self._open(), self._proxy
+            options = proxy.for_aiohttp if proxy else {}
+            request = aiohttp.ClientRequest("GET", URL(self._base, encoded=True), session=session, **options)
+            timeout = aiohttp.ClientTimeout(sock_connect=PREPARED_WITHIN_S)
+            if session.connector is not None:  # it was not closed meanwhile
+                (await session.connector.connect(request, [], timeout)).release()
 
     async def aclose(self) -> None:
         """Close every connection; a later request opens new ones."""
         session, self._session = self._session, None
+        for task in self._preparing:
+            task.cancel()
         if session is not None:
             await session.close()
 
@@ -153,16 +228,20 @@ def _watching() -> aiohttp.TraceConfig:
     return tracing
 
 
+async def _parts(answer: aiohttp.ClientResponse) -> AsyncIterator[bytes]:
+    with as_httpx():
+        async for part in answer.content.iter_any():
+            yield part
+
+
 class _Body(httpx.AsyncByteStream):
     """The body of an answer as it arrives."""
 
     def __init__(self, answer: aiohttp.ClientResponse) -> None:
         self._answer = answer
 
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        with as_httpx():
-            async for part in self._answer.content.iter_any():
-                yield part
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        return _parts(self._answer)
 
     async def aclose(self) -> None:
         """Give the connection back; one over which more would come is closed."""

@@ -19,7 +19,7 @@ from dataservice.client.network.reckoning import Reckoning
 from dataservice.client.network.ticket import Ticket
 from dataservice.client.network.transport import Exchange, Transport
 from dataservice.client.network.usage import UsageTracker
-from dataservice.client.pacing.concurrency import Concurrency
+from dataservice.client.pacing.concurrency import FIRST_ROUND, Concurrency
 from dataservice.client.pacing.limiter import PriorityLimiter
 from dataservice.client.pacing.pacer import Pacer
 from dataservice.errors import (
@@ -78,6 +78,8 @@ class RequestSender:
         self.progress = Progress()
         self._sent = 0
         """Requests that await their answer."""
+        self._prepared = FIRST_ROUND
+        """Connections that were opened, or are opened by the first requests."""
         self._last_watch: SendWatch | None = None
         self._reckoning: Reckoning[tuple[Ticket, Meter]] = Reckoning()
 
@@ -171,6 +173,7 @@ class RequestSender:
         self._limit()
         if context.arrival is None:
             context.arrival = self._limiter.arrive()
+            self._prepare()
         if self._usage.is_unlimited:
             exchange = await self._counted(request, context)
         else:
@@ -179,6 +182,13 @@ class RequestSender:
         await self._usage.save()
         await self.pacer.save()
         return exchange
+
+    def _prepare(self) -> None:
+        """Open a connection for a call that waits until the first answers tell how many may be under way."""
+        is_waiting = self._limiter.under_way >= self._limiter.places
+        if is_waiting and self._concurrency.is_opening and self._prepared < self._concurrency.most:
+            self._prepared += 1
+            self._transport.prepare()
 
     async def _next_has_left(self) -> None:
         """Let the next requests leave first: answers are worked on while those are under way."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import AsyncIterator
 from importlib.metadata import PackageNotFoundError, version
 
 import httpx
@@ -14,7 +15,7 @@ from dataservice.client.contract.requests import Request
 from dataservice.client.fair_timeout import FairTimeout
 from dataservice.client.network.body import ACCEPTED, MAX_ANSWER_BYTES, read_body
 from dataservice.client.network.connection_errors import NoAnswerError
-from dataservice.client.network.connections import Connections, SendWatch
+from dataservice.client.network.connections import Arrival, Connections, SendWatch, plain_headers
 from dataservice.client.network.credentials import ApiKey
 from dataservice.client.network.error_mapping import Failure, failed_answer, failed_exchange, page_in_place
 from dataservice.client.pacing.pace import told_wait_s
@@ -104,17 +105,22 @@ class Transport:
         self.is_watched = transport is None or isinstance(transport, Connections)
         """Whether it is told when a request is sent."""
         self._http = transport or Connections(base_url, most)
-        self._headers = {
-            "Accept": "application/json",
-            "Accept-Encoding": ACCEPTED,
-            "User-Agent": user_agent or _product(),
-        }
+        self._headers = [
+            ("Accept", "application/json"),
+            ("Accept-Encoding", ACCEPTED),
+            ("User-Agent", user_agent or _product()),
+        ]
         # Until something is found there.
         self._doubtful_address = base_url if httpx.URL(base_url).path.strip("/") else ""
         self._has_answered = False
         self._max_answer_bytes = max_answer_bytes
         self.path_end = ""
         """What the service's paths end with, where a probe found that they are moved."""
+
+    def prepare(self) -> None:
+        """Begin to open a connection for a request that waits for its turn."""
+        if isinstance(self._http, Connections):
+            self._http.prepare()
 
     async def send(self, request: Request, now: float, watch: SendWatch, *, within_s: float) -> Exchange:
         """The outcome of one request; never raises, except `asyncio.CancelledError`."""
@@ -128,20 +134,20 @@ class Transport:
 
     async def _exchange(self, request: Request, now: float, watch: SendWatch, within_s: float) -> Exchange:
         # The whole exchange is timed by its caller; only a connection that is not accepted is given up sooner.
-        response = await self._response(request.target_with(self.path_end), watch, connect_s=min(CONNECT_S, within_s))
+        arrival = await self._arrival(request.target_with(self.path_end), watch, connect_s=min(CONNECT_S, within_s))
         try:
-            status, headers = response.status_code, _plain(response.headers)
+            status, headers = arrival.status, arrival.headers
             quota = quota_in(headers, now)
             _logger.debug("GET %s: HTTP %d", request.target, status)
             spent = status not in NOT_COUNTED
             try:
-                body = await read_body(response, self._max_answer_bytes)
+                body = await read_body(arrival, self._max_answer_bytes)
             except Exception as error:  # noqa: BLE001 - the answer broke off: its headers count all the same
                 if status in GOOD:
                     return Exchange(failed_exchange(request, error), quota, spent=spent)
                 body = b""  # the status says enough
         finally:
-            await response.aclose()
+            await arrival.close()
         answer = Body.of(body, headers, status)
         if status in GOOD:
             if status == httpx.codes.NO_CONTENT:
@@ -164,34 +170,43 @@ class Transport:
         )
         return Exchange(failure, quota, spent=spent, answer=answer)
 
-    async def _response(self, target: str, watch: SendWatch, *, connect_s: float) -> httpx.Response:
-        """The response, its body still to be read; only here the request gets the key: nothing else holds it."""
-        extensions = {"timeout": {"connect": connect_s}, "watch": watch}
-        request = httpx.Request("GET", self._base_url + target, headers=self._headers, extensions=extensions)
+    async def _arrival(self, target: str, watch: SendWatch, *, connect_s: float) -> Arrival:
+        """The answer, its body still to be read; only here the request gets the key: nothing else holds it."""
+        headers = self._headers
         if self._key is not None:
-            request.headers["Authorization"] = f"Bearer {self._key.reveal()}"
+            headers = [*headers, ("Authorization", f"Bearer {self._key.reveal()}")]
         try:
-            response = await self._http.handle_async_request(request)
+            if isinstance(self._http, Connections):
+                arrival = await self._http.get(target, headers, watch=watch, connect_s=connect_s)
+            else:
+                arrival = await _arrival_over(
+                    self._http, httpx.Request("GET", self._base_url + target, headers=headers)
+                )
         except Exception as error:
             watch.was_sent |= not self.is_watched and not isinstance(error, NEVER_SENT)
             raise
         watch.was_sent = True
         if watch.sent_at:
             watch.latency_s = time.monotonic() - watch.sent_at
-        return response
+        return arrival
 
     async def aclose(self) -> None:
         """Close the connections."""
         await self._http.aclose()
 
 
-def _plain(headers: httpx.Headers) -> dict[str, str]:
-    """The headers by their names in lower case: httpx takes long to look one up."""
-    plain: dict[str, str] = {}
-    for raw_name, raw_value in headers.raw:
-        name, value = raw_name.decode("latin-1").lower(), raw_value.decode("latin-1")
-        plain[name] = f"{plain[name]}, {value}" if name in plain else value
-    return plain
+async def _arrival_over(transport: httpx.AsyncBaseTransport, request: httpx.Request) -> Arrival:
+    """The answer over somebody's own transport; one made for tests hands over answers that are read already."""
+    response = await transport.handle_async_request(request)
+    headers = plain_headers(response.headers.raw)
+    if response.is_stream_consumed:
+        headers.pop("content-encoding", None)  # its content is unpacked
+        return Arrival(response.status_code, headers, _whole(response.content), response.aclose)
+    return Arrival(response.status_code, headers, response.aiter_raw(), response.aclose)
+
+
+async def _whole(content: bytes) -> AsyncIterator[bytes]:
+    yield content
 
 
 def _product() -> str:

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from statistics import median
 
-FIRST_ROUND = 6
+FIRST_ROUND = 4
 """So few find out whether a limit a second is in the way: what a limit of one a second refuses of them costs little."""
 
-OPENING_GROWTH = 8
+OPENING_GROWTH = 12
 """The first rounds grow by so much: a service far away is used fully after two of them."""
 
 STEP = 1 / 8

@@ -16,7 +16,12 @@ WINDOW_S = 1.0
 LONGEST_WINDOW_S = 60.0
 SLOWER = 1.15
 MUCH_SLOWER = 2.0
-MANY_STRIKES = 3
+FEW = 3
+"""So few refusals at a known pace say nothing of it: on their way some requests catch up with those before."""
+
+OFTEN = 1 / 10
+"""A pace at which a larger share is refused is too fast, one at which the larger half is refused much too fast."""
+
 FASTER = 0.9
 LONGEST_GAP_S = 60.0
 
@@ -44,7 +49,7 @@ class Pace(msgspec.Struct, frozen=True):
     not_before: float = 0.0
     learned_at: float = 0.0
     strikes: int = 0
-    """How often in a row everything was refused."""
+    """How often in a row everything was refused, while no limit is known."""
 
     @property
     def a_second(self) -> float:
@@ -84,19 +89,26 @@ class Pace(msgspec.Struct, frozen=True):
 
 
 def after_refusals(
-    pace: Pace, accepted: Sequence[float], first_refused: float, told_at: float, wait_s: float | None, now: float
+    pace: Pace,
+    accepted: Sequence[float],
+    first_refused: float,
+    told_at: float,
+    wait_s: float | None,
+    now: float,
+    share: float | None = None,
 ) -> Pace:
     """The pace after requests were refused, the first of them sent at `first_refused`.
 
     `accepted` are the times at which others were sent: what was taken within one window is what the limit allows. The
-    service said at `told_at` how long to wait, if it did.
+    service said at `told_at` how long to wait, if it did. `share` is that of the refused among all requests at a known
+    pace; None while they are few.
     """
     window_s = WINDOW_S if wait_s is None or not 0 < wait_s <= LONGEST_WINDOW_S else max(WINDOW_S, wait_s)
     taken = [at for at in accepted if at > first_refused - window_s]
     strikes, gap_s = 0, pace.gap_s
     if pace.gap_s:
-        strikes = 0 if taken else pace.strikes + 1
-        gap_s *= SLOWER if strikes < MANY_STRIKES else MUCH_SLOWER
+        if share is not None and share > OFTEN:
+            gap_s *= SLOWER if share <= 0.5 else MUCH_SLOWER
         free_at = told_at + gap_s
     elif taken:
         gap_s = MARGIN * window_s / len(taken)

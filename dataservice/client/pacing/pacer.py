@@ -11,12 +11,15 @@ from uuid import uuid4
 
 import msgspec
 
-from dataservice.client.pacing.pace import PROBE_AFTER, Pace, after_refusals, faster
+from dataservice.client.pacing.pace import FEW, PROBE_AFTER, Pace, after_refusals, faster
 from dataservice.stores import Entry, ResilientStore
 
 POLL_S = 0.02  # short beside a request
-OPENING_S = 1.0
-"""For so long a process lets another one find out alone whether there is a limit."""
+OPENING_S = 3.0
+"""For so long a process lets another one find out alone whether there is a limit; far away answers take one."""
+
+SETTLED_S = 2.0
+"""After a refusal, answers to others that are under way are awaited for so long: they tell how many were taken."""
 
 LOOKS = 5
 """How often the bucket is looked into while others take what it holds."""
@@ -58,7 +61,8 @@ class Pacer:
         self._looked_at = self._adopted_at = self._others_at = 0.0
         self._queue = asyncio.Lock()
         self._accepted: deque[float] = deque(maxlen=REMEMBERED)
-        self._good = 0
+        self._good = self._answered = self._refused = 0
+        """Answers in a row; answers and refusals, both since the pace was set."""
         self._refused_at: float | None = None
         self._told_at = 0.0
         self._wait_s: float | None = None
@@ -88,6 +92,7 @@ class Pacer:
         self._accepted.append(sent_at)
         if self.pace.gap_s:
             self._good += 1
+            self._answered += 1
             if self._good >= PROBE_AFTER:
                 self._set(faster(self.pace, self._clock()))
 
@@ -102,6 +107,8 @@ class Pacer:
             self.wait(wait_s)
         if self.pace.gap_s and sent_at <= max(self.pace.learned_at, self._adopted_at) + ON_THE_WAY_S:
             return
+        self._good = 0
+        self._refused += 1
         self._refused_at = sent_at if self._refused_at is None else min(sent_at, self._refused_at)
         self._told_at = self._clock()
         self._wait_s = wait_s if self._wait_s is None else max(wait_s or 0.0, self._wait_s)
@@ -126,17 +133,18 @@ class Pacer:
         """Tell other processes what was learned; and that nobody is finding out any more."""
         if self._scope is None:
             return
-        if self._is_dirty:
+        if self._is_dirty and self.pace.learned_at:  # what says nothing must not replace what another one has learned
             self._is_dirty = False
             entry = Entry(msgspec.json.encode(self.pace), self._clock())
             await self._store.put(f"{self._scope}/pace", entry)
-        if self._is_opener and (self.pace.learned_at or not self._under_way()):
+        if self._is_opener and self._refused_at is None and (self.pace.learned_at or not self._under_way()):
             self._is_opener = False
             await self._store.release(f"{self._scope}/opening", self._owner)
 
     def _set(self, pace: Pace) -> None:
+        if pace.gap_s != self.pace.gap_s:
+            self._good = self._answered = self._refused = 0
         self.pace, self._is_known, self._is_dirty = pace, True, True
-        self._good = 0
         self._tokens = min(self._tokens, pace.burst)
 
     async def _find_out(self) -> None:
@@ -161,8 +169,12 @@ class Pacer:
             found = msgspec.json.decode(entry.payload, type=Pace)
         except msgspec.MsgspecError:
             return False
-        if not found.is_known(self._clock()) or found.learned_at < self.pace.learned_at:
+        is_newer = found.learned_at >= self.pace.learned_at or (found.gap_s and not self.pace.gap_s)
+        if not found.is_known(self._clock()) or not is_newer:
             return False
+        if found.gap_s != self.pace.gap_s:
+            self._good = self._answered = self._refused = 0
+        found = msgspec.structs.replace(found, not_before=max(found.not_before, self.pace.not_before))
         self.pace, self._is_known, self._adopted_at = found, True, self._clock()
         return True
 
@@ -170,7 +182,7 @@ class Pacer:
         """How long the next request has to wait as far as is known; 0 takes the turn."""
         now = self._clock()
         if self._refused_at is not None:
-            if self._under_way() and now < self._refused_at + 2 * OPENING_S:
+            if self._under_way() and now < self._refused_at + SETTLED_S:
                 return POLL_S  # what else was taken is known when all answers are there
             await self._learn(now)
         if now < self.pace.not_before:
@@ -208,5 +220,7 @@ class Pacer:
         known = self.pace
         if self._store.shared and self._scope is not None and await self._look() and self.pace != known:
             return
-        self._set(after_refusals(self.pace, self._accepted, refused_at, self._told_at, wait_s, now))
+        is_telling = self._refused > FEW
+        share = self._refused / (self._refused + self._answered) if is_telling else None
+        self._set(after_refusals(self.pace, self._accepted, refused_at, self._told_at, wait_s, now, share))
         await self.save()

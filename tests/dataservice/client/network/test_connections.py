@@ -6,8 +6,11 @@ from contextlib import asynccontextmanager, suppress
 import httpx
 import pytest
 
-from dataservice.client.network.connection_errors import NoAnswerError
+from dataservice.client import AsyncClient, SignalResource
+from dataservice.client.network.connection_errors import NoAnswerError, RefusedError
 from dataservice.client.network.connections import MAX_HEADER_BYTES, Connections
+from dataservice.errors import UnavailableError
+from tests.road.service import KEY
 
 
 class Serving:
@@ -60,6 +63,26 @@ async def test_requests_one_after_another_share_a_connection():
         assert [await got(connections, service.url) for _ in range(5)] == 5 * [b"yes."]
         assert service.connections == 1
         await connections.aclose()
+
+
+async def test_a_connection_opened_in_advance_serves_a_later_request():
+    async with Serving() as service:
+        connections = Connections(service.url, 4)
+        await asyncio.gather(*(connections.prepare() for _ in range(3)))
+        assert service.connections == 3
+        assert await asyncio.gather(*(got(connections, service.url) for _ in range(3))) == 3 * [b"yes."]
+        assert service.connections == 3
+        await connections.aclose()
+
+
+async def test_a_connection_that_cannot_be_opened_in_advance_is_left_to_the_request():
+    async with Serving() as service:
+        url = service.url
+    connections = Connections(url, 4)
+    await connections.prepare()
+    with pytest.raises(RefusedError):
+        await got(connections, url)
+    await connections.aclose()
 
 
 async def test_requests_at_once_share_as_many_as_are_allowed():
@@ -199,3 +222,22 @@ async def test_what_is_no_answer_is_an_error_and_not_kept(begun):
             with pytest.raises(httpx.RemoteProtocolError):
                 await got(connections, url)
         await connections.aclose()
+
+
+async def said(url):
+    async with AsyncClient(url, KEY, deadline_s=1) as client:
+        with pytest.raises(UnavailableError) as failed:
+            await client.read(SignalResource("us-cpi"))
+    return str(failed.value)
+
+
+async def test_no_name_nobody_there_and_no_proxy_are_told_apart_with_what_to_do(monkeypatch):
+    async with Serving() as gone:
+        away = gone.url
+    assert "DNS" in await said("https://nowhere.invalid")
+    assert "nobody listens at its address; check the port" in await said(away)
+    monkeypatch.setenv("HTTPS_PROXY", away)
+    monkeypatch.setenv("https_proxy", away)
+    told = await said("https://nowhere.invalid")
+    assert "no proxy answers at 127.0.0.1; correct HTTPS_PROXY" in told
+    assert KEY not in told

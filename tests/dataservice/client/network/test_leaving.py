@@ -25,6 +25,9 @@ class Leaving:
         self.are_all_under_way = asyncio.Event()
         self.answers = asyncio.Event()
 
+    def prepare(self):
+        """Its connections are open."""
+
     async def send(self, request, now, watch, *, within_s):
         for _ in range(3):
             await asyncio.sleep(0)

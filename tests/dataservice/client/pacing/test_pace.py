@@ -1,0 +1,71 @@
+"""A limit a second is learned once, by whoever met it, and holds for all processes of a key."""
+
+import pytest
+
+from dataservice.client.pacing.pace import MARGIN, Pace, after_refusals
+from dataservice.client.pacing.pacer import Pacer
+from dataservice.stores import ResilientStore, SqliteStore
+from tests.dataservice.client.parts.clocks import Clock
+
+NOW = 1_000.0
+LEARNED = Pace(gap_s=0.5, learned_at=NOW)
+
+
+def test_what_was_taken_within_a_second_is_the_limit():
+    pace = after_refusals(Pace(), [NOW - 0.2, NOW - 0.1], NOW, NOW + 0.1, None, NOW + 0.1)
+    assert pace.gap_s == pytest.approx(MARGIN / 2)
+
+
+@pytest.mark.parametrize(
+    ("share", "slower"), [(None, 1.0), (0.05, 1.0), (0.2, 1.15), (0.9, 2.0)], ids=["few", "seldom", "often", "mostly"]
+)
+def test_a_known_pace_gets_slower_only_where_much_is_refused(share, slower):
+    pace = after_refusals(LEARNED, [], NOW + 5, NOW + 5, None, NOW + 5, share)
+    assert pace.gap_s == pytest.approx(LEARNED.gap_s * slower)
+    assert pace.not_before == pytest.approx(NOW + 5 + pace.gap_s)  # nothing follows at once
+
+
+class Process:
+    """One of several that share a file; its requests end at once."""
+
+    def __init__(self, file, clock):
+        self.clock, self.under_way = clock, 0
+        store = ResilientStore(SqliteStore(file), clock=clock)
+        self.pacer = Pacer(store, clock=clock, sleep=clock.sleep, under_way=lambda: self.under_way)
+        self.pacer.open("key")
+
+    async def meet(self, *, taken, refused):
+        """Send so many requests together, some of which the service takes."""
+        sent_at = self.clock()
+        for _ in range(taken):
+            self.pacer.accepted(sent_at)
+        for _ in range(refused):
+            self.pacer.refused(sent_at, 1.0)
+        await self.pacer.save()
+        await self.pacer.conclude()
+
+
+async def test_who_was_only_refused_leaves_the_limit_that_another_one_has_learned(tmp_path):
+    clock = Clock()
+    one, other = Process(tmp_path / "cache.sqlite", clock), Process(tmp_path / "cache.sqlite", clock)
+    await one.pacer.turn()
+    await one.meet(taken=2, refused=2)
+    learned = one.pacer.pace.gap_s
+    await other.meet(taken=0, refused=4)
+    assert (learned, other.pacer.pace.gap_s) == (pytest.approx(MARGIN / 2), learned)
+    third = Process(tmp_path / "cache.sqlite", clock)
+    await third.pacer.turn()
+    assert third.pacer.pace.gap_s == learned
+
+
+async def test_nobody_else_finds_out_before_the_first_has_drawn_its_conclusion(tmp_path):
+    clock = Clock()
+    one, other = Process(tmp_path / "cache.sqlite", clock), Process(tmp_path / "cache.sqlite", clock)
+    await one.pacer.turn()
+    one.pacer.refused(clock(), 1.0)
+    await one.pacer.save()  # its requests have ended, and what they tell is not known yet
+    assert not await other.pacer._store.lease("key/opening", "other", 1.0)
+    one.pacer.accepted(clock())
+    await one.pacer.conclude()
+    await other.pacer.turn()
+    assert other.pacer.pace.gap_s == pytest.approx(MARGIN)
