@@ -240,10 +240,22 @@ class AsyncClient(Endpoints):
         await self._open()
         return await self._overview.cost(resources)
 
-    async def cost_of(self, resource: Resource[Any], *, after: Refresh | None = None) -> Cost:
-        """From how many to how many requests reading `resource` now, or `after` a refresh, would spend; sends none."""
+    async def cost_of(
+        self, resource: Resource[Any], *, after: Refresh | None = None, shown_from: date | None = None
+    ) -> Cost:
+        """From how many to how many requests reading `resource` now, or `after` a refresh, would spend; sends none.
+
+        With `shown_from`: when the signal's next detail has arrived, which shows the days from then on.
+        """
         await self._open()
-        return await self._overview.cost_of(resource, after)
+        return await self._overview.cost_of(resource, after, shown_from)
+
+    async def known_after(
+        self, resource: Resource[T], shown_from: date, *, after: Refresh | None = None
+    ) -> Answer[T] | None:
+        """What will be known of a signal's past when its next detail shows the days `shown_from` on; no request."""
+        await self._open()
+        return await self._overview.known_after(resource, shown_from, after)
 
     def complete_wider(self, resource: Resource[Any]) -> Resource[Any] | None:
         """The list that is asked for again in place of a stale narrower one, which it holds; or None."""
@@ -359,7 +371,8 @@ class AsyncClient(Endpoints):
             found = None if kept is None else profile_format.decode(kept.payload)
         except (msgspec.MsgspecError, ValueError):
             return None
-        return found if found is not None and found.holds(self._clock()) else None
+        is_of_now = found is not None and found.is_of(self._reader.evidence.now.version)
+        return found if found is not None and is_of_now and found.holds(self._clock()) else None
 
     def _set_back(self, seconds: float) -> None:
         """The clock was set back: date anew what it has dated so far, and block nothing until it catches up."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from datetime import date, datetime
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from dataservice.client.archive.vintages import Vintages
 from dataservice.client.cache.answer import Answer, Miss
@@ -56,7 +56,8 @@ class Endpoints(ABC):
         catalogue = (await self.read(CatalogueResource())).value
         if category is None:
             return catalogue
-        return Catalogue(tuple(signal for signal in catalogue if signal.category == category))
+        of_category = tuple(signal for signal in catalogue if signal.category == category)
+        return Catalogue(of_category, may_be_cut=catalogue.may_be_cut)
 
     async def signal(self, slug: str) -> SignalDetail:
         """One signal with its latest value and up to 365 observations, oldest first (GET /v1/signals/{slug})."""
@@ -101,11 +102,11 @@ class Endpoints(ABC):
 
     async def indices(self) -> Indices:
         """All indices with components and readings (GET /v1/indices)."""
-        return Indices((await self.read(IndicesResource())).value)
+        return cast("Indices", (await self.read(IndicesResource())).value)
 
     async def currents(self) -> Currents:
         """All currents with their scores (GET /v1/currents)."""
-        return Currents((await self.read(CurrentsResource())).value)
+        return cast("Currents", (await self.read(CurrentsResource())).value)
 
     async def codex(
         self, *, story_type: str | None = None, handle: str | None = None, since: DateLike | None = None

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import suppress
 from dataclasses import replace
 from datetime import date, timedelta
 from functools import partial
@@ -20,7 +21,14 @@ from dataservice.client.contract.body import Params
 from dataservice.client.contract.completeness.evidence import NOTHING_SEEN, Evidences
 from dataservice.client.contract.completeness.lists import ListKind, PulledList
 from dataservice.client.contract.completeness.looks import SEVERAL
-from dataservice.client.contract.paging import MAX_PAGES, Pulled, is_silent, next_offset, too_many_pages
+from dataservice.client.contract.paging import (
+    MAX_PAGES,
+    Pulled,
+    catalogue_may_be_cut,
+    is_silent,
+    next_offset,
+    too_many_pages,
+)
 from dataservice.client.contract.requests import (
     HISTORY_LIMIT,
     LIST_LIMIT,
@@ -42,32 +50,41 @@ from dataservice.client.contract.resources import (
 from dataservice.client.contract.results import Catalogue, Currents, Indices, Page, SignalDetail, newest_first
 from dataservice.client.contract.windows import Window, utc_day
 from dataservice.client.network.call_context import CallContext
+from dataservice.client.network.meter import Meter
 from dataservice.client.network.sender import RequestSender
-from dataservice.errors import DeadlineExceededError, InvalidRequestError, MalformedAnswerError, NotFoundError
+from dataservice.errors import (
+    DataServiceError,
+    DeadlineExceededError,
+    InvalidRequestError,
+    MalformedAnswerError,
+    NotFoundError,
+)
 from dataservice.models import Post, Signal, WireItem
 
 
 def _collection(kind: type[Indices | Currents]) -> Callable[[PulledList], Any]:
     def whole(pulled: PulledList) -> Indices | Currents:
         found = kind(pulled.records)
-        found.odd, found.may_be_cut = pulled.odd, not pulled.is_complete
+        found.odd, found.may_be_cut = pulled.odd, pulled.may_be_cut or not pulled.is_complete
         return found
 
     return whole
 
 
 def _page(kind: type[Post | WireItem]) -> Callable[[PulledList], Page[Any]]:
-    return lambda pulled: Page(newest_first(pulled.records), pulled.is_complete, kind, pulled.odd)
+    return lambda pulled: Page(
+        newest_first(pulled.records), pulled.is_complete, kind, pulled.odd, may_be_cut=pulled.may_be_cut
+    )
 
 
 FEWEST_ON_A_PAGE = 50
 """Few services page observations by fewer: what is said to follow so few, without a limit, is not believed at once."""
 
 LISTS: dict[type[Resource[Any]], ListKind] = {
-    IndicesResource: ListKind(decode.indices_page, _collection(Indices), lambda index: index.slug),
-    CurrentsResource: ListKind(decode.currents_page, _collection(Currents), lambda current: current.slug),
-    PostsResource: ListKind(decode.posts_page, _page(Post), lambda post: post.slug, LIST_LIMIT),
-    WireResource: ListKind(decode.wire_page, _page(WireItem), lambda item: item.id, LIST_LIMIT),
+    IndicesResource: ListKind("indices", decode.indices_page, _collection(Indices), lambda index: index.slug),
+    CurrentsResource: ListKind("currents", decode.currents_page, _collection(Currents), lambda current: current.slug),
+    PostsResource: ListKind("posts", decode.posts_page, _page(Post), lambda post: post.slug, LIST_LIMIT),
+    WireResource: ListKind("wire", decode.wire_page, _page(WireItem), lambda item: item.id, LIST_LIMIT),
 }
 
 
@@ -78,9 +95,16 @@ class Fetcher:
     """
 
     def __init__(
-        self, sender: RequestSender, cache: AnswerCache, *, clock: Callable[[], float], max_pages: int = MAX_PAGES
+        self,
+        sender: RequestSender,
+        cache: AnswerCache,
+        read_catalogue: Callable[[Meter], Awaitable[Answer[Catalogue]]],
+        *,
+        clock: Callable[[], float],
+        max_pages: int = MAX_PAGES,
     ) -> None:
         self._sender = sender
+        self._read_catalogue = read_catalogue
         self._max_pages = max_pages
         self._cache = cache
         self._clock = clock
@@ -96,15 +120,16 @@ class Fetcher:
     async def _value(self, resource: Resource[Any], context: CallContext) -> tuple[Any, bytes]:
         """The value and its bytes: what cannot be kept is refused like what cannot be read."""
         if isinstance(resource, CatalogueResource):
-            odd, found = "", dict[str, Signal]()  # a signal may come twice when the catalogue grows between two pages
+            odd, may_be_cut = "", False
+            found = dict[str, Signal]()  # a signal may come twice when the catalogue grows between two pages
             async for page in pages_of_catalogue(self._sender, context, max_pages=self._max_pages):
                 found.update((signal.slug, signal) for signal in page.signals)
-                odd = page.odd or odd
-            catalogue = Catalogue(tuple(found.values()), odd)
+                odd, may_be_cut = page.odd or odd, page.may_be_cut
+            catalogue = Catalogue(tuple(found.values()), odd, may_be_cut)
             return catalogue, pack(catalogue)
         if (kind := LISTS.get(type(resource))) is not None:
             return await self._list(kind, resource, context)
-        reading = partial(_arrived, resource, self.evidence.now.day_first)
+        reading = partial(_arrived, resource, self.evidence)
         request = first_request(resource)
         try:
             return await self._sender.fetch(request, context, reading)
@@ -122,7 +147,12 @@ class Fetcher:
         The contract says of the observations alone that slugs may contain dots. None for other names.
         """
         now, slug = self._clock(), resource.slug if isinstance(resource, SignalResource) else ""
-        listed = await self._cache.last_known(CATALOGUE, now) if "." in slug else None
+        if "." not in slug:
+            return None
+        listed = await self._cache.last_known(CATALOGUE, now)
+        if listed is None:  # whoever asked for the name will ask for it next, to say what else was meant
+            with suppress(DataServiceError):
+                listed = await self._read_catalogue(context.meter)
         signal = None if listed is None else listed.value.find(slug)
         if signal is None or signal.slug != slug:
             return None
@@ -134,14 +164,19 @@ class Fetcher:
     async def _list(self, kind: ListKind, resource: Resource[Any], context: CallContext) -> tuple[Any, bytes]:
         """A list, page by page; another page is asked for only where others follow, or the list may have been cut."""
         request = first_request(resource)
-        pulled = PulledList(kind.key, kind.most)
+        filters = len(request.params) - bool(kind.most)
+        pulled = PulledList(kind, filters)
         for pages in count():
             if pages >= self._max_pages:
                 what = request.path.rpartition("/")[2]
                 raise self._sender.refused(too_many_pages(f"the {what}", pages, "there are too many"), request, context)
-            page = await self._sender.fetch(request.further(pulled.further), context, partial(_packable, kind))
+            page = await self._sender.fetch(
+                request.further(pulled.further), context, partial(_packable, kind, self.evidence)
+            )
             pulled = pulled.with_page(page, self.evidence.now)
-            self.evidence.now = self.evidence.now.after_list(pulled.most_rows, went_on=pulled.went_on)
+            self.evidence.now = self.evidence.now.after_list(
+                kind.name, pulled.most_rows, is_filtered=bool(filters), went_on=pulled.went_on
+            )
             if not pulled.further:
                 break
         value = kind.whole(pulled)
@@ -207,16 +242,18 @@ class Fetcher:
 
 
 @decode.readable
-def _packable(kind: ListKind, body: bytes) -> decode.ListPage[Any]:
+def _packable(kind: ListKind, evidence: Evidences, body: bytes) -> decode.ListPage[Any]:
+    evidence.heed(body)
     page = kind.read(body)
-    pack(kind.whole(PulledList(kind.key).with_page(page, NOTHING_SEEN)))  # refused here if it could not be kept
+    pack(kind.whole(PulledList(kind).with_page(page, NOTHING_SEEN)))  # refused here if it could not be kept
     return page
 
 
 @decode.readable
-def _arrived(resource: Resource[Any], day_first: bool | None, body: bytes) -> tuple[Any, bytes]:
+def _arrived(resource: Resource[Any], evidence: Evidences, body: bytes) -> tuple[Any, bytes]:
     """What a body says of a signal, and the bytes to keep; it must be about the very signal that was asked for."""
-    value = settled(decode.signal_detail(body, day_first))
+    evidence.heed(body)
+    value = settled(decode.signal_detail(body, evidence.now.day_first))
     if not isinstance(resource, SignalResource):
         raise TypeError(f"no request answers {resource!r}")
     if value.signal.slug.casefold() != resource.slug.casefold():
@@ -248,7 +285,7 @@ async def pages_of_catalogue(
             )
         request = catalogue_request(0 if further else offset, category).further(further)
         page = await sender.fetch(request, context, _catalogue_page)
-        yield page
+        yield replace(page, may_be_cut=catalogue_may_be_cut(page, known, is_first=not pages))
         try:
             offset, most = next_offset(offset, page, known, most), max(most, page.rows)
         except MalformedAnswerError as error:
@@ -299,6 +336,7 @@ async def pages_of_window(
 def _with_page(
     pulled: Pulled, evidence: Evidences, asked: date | None, known_day: date | None, body: bytes
 ) -> tuple[decode.ObservationsPage, Pulled]:
+    evidence.heed(body)
     page = decode.observations_page(body, evidence.now.day_first)
     seen = evidence.now.after(page, asked, known_day)
     result = pulled.with_page(page, seen, asked)

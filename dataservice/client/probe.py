@@ -8,10 +8,10 @@ from functools import partial
 from typing import TypeAlias
 from urllib.parse import urlsplit
 
-from dataservice.client.contract.body import Body
-from dataservice.client.contract.completeness.evidence import OPEN_BOUNDS, Evidence
+from dataservice.client.contract.body import Body, version_in
+from dataservice.client.contract.completeness.evidence import NOTHING_SEEN, OPEN_BOUNDS, Evidence
 from dataservice.client.contract.decode import observations_page
-from dataservice.client.contract.probing.looks import Looks, reading_field
+from dataservice.client.contract.probing.looks import FEEDS, Looks, reading_field
 from dataservice.client.contract.probing.questions import findings
 from dataservice.client.contract.profile import Profile
 from dataservice.client.contract.requests import (
@@ -27,6 +27,7 @@ from dataservice.client.contract.resources import (
     SignalResource,
     WireResource,
 )
+from dataservice.client.contract.windows import day_before
 from dataservice.errors import DataServiceError, DeadlineExceededError, UnavailableError
 
 MOST_REQUESTS = 11
@@ -91,10 +92,12 @@ class _Probe:
             await self._signal(self.looks.slug)
         await self._look("unknown", first_request(SignalResource(UNKNOWN)))
         await self._indices()
-        await self._look("wire", first_request(WireResource()))
+        posts = first_request(PostsResource()).params
+        await self._feed("wire", first_request(WireResource()))
+        if self.looks.slug:
+            await self._look("without dates", observations_request(self.looks.slug, None, None))
+        await self._feed("almanac", Request(Endpoint.ALMANAC, Endpoint.ALMANAC, posts))
         await self._look("description", Request(Endpoint.DESCRIPTION, Endpoint.DESCRIPTION))
-        almanac = first_request(PostsResource())
-        await self._look("almanac", Request(Endpoint.ALMANAC, Endpoint.ALMANAC, almanac.params))
 
     async def _has_slashes(self) -> bool:
         """Whether the paths are moved to the same ones with a slash behind: then all are asked so from now on."""
@@ -116,8 +119,15 @@ class _Probe:
         if rows:
             return
         await self._look("indices", indices)
-        if rows == [] and (found := self.looks.rows("indices")):
+        if rows == [] and (found := self.looks.rows("indices")) and self.looks.says_nothing("indices"):
             await self._look("more indices", indices.further((("offset", str(len(found))),)))
+
+    async def _feed(self, name: str, request: Request) -> None:
+        """Posts or the wire, and what lies behind a page of them that may have been cut and says nothing."""
+        await self._look(name, request)
+        rows = self.looks.rows(name) or []
+        if self.looks.says_nothing(name) and NOTHING_SEEN.may_be_cut(FEEDS[name], len(rows), is_limited=True):
+            await self._look(f"more {name}", request.further((("offset", str(len(rows))),)))
 
     async def _signal(self, slug: str) -> None:
         await self._look("detail", first_request(SignalResource(slug)))
@@ -138,7 +148,8 @@ class _Probe:
             if self.looks.tail() is None:
                 first: date = known.last_day - timedelta(days=BACK_DAYS)
                 await self._look("without end", window(first, None))
-        await self._look("without dates", window(None, None))
+        if whole is not None and len(whole) and self.looks.may_be_newest():
+            await self._look("before", window(OPEN_BOUNDS[self._bounds][0], day_before(whole.first_day)))
 
     async def _look(self, name: str, request: Request, bounds: tuple[date | None, date | None] = (None, None)) -> None:
         if self.sent >= MOST_REQUESTS:
@@ -164,7 +175,9 @@ class _Probe:
             bounds=self._bounds,
             path_end=self._path_end,
             reading=reading_field(self.looks),
-            lists_go_on=self.looks.lists_go_on(),
+            lists=self.looks.lists(),
+            newest_rows=self.looks.newest_rows(),
+            version=next(filter(None, map(version_in, self.looks.answers.values())), ""),
         )
         known_day = None
         for name in ("all", "rest", "window"):

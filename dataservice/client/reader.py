@@ -72,7 +72,9 @@ class ResourceReader:
         self._sender = sender
         self._fetch_lock = fetch_lock
         self._unknown_names = unknown_names
-        self._fetcher = Fetcher(sender, cache, clock=clock, max_pages=max_pages)
+        self._fetcher = Fetcher(
+            sender, cache, lambda meter: self.read(CATALOGUE, meter=meter), clock=clock, max_pages=max_pages
+        )
         self.evidence = self._fetcher.evidence
         self.evidence.now = evidence
         self._deadline_s = deadline_s

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ import numpy as np
 from dataservice.client import cost
 from dataservice.client.cache.answer import Answer, Freshness, Source
 from dataservice.client.cache.answer_cache import AnswerCache
-from dataservice.client.cache.history import pulls_needed, window_of
+from dataservice.client.cache.history import findings, pulls_needed, window_of
 from dataservice.client.cache.spans import History
 from dataservice.client.contract.paging import pages_for
 from dataservice.client.contract.requests import CATALOGUE_LIMIT, can_exist, first_request
@@ -21,6 +22,7 @@ from dataservice.client.contract.resources import (
     CATALOGUE_AGE_S,
     CatalogueResource,
     HistoryResource,
+    KnownDaysResource,
     Resource,
     SignalResource,
     WireResource,
@@ -106,28 +108,58 @@ class Overview:
         """How many requests reading all of `resources` now would likely spend."""
         return sum([await self._cost(resource) for resource in uncovered(resources)])
 
-    async def cost_of(self, resource: Resource[Any], after: Refresh | None = None) -> Cost:
-        """From how many to how many requests reading one resource now, or `after` a refresh, would spend."""
+    async def known_after(
+        self, resource: Resource[Any], shown_from: date, after: Refresh | None = None
+    ) -> Answer[Any] | None:
+        """What will be known of a signal's past when its next detail shows the days `shown_from` on."""
+        if not isinstance(resource, HistoryResource | KnownDaysResource):
+            raise TypeError(f"{resource!r} is not about the past of a signal")
+        now = self._clock()
+        history = await self._cache.history_after(resource.slug, shown_from, now)
+        if isinstance(resource, KnownDaysResource):
+            return Answer(tuple(span.window for span in history.spans), now, inf, Source.MEMORY)
+        wanted = window_of(resource.start, resource.end, utc_day(now))
+        found = findings(history, wanted, now, self._rules(after, now))
+        if found is None:
+            return None
+        return Answer(found.observations, found.fetched_at, found.fresh_until, Source.MEMORY)
+
+    async def cost_of(
+        self, resource: Resource[Any], after: Refresh | None = None, shown_from: date | None = None
+    ) -> Cost:
+        """From how many to how many requests reading one resource now, or `after` a refresh, would spend.
+
+        With `shown_from`: when the signal's next detail has arrived, which shows the days from then on.
+        """
         now = self._clock()
         if not can_exist(resource) or (after is None and self._blocking_error(resource, now) is not None):
             return NOTHING
-        known = await self._cache.last_known(resource, now)
+        if shown_from is None:
+            known = await self._cache.last_known(resource, now)
+        else:
+            known = await self.known_after(resource, shown_from, after)
         if after is not Refresh.FORCE and known is not None and known.is_fresh(now):
             return NOTHING
         if after is None and self._cache.missing.holds(resource, now):
             return NOTHING
-        rules = self._cache.rules.forced(now) if after is Refresh.FORCE else self._cache.rules
+        rules = self._rules(after, now)
         match resource:
             case CatalogueResource():
                 return cost.catalogue_cost(known)
             case HistoryResource(slug):
                 detail = await self._cache.last_known(SignalResource(slug), now)
-                history = await self._cache.history_at_hand(slug, now)
+                if shown_from is None:
+                    history = await self._cache.history_at_hand(slug, now)
+                else:
+                    history = await self._cache.history_after(slug, shown_from, now)
                 return cost.history_cost(resource, history, detail.value if detail else None, now, rules)
             case WireResource() if not self._breaker.is_wire_open:
                 return POSSIBLY_ONE  # another answer may tell before that the key's tier does not open it
             case _:
                 return ONE
+
+    def _rules(self, after: Refresh | None, now: float) -> Freshness:
+        return self._cache.rules.forced(now) if after is Refresh.FORCE else self._cache.rules
 
     def states(self, last_errors: Mapping[Resource[Any], DataServiceError]) -> list[ResourceState]:
         """The state of every resource with an answer in memory, and of those that have only an error."""

@@ -8,6 +8,7 @@ import weakref
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import ExitStack
+from datetime import date
 from typing import TYPE_CHECKING, Any, Self, TypedDict, TypeVar, Unpack
 
 import httpx
@@ -189,9 +190,12 @@ class Client:
         """How many requests reading all of `resources` now would likely spend."""
         return self._loop.run(self._client.cost(resources))
 
-    def cost_of(self, resource: Resource[Any], *, after: Refresh | None = None) -> Cost:
-        """From how many to how many requests reading `resource` now, or `after` a refresh, would spend."""
-        return self._loop.run(self._client.cost_of(resource, after=after))
+    def cost_of(self, resource: Resource[Any], *, after: Refresh | None = None, shown_from: date | None = None) -> Cost:
+        """From how many to how many requests reading `resource` now, or `after` a refresh, would spend.
+
+        With `shown_from`: when the signal's next detail has arrived, which shows the days from then on.
+        """
+        return self._loop.run(self._client.cost_of(resource, after=after, shown_from=shown_from))
 
     def catalogue_check(self, names: int) -> CatalogueCheck:
         """Whether so many signals, which nothing at hand vouches for, are to be looked up in the catalogue first."""

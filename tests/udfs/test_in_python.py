@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from mypy import api as mypy
 
 import udfs
 import udfs.sync
@@ -17,8 +16,6 @@ from tests.udfs.parts.programs import User
 from udfs.errors import ArgumentError, CellError
 
 SLUGS = ["us-cpi", "eia.wti.spot"]
-
-TYPED = Path(__file__).with_name("parts") / "typed_program.py"
 
 
 @pytest.fixture
@@ -114,8 +111,3 @@ def test_where_no_address_or_key_is_set_one_sentence_says_so(tmp_path, set_alrea
     lines = done.stderr.splitlines()
     assert sentence in lines[-1]
     assert sum(line.startswith("  File") for line in lines) <= 2
-
-
-def test_a_program_that_holds_what_is_documented_passes_the_type_checker():
-    said, _, status = mypy.run([str(TYPED), "--config-file", str(TYPED.parents[3] / "pyproject.toml")])
-    assert status == 0, said

@@ -29,6 +29,7 @@ from dataservice.client import (
     HistoryResource,
     Indices,
     IndicesResource,
+    KnownDaysResource,
     Meter,
     Miss,
     Page,
@@ -95,9 +96,13 @@ class AfterRefresh:
         """Whether so many names are to be looked up in the catalogue first."""
         return await self._client.catalogue_check(names)
 
-    async def cost_of(self, resource: Resource[Any]) -> Cost:
+    async def cost_of(self, resource: Resource[Any], *, shown_from: date | None = None) -> Cost:
         """What reading `resource` would spend."""
-        return await self._client.cost_of(resource, after=self._mode)
+        return await self._client.cost_of(resource, after=self._mode, shown_from=shown_from)
+
+    async def known_after(self, resource: Resource[T], shown_from: date) -> Answer[T] | None:
+        """What will be known of a signal's past when its next detail shows the days `shown_from` on."""
+        return await self._client.known_after(resource, shown_from, after=self._mode)
 
     def complete_wider(self, resource: Resource[Any]) -> Resource[Any] | None:
         """The list that is asked for again in place of a stale narrower one."""
@@ -142,11 +147,14 @@ class CostEstimator:
 
     def peek(self, resource: Resource[T], *, max_age_s: float | None = None) -> Answer[T] | None:
         """The answer at hand, or the one a read before this would have brought."""
-        return self._brought(resource) or self._client.peek(resource, max_age_s=max_age_s)
+        found = self._brought(resource)
+        if found is not None or self._shown_from(resource) is not None:
+            return found
+        return self._client.peek(resource, max_age_s=max_age_s)
 
     async def last_known(self, resource: Resource[T]) -> Answer[T] | None:
         """The same, however old."""
-        return self._brought(resource) or await self._client.last_known(resource)
+        return self._brought(resource) or await self._at_hand(resource)
 
     async def catalogue_check(self, names: int) -> CatalogueCheck:
         """As in earnest; should one of the names not exist, the catalogue is needed as well.
@@ -167,7 +175,7 @@ class CostEstimator:
     ) -> Answer[T]:
         """The answer at hand, or a guess; the requests it would take are noted."""
         known = self._brought(resource) or (known_miss.last_known if known_miss else None)
-        known = known or await self._client.last_known(resource)
+        known = known or await self._at_hand(resource)
         if known is not None and known.is_fresh(self._now):
             return known
         cost = await self._cost_of(resource)
@@ -210,10 +218,24 @@ class CostEstimator:
     async def _cost_of(self, resource: Resource[Any]) -> Cost:
         """What reading `resource` would spend; an estimate that fails is unknown, and never nothing."""
         try:
-            return await self._client.cost_of(resource)
+            return await self._client.cost_of(resource, shown_from=self._shown_from(resource))
         except Exception:
             _logger.exception("the cost of a %s could not be estimated", type(resource).__name__)
             return UNKNOWN
+
+    async def _at_hand(self, resource: Resource[T]) -> Answer[T] | None:
+        """What any cache will hold: days that only the detail at hand shows are forgotten when the next one arrives."""
+        since = self._shown_from(resource)
+        if since is None:
+            return await self._client.last_known(resource)
+        return await self._client.known_after(resource, since)
+
+    def _shown_from(self, resource: Resource[Any]) -> date | None:
+        """The first day of the detail that a read before this would have brought, if it is of the same signal."""
+        if not isinstance(resource, HistoryResource | KnownDaysResource) or self._guess is Guess.MONTHLY:
+            return None  # this guess lets known series stand as they are
+        detail = cast("Answer[SignalDetail] | None", self._foreseen.get(SignalResource(resource.slug)))
+        return None if detail is None or not len(detail.value.history) else detail.value.history.first_day
 
     def _brought(self, resource: Resource[T]) -> Answer[T] | None:
         """What an earlier read, of this or of a wider resource, would have brought."""

@@ -139,12 +139,13 @@ async def need_all(resources: Sequence[Resource[T]], *, records: int = 0) -> lis
     return cast("list[Answer[T] | Exception]", list(replies))
 
 
-async def have(resource: Resource[T], *, max_age_s: float) -> Answer[T] | None:
+async def have(resource: Resource[T], *, max_age_s: float, records: int = 0) -> Answer[T] | None:
     """The cached answer to `resource` if one is not older than `max_age_s` (`FRESH`: still fresh); never a request.
 
-    What other functions of the batch fetch at the same time is at hand too.
+    What other functions of the batch fetch at the same time is at hand too. `records` as for `need`.
     """
-    return (await ask((_question(resource, max_age_s),)))[0]  # type: ignore[return-value]  # never an exception
+    question = _question(resource, max_age_s, records=records) if records else _question(resource, max_age_s)
+    return (await ask((question,)))[0]  # type: ignore[return-value]  # never an exception
 
 
 async def in_memory(resource: Resource[T]) -> Answer[T] | None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from dataservice.client import Answer, Page, Resource
+from dataservice.client import Answer, Catalogue, Page, Resource
 from dataservice.client.contract.results import Collection
 from dataservice.errors import (
     DataServiceError,
@@ -41,15 +41,15 @@ class Resolved(msgspec.Struct, frozen=True, eq=False):
     def of(cls, question: Question, reply: Reply) -> Resolved:
         """What a function learns that asked `question`."""
         if isinstance(reply, Answer):
-            max_age_s = question.cached_max_age_s
+            max_age_s, fresh_until = question.cached_max_age_s, reply.fresh_until
             if max_age_s:
-                return cls((reply,), max(reply.fresh_until, reply.fetched_at + max_age_s))
-            if max_age_s is None and reply.stale_because is not None:
-                return cls((reply,), reply.fresh_until, stale=reply, is_lacking=True)
-            is_list = question.records and isinstance(reply.value, Page | Collection)
+                fresh_until = max(fresh_until, reply.fetched_at + max_age_s)
+            elif max_age_s is None and reply.stale_because is not None:
+                return cls((reply,), fresh_until, stale=reply, is_lacking=True)
+            is_list = question.records and isinstance(reply.value, Catalogue | Collection | Page)
             if is_list and (why := reply.value.lacks(question.records)):
-                return cls((reply,), reply.fresh_until, failed=PartialAnswerError(why), is_lacking=True)
-            return cls((reply,), reply.fresh_until)
+                return cls((reply,), fresh_until, failed=PartialAnswerError(why), is_lacking=True)
+            return cls((reply,), fresh_until)
         if isinstance(reply, DataServiceError) and not isinstance(reply, SETTLED):
             return cls((reply,), failed=reply, is_lacking=True)
         return cls((reply,))

@@ -35,6 +35,7 @@ from udfs.timeseries.options import (
 from udfs.timeseries.pipeline import Chains, Steps
 from udfs.timeseries.resample import Agg, Partial
 from udfs.timeseries.table import (
+    COMMON_LOOKS,
     Labelled,
     history_table,
     joined_windows,
@@ -216,7 +217,10 @@ async def _results(
     shown = asked.options
     results = await gather([_column(*each, asked) for each in zip(columns, windows, strict=True)])
     count = windows[0].count
-    while count and (common := windows_of_common_rows(windows, count, _found(results), shown, asked.ending)):
+    for _ in range(COMMON_LOOKS if count else 0):
+        common = windows_of_common_rows(windows, count or 0, _found(results), shown, asked.ending)
+        if common is None:
+            break
         windows = common
         results = await gather([_column(*each, asked) for each in zip(columns, windows, strict=True)])
     if count and (alike := windows_of_one_start(windows, [name for name, _ in columns], results)):

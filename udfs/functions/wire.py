@@ -140,7 +140,9 @@ async def items_of(
             raise answer
         pages.append(answer.value)
     items = newest_first(item for page in pages for item in page)
-    return Page(tuple(items), complete=all(page.complete for page in pages))
+    return Page(
+        tuple(items), complete=all(page.complete for page in pages), may_be_cut=any(page.may_be_cut for page in pages)
+    )
 
 
 async def may_be_complete(wide: WireResource) -> bool:

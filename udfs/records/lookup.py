@@ -15,7 +15,7 @@ from dataservice.client.contract.results import ALL, Collection
 from dataservice.models import Record, Signal
 from udfs.arguments.kinds import shown
 from udfs.errors import ArgumentError, NoDataError
-from udfs.records.search import OTHER_WORDS, found
+from udfs.records.search import OTHER_WORDS, findable, found
 
 R = TypeVar("R", bound=Record)
 T = TypeVar("T")
@@ -139,7 +139,7 @@ def corrected(search: str, signals: Iterable[Signal]) -> str | None:
     """The search with words that no signal holds replaced by the nearest that one does; None where none is near."""
     at_hand = list(signals)
     held = {word for signal in at_hand for text in _texts(signal) if text for word in words_of(text)}
-    known = sorted(held | {word for word in OTHER_WORDS if found(word, at_hand)})
+    known = sorted(held | findable(OTHER_WORDS, at_hand))
     names, asked = NearestNames(known), searched_words(search)
     words = [word if any(word in each for each in known) else _nearest(word, names) for word in asked]
     return " ".join(word for word in words if word) if all(words) and words != asked else None

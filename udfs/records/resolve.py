@@ -14,6 +14,7 @@ from typing import Any, TypeVar, cast
 
 from dataservice.client import Answer, Catalogue, CatalogueResource, Resource, SignalDetail, SignalResource
 from dataservice.client.contract.resources import CATALOGUE_AGE_S
+from dataservice.client.contract.results import ALL
 from dataservice.errors import DataServiceError, NotFoundError
 from udfs.arguments.kinds import shown
 from udfs.engine.effects import EVER, FRESH, INTERNED, Question, ask, asked_at_hand, have, have_instead, need
@@ -29,16 +30,16 @@ SEPARATORS = frozenset(".-_")
 SEE_SIGNALS = "SIGNALS lists and searches those there are"
 
 
-async def recent_catalogue() -> Catalogue | None:
-    """The catalogue, if one less than a day old is at hand."""
-    answer = await have(CATALOGUE, max_age_s=CATALOGUE_AGE_S)
+async def recent_catalogue(records: int = 0) -> Catalogue | None:
+    """The catalogue, if one less than a day old is at hand; fewer than so many `records` may be a part."""
+    answer = await have(CATALOGUE, max_age_s=CATALOGUE_AGE_S, records=records)
     return answer.value if answer else None
 
 
 async def need_catalogue() -> Catalogue:
-    """The catalogue, at most a day old."""
-    catalogue = await recent_catalogue()
-    return (await need(CATALOGUE)).value if catalogue is None else catalogue
+    """The catalogue, at most a day old; said to be a part where the service may have cut it."""
+    catalogue = await recent_catalogue(ALL)
+    return (await need(CATALOGUE, records=ALL)).value if catalogue is None else catalogue
 
 
 async def slug_of(name: str) -> str:
@@ -121,7 +122,9 @@ async def _listed(name: str) -> str:
     if catalogue is None:
         listed = await have_instead(CATALOGUE, SignalResource(name), max_age_s=CATALOGUE_AGE_S)
         catalogue = listed.value if listed else None
-    return name if catalogue is None else _found(catalogue, name)
+    if catalogue is None or (catalogue.may_be_cut and looks_like_slug(name)):
+        return name  # of a list that may be cut the service may have it all the same
+    return _found(catalogue, name)
 
 
 def looks_like_slug(name: str) -> bool:

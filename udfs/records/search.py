@@ -104,6 +104,22 @@ def found(search: str, signals: Iterable[Signal]) -> list[Signal]:
     return [signal for _, _, signal in best]
 
 
+def findable(words: Iterable[str], signals: Iterable[Signal]) -> set[str]:
+    """The words that, each looked for alone, find one of the signals.
+
+    All signals are looked at as one first: of the words for one thing, most are in none of them.
+    """
+    apart = [_read(signal) for signal in signals]
+    words_of_all = {word: value for worth, _ in apart for word, value in worth.items()}
+    together = words_of_all, "\n".join(text for _, text in apart)
+
+    def is_met(way: tuple[str, ...]) -> bool:
+        held = all(_worth(word, *together) for word in way)
+        return held and (len(way) == 1 or any(all(_worth(word, *one) for word in way) for one in apart))
+
+    return {word for word in words if any(is_met(way) for each in asked_words(word) for _, way in _ways(each))}
+
+
 def asked_words(search: str) -> list[str]:
     """The words that are looked for, without those that only make a question of them."""
     words = list(dict.fromkeys(map(singular, WORD.findall(search.casefold()))))
@@ -136,13 +152,17 @@ def _ways(word: str) -> tuple[tuple[float, tuple[str, ...]], ...]:
 
 def _score(ways: Sequence[Sequence[tuple[float, tuple[str, ...]]]], signal: Signal) -> tuple[int, float]:
     """How many of the words a signal holds, and how well."""
-    texts = (signal.slug, signal.shortcode, signal.name, signal.category, signal.signal_type, signal.source)
-    worth, whole = _words_in(*texts, f"{signal.description or ''} {signal.unit or ''}")
+    worth, whole = _read(signal)
     best = [
         max((share * min(_worth(word, worth, whole) for word in words) for share, words in each), default=0.0)
         for each in ways
     ]
     return sum(value > 0 for value in best), sum(best)
+
+
+def _read(signal: Signal) -> tuple[Mapping[str, float], str]:
+    texts = (signal.slug, signal.shortcode, signal.name, signal.category, signal.signal_type, signal.source)
+    return _words_in(*texts, f"{signal.description or ''} {signal.unit or ''}")
 
 
 def _worth(word: str, worth: Mapping[str, float], whole: str) -> float:

@@ -34,6 +34,9 @@ DATE = "date"
 FURTHER = 3
 """How much further is looked back for common rows where there were too few: four times as far."""
 
+COMMON_LOOKS = 9
+"""Looks for rows that are counted in common: each goes four times as far, so nine reach any beginning."""
+
 COMMON_ROWS = 1.25
 """Rows of one series for a row that several have in common: two calendars' holidays are never a quarter of the days."""
 

@@ -15,6 +15,7 @@ from addin.mcp.tools.filters import UNTIL, Spelling, Values, near, plain, publis
 from addin.mcp.tools.records import OFFSET, chosen_fields, field_names, limit, listed, listing_schema, nothing, shown
 from dataservice.client import AsyncClient, Page, PostsResource
 from dataservice.client.contract.requests import LIST_LIMIT
+from dataservice.client.contract.results import WIDEST
 from dataservice.models import Post
 from udfs.arguments.dates import Since, SinceDay, since_moment
 from udfs.arguments.kinds import Count, Names, Text
@@ -91,7 +92,7 @@ async def list_posts(
         post for post in published_until(page.items, until) if matches(words, (post.title, post.subtitle, post.body_md))
     ]
     cut = "" if page.complete else "the service gives the newest 200 only: filter by story_type, handle or beat"
-    told = "; ".join(filter(None, [*met.unmet, cut]))
+    told = "; ".join(filter(None, [*met.unmet, cut or page.lacks(WIDEST)]))
     made = listed("posts", found, POST_FIELDS, fields or SUMMARY, most=limit, offset=offset, more=told)
     return replace(made, suggestions=() if found else met.suggestions)
 
@@ -140,7 +141,7 @@ async def _page(asked: _Asked) -> Page[Post]:
     items = (
         found[0].items if len(found) == 1 else tuple(in_order(once.values(), lambda post: moment(post.published_at)))
     )
-    return Page(items, complete=all(page.complete for page in found))
+    return Page(items, complete=all(page.complete for page in found), may_be_cut=any(page.may_be_cut for page in found))
 
 
 async def _read(

@@ -13,7 +13,7 @@ from addin.mcp.tools.filters import UNTIL, Spelling, Values, plain, published_un
 from addin.mcp.tools.records import OFFSET, field_names, limit, listed, listing_schema
 from dataservice.client import Page, WireResource
 from dataservice.client.contract.requests import LIST_LIMIT
-from dataservice.client.contract.results import published_since
+from dataservice.client.contract.results import WIDEST, published_since
 from dataservice.models import WireItem
 from udfs.arguments.dates import Since, SinceDay, as_day, since_moment
 from udfs.arguments.kinds import Names, Text
@@ -80,6 +80,8 @@ async def list_wire(
         told.append(
             "the service gives the newest 200 only: older ones are reached by ticker, kind, importance, beat or source"
         )
+    elif lacks := page.lacks(WIDEST):
+        told.append(lacks)
     made = listed("items", found, WIRE_FIELDS, fields, most=limit, offset=offset, more="; ".join(told))
     return replace(made, suggestions=() if found else suggestions)
 

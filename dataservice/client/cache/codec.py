@@ -29,6 +29,10 @@ from dataservice.models import Current, Index, Observation, Post, Signal, WireIt
 from dataservice.observations import Observations
 
 L = TypeVar("L", Indices, Currents)
+R = TypeVar("R", Post, WireItem)
+
+MAY_BE_CUT = 2
+"""In the place of whether a page is complete: it counts as all, and may be a part."""
 
 LENGTH = struct.Struct("<q")  # of one column of a history, in bytes, at the very end
 
@@ -60,25 +64,26 @@ _encode = msgspec.msgpack.Encoder().encode
 _detail = msgspec.msgpack.Decoder(_Detail).decode
 _facts = msgspec.msgpack.Decoder(_Facts).decode
 _catalogue = msgspec.msgpack.Decoder(tuple[Signal, ...]).decode
+_cut_catalogue = msgspec.msgpack.Decoder(tuple[tuple[Signal, ...], bool]).decode
 _indices = msgspec.msgpack.Decoder(tuple[Index, ...]).decode
 _cut_indices = msgspec.msgpack.Decoder(tuple[tuple[Index, ...], bool]).decode
 _currents = msgspec.msgpack.Decoder(tuple[Current, ...]).decode
 _cut_currents = msgspec.msgpack.Decoder(tuple[tuple[Current, ...], bool]).decode
-_posts = msgspec.msgpack.Decoder(tuple[tuple[Post, ...], bool]).decode
-_items = msgspec.msgpack.Decoder(tuple[tuple[WireItem, ...], bool]).decode
+_posts = msgspec.msgpack.Decoder(tuple[tuple[Post, ...], bool | int]).decode
+_items = msgspec.msgpack.Decoder(tuple[tuple[WireItem, ...], bool | int]).decode
 
 
 def pack(value: Any) -> bytes:
     """The bytes of an answer's value; raises `TypeError` for what no resource answers with."""
     match value:
         case Catalogue(signals):
-            return _encode(signals)
+            return _encode((signals, True) if value.may_be_cut else signals)
         case SignalDetail(signal, latest, history):
             return _encode(_Detail(signal, latest, *pack_columns(history)))
         case Indices() | Currents():
             return _encode((tuple(value), True) if value.may_be_cut else tuple(value))
         case Page(items, complete):
-            return _encode((items, complete))
+            return _encode((items, MAY_BE_CUT if value.may_be_cut else complete))
         case _:
             raise TypeError(f"no cache keeps a {type(value).__name__}")
 
@@ -105,6 +110,13 @@ def _unpack_detail(payload: bytes) -> SignalDetail:
     return SignalDetail(found.signal, found.latest, unpack_columns(found.times, found.values))
 
 
+def _catalogue_in(payload: bytes) -> Catalogue:
+    try:
+        return Catalogue(_catalogue(payload))
+    except msgspec.ValidationError:
+        return Catalogue(_cut_catalogue(payload)[0], may_be_cut=True)
+
+
 def _indices_in(payload: bytes) -> Indices:
     try:
         return Indices(_indices(payload))
@@ -119,18 +131,22 @@ def _currents_in(payload: bytes) -> Currents:
         return _may_be_cut(Currents(_cut_currents(payload)[0]))
 
 
+def _page_of(items: tuple[R, ...], told: bool | int, kind: type[R]) -> Page[R]:
+    return Page(items, bool(told), kind, may_be_cut=told == MAY_BE_CUT)
+
+
 def _may_be_cut(found: L) -> L:
     found.may_be_cut = True
     return found
 
 
 UNPACKERS: dict[type[Resource[Any]], Callable[[bytes], Any]] = {
-    CatalogueResource: lambda payload: Catalogue(_catalogue(payload)),
+    CatalogueResource: _catalogue_in,
     SignalResource: _unpack_detail,
     IndicesResource: _indices_in,
     CurrentsResource: _currents_in,
-    PostsResource: lambda payload: Page(*_posts(payload), Post),
-    WireResource: lambda payload: Page(*_items(payload), WireItem),
+    PostsResource: lambda payload: _page_of(*_posts(payload), Post),
+    WireResource: lambda payload: _page_of(*_items(payload), WireItem),
 }
 
 

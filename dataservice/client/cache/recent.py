@@ -32,6 +32,8 @@ def settled(detail: SignalDetail) -> SignalDetail:
     told = Observations.from_columns([latest.observed_at], [latest.value])
     if history[-1:] == told:
         return detail
+    if latest.value is None and not np.isnan(history.values[history.times == told.times]).all():
+        return with_history(detail, history)  # what one look tells the other may leave out
     return with_history(detail, history.merged(told))
 
 

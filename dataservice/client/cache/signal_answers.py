@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import date
 from typing import Any, TypeVar, cast
 
 import msgspec
@@ -17,7 +18,7 @@ from dataservice.client.cache.answer import Answer, Source
 from dataservice.client.cache.codec import pack, unpack
 from dataservice.client.cache.histories import Histories
 from dataservice.client.cache.history import findings, window_of
-from dataservice.client.cache.recent import contradicts, corrected, window_of_detail, with_detail
+from dataservice.client.cache.recent import contradicts, corrected, window_of_detail, with_detail, with_history
 from dataservice.client.cache.spans import History
 from dataservice.client.cache.stored_answers import NEVER, StoredAnswers
 from dataservice.client.contract.requests import can_exist
@@ -141,6 +142,19 @@ class SignalAnswers(StoredAnswers):
         if held is None:
             return await self.history(slug, now)
         return self._united(slug, held, self.memory.get(SignalResource(slug)))
+
+    async def history_after(self, slug: str, since: date, now: float) -> History:
+        """What will be known of a signal's past when its detail is replaced by one that shows the days from `since` on.
+
+        Earlier days that only the one at hand shows are forgotten with it.
+        """
+        held = self._histories.held(slug)
+        history = (await self._histories.load(slug) if held is None else held).dated(now)
+        detail = await self._detail(slug, now)
+        if detail is None:
+            return history
+        shown = detail.value.history.between(since)
+        return with_detail(history, with_history(detail.value, shown), now) if len(shown) else history
 
     async def learn(
         self, resource: HistoryResource, history: History, change: Callable[[History], History], now: float

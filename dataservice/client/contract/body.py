@@ -27,6 +27,16 @@ class Body(bytes):
         return body
 
 
+VERSIONS = ("x-service-version", "x-api-version", "api-version")
+"""Headers in which a service may say its version."""
+
+
+def version_in(body: bytes) -> str:
+    """The version that a service says in a header of an answer; empty where it does not."""
+    headers = body.headers if isinstance(body, Body) else {}
+    return next((headers[name].strip()[:40] for name in VERSIONS if name in headers), "")
+
+
 def next_in_link(body: bytes) -> str | None:
     """The address of the next page in the Link header (RFC 8288) that came with a body."""
     found = _NEXT.search(body.headers.get("link", "")) if isinstance(body, Body) else None

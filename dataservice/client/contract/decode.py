@@ -98,6 +98,8 @@ class CataloguePage:
     odd: str = ""
     further: Params = ()
     """The parameters that ask for the next page, as the service names them."""
+    may_be_cut: bool = False
+    """Whether these are the first signals again, and nothing shows that they are all."""
 
     @property
     def rows(self) -> int:
@@ -175,8 +177,10 @@ def signal_detail(body: bytes, day_first: bool | None = None) -> SignalDetail:
         history = _dated(*columns_of(rows, day_first))
         day_first = order_of_days(times_in(rows)) if day_first is None else day_first
     found = fields.pop("latest", None)
+    if isinstance(found, list) and len(found) == 1 and isinstance(found[0], dict):
+        found = found[0]
     signal = record_in(fields, Signal)
-    if found is None:
+    if found is None or found == {}:
         return SignalDetail(signal, _newest(history), history)
     return SignalDetail(signal, _latest(found, history, day_first), history)
 

@@ -19,7 +19,7 @@ from dataservice.errors import MalformedAnswerError, NotFoundError
 
 LISTS = (
     *("data", "observations", "items", "results", "records", "values", "series", "rows", "entries", "points"),
-    *("signals", "indices", "currents", "posts", "articles", "wire", "codex", "almanac"),
+    *("edges", "nodes", "signals", "indices", "currents", "posts", "articles", "wire", "codex", "almanac"),
 )
 """What a list of records may stand in."""
 
@@ -192,7 +192,9 @@ def _list_name(content: Mapping[str, Any]) -> str | None:
 
 
 def _plain(rows: list[Any]) -> list[Any]:
-    """The records of a list; those of JSON:API have their fields in `attributes`."""
+    """The records of a list; those of JSON:API have their fields in `attributes`, those of edges are their nodes."""
+    if rows and all(isinstance(row, Mapping) and isinstance(row.get("node"), Mapping) for row in rows):
+        return [row["node"] for row in rows]
     if rows and all(isinstance(row, Mapping) and isinstance(row.get("attributes"), Mapping) for row in rows):
         return [{**({"id": row["id"]} if "id" in row else {}), **row["attributes"]} for row in rows]
     return rows
@@ -269,6 +271,9 @@ def columns_of(rows: Sequence[Any], day_first: bool | None = None) -> tuple[list
         times, values = [row[0] for row in rows], [row[1] for row in rows]
     else:
         raise MalformedAnswerError("rows that are neither records nor pairs")
+    if None in times:  # a row of nothing but nulls tells of no observation; a value without a time is an error
+        told = [row for row in zip(times, values, strict=True) if row != (None, None)]
+        times, values = [time for time, _ in told], [value for _, value in told]
     return times_of(times, day_first), [number_of(each) for each in values]
 
 

@@ -14,8 +14,9 @@ from datetime import date, timedelta
 import numpy as np
 
 from dataservice.client.contract.body import Params
-from dataservice.client.contract.completeness.evidence import NOTHING_SEEN, Evidence
+from dataservice.client.contract.completeness.evidence import FEW_ON_A_PAGE, NOTHING_SEEN, Evidence
 from dataservice.client.contract.decode import CataloguePage, ObservationsPage
+from dataservice.client.contract.forms import is_common_size
 from dataservice.client.contract.requests import CATALOGUE_LIMIT, OBSERVATIONS_LIMIT
 from dataservice.client.contract.windows import Window, day_after, day_before
 from dataservice.errors import MalformedAnswerError, TooManyPagesError
@@ -47,10 +48,23 @@ def next_offset(offset: int, page: CataloguePage, known: Collection[str] = (), m
         return end if page.more else None
     if page.total is not None and page.total != page.rows:
         return end if end < page.total else None
-    if page.total is None and page.limit is None:
+    if page.limit is None and (page.total is None or page.rows % 5 == 0):
         return end if page.rows >= most else None  # as documented it tells both: here nothing shows where it ends
     size = page.limit or CATALOGUE_LIMIT
     return end if page.rows >= size or page.rows in COMMON_SIZES else None
+
+
+def catalogue_may_be_cut(page: CataloguePage, known: Collection[str], *, is_first: bool) -> bool:
+    """Whether a service that ignores `offset` gave its first signals again, and nothing shows that they are all.
+
+    `page` is the last one, `known` are the signals of those before it.
+    """
+    is_again = not is_first and bool(page.rows) and all(signal.slug in known for signal in page.signals)
+    if not is_again:
+        return False
+    if page.total is not None and page.total != page.rows:
+        return page.total > len(known)
+    return page.rows <= max(FEW_ON_A_PAGE) or is_common_size(page.rows)  # a total may count its own page
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +134,7 @@ class Pulled:
                 f"observations from {found.first_day} were sent, asked from {asked or position.start}"
             )
         if position.end is not None:
-            return self._looked_back(found.between(position.start, position.end), is_silent=is_silent(page))
+            return self._looked_back(found.between(position.start, position.end), page, evidence)
         together = self.observations.merged(found.between(self.window.start, self.window.end))
         is_new = len(together) > len(self.observations)
         result = replace(
@@ -144,7 +158,7 @@ class Pulled:
             return done if behind is None else replace(result, next=behind)
         return replace(result, next=self._behind(page, position, evidence, follows, is_new=is_new))
 
-    def _looked_back(self, older: Observations, *, is_silent: bool) -> Pulled:
+    def _looked_back(self, older: Observations, page: ObservationsPage, evidence: Evidence) -> Pulled:
         """The whole window, once nothing lies before what has arrived.
 
         What a service that says nothing left out before its newest rows is asked for in the same way.
@@ -153,10 +167,10 @@ class Pulled:
         if not len(older):
             return result
         is_next = self.observations.first_day - older.last_day <= _pause(older, self.observations)
-        if self.promised or not is_silent or not is_next:
+        if self.promised or not is_silent(page) or not is_next:
             raise MalformedAnswerError(f"pages that begin with the newest: {older.last_day} came behind a later day")
         result = replace(result, observations=older.merged(self.observations), pages_new=self.pages_new + 1)
-        return replace(result, next=_look_back(result))
+        return result if page.rows < evidence.newest_rows else replace(result, next=_look_back(result))
 
     def _may_lack(self, position: Position, asked: date | None, evidence: Evidence) -> bool:
         """Whether a page behind the first left out rows of the day that it began with: `start` turned out to."""
@@ -248,6 +262,8 @@ def _may_be_cut(pulled: Pulled, page: ObservationsPage, evidence: Evidence) -> b
     found, start = pulled.observations, pulled.window.start
     if not is_silent(page) or pulled.pages_new != 1 or len(found) < SEVERAL_ROWS or evidence.was_whole(found):
         return False
+    if page.rows < evidence.newest_rows:
+        return False
     return found.first_day - start > _pause(found)
 
 
@@ -272,9 +288,7 @@ def _may_count_itself(page: ObservationsPage, evidence: Evidence) -> bool:
     """Whether a total that counts no more than its own page may leave out what follows: if the page may be full."""
     if evidence.totals_are_whole:
         return False
-    if page.limit is not None:
-        return page.rows >= page.limit
-    return page.rows >= OBSERVATIONS_LIMIT or page.rows in COMMON_SIZES
+    return page.rows >= (page.limit or OBSERVATIONS_LIMIT) or page.rows in COMMON_SIZES
 
 
 def _is_one_a_day(found: Observations) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import date
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -32,6 +31,8 @@ IN_FLIGHT = 64
 
 RESTART_SEEN_S = 86_400.0
 """A period that began anew between two answers so close together did so on the day of the later one, or just before."""
+
+DAY_S = 86_400
 
 MAX_DIGITS = 15
 """Of a number in a header; more are no count of requests, and Python refuses to read thousands of them."""
@@ -107,12 +108,12 @@ def requests_at_once(known: Quota | None, now: float, *, most: int) -> int:
 
 def month_of(seconds: float) -> str:
     """The UTC calendar month of a time, as 2026-08."""
-    return _month_of_day(utc_day(seconds))
+    return _month_of_day(seconds // DAY_S)
 
 
 @lru_cache(maxsize=2)  # asked several times a request, of today
-def _month_of_day(day: date) -> str:
-    return day.isoformat()[:7]
+def _month_of_day(days: float) -> str:
+    return utc_day(days * DAY_S).isoformat()[:7]
 
 
 def _count(text: str | None, *, name: str = "") -> int | None:

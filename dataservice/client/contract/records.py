@@ -120,6 +120,8 @@ def _mended(raw: Any, kind: type[R]) -> tuple[R | None, str]:
     for name in NUMBERS & fields.keys():
         if isinstance(fields[name], str):
             fields[name] = _number(fields[name])
+    if isinstance(fields.get("id"), int):
+        fields["id"] = str(fields["id"])
     while True:
         try:
             record = kind.from_json(fields)

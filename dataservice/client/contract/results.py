@@ -64,6 +64,12 @@ class Catalogue:
     signals: tuple[Signal, ...]
     odd: str = ""
     """How many records could not be read whole, and why; empty where all were."""
+    may_be_cut: bool = False
+    """Whether there may be others: the service gave the same ones again, and nothing shows that they are all."""
+
+    def lacks(self, wanted: int) -> str:
+        """Why these may be fewer than the `wanted` ones that there are; empty where they are not."""
+        return _may_be_few(len(self)) if self.may_be_cut and len(self) < wanted else ""
 
     @cached_property
     def _by_name(self) -> dict[str, Signal]:
@@ -125,6 +131,8 @@ class Page(Generic[R_co]):
     """How many records could not be read whole, and why; empty where all were. A cache does not keep it."""
     given: int = field(default=0, compare=False)
     """How many records the answer had that these were selected from; 0 where these are all of them."""
+    may_be_cut: bool = False
+    """Whether these count as all though they are as few as a page, and the service said nothing."""
 
     def lacks(self, wanted: int) -> str:
         """Why these may be fewer than the `wanted` newest that there are; empty where they are not.
@@ -132,7 +140,8 @@ class Page(Generic[R_co]):
         The widest page says that it is the widest: what lies behind it was never to come.
         """
         given = self.given or len(self.items)
-        if self.complete or len(self.items) >= wanted or given >= WIDEST:
+        is_whole = self.complete and not self.may_be_cut
+        if is_whole or len(self.items) >= wanted or given >= WIDEST:
             return ""
         return (
             f"there may be more: the service gave {given} of {WIDEST} asked for, and nothing shows that these are all"
@@ -183,6 +192,10 @@ def published_since(record: Record, since: date | None) -> bool:
     return published(record) >= (first if first.tzinfo else first.replace(tzinfo=UTC))
 
 
+def _may_be_few(count: int) -> str:
+    return f"there may be more: the service gave {count}, and nothing shows that these are all"
+
+
 class Collection(tuple[R_co, ...], Generic[R_co]):
     """All records of a list that is asked for as a whole."""
 
@@ -194,9 +207,7 @@ class Collection(tuple[R_co, ...], Generic[R_co]):
 
     def lacks(self, wanted: int) -> str:
         """Why these may be fewer than the `wanted` ones that there are; empty where they are not."""
-        if not self.may_be_cut or len(self) >= wanted:
-            return ""
-        return f"there may be more: the service gave {len(self)}, and nothing shows that these are all"
+        return _may_be_few(len(self)) if self.may_be_cut and len(self) < wanted else ""
 
 
 class Indices(Collection[Index]):

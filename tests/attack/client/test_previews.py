@@ -21,6 +21,7 @@ async def test_what_is_spent_lies_between_what_the_preview_said():
         pytest.param(5_000_259, 10, id="a detail that no longer proves that it is the whole"),
         pytest.param(301_002_763, 10, id="days asked again, which are not what they were, beside days that are fresh"),
         pytest.param(71_002_403, 6, id="hours of which all that was known was taken back"),
+        pytest.param(1_004_653, 10, id="days that only the detail before showed"),
         pytest.param(71_002_513, 10, id="the same beside a name that does not exist"),
     ],
 )

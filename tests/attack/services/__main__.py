@@ -25,6 +25,7 @@ from tests.attack.parts.told import Told, conclude
 from tests.attack.services import cells
 from tests.attack.services.cells import CELLS, Cell, Verdict
 from tests.attack.services.foreign import FOREIGN, ForeignWorld
+from tests.attack.services.least import least
 from tests.attack.services.revisions import invented
 from tests.attack.services.world import FIRST_DAY, LATER_DAY, URL, Databases, World, noon
 from tests.dataservice.client.parts.clocks import Clock
@@ -210,16 +211,6 @@ def attack(wanted: Sequence[Mapping[str, str] | str], seed: int, *, probes: bool
         return founds
 
 
-def _pages(found: Found) -> int:
-    """The fewest requests of a service with so small pages: those of the long series, twice, and one for each kind."""
-    size = int(found.chosen.get("page", "1000"))
-    return 2 * sum(-(-rows // size) for rows in LONG) + len(CELLS)
-
-
-LONG = (2_191, 241, 480, 262, 1_216, 505)
-"""Observations of the windows that the cells ask for, about."""
-
-
 def tell(found: Found) -> None:
     """Print a variant that is not all right."""
     counts = {verdict.value: found.count(verdict) for verdict in Verdict if found.count(verdict)}
@@ -260,9 +251,12 @@ def summed_up(founds: Sequence[Found], *, probes: bool) -> Told:
     made_up = sum(len(found.invented) for found in founds)
     sys.stdout.write(f"{right} of {len(ours)} variants all right\n")
     sys.stdout.write(f"of {len(founds)}: {silently} cells silently wrong, {made_up} invented\n")
-    least = sum(founds[0].requests.values())
-    dear = [found.variant for found in ours if sum(found.requests.values()) > 2 * max(least, _pages(found))]
-    sys.stdout.write(f"more than twice the least requests: {', '.join(dear) or 'none'}\n")
+    ratios = {found.variant: sum(found.requests.values()) / sum(least(found.chosen).values()) for found in ours}
+    dear = [f"{variant} ×{ratio:.2f}" for variant, ratio in ratios.items() if ratio > 2]
+    most = max(ratios.items(), key=lambda pair: pair[1], default=("none", 0.0))
+    sys.stdout.write(
+        f"more than twice its least requests: {', '.join(dear) or 'none'}; most {most[0]} ×{most[1]:.2f}\n"
+    )
     unnamed = [found.variant for found in ours if not found.is_named] if probes else []
     if probes:
         sys.stdout.write(f"named as they are: {len(ours) - len(unnamed)} of {len(ours)}; not {', '.join(unnamed)}\n")

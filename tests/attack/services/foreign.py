@@ -7,124 +7,36 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qsl, unquote, urlencode
+from urllib.parse import parse_qsl, unquote
 
 import httpx
 
 from dataservice.server.timestamps import parse_date
 from dataservice.server.variants.series import window_rows
+from tests.attack.services.said import (
+    Said,
+    Way,
+    address_behind,
+    beside,
+    cut,
+    in_headers,
+    lists_paged,
+    paged,
+    raw,
+    times,
+    values,
+    wrapped,
+    year,
+)
+from tests.attack.services.strangers import STRANGERS
 from tests.attack.services.world import Databases, World
 
 TOKYO = timezone(timedelta(hours=9))
-LISTS = ("signals", "indices", "currents", "codex", "almanac", "wire")
-
-
-@dataclass(frozen=True)
-class Said:
-    """An answer: what was asked, and what is said."""
-
-    path: str
-    params: Mapping[str, str]
-    status: int
-    body: Any
-    headers: Mapping[str, str] = field(default_factory=dict)
-    whole: list[dict[str, Any]] = field(default_factory=list)
-    """All observations of the window that was asked for, whatever the page holds."""
-
-    @property
-    def is_window(self) -> bool:
-        """Whether observations were asked for."""
-        return self.path.endswith("/observations")
-
-    @property
-    def is_detail(self) -> bool:
-        """Whether one signal was asked for."""
-        return self.path.startswith("/v1/signals/") and not self.is_window
-
-    @property
-    def is_good(self) -> bool:
-        """Whether it is an answer, and no refusal."""
-        return self.status == 200
-
-    def with_rows(self, change: Callable[[dict[str, Any]], Any]) -> Said:
-        """With each observation told otherwise, in windows and details."""
-        if not self.is_good or not isinstance(self.body, dict):
-            return self
-        body = dict(self.body)
-        if self.is_window:
-            body["data"] = [change(row) for row in body["data"]]
-        elif self.is_detail:
-            detail = dict(body["data"])
-            detail["history"] = [change(row) for row in detail["history"]]
-            detail["latest"] = detail["latest"] and change(detail["latest"])
-            body["data"] = detail
-        return replace(self, body=body)
-
-    def with_records(self, change: Callable[[dict[str, Any]], Any]) -> Said:
-        """With each record of a list told otherwise."""
-        if self.is_window or self.is_detail or not self.is_good:
-            return self
-        return replace(self, body={**self.body, "data": [change(row) for row in self.body["data"]]})
-
-
-Way = Callable[[Said], Said]
-
-
-def _time(change: Callable[[datetime], Any]) -> Way:
-    def row(told: dict[str, Any]) -> dict[str, Any]:
-        return {**told, "observed_at": change(datetime.fromisoformat(told["observed_at"]))}
-
-    return lambda said: said.with_rows(row)
-
-
-def _value(change: Callable[[float], Any]) -> Way:
-    return lambda said: said.with_rows(lambda row: {**row, "value": change(row["value"])})
-
-
-def _paged(size: int, tell: Callable[[Said, int, int], Said], name: str = "offset", at: int = 0) -> Way:
-    """Observations in pages of `size`, by the parameter `name`; `tell` says what follows."""
-
-    def way(said: Said) -> Said:
-        if not said.is_window or not said.is_good:
-            return said
-        number = re.sub(r"\D", "", said.params.get(name, "")) or str(at)
-        begin = int(number) if name != "page" else (int(number) - at) * size
-        return tell(replace(said, body={"data": said.whole[begin : begin + size]}), begin, begin + size)
-
-    return way
-
-
-def _beside(tell: Callable[[Said, int, int, bool], Mapping[str, Any]]) -> Callable[[Said, int, int], Said]:
-    """Say beside the rows what follows."""
-
-    def told(said: Said, begin: int, end: int) -> Said:
-        return replace(said, body={**said.body, **tell(said, begin, end, end < len(said.whole))})
-
-    return told
-
-
-def _in_headers(tell: Callable[[Said, int, int, bool], Mapping[str, str]]) -> Callable[[Said, int, int], Said]:
-    def told(said: Said, begin: int, end: int) -> Said:
-        return replace(said, headers={**said.headers, **tell(said, begin, end, end < len(said.whole))})
-
-    return told
-
-
-def _next(said: Said, end: int, host: str = "") -> str:
-    return f"{host}{said.path}?{urlencode({**said.params, 'offset': str(end)})}"
-
-
-def _wrapped(wrap: Callable[[Any], Any]) -> Way:
-    return lambda said: replace(said, body=wrap(said.body)) if said.is_good else said
-
-
-def _raw(change: Callable[[bytes], bytes]) -> Way:
-    return lambda said: replace(said, body=change(json.dumps(said.body).encode())) if said.is_good else said
 
 
 def _camel(record: dict[str, Any]) -> dict[str, Any]:
@@ -253,18 +165,6 @@ def _keyed(said: Said) -> Said:
     return replace(said, body={**said.body, "data": keyed})
 
 
-def _lists_paged(size: int, tell: Callable[[int, int, int], Mapping[str, Any]], name: str = "offset") -> Way:
-    """Every list but the observations in pages of `size`."""
-
-    def way(said: Said) -> Said:
-        if said.is_window or said.is_detail or not said.is_good:
-            return said
-        begin, rows = int(said.params.get(name, "0")), said.whole
-        return replace(said, body={"data": rows[begin : begin + size], **tell(begin, size, len(rows))})
-
-    return way
-
-
 def _quota(cap: str, left: str) -> Way:
     def way(said: Said) -> Said:
         real = {name.lower(): value for name, value in said.headers.items()}
@@ -277,17 +177,6 @@ def _quota(cap: str, left: str) -> Way:
         return replace(said, headers=real | {k: v.format(**values, used=used) for k, v in told.items()})
 
     return way
-
-
-def _cut(keep: Callable[[list[dict[str, Any]]], list[dict[str, Any]]]) -> Way:
-    """Windows of which only a part comes, without a word."""
-    return lambda said: replace(said, body={"data": keep(said.whole)}) if said.is_window and said.is_good else said
-
-
-def _year(rows: list[dict[str, Any]], place: int) -> list[dict[str, Any]]:
-    """The rows within a year of the first (0) or the last one (-1)."""
-    at = [datetime.fromisoformat(row["observed_at"]) for row in rows]
-    return [row for row, moment in zip(rows, at, strict=True) if abs(moment - at[place]) < timedelta(days=366)]
 
 
 def _catalogue_by_number(said: Said) -> Said:
@@ -307,21 +196,21 @@ _GROUPED = "{:,}".format
 
 FOREIGN: dict[str, Way] = {
     # what a list stands in
-    "ok and result": _wrapped(lambda body: {"ok": True, "result": body}),
-    "success and payload": _wrapped(lambda body: {"success": True, "payload": {"items": body["data"]}}),
-    "response": _wrapped(lambda body: {"response": body, "error": None}),
+    "ok and result": wrapped(lambda body: {"ok": True, "result": body}),
+    "success and payload": wrapped(lambda body: {"success": True, "payload": {"items": body["data"]}}),
+    "response": wrapped(lambda body: {"response": body, "error": None}),
     "JSON:API": _json_api,
     "HAL": _hal,
     "keyed by name": _keyed,
     "null for an empty list": _null_lists,
     "204 for an empty window": _no_content,
-    "a byte order mark": _raw(lambda body: b"\xef\xbb\xbf" + body),
+    "a byte order mark": raw(lambda body: b"\xef\xbb\xbf" + body),
     "a line for each record": lambda said: (
         replace(said, body="\n".join(map(json.dumps, said.body["data"])).encode())
         if said.is_good and not said.is_detail
         else said
     ),
-    "a prefix against scripts": _raw(lambda body: b")]}',\n" + body),
+    "a prefix against scripts": raw(lambda body: b")]}',\n" + body),
     # names and fields
     "failed, and an empty list": lambda said: (
         replace(said, body={"status": "error", "message": "try later", "data": []}) if said.is_window else said
@@ -332,82 +221,82 @@ FOREIGN: dict[str, Way] = {
         lambda row: {**row, "slug": row["slug"].upper()} if "signals" in said.path else row
     ),
     "empty texts for null": _empty_texts,
-    "a value in an object": _value(lambda value: {"raw": value, "fmt": f"{value:.2f}"}),
+    "a value in an object": values(lambda value: {"raw": value, "fmt": f"{value:.2f}"}),
     "details of names without a dot only": _dotless_details,
     # times
-    "two offsets": _time(lambda at: at.astimezone(TOKYO if at.day % 2 else UTC).isoformat()),
-    "compact dates": _time(lambda at: at.strftime("%Y%m%d")),
-    "compact numbers": _time(lambda at: int(at.strftime("%Y%m%d"))),
-    "days since 1970": _time(_epoch_day),
-    "days of a spreadsheet": _time(lambda at: _epoch_day(at) + 25_569),
-    "seconds as text": _time(lambda at: str(int(at.timestamp()))),
-    "microseconds": _time(lambda at: int(at.timestamp()) * 1_000_000),
-    "nanoseconds as digits": _time(lambda at: at.strftime("%Y-%m-%dT%H:%M:%S.000000000Z")),
-    "days first": _time(lambda at: at.strftime("%d/%m/%Y")),
-    "points": _time(lambda at: at.strftime("%d.%m.%Y")),
-    "names of months": _time(lambda at: at.strftime("%b %d, %Y")),
-    "of the web": _time(lambda at: at.strftime("%a, %d %b %Y %H:%M:%S GMT")),
-    "UTC spelled out": _time(lambda at: at.strftime("%Y-%m-%d %H:%M:%S UTC")),
-    "weeks": _time(lambda at: at.strftime("%G-W%V-%u")),
+    "two offsets": times(lambda at: at.astimezone(TOKYO if at.day % 2 else UTC).isoformat()),
+    "compact dates": times(lambda at: at.strftime("%Y%m%d")),
+    "compact numbers": times(lambda at: int(at.strftime("%Y%m%d"))),
+    "days since 1970": times(_epoch_day),
+    "days of a spreadsheet": times(lambda at: _epoch_day(at) + 25_569),
+    "seconds as text": times(lambda at: str(int(at.timestamp()))),
+    "microseconds": times(lambda at: int(at.timestamp()) * 1_000_000),
+    "nanoseconds as digits": times(lambda at: at.strftime("%Y-%m-%dT%H:%M:%S.000000000Z")),
+    "days first": times(lambda at: at.strftime("%d/%m/%Y")),
+    "points": times(lambda at: at.strftime("%d.%m.%Y")),
+    "names of months": times(lambda at: at.strftime("%b %d, %Y")),
+    "of the web": times(lambda at: at.strftime("%a, %d %b %Y %H:%M:%S GMT")),
+    "UTC spelled out": times(lambda at: at.strftime("%Y-%m-%d %H:%M:%S UTC")),
+    "weeks": times(lambda at: at.strftime("%G-W%V-%u")),
     # numbers
-    "grouped": _value(_GROUPED),
-    "grouped by blanks": _value(lambda value: _GROUPED(value).replace(",", " ")),
-    "grouped by points": _value(lambda value: _GROUPED(value).translate(str.maketrans(",.", ".,"))),
-    "decimal commas": _value(lambda value: f"{value}".replace(".", ",")),
-    "scientific": _value(lambda value: f"{value:.14E}"),
-    "per cent": _value(lambda value: f"{value}%"),
-    "with a currency": _value(lambda value: f"${value}"),
+    "grouped": values(_GROUPED),
+    "grouped by blanks": values(lambda value: _GROUPED(value).replace(",", " ")),
+    "grouped by points": values(lambda value: _GROUPED(value).translate(str.maketrans(",.", ".,"))),
+    "decimal commas": values(lambda value: f"{value}".replace(".", ",")),
+    "scientific": values(lambda value: f"{value:.14E}"),
+    "per cent": values(lambda value: f"{value}%"),
+    "with a currency": values(lambda value: f"${value}"),
     # paging
-    "cursor in a header": _paged(
-        400, _in_headers(lambda s, b, e, more: {"X-Next-Cursor": f"c{e}"} if more else {}), "cursor"
+    "cursor in a header": paged(
+        400, in_headers(lambda s, b, e, more: {"X-Next-Cursor": f"c{e}"} if more else {}), "cursor"
     ),
-    "total in a header": _paged(400, _in_headers(lambda s, b, e, more: {"X-Total-Count": f"{len(s.whole):,}"})),
+    "total in a header": paged(400, in_headers(lambda s, b, e, more: {"X-Total-Count": f"{len(s.whole):,}"})),
     "206 and a range": lambda said: replace(
-        _paged(400, _in_headers(lambda s, b, e, more: {"Content-Range": f"items {b}-{e - 1}/{len(s.whole)}"}))(said),
+        paged(400, in_headers(lambda s, b, e, more: {"Content-Range": f"items {b}-{e - 1}/{len(s.whole)}"}))(said),
         status=206 if said.is_window and said.is_good and len(said.whole) > 400 else said.status,
     ),
-    "totals as text": _paged(
+    "totals as text": paged(
         400,
-        _beside(lambda s, b, e, more: {"pagination": {"limit": "400", "offset": str(b), "total": str(len(s.whole))}}),
+        beside(lambda s, b, e, more: {"pagination": {"limit": "400", "offset": str(b), "total": str(len(s.whole))}}),
     ),
-    "grouped totals": _paged(400, _beside(lambda s, b, e, more: {"total": f"{len(s.whole):,}"})),
-    "total of pages": _paged(397, _beside(lambda s, b, e, more: {"total": -(-len(s.whole) // 397)})),
-    "no total": _paged(397, _beside(lambda s, b, e, more: {"pagination": {"total": -1, "limit": 397, "offset": b}})),
-    "a total too large": _paged(1000, _beside(lambda s, b, e, more: {"total": 10_000})),
-    "a trailing empty page": _paged(
-        397, _beside(lambda s, b, e, more: {"next_cursor": f"c{e}" if s.body["data"] else None}), "cursor"
+    "grouped totals": paged(400, beside(lambda s, b, e, more: {"total": f"{len(s.whole):,}"})),
+    "total of pages": paged(397, beside(lambda s, b, e, more: {"total": -(-len(s.whole) // 397)})),
+    "no total": paged(397, beside(lambda s, b, e, more: {"pagination": {"total": -1, "limit": 397, "offset": b}})),
+    "a total too large": paged(1000, beside(lambda s, b, e, more: {"total": 10_000})),
+    "a trailing empty page": paged(
+        397, beside(lambda s, b, e, more: {"next_cursor": f"c{e}" if s.body["data"] else None}), "cursor"
     ),
-    "always more": _paged(397, _beside(lambda s, b, e, more: {"has_more": True, "page": b // 397}), "page"),
-    "more as a word": _paged(397, _beside(lambda s, b, e, more: {"has_more": "true" if more else "false"})),
-    "pages from nought": _paged(
-        397, _beside(lambda s, b, e, more: {"page": b // 397, "pages": -(-len(s.whole) // 397)}), "page"
+    "always more": paged(397, beside(lambda s, b, e, more: {"has_more": True, "page": b // 397}), "page"),
+    "more as a word": paged(397, beside(lambda s, b, e, more: {"has_more": "true" if more else "false"})),
+    "pages from nought": paged(
+        397, beside(lambda s, b, e, more: {"page": b // 397, "pages": -(-len(s.whole) // 397)}), "page"
     ),
-    "next on another host": _paged(
-        397, _beside(lambda s, b, e, more: {"next": _next(s, e, "http://10.0.0.7:8080") if more else None})
+    "next on another host": paged(
+        397, beside(lambda s, b, e, more: {"next": address_behind(s, e, "http://10.0.0.7:8080") if more else None})
     ),
-    "cursor deep inside": _paged(
-        397, _beside(lambda s, b, e, more: {"paging": {"cursors": {"after": f"c{e}" if more else None}}}), "after"
+    "cursor deep inside": paged(
+        397, beside(lambda s, b, e, more: {"paging": {"cursors": {"after": f"c{e}" if more else None}}}), "after"
     ),
-    "end cursor": _paged(
-        397, _beside(lambda s, b, e, more: {"page_info": {"end_cursor": f"c{e}", "has_next_page": more}}), "after"
+    "end cursor": paged(
+        397, beside(lambda s, b, e, more: {"page_info": {"end_cursor": f"c{e}", "has_next_page": more}}), "after"
     ),
-    "newest page first": _paged(397, _newest_page_first, "cursor"),
-    "newest first": _paged(397, _descending, "cursor"),
-    "newest first at once": _paged(100_000, _descending, "cursor"),
-    "each page newest first": _paged(397, _each_page_descending, "cursor"),
+    "newest page first": paged(397, _newest_page_first, "cursor"),
+    "newest first": paged(397, _descending, "cursor"),
+    "newest first at once": paged(100_000, _descending, "cursor"),
+    "each page newest first": paged(397, _each_page_descending, "cursor"),
     "each twice": _twice(),
     "each twice, otherwise": _twice(lambda row: {**row, "value": round(row["value"] * 1.01, 6)}),
-    "lists of 20 unsaid": _lists_paged(20, lambda begin, size, count: {}),
-    "lists of 3, has_more": _lists_paged(3, lambda begin, size, count: {"has_more": begin + size < count}),
-    "lists of 7, next": _lists_paged(
+    "lists of 20 unsaid": lists_paged(20, lambda begin, size, count: {}),
+    "lists of 3, has_more": lists_paged(3, lambda begin, size, count: {"has_more": begin + size < count}),
+    "lists of 7, next": lists_paged(
         7, lambda begin, size, count: {"next": f"?offset={begin + size}" if begin + size < count else None}
     ),
-    "lists of 50 and a total": _lists_paged(50, lambda begin, size, count: {"total": count}),
-    "newest 1000, unsaid": _cut(lambda rows: rows[-1_000:]),
-    "newest 700, unsaid": _cut(lambda rows: rows[-700:]),
-    "oldest 777, unsaid": _cut(lambda rows: rows[:777]),
-    "the first year, unsaid": _cut(lambda rows: _year(rows, 0)),
-    "the last year, unsaid": _cut(lambda rows: _year(rows, -1)),
+    "lists of 50 and a total": lists_paged(50, lambda begin, size, count: {"total": count}),
+    "newest 1000, unsaid": cut(lambda rows: rows[-1_000:]),
+    "newest 700, unsaid": cut(lambda rows: rows[-700:]),
+    "oldest 777, unsaid": cut(lambda rows: rows[:777]),
+    "the first year, unsaid": cut(lambda rows: year(rows, 0)),
+    "the last year, unsaid": cut(lambda rows: year(rows, -1)),
     "a catalogue of numbered pages": _catalogue_by_number,
     # one observation, told otherwise
     "a latest of this minute": _live,
@@ -415,6 +304,7 @@ FOREIGN: dict[str, Way] = {
     "left of all": _quota("{cap}", "{left}/{cap}"),
     "left in words": _quota("{cap} per month", "{left} of {cap}"),
     "used instead": _quota("{cap}", "used={used}"),
+    **STRANGERS,
 }
 """By what is unusual of each."""
 
@@ -437,7 +327,7 @@ class ForeignWorld(World):
         if path.startswith("/v1/"):
             said = self._way(replace(said, whole=self._whole(said)))
         body = said.body if isinstance(said.body, bytes) else json.dumps(said.body).encode()
-        return httpx.Response(said.status, headers={**said.headers, "content-type": "application/json"}, content=body)
+        return httpx.Response(said.status, headers={"content-type": "application/json", **said.headers}, content=body)
 
     def _whole(self, said: Said) -> list[dict[str, Any]]:
         if not said.is_good or said.is_detail:

@@ -106,8 +106,9 @@ async def test_a_process_that_waited_for_the_same_unknown_name_does_not_ask_for_
     assert len(service.requests) == 2
 
 
-@pytest.mark.parametrize("ask", ["signal", "observations"])
-async def test_a_loop_over_unknown_names_costs_three_of_them_and_a_catalogue_in_all_processes(ask):
+@pytest.mark.parametrize(("ask", "names"), [("signal", 1), ("observations", 3)])
+async def test_a_loop_over_unknown_names_costs_few_of_them_and_a_catalogue_in_all_processes(ask, names):
+    """A detail of a name with a dot that is a 404 may be one of those that only windows know: the catalogue tells."""
     clock, service, store = Clock(), without("x"), MemoryStore()
     for process in range(2):
         async with service.client(clock, store=store) as client:
@@ -115,7 +116,21 @@ async def test_a_loop_over_unknown_names_costs_three_of_them_and_a_catalogue_in_
                 with pytest.raises(NotFoundError, match="no signal"):
                     await getattr(client, ask)(f"unknown.{process}-{number}")
             assert (await client.signal("x")).latest.value == 1.0
-    assert len(service.requests) == 3 + 1 + 1
+    assert len(service.requests) == names + 1 + 1
+
+
+async def test_a_listed_name_with_a_dot_is_read_from_its_window_where_its_detail_is_a_404_also_cold():
+    def say(request):
+        parts = request.url.path.split("/")
+        if len(parts) == 3:
+            return answer([{"slug": "eia.wti", "name": "WTI"}])
+        if len(parts) == 4:
+            return refusal(404)
+        return answer([{"observed_at": "2026-07-01T00:00:00Z", "value": 70.5}])
+
+    service = Scripted(say)
+    async with service.client(Clock()) as client:
+        assert (await client.signal("eia.wti")).latest.value == 70.5
 
 
 async def test_names_that_exist_are_not_looked_up():

@@ -1,5 +1,7 @@
 """How a service answers what the contract leaves open, found out in at most eleven requests."""
 
+import json
+
 import httpx
 import pytest
 
@@ -170,3 +172,65 @@ async def test_a_connection_that_breaks_late_loses_nothing_of_what_a_probe_has_f
         profile = await client.probe()
         assert [finding.question for finding in profile.deviations] == ["end"]
         assert await client.profile() == profile
+
+
+async def test_what_another_version_of_the_service_has_shown_is_forgotten_and_its_profile_does_not_hold(sample_service):
+    version, store, clock = ["1.0.0"], MemoryStore(), Clock()
+    app = VariantMiddleware(create_app(sample_service.store), sample_service.store, Variant.parse(["page=300"]))
+    inner = httpx.ASGITransport(app)
+
+    class Versioned(httpx.AsyncBaseTransport):
+        async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+            response = await inner.handle_async_request(request)
+            response.headers["X-API-Version"] = version[0]
+            return response
+
+    def client() -> AsyncClient:
+        return AsyncClient("https://data.example", sample_service.key, transport=Versioned(), store=store, clock=clock)
+
+    async with client() as first:
+        await first.probe()
+    async with client() as second:
+        await second.indices()
+        assert await second.profile() is not None
+        version[0] = "1.1.0"
+        await second.currents()
+        assert second._reader.evidence.now.most_rows == 0
+        assert await second.profile() is None
+
+
+async def test_a_probe_names_windows_that_are_cut_and_lists_that_go_on_behind_a_page_without_a_word(sample_service):
+    inner = httpx.ASGITransport(create_app(sample_service.store))
+
+    class Cutting(httpx.AsyncBaseTransport):
+        async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+            response = await inner.handle_async_request(request)
+            path, offset = request.url.path, int(request.url.params.get("offset", "0"))
+            told = json.loads(await response.aread())
+            if path.endswith("/observations"):
+                url = str(request.url.copy_set_param("start", request.url.params.get("start", "1900-01-01")))
+                whole = [row async for row in _all_rows(inner, url, request)]
+                told = {"data": whole[-700:]}
+            elif path in ("/v1/wire", "/v1/almanac"):
+                told = {"data": told["data"][offset : offset + 5]}
+            headers = {name: value for name, value in response.headers.items() if name.startswith("x-")}
+            return httpx.Response(response.status_code, json=told, headers=headers)
+
+    async with AsyncClient("https://data.example", sample_service.key, transport=Cutting(), clock=Clock()) as client:
+        profile = await client.probe("us-10y")
+        named = {finding.question: finding.found for finding in profile.deviations}
+        assert named["windows"].startswith("cut to the newest 700")
+        assert named["wire: most items"] == "5 of 200 asked for, and others behind them"
+        assert profile.requests <= MOST_REQUESTS
+        assert len(await client.wire()) == 20
+
+
+async def _all_rows(inner, url, request):
+    """The rows of all pages of a window of the embedded service."""
+    offset, total = 0, 1
+    while offset < total:
+        asked = httpx.Request("GET", httpx.URL(url).copy_set_param("offset", offset), headers=request.headers)
+        told = json.loads(await (await inner.handle_async_request(asked)).aread())
+        for row in told["data"]:
+            yield row
+        offset, total = offset + len(told["data"]), told["pagination"]["total"]

@@ -99,6 +99,20 @@ async def test_what_one_client_fetched_another_finds_with_its_age(open_store):
         assert (found.age_s(clock.now), found.fresh_for_s(clock.now)) == (100, 800)
 
 
+async def test_four_signals_that_two_ask_for_from_cold_at_the_same_time_cost_four_requests(open_store):
+    slugs = ("us-cpi", "us-10y", "cboe.vix", "eia.wti.spot")
+    service = Scripted(lambda request: answer(signal(request.url.path.rpartition("/")[2])))
+    async with (
+        open_store() as one,
+        open_store() as other,
+        service.client(store=one) as first,
+        service.client(store=other) as second,
+    ):
+        reads = [client.read(SignalResource(slug)) for client in (first, second) for slug in slugs]
+        found = await asyncio.gather(*reads)
+    assert len(service.requests) == sum(each.requests for each in found) == 4
+
+
 async def test_the_lease_of_a_process_that_died_holds_nobody_up_for_long():
     clock, service = Clock(), Scripted(lambda _: answer([]))
     store = MemoryStore(clock=clock)

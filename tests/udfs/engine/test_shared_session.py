@@ -79,7 +79,7 @@ def user(service, tmp_path) -> User:
 def test_a_new_process_spends_one_request_and_the_next_one_none(service, user, program):
     user.runs(program)
     assert service.running.request_count == 1
-    user.runs(program)
+    user.runs_again(program)
     assert service.running.request_count == 1
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.embedded import EmbeddedService
+from tests.forking import run_code
 
 STRICT = ("-W", "error")
 """Whatever is left open says so on stderr at the end."""
@@ -43,6 +44,14 @@ class User:
             timeout=60,
             check=False,
         )
-        assert done.returncode == 0, done.stderr
-        assert not done.stderr, done.stderr
-        return done.stdout
+        return _printed(done)
+
+    def runs_again(self, program: str) -> str:
+        """Run it in one more process, forked from one that has imported everything; return what it prints."""
+        return _printed(run_code(program, environ=self.environment(), cwd=self.home))
+
+
+def _printed(done: subprocess.CompletedProcess[str]) -> str:
+    assert done.returncode == 0, done.stderr
+    assert not done.stderr, done.stderr
+    return done.stdout

@@ -1,4 +1,4 @@
-"""A program with what programs hold, for the type checker; it is not run."""
+"""A program with what programs hold: `make lint` checks its types with those of the packages; it is not run."""
 
 import numpy as np
 import pandas as pd

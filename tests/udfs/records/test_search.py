@@ -7,7 +7,7 @@ import pytest
 
 from dataservice.models import Signal
 from udfs.records.lookup import ranked
-from udfs.records.search import found, singular
+from udfs.records.search import OTHER_WORDS, findable, found, singular
 
 CATALOGUE = Path(__file__).parents[4] / "shared" / "data" / "signals.csv"
 
@@ -73,6 +73,13 @@ def test_what_is_not_there_is_not_found(signals):
     assert [
         phrase for phrase in ("bitcoin", "xyzzy", "unemployment in mars colonies", "") if found(phrase, signals)
     ] == []
+
+
+def test_words_looked_for_together_are_those_that_find_something_alone(signals):
+    words = [*OTHER_WORDS, *PHRASES, "zzz", "of", "o", "ol", "oil", "banks"]
+    alone = [word for word in words if len(word.split()) == 1]
+    for some in (signals, signals[:3], []):
+        assert findable(alone, some) == {word for word in alone if found(word, some)}
 
 
 def test_a_name_in_any_case_comes_first(signals):

@@ -5,9 +5,11 @@ The contract leaves both open. Nothing here is assumed: what was not seen is ask
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from datetime import date
 
+from dataservice.client.contract.body import version_in
 from dataservice.client.contract.decode import ObservationsPage
 from dataservice.client.contract.forms import is_common_size
 from dataservice.client.contract.windows import day_after, day_before
@@ -25,6 +27,34 @@ a window of its own."""
 FEW_ON_A_PAGE = frozenset({1, 2, 3, 5, 10, 15})
 """So few records are more often a page than a list; longer pages are asked on."""
 
+FEWEST = {"wire": 50, "posts": 11}
+"""Fewer records of such a list, which was asked for without a filter, are more often a page than all that there are."""
+
+FEW_FILTERED = {"wire": frozenset(range(3, 10)), "posts": frozenset({3, 5})}
+"""So few records that pass one filter may be a page, until a longer page of that list was seen; two leave few over."""
+
+
+@dataclass(frozen=True, slots=True)
+class ListSeen:
+    """What the pages of one kind of list have shown.
+
+    `most` is the most that a page held, `unfiltered` the same of those that were asked for without a filter.
+    `goes_on`: whether others came behind a page that said nothing of them, asked by `offset`; None where that was not
+    seen.
+    """
+
+    most: int = 0
+    unfiltered: int = 0
+    goes_on: bool | None = None
+
+    def after(self, rows: int, *, is_filtered: bool, went_on: bool | None) -> ListSeen:
+        """With what one more list has shown."""
+        goes_on = self.goes_on if went_on is None or self.goes_on else went_on
+        return ListSeen(max(self.most, rows), self.unfiltered if is_filtered else max(self.unfiltered, rows), goes_on)
+
+
+LIST_UNSEEN = ListSeen()
+
 
 @dataclass(frozen=True, slots=True)
 class AskedDays:
@@ -40,17 +70,15 @@ class Evidence:
 
     `most_rows` is the most that a page held: one with fewer is the last one. `totals_are_whole`: a total was seen to
     count more than its own page. `start_included`: whether the first day of a window belongs to it; None where that was
-    not seen yet. `bounds` is the place in `OPEN_BOUNDS` that the service accepts. `lists_go_on`: whether lists go on
-    behind a page that says nothing of it, when they are asked by `offset`; None where that was not tried. `most_listed`
-    is the most that a page of a list held.
+    not seen yet. `bounds` is the place in `OPEN_BOUNDS` that the service accepts. `lists` is what each kind of list has
+    shown.
     """
 
     most_rows: int = 0
     totals_are_whole: bool = False
     start_included: bool | None = None
     bounds: int = 0
-    lists_go_on: bool | None = None
-    most_listed: int = 0
+    lists: Mapping[str, ListSeen] = field(default_factory=dict)
     claims_are_idle: bool = False
     """Whether the service was seen to say that others follow where nothing did."""
     day_first: bool | None = None
@@ -59,15 +87,23 @@ class Evidence:
     """The most rows of a window that came in one page without a word, and was found to be whole."""
     whole_days: int = 0
     """The most days that such a window spanned."""
+    version: str = ""
+    """The version that the service says in its headers; empty where it does not."""
+    newest_rows: int = 0
+    """To how many of its newest rows a probe found a window to be cut without a word: one with fewer is whole."""
     path_end: str = ""
     """What its paths end with: a probe found that they are moved to others with a slash."""
     reading: str = ""
     """The field of an index that a probe found to be the only number beside those of the contract."""
 
-    def after_list(self, most_rows: int, *, went_on: bool | None) -> Evidence:
-        """With what the pages of one more list have shown."""
-        go_on = went_on or (self.lists_go_on if went_on is None or self.lists_go_on else False)
-        return replace(self, lists_go_on=go_on, most_listed=max(self.most_listed, most_rows))
+    def after_list(self, kind: str, rows: int, *, is_filtered: bool = False, went_on: bool | None) -> Evidence:
+        """With what the pages of one more list have shown, of which the longest had so many `rows`."""
+        seen = self.list_seen(kind).after(rows, is_filtered=is_filtered, went_on=went_on)
+        return replace(self, lists={**self.lists, kind: seen})
+
+    def list_seen(self, kind: str) -> ListSeen:
+        """What lists of this kind have shown."""
+        return self.lists.get(kind, LIST_UNSEEN)
 
     def after_window(self, found: Observations) -> Evidence:
         """With a window that was found to be whole: one with fewer rows over fewer days is cut no more than this."""
@@ -78,18 +114,35 @@ class Evidence:
         """Whether larger windows came whole, so that these rows are not cut to so many, or to so long a time."""
         return len(found) <= self.whole_rows and days_over(found) <= self.whole_days
 
-    def goes_on(self, rows: int) -> bool:
-        """Whether to ask for more of a list that says nothing: services that cut lists do so at such sizes."""
-        return is_common_size(rows) if self.lists_go_on is None else self.lists_go_on and rows > 0
+    def goes_on(self, kind: str, rows: int, *, is_limited: bool, filters: int = 0) -> bool:
+        """Whether to ask for more of a list that says nothing.
 
-    def may_be_cut(self, rows: int, *, is_limited: bool) -> bool:
-        """Whether others may lie behind so many records: no page was larger, and services cut lists at such a size.
+        One without a limit is asked on at such sizes as services cut lists at, or as its kind or others showed to go
+        on; one that was asked with a limit only where lists were seen to, and if it may be a page.
+        """
+        known = self.list_seen(kind).goes_on
+        others = {seen.goes_on for seen in self.lists.values()}
+        if is_limited:
+            return (known or True in others) and self.may_be_cut(kind, rows, is_limited=True, filters=filters)
+        if known is None and others & {True, False}:
+            known = True in others
+        return is_common_size(rows) if known is None else known and rows > 0
+
+    def may_be_cut(self, kind: str, rows: int, *, is_limited: bool, filters: int = 0) -> bool:
+        """Whether others may lie behind so many records: services cut lists at such a size, and none was longer.
 
         A list that was asked without a limit may be cut at a few, too, until one was seen to end or to go on.
         """
-        if is_limited:
-            return is_common_size(rows) and rows >= self.most_listed
-        return self.lists_go_on is None and rows in FEW_ON_A_PAGE
+        seen = self.list_seen(kind)
+        if not is_limited:
+            return all(each.goes_on is None for each in self.lists.values()) and rows in FEW_ON_A_PAGE
+        if not rows or rows < seen.most:
+            return False
+        is_usual = is_common_size(rows) or bool(seen.goes_on)
+        if filters:
+            pages = {self.list_seen(each).unfiltered for each in FEWEST}
+            return is_usual or rows in pages or (filters == 1 and rows in FEW_FILTERED.get(kind, ()))
+        return is_usual or rows in FEW_ON_A_PAGE or rows < FEWEST.get(kind, 0)
 
     def after(self, page: ObservationsPage, asked: date | None, known_day: date | None) -> Evidence:
         """With what one more page shows, which was asked from `asked` on; `known_day` is known to have a row."""
@@ -144,6 +197,12 @@ class Evidences:
     """What is known of one service, as it grows."""
 
     now: Evidence = NOTHING_SEEN
+
+    def heed(self, body: bytes) -> None:
+        """Forget what another version of the service has shown: its ways may have changed with it."""
+        version = version_in(body)
+        if version and version != self.now.version:
+            self.now = replace(NOTHING_SEEN if self.now.version else self.now, version=version)
 
     def try_other_bounds(self, tried: Evidence) -> bool:
         """Spell open ends otherwise than was `tried`, from now on; whether there is another way.

@@ -9,6 +9,7 @@ from typing import Any
 from dataservice.client.contract.body import Params
 from dataservice.client.contract.completeness.evidence import Evidence
 from dataservice.client.contract.decode import ListPage
+from dataservice.client.contract.forms import FEWEST_CUT
 
 PAGES = 4
 """Of a list that was asked with a limit: as many as its usual pages of 50 need."""
@@ -18,9 +19,10 @@ PAGES = 4
 class ListKind:
     """A list of the contract: how a page is read, what all are made into, what tells records apart, how many are due.
 
-    `most` is the `limit` that is sent; 0 where none is.
+    `most` is the `limit` that is sent; 0 where none is. `name` is what its pages are remembered under.
     """
 
+    name: str
     read: Callable[[bytes], ListPage[Any]]
     whole: Callable[[PulledList], Any]
     key: Callable[[Any], str]
@@ -35,12 +37,14 @@ class PulledList:
     None where that was not tried.
     """
 
-    key: Callable[[Any], str]
-    most: int = 0
+    kind: ListKind
+    filters: int = 0
     found: Mapping[str, Any] = field(default_factory=dict)
     odd: str = ""
     further: Params = ()
     is_complete: bool = False
+    may_be_cut: bool = False
+    """Whether they count as all, though they are as few as a page and nothing was said."""
     is_guess: bool = False
     """Whether the next page is asked for though nothing said that there is one."""
     went_on: bool | None = None
@@ -55,7 +59,8 @@ class PulledList:
 
     def with_page(self, page: ListPage[Any], evidence: Evidence) -> PulledList:
         """The state after one more page."""
-        found = {**self.found, **{self.key(record): record for record in page.records}}
+        key, most = self.kind.key, self.kind.most
+        found = {**self.found, **{key(record): record for record in page.records}}
         is_new = len(found) > len(self.found)
         result = replace(
             self,
@@ -65,16 +70,20 @@ class PulledList:
             pages=self.pages + 1,
             most_rows=max(page.rows, self.most_rows),
         )
-        if self.is_guess:
-            result = replace(result, went_on=is_new)
+        if self.is_guess:  # with a limit, the same again only shows that `offset` is ignored
+            result = replace(result, went_on=is_new or (None if most and page.rows else False))
         if self.further and not is_new:
-            return replace(result, further=(), is_complete=not page.rows or not self.most)
-        if self.most and (len(found) >= self.most or (result.pages >= PAGES and page.more is not False)):
+            return replace(result, further=(), is_complete=not page.rows or not most)
+        if most and (len(found) >= most or (result.pages >= PAGES and page.more is not False)):
             return replace(result, further=())
-        if page.more is False or not page.rows:
+        is_shorter = self.is_guess and page.more is None and page.rows < self.most_rows
+        if page.more is False or not page.rows or is_shorter:
             return replace(result, further=(), is_complete=True)
-        may_go_on = not self.most and (result.went_on or evidence.goes_on(page.rows))
-        if page.more or may_go_on:  # one that was asked with a limit was told how much is wanted
+        what: dict[str, Any] = {"is_limited": bool(most), "filters": self.filters}
+        if page.more or result.went_on or evidence.goes_on(self.kind.name, page.rows, **what):
             further = page.further or (("offset", str(result.rows)),)
             return replace(result, further=further, is_guess=not page.more)
-        return replace(result, further=(), is_complete=not evidence.may_be_cut(page.rows, is_limited=bool(self.most)))
+        may_be_cut = evidence.may_be_cut(self.kind.name, page.rows, **what)
+        if may_be_cut and page.rows >= FEWEST_CUT:
+            return replace(result, further=())
+        return replace(result, further=(), is_complete=True, may_be_cut=may_be_cut)

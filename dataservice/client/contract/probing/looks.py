@@ -8,10 +8,15 @@ from datetime import date
 from typing import Any
 
 from dataservice.client.contract.body import Body
+from dataservice.client.contract.completeness.evidence import ListSeen
+from dataservice.client.contract.completeness.following import following
 from dataservice.client.contract.forms import TIMES, columns_of, decoded, list_in, order_of_days, signal_in, times_in
 from dataservice.errors import DataServiceError
 from dataservice.models import READING_FIELDS, Index
 from dataservice.observations import Observations
+
+FEEDS = {"wire": "wire", "almanac": "posts"}
+"""Lists that are asked with a limit, by the name of their look: as what kind their pages are remembered."""
 
 
 @dataclass
@@ -76,12 +81,42 @@ class Looks:
                 return found
         return None
 
-    def lists_go_on(self) -> bool | None:
-        """Whether a list that says nothing went on behind its page; None where that was not seen."""
-        more = self.rows("more indices")
-        if more is not None:
-            return bool(more)
-        return False if self.rows("indices") else None
+    def says_nothing(self, name: str) -> bool:
+        """Whether an answer says nothing of what follows its rows."""
+        content, rows = self.content(name), self.rows(name) or []
+        said = following(content if isinstance(content, Mapping) else {}, self.answers.get(name, b""), len(rows))
+        return said.more is None and said.total is None
+
+    def goes_on(self, name: str, *, is_limited: bool = False) -> bool | None:
+        """Whether a list that says nothing went on behind its page; None where that was not seen.
+
+        With a limit, the same again only shows that `offset` is ignored.
+        """
+        first, more = self.rows(name), self.rows(f"more {name}")
+        if more is None:
+            return False if first and not is_limited else None
+        if is_limited and more:
+            return None if more == first else True
+        return bool(more)
+
+    def lists(self) -> dict[str, ListSeen]:
+        """What each kind of list has shown; of posts and the wire nothing was filtered."""
+        seen = {"indices": ListSeen(goes_on=self.goes_on("indices"))} if self.rows("indices") else {}
+        for name, kind in FEEDS.items():
+            rows = len(self.rows(name) or [])
+            if rows:
+                seen[kind] = ListSeen(rows, rows, self.goes_on(name, is_limited=True))
+        return seen
+
+    def may_be_newest(self) -> bool:
+        """Whether the window of everything may hold the newest rows alone: it says nothing, and nothing follows it."""
+        rest = self.rows("rest")
+        return self.says_nothing("all") and len(self.rows("all") or []) > 1 and rest is not None and len(rest) <= 1
+
+    def newest_rows(self) -> int:
+        """To how many of its newest rows a window is cut; 0 where none is, or to a time rather than to a number."""
+        rows = len(self.rows("all") or [])
+        return rows if self.rows("before") and rows % 50 == 0 else 0
 
     def detail(self) -> dict[str, Any]:
         """The fields of the signal; none where they cannot be read."""

@@ -10,6 +10,7 @@ import msgspec
 import numpy as np
 
 from dataservice.client.contract.body import next_in_link
+from dataservice.client.contract.completeness.evidence import NOTHING_SEEN
 from dataservice.client.contract.completeness.following import following
 from dataservice.client.contract.forms import (
     TIMES,
@@ -17,7 +18,7 @@ from dataservice.client.contract.forms import (
     columns_of,
     field_of,
 )
-from dataservice.client.contract.probing.looks import Looks, reading_field
+from dataservice.client.contract.probing.looks import FEEDS, Looks, reading_field
 from dataservice.client.contract.profile import Finding
 from dataservice.client.contract.quota import quota_in
 from dataservice.client.contract.records import records_in
@@ -32,7 +33,7 @@ PUBLISHED = "1.0.0"
 
 PAGING = frozenset({"limit", "offset", "page", "cursor", "after", "per_page", "page_size", "page_token"})
 SHOWN = 60
-UNJUDGED = frozenset({"unknown", "far dates", "rest", "description", "more indices"})
+UNJUDGED = frozenset({"unknown", "far dates", "rest", "description", "more indices", "more wire", "more almanac"})
 """Answers of another status say nothing by themselves."""
 
 READ = "reads it all the same"
@@ -218,6 +219,10 @@ def _paging(looks: Looks) -> Iterator[Finding]:
         size = len(first)
         differs = size != OBSERVATIONS_LIMIT
         yield Finding("observations: page", f"{OBSERVATIONS_LIMIT}", str(size), "asks for the next", differs=differs)
+    if older := looks.rows("before"):
+        rows = looks.newest_rows()
+        told = f"cut to the newest {rows or f'{len(first)} rows'}, {len(older)} lie before"
+        yield Finding("windows", "whole", told, "asks for what lies before", differs=True)
     if new and said.total is not None and said.total <= len(first):
         told = f"{said.total}, and others follow"
         yield Finding("observations: total", "not shown; of the window", told, "does not believe it", differs=True)
@@ -337,7 +342,7 @@ def _indices(looks: Looks) -> Iterator[Finding]:
         return
     yield from _envelope(looks, "indices")
     said = following(_beside(looks, "indices"), looks.answers["indices"], len(rows))
-    is_paged = bool(said.more) or (said.total or 0) > len(rows) or bool(said.limit) or bool(looks.lists_go_on())
+    is_paged = bool(said.more) or (said.total or 0) > len(rows) or bool(said.limit) or bool(looks.goes_on("indices"))
     yield Finding("indices: pages", "all at once", "paged" if is_paged else "all at once", "asks on", differs=is_paged)
     records, _ = records_in(rows, Index)
     names = sorted({name for record in records for name in READING_FIELDS if name in record.extra})
@@ -400,12 +405,21 @@ def _lists(looks: Looks) -> Iterator[Finding]:
         yield from _odd(rows, kind, name)
         if bytes(looks.answers[name]).count(b"NaN") and not _is_json(looks.answers[name]):
             yield Finding(f"{name}: JSON", "JSON", "NaN, which is none", "takes it for no value", differs=True)
-        if name == "wire":
-            is_cut = 0 < len(rows) < LIST_LIMIT and len(rows) % 50 == 0
-            told = f"{len(rows)} of {LIST_LIMIT} asked for"
-            yield Finding("wire: most items", f"{LIST_LIMIT}", told, "takes it for a part", differs=is_cut)
+        if (kind_seen := FEEDS.get(name)) is not None:
+            yield _most(looks, name, kind_seen, len(rows))
         if name == "almanac":
             yield Finding("almanac", "posts", f"{len(rows)} posts", "asks it for itself", differs=not rows)
+
+
+def _most(looks: Looks, name: str, kind: str, rows: int) -> Finding:
+    """How many posts or items there are on a page, and whether others lie behind those that were asked for."""
+    goes_on = looks.goes_on(name, is_limited=True)
+    may_be_cut = looks.says_nothing(name) and NOTHING_SEEN.may_be_cut(kind, rows, is_limited=True)
+    is_cut = rows < LIST_LIMIT and may_be_cut and goes_on is not False
+    told = f"{rows} of {LIST_LIMIT} asked for" + (", and others behind them" if goes_on else "")
+    does = "asks for four pages at most" if goes_on else "takes it for a part" if is_cut else "as documented"
+    what = "items" if kind == "wire" else "posts"
+    return Finding(f"{name}: most {what}", f"{LIST_LIMIT}", told, does, differs=is_cut)
 
 
 JUDGES: tuple[Callable[[Looks], Iterator[Finding]], ...] = (

@@ -74,6 +74,20 @@ async def test_a_catalogue_that_is_said_to_go_on_and_repeats_itself_is_an_error_
             await client.signals()
 
 
+@pytest.mark.parametrize("beside", [{}, {"total": 15}, {"pagination": {"limit": 3, "offset": 0, "total": 3}}])
+async def test_a_catalogue_that_gives_its_first_signals_again_may_be_cut_and_is_kept_so(tmp_path, beside):
+    service = Scripted(lambda _: answer([{"slug": slug} for slug in "abc"], **beside))
+    store = SqliteStore(tmp_path / "store.sqlite")
+    async with service.client(store=store) as client:
+        assert (await client.signals()).may_be_cut
+    async with service.client(store=store) as client:
+        assert (await client.signals()).lacks(10) == (
+            "there may be more: the service gave 3, and nothing shows that these are all"
+        )
+    assert len(service.requests) == 2
+    await store.aclose()
+
+
 async def test_forgetting_leaves_nothing_of_this_key(sample_service, tmp_path):
     shelf = SqliteStore(tmp_path / "shelf.sqlite")
     async with (

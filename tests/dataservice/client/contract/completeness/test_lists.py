@@ -1,7 +1,9 @@
 """Lists page by page: followed where more is said, asked on where they may be cut, whole only where that is shown."""
 
-from dataservice.client.contract.completeness.evidence import NOTHING_SEEN, Evidence
-from dataservice.client.contract.completeness.lists import PAGES, PulledList
+import pytest
+
+from dataservice.client.contract.completeness.evidence import NOTHING_SEEN
+from dataservice.client.contract.completeness.lists import PAGES, ListKind, PulledList
 from dataservice.client.contract.decode import ListPage
 
 
@@ -9,8 +11,12 @@ def page(*records, more=None, further=()):
     return ListPage(records, "", more, further, len(records))
 
 
-def pulled(pages, most=0, evidence=NOTHING_SEEN):
-    state = PulledList(str, most)
+def kind(most=0, name="wire"):
+    return ListKind(name, NotImplemented, NotImplemented, str, most)
+
+
+def pulled(pages, most=0, evidence=NOTHING_SEEN, *, filters=0, name="wire"):
+    state = PulledList(kind(most, name), filters)
     for each in pages:
         state = state.with_page(each, evidence)
     return state
@@ -37,12 +43,14 @@ def test_the_same_again_shows_that_nothing_follows_and_is_remembered():
     twenty = page(*map(str, range(20)))
     state = pulled([twenty, twenty])
     assert (state.further, state.went_on) == ((), False)
-    known = NOTHING_SEEN.after_list(state.most_rows, went_on=state.went_on)
+    known = NOTHING_SEEN.after_list("wire", state.most_rows, went_on=state.went_on)
     assert pulled([twenty], evidence=known).further == ()
 
 
 def test_where_lists_were_seen_to_go_on_without_a_word_every_one_is_asked_on():
-    assert pulled([page("a", "b")], evidence=Evidence(lists_go_on=True)).further == (("offset", "2"),)
+    assert pulled([page("a", "b")], evidence=NOTHING_SEEN.after_list("indices", 2, went_on=True)).further == (
+        ("offset", "2"),
+    )
 
 
 def test_a_list_with_a_limit_is_asked_for_no_more_than_its_usual_pages():
@@ -54,12 +62,43 @@ def test_a_list_with_a_limit_is_asked_for_no_more_than_its_usual_pages():
 def test_a_list_of_a_usual_size_may_be_cut_unless_a_longer_one_was_seen():
     fifty = page(*map(str, range(50)))
     assert not pulled([fifty], most=200).is_complete
-    assert pulled([fifty], most=200, evidence=Evidence(most_listed=60)).is_complete
+    assert pulled([fifty], most=200, evidence=NOTHING_SEEN.after_list("wire", 60, went_on=None)).is_complete
 
 
 def test_a_list_without_a_limit_as_short_as_a_page_is_not_proven_whole_until_one_was_seen_to_end():
     two = page("a", "b")
-    assert not pulled([two]).is_complete
-    assert pulled([two], evidence=Evidence(lists_go_on=False)).is_complete
-    assert pulled([page("a", "b", more=False)]).is_complete
-    assert pulled([page("a", "b", "c", "d")]).is_complete
+    assert pulled([two]).may_be_cut
+    assert not pulled([two], evidence=NOTHING_SEEN.after_list("indices", 2, went_on=False)).may_be_cut
+    assert not pulled([page("a", "b", more=False)]).may_be_cut
+    assert not pulled([page("a", "b", "c", "d")]).may_be_cut
+
+
+@pytest.mark.parametrize(("name", "few", "enough"), [("wire", 7, 51), ("posts", 5, 12), ("posts", 10, 12)])
+def test_few_posts_or_items_without_a_filter_may_be_a_page(name, few, enough):
+    assert pulled([page(*map(str, range(few)))], most=200, name=name).may_be_cut
+    assert not pulled([page(*map(str, range(enough)))], most=200, name=name).may_be_cut
+
+
+def test_a_filtered_list_may_be_cut_only_as_far_as_pages_of_its_kind_were_seen():
+    five, twelve = page(*"abcde"), page(*"abcdefghijkl")
+    assert pulled([five], most=200, filters=1).may_be_cut
+    assert not pulled([five], most=200, filters=2).may_be_cut
+    assert not pulled([twelve], most=200, filters=1).may_be_cut
+    seen = NOTHING_SEEN.after_list("wire", 12, went_on=None)
+    assert not pulled([five], most=200, filters=1, evidence=seen).may_be_cut
+    assert pulled([twelve], most=200, filters=1, evidence=seen).may_be_cut
+
+
+def test_a_limited_list_is_asked_on_where_its_kind_went_on_and_ends_with_a_shorter_page():
+    seen = NOTHING_SEEN.after_list("wire", 3, went_on=True)
+    state = pulled([page("a", "b", "c")], most=200, evidence=seen)
+    assert state.further == (("offset", "3"),)
+    state = state.with_page(page("d"), seen)
+    assert (state.further, state.is_complete, len(state.records)) == ((), True, 4)
+
+
+def test_the_same_again_shows_of_a_limited_list_only_that_offset_is_ignored():
+    seen = NOTHING_SEEN.after_list("indices", 2, went_on=True)
+    three = page("a", "b", "c")
+    state = pulled([three, three], most=200, evidence=seen)
+    assert (state.further, state.is_complete, state.went_on) == ((), False, None)

@@ -1,0 +1,34 @@
+"""The fewest requests that a variant can be asked in by whoever knows all of its ways: worked out from its pages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+WINDOWS = (241, 2_191, 479, 1_216)
+"""Observations of the windows that no detail holds: us-cpi and btc-usd whole, eia.wti.spot, fx.eur-usd since 2022."""
+
+SIGNALS, INDICES, CURRENTS = 15, 4, 6
+
+DETAILS, FEEDS, UNKNOWN = 3, 3, 2
+"""us-10y, cboe.vix and a year of sp-500; posts, those on a beat, and the wire; names that do not exist."""
+
+CHECKS = {"days later": 12, "later still": 10}
+"""What the documented service takes then: each history is topped up once, each list asked for again."""
+
+COLLECTION = 2
+"""Indices and currents on a page, where they are paged."""
+
+
+def least(variant: Mapping[str, str]) -> dict[str, int]:
+    """By phase, the fewest requests of a variant, given by its switches that are not as usual."""
+    windows = sum(_pages(rows, int(variant.get("page", "1000"))) for rows in WINDOWS)
+    catalogue = _pages(SIGNALS, int(variant.get("catalogue-page", "500")))
+    size = COLLECTION if variant.get("collections", "whole") != "whole" else 1_000
+    collections = _pages(INDICES, size) + _pages(CURRENTS, size)
+    cold = DETAILS + windows + catalogue + collections + FEEDS + UNKNOWN
+    later = {phase: requests + collections - 2 for phase, requests in CHECKS.items()}
+    return {"cold": cold, "one by one": cold, **later, "days later": later["days later"] + catalogue - 1}
+
+
+def _pages(rows: int, size: int) -> int:
+    return -(-rows // size)

@@ -1,0 +1,244 @@
+"""More services that no switch describes, as an examiner from outside would write them; see `foreign`."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import datetime, timedelta, timezone
+from typing import Any
+
+from tests.attack.services.said import (
+    Said,
+    Way,
+    address_behind,
+    beside,
+    in_headers,
+    lists_paged,
+    paged,
+    raw,
+    times,
+    values,
+    wrapped,
+)
+
+NEW_YORK = timezone(timedelta(hours=-5))
+
+
+def _of(*names: str) -> Callable[[Said], bool]:
+    """Whether an answer is one of these lists, whatever filters it was asked with."""
+    return lambda said: said.is_good and said.path.rpartition("/")[2] in names
+
+
+def _only(which: Callable[[Said], bool], way: Way) -> Way:
+    return lambda said: way(said) if which(said) else said
+
+
+FEEDS = _of("codex", "almanac", "wire")
+CATALOGUE = _of("signals")
+
+
+def _feeds(size: int) -> Way:
+    """Posts and wire, so many a page by `offset`, and not a word of it."""
+    return _only(FEEDS, lists_paged(size, lambda begin, size, count: {}))
+
+
+def _first(size: int, tell: Callable[[int], Mapping[str, Any]] = lambda count: {}) -> Way:
+    """The first records of a list, whatever else is asked."""
+    return lambda said: replace(said, body={"data": said.whole[:size], **tell(len(said.whole))})
+
+
+def _by_number(size: int) -> Way:
+    def way(said: Said) -> Said:
+        begin = (int(said.params.get("page", "1")) - 1) * size
+        return replace(said, body={"data": said.whole[begin : begin + size]})
+
+    return way
+
+
+def _records(change: Callable[[dict[str, Any]], dict[str, Any]], *names: str) -> Way:
+    return _only(_of(*names), lambda said: said.with_records(change))
+
+
+def _index_reading(tell: Callable[[float, str], dict[str, Any]]) -> Way:
+    def index(record: dict[str, Any]) -> dict[str, Any]:
+        rest, latest = {name: told for name, told in record.items() if name != "latest"}, record["latest"]
+        return rest | tell(latest["value"], latest["observed_at"])
+
+    return _records(index, "indices")
+
+
+def _latest(tell: Callable[[dict[str, Any]], Any]) -> Way:
+    def way(said: Said) -> Said:
+        if not said.is_detail or not said.is_good or not said.body["data"]["latest"]:
+            return said
+        return replace(said, body={"data": {**said.body["data"], "latest": tell(said.body["data"]["latest"])}})
+
+    return way
+
+
+def _window(tell: Callable[[Said], Said]) -> Way:
+    return lambda said: tell(said) if said.is_window and said.is_good else said
+
+
+def _edges(said: Said) -> Said:
+    if not said.is_good or said.is_detail:
+        return said
+    edges = [{"node": row, "cursor": str(place)} for place, row in enumerate(said.whole)]
+    return replace(said, body={"data": {"edges": edges, "pageInfo": {"hasNextPage": False}}})
+
+
+def _split(said: Said) -> Said:
+    rows = [[row["observed_at"], row["value"]] for row in said.body["data"]]
+    return replace(said, body={"columns": ["observed_at", "value"], "index": [*range(len(rows))], "data": rows})
+
+
+def _by_place(said: Said) -> Said:
+    rows = said.body["data"]
+    told = {name: {str(place): row[name] for place, row in enumerate(rows)} for name in ("observed_at", "value")}
+    return replace(said, body={"data": told})
+
+
+def _overlapping(said: Said, begin: int, end: int) -> Said:
+    """Pages that begin with the last row of the one before."""
+    page = said.whole[max(0, begin - 1) : end]
+    return replace(said, body={"data": page, "next_cursor": f"a+b/{end}==&x=é" if end < len(said.whole) else None})
+
+
+def _falling(said: Said, begin: int, end: int) -> Said:
+    page = said.whole[::-1][begin:end]
+    return replace(
+        said, body={"data": page, "pagination": {"limit": end - begin, "offset": begin, "total": len(said.whole)}}
+    )
+
+
+def _too_wide(said: Said) -> Said:
+    """Windows of more than five years are refused."""
+    days = [datetime.fromisoformat(said.params[name]) for name in ("start", "end") if said.params.get(name)]
+    if len(days) == 2 and days[1] - days[0] > timedelta(days=1_827):
+        return replace(said, status=400, body={"error": "a window may span five years at most"})
+    return said
+
+
+def _in_turns(answer: Callable[[Said], Said]) -> Callable[[], Way]:
+    """Every fifth answer is another one."""
+
+    def begun() -> Way:
+        count = [0]
+
+        def way(said: Said) -> Said:
+            count[0] += 1
+            return answer(said) if count[0] % 5 == 3 else said
+
+        return way
+
+    return begun
+
+
+def _headers(change: Callable[[str], str], name: str = "ratelimit") -> Way:
+    def way(said: Said) -> Said:
+        told = {key: change(value) if name in key.lower() else value for key, value in said.headers.items()}
+        return replace(said, headers=told)
+
+    return way
+
+
+def _with(**headers: str) -> Way:
+    told = {name.replace("_", "-"): value for name, value in headers.items()}
+    return lambda said: replace(said, headers={**said.headers, **told})
+
+
+def _deflated(said: Said) -> Said:
+    packed = zlib.compress(json.dumps(said.body).encode())
+    return replace(said, body=packed, headers={**said.headers, "content-encoding": "deflate"})
+
+
+def _stored_elsewhere(said: Said) -> Said:
+    where = {"location": f"https://store.example{said.path}?signature=abc"}
+    return replace(said, status=302, body={}, headers={**said.headers, **where})
+
+
+STRANGERS: dict[str, Way] = {
+    # lists
+    "posts and wire of 3, unsaid": _feeds(3),
+    "posts and wire of 5, unsaid": _feeds(5),
+    "posts and wire of 7, unsaid": _feeds(7),
+    "posts and wire of 10, unsaid": _feeds(10),
+    "the first 5 posts and items, whatever is asked": _only(FEEDS, _first(5)),
+    "posts and wire of 8, by number, unsaid": _only(FEEDS, _by_number(8)),
+    "the first 5 signals, whatever is asked": _only(CATALOGUE, _first(5)),
+    "the first 5 signals, and the total": _only(CATALOGUE, _first(5, lambda count: {"total": count})),
+    "the first 5 signals, said to be 5": _only(
+        CATALOGUE, _first(5, lambda count: {"pagination": {"limit": 5, "offset": 0, "total": 5}})
+    ),
+    "a catalogue of 7, unsaid": _only(CATALOGUE, lists_paged(7, lambda begin, size, count: {})),
+    "items oldest first": _only(FEEDS, lambda said: replace(said, body={"data": said.body["data"][::-1]})),
+    "each record twice": _only(FEEDS, lambda said: replace(said, body={"data": said.body["data"] * 2})),
+    "null for no tickers": _records(lambda item: {**item, "tickers": item["tickers"] or None}, "wire"),
+    "kinds that nobody listed": _records(lambda item: {**item, "kind": "podcast"}, "wire"),
+    "published in seconds": _records(
+        lambda item: {**item, "published_at": int(datetime.fromisoformat(item["published_at"]).timestamp())},
+        *("wire", "codex", "almanac"),
+    ),
+    "ids that are numbers": _records(lambda item: {**item, "id": int(item["id"][:8], 16)}, "wire"),
+    "yes and no": _records(lambda signal: {**signal, "is_premium": "no"}, "signals"),
+    # what stands around
+    "edges and nodes": _edges,
+    "columns, index, data": _window(_split),
+    "columns by place": _window(_by_place),
+    "a signal around its observations": _window(
+        lambda said: replace(said, body={"data": {"signal": {"slug": "it"}, "observations": said.body["data"]}})
+    ),
+    "a list of one list": wrapped(lambda body: {"data": [body["data"]] if isinstance(body["data"], list) else body}),
+    "UTF-16": raw(lambda body: body.decode().encode("utf-16")),
+    "plain text": _with(content_type="text/plain; charset=utf-8"),
+    "JSON said to be a page": _with(content_type="text/html"),
+    "deflated": _deflated,
+    # times and values
+    "midnight in New York": times(lambda at: at.replace(tzinfo=NEW_YORK).isoformat()),
+    "the end of a day": times(lambda at: at.strftime("%Y-%m-%dT23:59:59.999Z")),
+    "seconds with decimals": times(lambda at: at.timestamp()),
+    "years of two digits": times(lambda at: at.strftime("%d/%m/%y")),
+    "zeros behind": values(lambda value: f"{value:.8f}"),
+    "signs before": values(lambda value: f"{value:+}"),
+    "two numbers": values(lambda value: [value, value * 2]),
+    # paging of windows
+    "pages that overlap by a row": paged(400, _overlapping, "cursor"),
+    "falling pages and a total": paged(400, _falling),
+    "no next, but a total": paged(400, beside(lambda s, b, e, more: {"next": None, "total": len(s.whole)})),
+    "links in a list": paged(
+        397,
+        beside(lambda s, b, e, more: {"links": [{"rel": "next", "href": address_behind(s, e)}] if more else []}),
+    ),
+    "what is left": paged(397, beside(lambda s, b, e, more: {"remaining": max(0, len(s.whole) - e)})),
+    "next as a query": paged(397, beside(lambda s, b, e, more: {"next": f"?offset={e}" if more else ""})),
+    "pages in headers": paged(
+        397, in_headers(lambda s, b, e, more: {"X-Page": f"{b // 397 + 1}", "X-Pages": f"{-(-len(s.whole) // 397)}"})
+    ),
+    "five years at most": _window(_too_wide),
+    # details and indices
+    "an empty latest": _latest(lambda latest: {}),
+    "a latest without a value": _latest(lambda latest: {**latest, "value": None}),
+    "a latest in a list": _latest(lambda latest: [latest]),
+    "a reading in a reading": _index_reading(lambda value, at: {"reading": {"value": value, "as_of": at}}),
+    "a reading with its unit": _index_reading(lambda value, at: {"value": f"{value} pts"}),
+    "a reading and the one before": _index_reading(lambda value, at: {"current": value, "previous": value - 1}),
+    "a reading and its rank": _index_reading(lambda value, at: {"score": value, "rank": 2}),
+    # headers and refusals
+    "numbers with decimals in headers": _headers(lambda text: f"{text}.0"),
+    "headers twice": _headers(lambda text: f"{text}, {text}"),
+    "a clock a day behind": _with(date="Sat, 29 Aug 2026 12:00:00 GMT", etag='W/"1"', age="86400"),
+    "windows lie elsewhere": _window(_stored_elsewhere),
+    "a page in the place of windows": _window(
+        lambda said: replace(said, body=b"<html>maintenance</html>", headers={"content-type": "text/html"})
+    ),
+    "accepted, and nothing yet": _window(lambda said: replace(said, status=202, body={"status": "pending"})),
+    "every fifth is 503": _in_turns(
+        lambda said: replace(said, status=503, body={"error": "busy"}, headers={**said.headers, "retry-after": "1"})
+    )(),
+    "every fifth is an empty list": _in_turns(
+        lambda said: replace(said, body={"data": [], "error": "timeout"}) if said.is_good else said
+    )(),
+}
+"""By what is unusual of each."""
