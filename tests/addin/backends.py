@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +15,10 @@ import msgspec
 import pytest
 
 from addin.backend import create_app
-from addin.backend.serving import listen, running
+from addin.backend.serving import Listener, listen, running
 from addin.config.api_key import ConfiguredKey, KeySource, KeyStore, no_keychain
 from addin.config.settings import Settings
+from addin.errors import AddinError
 from addin.protocol.messages import Reply
 from tests.embedded import EmbeddedService
 
@@ -48,6 +51,20 @@ class RunningBackend:
         return self.http.post("/refresh", json={"mode": mode}).json()
 
 
+@cache
+def _usual_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as found:
+        return found.getsockname()[1]
+
+
+def usual_listener() -> Listener:
+    """This process's usual port, where it is free: a browser has the scripts of its address already."""
+    try:
+        return listen("127.0.0.1", _usual_port())
+    except AddinError:
+        return listen("127.0.0.1", 0)
+
+
 @contextmanager
 def backend_of(
     service: EmbeddedService, folder: Path, *, key: str | None = None, **settings: Any
@@ -57,7 +74,7 @@ def backend_of(
     keys = KeyStore(chosen.url, open_keychain=no_keychain, file=folder / "keys.json")
     in_use = ConfiguredKey(service.key if key is None else key, KeySource.CONFIG) if key != "" else None
     app = create_app(chosen, keys=keys, key=in_use)
-    with running(app, listen("127.0.0.1", 0)) as url, httpx.Client(base_url=url, timeout=60) as http:
+    with running(app, usual_listener()) as url, httpx.Client(base_url=url, timeout=60) as http:
         yield RunningBackend(http, keys)
 
 

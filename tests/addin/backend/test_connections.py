@@ -1,5 +1,6 @@
 """Connections: a bounded number, none that waits for ever, and a log that stays small whatever is sent."""
 
+import gc
 import resource
 import signal
 import socket
@@ -9,8 +10,12 @@ from contextlib import ExitStack
 
 import httpx
 import pytest
+from starlette.applications import Starlette
+from starlette.responses import StreamingResponse
+from starlette.routing import Route
 
 from addin.backend.connections import LimitedSocket
+from addin.backend.serving import listen, running
 from tests.addin.backends import backend_of
 from tests.addin.commands import command, environment
 from tests.addin.serving import address_in, started
@@ -78,7 +83,6 @@ def test_a_place_is_free_again_when_its_connection_is_closed():
 @pytest.mark.parametrize("sent", [b"", b"GET /health HTTP/1.1\r\nHost: localhost\r\nX-Slow: "])
 def test_a_connection_that_sends_no_whole_request_is_closed(service, tmp_path, sent):
     from addin.backend import create_app
-    from addin.backend.serving import listen, running
     from addin.config.api_key import KeyStore, no_keychain
     from addin.config.settings import Settings
 
@@ -113,3 +117,20 @@ def test_an_upload_that_breaks_off_and_nonsense_leave_no_traceback_and_a_short_l
         _, errors = process.communicate(timeout=30)
     assert "Traceback" not in errors
     assert len(errors.splitlines()) <= 20
+
+
+def test_a_caller_that_does_not_read_its_answer_is_left_when_the_backend_ends():
+    async def endless(_request):
+        async def parts():
+            while True:
+                yield b"x" * 1_000_000
+
+        return StreamingResponse(parts())
+
+    with running(Starlette(routes=[Route("/", endless)]), listen("127.0.0.1", 0)) as url:
+        connection = connected(url)
+        connection.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        assert connection.recv(10)
+    with connection:
+        ended(connection)
+    gc.collect()  # nothing is left open, or the test fails

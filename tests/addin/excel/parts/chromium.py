@@ -3,13 +3,14 @@
 import asyncio
 import shutil
 import threading
-from collections.abc import Coroutine, Iterator
-from contextlib import contextmanager
+from base64 import b64encode
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.async_api import Browser, BrowserContext, Page, async_playwright
+from playwright.async_api import Browser, BrowserContext, CDPSession, Error, Page, ViewportSize, async_playwright
 
 FLAGS = [
     "--no-sandbox",
@@ -22,6 +23,10 @@ FLAGS = [
 ]
 PROGRAMS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 LONGEST_STEP_S = 60
+VIEWPORT = ViewportSize(width=1280, height=720)
+
+STORED = "cookies,file_systems,indexeddb,local_storage,service_workers,cache_storage"
+"""What a page leaves in its profile, without the copies of its scripts."""
 
 MODULES = ("/functions.js", "/refresh.js")
 """Scripts that are modules; a page waits for what they load."""
@@ -38,20 +43,37 @@ class Chromium:
         self._browser: Browser = self.run(
             self._playwright.chromium.launch(executable_path=executable, args=FLAGS, headless=True)
         )
+        self._free: dict[str, Page] = {}
 
     def run(self, step: Coroutine[Any, Any, Any]) -> Any:
         return asyncio.run_coroutine_threadsafe(step, self._loop).result(LONGEST_STEP_S)
 
     @contextmanager
-    def page(self, url: str = "about:blank", **context: Any) -> Iterator["Tab"]:
-        """A page in a fresh profile, as a new user would have it."""
-        profile = self.run(self._browser.new_context(**context))
+    def page(
+        self, url: str = "about:blank", *, viewport: ViewportSize | None = None, **options: Any
+    ) -> Iterator["Tab"]:
+        """A page that knows nothing, as a new user would have it.
+
+        Tests with equal options follow each other in one page, which is emptied in between: nothing is left but the
+        scripts, loaded and compiled once. A new profile costs twice the processor time of a whole test.
+        """
+        name = repr(sorted(options.items()))
+        page = self._free.pop(name, None) or self.run(self._new_page(options))
+        tab = Tab(self, page)
         try:
-            tab = Tab(self, self.run(profile.new_page()))
+            self.run(page.set_viewport_size(viewport or VIEWPORT))
             tab.goto(url)
             yield tab
+            tab.leave()
+            if name not in self._free and self.run(_emptied(page)):
+                self._free[name] = page
         finally:
-            self.run(profile.close())
+            if self._free.get(name) is not page:
+                self.run(page.context.close())
+
+    async def _new_page(self, options: dict[str, Any]) -> Page:
+        profile = await self._browser.new_context(**options)
+        return await profile.new_page()
 
     async def profile(self) -> BrowserContext:
         """A fresh profile, for who talks to it in the browser's own thread."""
@@ -72,7 +94,23 @@ class Tab:
         self._chromium = chromium
         self.page = page
         self.errors: list[str] = []
-        page.on("pageerror", lambda error: self.errors.append(str(error)))
+        self._left = ExitStack()
+        self.hear("pageerror", lambda error: self.errors.append(str(error)))
+
+    def hear(self, event: Any, listener: Callable[[Any], None]) -> None:
+        """Tell `listener` of every such event until the page is left."""
+
+        async def step(do: Callable[..., None]) -> None:
+            """In the browser's own thread, as all that talks to it."""
+            do(event, listener)
+
+        self._chromium.run(step(self.page.on))
+        self._left.callback(lambda: self._chromium.run(step(self.page.remove_listener)))
+
+    def leave(self) -> None:
+        """Hear nothing any more, and answer nothing."""
+        with suppress(Error):  # the page may have ended
+            self._left.close()
 
     def goto(self, url: str) -> None:
         self._chromium.run(self.page.goto(url))
@@ -93,6 +131,29 @@ class Tab:
 
         return self._chromium.run(run())
 
+    def serve(self, pattern: str, script: str | None) -> None:
+        """Answer requests of this pattern with a script, or refuse them.
+
+        A route of playwright's would stop at each request of the page, and load everything anew each time.
+        """
+        how = {"responseCode": 200, "responseHeaders": [{"name": "content-type", "value": "text/javascript"}]}
+        answer = ("Fetch.failRequest", {"errorReason": "Failed"})
+        if script is not None:
+            answer = ("Fetch.fulfillRequest", {**how, "body": b64encode(script.encode()).decode()})
+
+        async def listen() -> CDPSession:
+            session = await self.page.context.new_cdp_session(self.page)
+
+            async def give(paused: dict[str, Any]) -> None:
+                with suppress(Error):  # the page may have ended
+                    await session.send(answer[0], {"requestId": paused["requestId"], **answer[1]})
+
+            session.on("Fetch.requestPaused", give)
+            await session.send("Fetch.enable", {"patterns": [{"urlPattern": pattern}]})
+            return session
+
+        self._left.callback(lambda session: self._chromium.run(session.detach()), self._chromium.run(listen()))
+
     def load_module(self, path: Path) -> None:
         """Make what a module without imports exports global."""
         self.evaluate(
@@ -106,6 +167,30 @@ class Tab:
     def add_script(self, **source: Any) -> None:
         kind = {"type": "module"} if source.get("url", "").endswith(MODULES) else {}
         self._chromium.run(self.page.add_script_tag(**source, **kind))
+
+
+async def _emptied(page: Page) -> bool:
+    """Make a page what a new one is: with nothing stored, without routes and rights, at no address.
+
+    False for one that has ended or will not be left.
+    """
+    try:
+        await page.unroute_all(behavior="ignoreErrors")
+        session = await page.context.new_cdp_session(page)
+        for frame in page.frames:
+            if frame.url.startswith("http"):
+                await frame.evaluate("sessionStorage.clear()")
+                await session.send("Storage.clearDataForOrigin", {"origin": frame.url, "storageTypes": STORED})
+        await session.detach()
+        for other in page.context.pages:
+            if other is not page:
+                await other.close()
+        await page.goto("about:blank")
+        await page.context.clear_cookies()
+        await page.context.clear_permissions()
+    except Error:
+        return False
+    return True
 
 
 def executable() -> str | None:

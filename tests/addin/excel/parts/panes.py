@@ -13,7 +13,7 @@ from addin.excel.assets import excel_assets
 from tests.addin.backends import RunningBackend
 from tests.addin.excel.parts.chromium import Chromium, Tab
 
-OFFICE_JS = "https://appsforoffice.microsoft.com/**"
+OFFICE_JS = "https://appsforoffice.microsoft.com/*"
 STEP_MS = 15_000
 
 
@@ -24,12 +24,8 @@ class Pane:
         self._chromium = chromium
         self.tab = tab
         self.complaints: list[str] = []
-        self.run(self._listen)
-
-    async def _listen(self, page: Page) -> None:
-        """In the browser's own thread, as all that talks to it."""
-        page.set_default_timeout(STEP_MS)
-        page.on("console", self._heard)
+        tab.hear("console", self._heard)
+        self.run(_with_limit)
 
     def _heard(self, message: Any) -> None:
         if message.type == "error" and "net::" not in message.text and "Failed to load resource" not in message.text:
@@ -38,14 +34,6 @@ class Pane:
     def run(self, step: Callable[[Page], Any]) -> Any:
         """The outcome of a step of playwright's."""
         return self._chromium.run(step(self.tab.page))
-
-    def heard_requests(self, listener: Callable[[Any], None]) -> None:
-        """Tell `listener` of every request that the page makes from now on."""
-
-        async def listen(page: Page) -> None:
-            page.on("request", listener)
-
-        self.run(listen)
 
     def open_tab(self, name: str) -> None:
         self.run(lambda page: page.get_by_role("tab", name=name).click())
@@ -111,6 +99,10 @@ class Pane:
         self.run(lambda page: page.screenshot(path=path, full_page=full))
 
 
+async def _with_limit(page: Page) -> None:
+    page.set_default_timeout(STEP_MS)
+
+
 def _shown(locator: Locator) -> Locator:
     return locator.filter(visible=True).first
 
@@ -129,7 +121,7 @@ def opened(
     url = backend if isinstance(backend, str) else backend.url
     with chromium.page(viewport={"width": width, "height": height}, **context) as tab:
         pane = Pane(chromium, tab)
-        pane.run(lambda page: page.route(OFFICE_JS, lambda route: _office(route, office)))
+        tab.serve(OFFICE_JS, office)
         tab.goto(f"{url}/taskpane.html")
         pane.run(lambda page: page.locator("html[data-ready]").wait_for())
         yield pane
@@ -153,13 +145,6 @@ def form_of(chromium: Chromium, backend: RunningBackend, function: str) -> Itera
         pane.open_tab("Insert")
         pane.press(function)
         yield pane
-
-
-async def _office(route: Any, script: str | None) -> None:
-    if script is None:
-        await route.abort()
-    else:
-        await route.fulfill(body=script, content_type="text/javascript")
 
 
 def violations(pane: Pane, axe: str) -> list[str]:

@@ -10,10 +10,11 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
-from addin.backend.serving import listen, running
+from addin.backend.serving import running
 from addin.config.settings import Settings
 from addin.excel.assets import excel_assets
 from addin.excel.scripts import functions_script, refresh_script
+from tests.addin.backends import usual_listener
 from tests.project.files import PROJECT
 from udfs import REGISTRY
 
@@ -136,7 +137,7 @@ class Stage:
 def stage() -> Iterator[Stage]:
     """Return a running server without a play."""
     stage = Stage()
-    with running(Starlette(routes=stage.routes()), listen("127.0.0.1", 0)) as stage.url:
+    with running(Starlette(routes=stage.routes()), usual_listener()) as stage.url:
         yield stage
 
 

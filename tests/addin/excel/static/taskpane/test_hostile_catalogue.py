@@ -59,7 +59,7 @@ def sent() -> list:
 def pane(chromium, sample_backend, sent):
     """Return the pane inside Excel, before a hostile service."""
     with opened(chromium, sample_backend, office=OFFICE, height=900) as pane:
-        pane.heard_requests(lambda request: sent.append(request.url))
+        pane.tab.hear("request", lambda request: sent.append(request.url))
         pane.run(lambda page: page.route("**/functions/call*", answer))
         pane.press("Load the catalogue")
         pane.sees(f"{len(ATTACKS)} signals")

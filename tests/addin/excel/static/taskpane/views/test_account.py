@@ -97,7 +97,7 @@ def test_the_settings_say_how_long_an_answer_is_fresh(chromium, backend, service
 def test_a_shared_backend_gets_the_key_with_every_request_and_keeps_none(chromium, service, tmp_path):
     with backend_of(service, tmp_path, key="", per_user_keys=True) as backend, opened(chromium, backend) as pane:
         sent: list[str | None] = []
-        pane.heard_requests(lambda request: sent.append(request.headers.get("x-data-service-key")))
+        pane.tab.hear("request", lambda request: sent.append(request.headers.get("x-data-service-key")))
         pane.open_tab("Account")
         pane.type("New key", service.key)
         pane.press("Save key")
