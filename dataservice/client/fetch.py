@@ -165,15 +165,17 @@ class Fetcher:
         """A list, page by page; another page is asked for only where others follow, or the list may have been cut."""
         request = first_request(resource)
         filters = len(request.params) - bool(kind.most)
-        pulled = PulledList(kind, filters)
+        pulled, left = PulledList(kind, filters), 0  # what is left is believed from the second page on, as of signals
         for pages in count():
-            if pages >= self._max_pages:
+            if max(pages + 1, pages + left if pages > 1 and not kind.most else 0) > self._max_pages:
                 what = request.path.rpartition("/")[2]
-                raise self._sender.refused(too_many_pages(f"the {what}", pages, "there are too many"), request, context)
+                raise self._sender.refused(
+                    too_many_pages(f"the {what}", self._max_pages, "there are too many"), request, context
+                )
             page = await self._sender.fetch(
                 request.further(pulled.further), context, partial(_packable, kind, self.evidence)
             )
-            pulled = pulled.with_page(page, self.evidence.now)
+            pulled, left = pulled.with_page(page, self.evidence.now), page.pages
             self.evidence.now = self.evidence.now.after_list(
                 kind.name, pulled.most_rows, is_filtered=bool(filters), went_on=pulled.went_on
             )
