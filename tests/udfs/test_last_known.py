@@ -122,7 +122,10 @@ DERIVED = {
         ("SIGNAL_HISTORY", "us-10y", "N12"),
         ("SPARK", "us-10y", "2025-10-01"),
     ],
-    ("SIGNAL", "us-10y"): [("SIGNAL", "us-10y", "value", "2026-06-30"), ("SIGNAL_HISTORY", "us-10y", "2026-06-01", "2026-07-31")],
+    ("SIGNAL", "us-10y"): [
+        ("SIGNAL", "us-10y", "value", "2026-06-30"),
+        ("SIGNAL_HISTORY", "us-10y", "2026-06-01", "2026-07-31"),
+    ],
     ("SIGNALS",): [("SIGNAL", "us-10y", "name"), ("SIGNAL", "WTI", "unit")],
 }
 """By the formula that was answered, others that it tells as well."""
