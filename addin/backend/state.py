@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
 from itertools import count
 from typing import TYPE_CHECKING, cast
@@ -103,8 +103,8 @@ class BackendState:
         )
         self.people: People | None = None
         """Who signed in, where that is set up."""
-        self.session_secret = b""
-        """What sessions, and what is kept of people, are sealed with."""
+        self.session_secrets: Sequence[bytes] = ()
+        """What sessions, and what is kept of people, are sealed with; two while that is being changed."""
         self.readiness = ReadinessCheck(self.store, settings.base_url, self._connections)
         # Counted from the current time, so that hosts also notice a backend that was restarted.
         self._generations = count(int(1000 * self.started_at))
