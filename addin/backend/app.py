@@ -11,9 +11,9 @@ from starlette.middleware import Middleware
 from starlette.requests import ClientDisconnect
 from starlette.routing import BaseRoute
 
-from addin.backend.accounts import Accounting
 from addin.backend.background_refresh import background_refresh
 from addin.backend.http import error_response
+from addin.backend.limits.accounts import Accounting
 from addin.backend.operation.compression import CompressAnswers
 from addin.backend.operation.memory import tidying
 from addin.backend.operation.request_log import RequestLog

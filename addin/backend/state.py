@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, cast
 
 from starlette.requests import Request
 
-from addin.backend.accounts import UNPROVEN_PART, MemoryBudget
+from addin.backend.limits.accounts import UNPROVEN_PART, MemoryBudget
 from addin.backend.operation.metrics import Metrics
 from addin.backend.operation.readiness import ReadinessCheck
 from addin.backend.service_connections import ServiceConnections

@@ -1,4 +1,4 @@
-"""Secrets of a shared backend: made once for all processes of a machine, or given; a second one while one is changed."""
+"""Secrets of a shared backend: made once for all processes of a machine, or given; two while one is changed."""
 
 from concurrent.futures import ThreadPoolExecutor
 
