@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Collection, Iterable, Sequence
 from contextlib import asynccontextmanager
 from itertools import count
 from typing import TYPE_CHECKING, cast
@@ -22,6 +22,7 @@ from addin.backend.service_connections import ServiceConnections
 from addin.backend.tenants import USER_SHARE, Tenant, UserTenants
 from addin.backend.workers.consent_store import ConsentStore
 from addin.backend.workers.directory import WorkerDirectory
+from addin.backend.workers.posts import SharedPosts
 from addin.backend.workers.refreshes import SharedRefreshes
 from addin.config.api_key import ConfiguredKey, KeyStore
 from addin.config.authorities import trusted
@@ -98,6 +99,7 @@ class BackendState:
         is_shared = place is not None or settings.redis_url is not None
         self._refreshes = SharedRefreshes(ResilientStore(self.store)) if is_shared else None
         self._answers = ConsentStore(ResilientStore(self.store)) if is_shared else None
+        self._posts = SharedPosts(ResilientStore(self.store)) if is_shared else None
         self._connections = ServiceConnections(
             settings.url, settings.max_service_connections, verify=trusted(settings.ca_file)
         )
@@ -177,6 +179,12 @@ class BackendState:
             tenant.generation = next(self._generations)
         else:
             tenant.join(await self._refreshes.add(tenant.scope, began_at, force=force))
+
+    async def tell(self, tenant: Tenant, post: str, lost: Collection[str], requests: int) -> int:
+        """What to tell a post that has spent `requests`, with what its own lost answer and those of `lost` told."""
+        if self._posts is None or tenant.scope is None:
+            return tenant.told.tell(post, lost, requests)
+        return await self._posts.tell(tenant.scope, post, lost, requests) if post or lost else requests
 
     async def keep_answer(self, tenant: Tenant, requests: int, *, yes: bool) -> None:
         """Let processes that start later know the user's answer to the question about so many requests."""
