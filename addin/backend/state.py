@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Collection, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Sequence
 from contextlib import asynccontextmanager
 from itertools import count
 from typing import TYPE_CHECKING, cast
@@ -103,6 +103,8 @@ class BackendState:
         self._connections = ServiceConnections(
             settings.url, settings.max_service_connections, verify=trusted(settings.ca_file)
         )
+        self.at_end: list[Callable[[], None]] = []
+        """What is called when the backend closes."""
         self.people: People | None = None
         """Who signed in, where that is set up."""
         self.session_secrets: Sequence[bytes] = ()
@@ -248,6 +250,8 @@ class BackendState:
 
     async def aclose(self) -> None:
         """Close every client and the store."""
+        for end in self.at_end:
+            end()
         await self.own.aclose()
         await self._users.aclose()
         await self._connections.close_all()

@@ -179,6 +179,12 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             )
         return self.url.rstrip("/")
 
+    @property
+    def is_shared(self) -> bool:
+        """Whether others than the user whose machine it is may reach the backend."""
+        is_elsewhere = self.host not in ("localhost", "127.0.0.1", "::1")
+        return self.per_user_keys or bool(self.public_url) or self.oidc_issuer is not None or is_elsewhere
+
 
 _DEFAULTS = Settings()
 
