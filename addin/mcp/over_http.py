@@ -117,7 +117,7 @@ class Callers:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        request = Request(scope)
+        request = Request(scope, receive)
         account = account_of(request)
         try:
             async with AsyncExitStack() as stack:
