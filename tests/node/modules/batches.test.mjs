@@ -116,20 +116,6 @@ test("a lost post is named in three answered posts, because it may end after the
   assert.deepEqual(seen.slice(3).map((query) => query.get("lost")), [lost, lost, lost, null, null]);
 });
 
-test("a post that was sent twice is named once more: its first sending may end after the second", async () => {
-  const seen = [];
-  const send = async (address) => {
-    seen.push(new URL(address).searchParams);
-    if (seen.length === 1) throw new TypeError("Failed to fetch");
-    return new Response('{"answers":[],"requests":2,"quota":null,"generation":1}');
-  };
-  const backend = new BackendClient("http://backend/", { send });
-  assert.equal((await backend.post('{"calls":[]}')).requests, 2);
-  assert.equal(backend.unanswered, 0);
-  await backend.post('{"calls":[]}');
-  assert.equal(seen[2].get("lost"), seen[0].get("post"));
-});
-
 test("a refused post has spent nothing, and is not named again", async () => {
   const backend = new BackendClient("http://backend/", { send: async () => new Response('{"error":"no"}', { status: 400 }) });
   await assert.rejects(backend.post("{}"), /refused \(400: no\)/);

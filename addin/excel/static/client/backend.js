@@ -40,8 +40,7 @@ export class BackendClient {
   /**
    * Ask for JSON.
    * @param {string} path
-   * @param {{ method?: string, body?: string | null, signal?: AbortSignal | null, again?: () => void }} [options] `again`
-   *   is called when it is sent once more
+   * @param {{ method?: string, body?: string | null, signal?: AbortSignal | null }} [options]
    * @returns {Promise<any>}
    */
   request(path, options) {
@@ -59,11 +58,10 @@ export class BackendClient {
     const id = crypto.randomUUID?.() ?? `${Date.now()}-${Math.random()}`.replace(".", "");
     const lost = this.lost.splice(0, MOST_LOST);
     const named = lost.length ? `&lost=${lost.map((each) => each.id).join(",")}` : "";
-    let sent = 0;
     try {
-      const reply = await this.request(`functions/call?post=${id}${named}${query}`, { body, signal, again: () => (sent += 1) });
+      const reply = await this.request(`functions/call?post=${id}${named}${query}`, { body, signal });
       const again = lost.map((each) => ({ ...each, named: each.named + 1 }));
-      this.lost.push(...again.filter((each) => each.named < NAMED_TIMES), ...(sent > 0 ? [{ id, named: 1 }] : []));
+      this.lost.push(...again.filter((each) => each.named < NAMED_TIMES));
       return reply;
     } catch (error) {
       const isRefused = error instanceof RequestError && error.status > 0 && error.status < 500;

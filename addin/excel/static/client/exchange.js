@@ -46,7 +46,6 @@ export class AwayError extends RequestError {}
  * @param {string | null} options.key the user's own key, in a shared deployment
  * @param {number} options.deadlineMs
  * @param {AbortSignal | null} [options.signal] ends it before
- * @param {() => void} [options.again] called when it is sent once more
  * @param {typeof fetch} [options.send]
  * @returns {Promise<any>}
  */
@@ -77,7 +76,7 @@ export async function exchange(address, options) {
   });
   const headers = { "content-type": "application/json", ...(key && { "x-data-service-key": key }) };
   const once = () => send(address, { method, headers, body, cache: "no-store", signal: abort.signal });
-  const request = answerTo({ once, signal: abort.signal, again: (why) => ((last = why), options.again?.()) });
+  const request = answerTo({ once, signal: abort.signal, again: (why) => (last = why) });
   try {
     return await Promise.race([request, end]);
   } finally {
