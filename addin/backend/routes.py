@@ -61,7 +61,7 @@ MOST_LOST = 100
 """So many lost posts can be named at once."""
 
 LEFT_ENDS_WITHIN_S = 3.0
-"""A post whose caller has left fetches nothing more, and ends when what is under way has its answer: it is waited for."""
+"""A post whose caller has left fetches nothing more: it ends when what is under way has its answer."""
 
 BAD_MODE = 'mode is "stale" or "force"'
 
