@@ -14,10 +14,10 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from addin.backend.accounts import account_of, busy
 from addin.backend.admission import admitted_batch, admitted_tenant, note_spent, owned_backend, who_is_there
 from addin.backend.answers import BatchAnswer
 from addin.backend.http import JsonResponse, read_members, read_message
+from addin.backend.limits.accounts import account_of, busy
 from addin.backend.operation.metrics import MEDIA_TYPE
 from addin.backend.state import BackendState, quota_shortfall
 from addin.backend.tenants import Tenant, limits_of

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Collection, Iterable
+from collections.abc import AsyncIterator, Collection, Iterable, Sequence
 from contextlib import asynccontextmanager
 from itertools import count
 from typing import TYPE_CHECKING, cast
 
 from starlette.requests import Request
 
-from addin.backend.accounts import UNPROVEN_PART, MemoryBudget
+from addin.backend.limits.accounts import UNPROVEN_PART, MemoryBudget
 from addin.backend.operation.metrics import Metrics
 from addin.backend.operation.readiness import ReadinessCheck
 from addin.backend.service_connections import ServiceConnections
@@ -105,8 +105,8 @@ class BackendState:
         )
         self.people: People | None = None
         """Who signed in, where that is set up."""
-        self.session_secret = b""
-        """What sessions, and what is kept of people, are sealed with."""
+        self.session_secrets: Sequence[bytes] = ()
+        """What sessions, and what is kept of people, are sealed with; two while that is being changed."""
         self.readiness = ReadinessCheck(self.store, settings.base_url, self._connections)
         # Counted from the current time, so that hosts also notice a backend that was restarted.
         self._generations = count(int(1000 * self.started_at))
