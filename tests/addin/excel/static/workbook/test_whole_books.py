@@ -96,6 +96,23 @@ def test_a_defined_name_that_calls_a_function_is_refreshed_with_the_cells_that_u
     assert cell(pane, "A1")["value"] > 100
 
 
+def test_a_name_of_a_sheet_hides_the_one_of_the_workbook_there_and_only_there(pane, service):
+    pane.tab.evaluate("""() => {
+      book.define("workbook", "Inflation", '=DS.SIGNAL("us-cpi")');
+      book.define("Other", "Inflation", '=DS.SIGNAL("us-10y","name")&DS.SIGNAL("btc-usd","name")');
+      book.define("Third", "Inflation", "Third", "Z1");
+    }""")
+    put(pane, "Z1", sheet="Third", value=5)
+    for sheet in ("Sheet1", "Other", "Third"):
+        put(pane, "A1", sheet=sheet, formula="=Inflation", value=1)
+    pane.tab.evaluate("book.active = book.sheets.findIndex(({ id }) => id === 'Other'); 0")
+    assert [cost(pane)["at_most"], cost(pane)["calls"], cost(pane, scope="sheet")["at_most"]] == [3, 2, 2]
+    report = refreshed(pane)
+    assert (report["cells"], report["requests"]) == (2, 3)
+    assert sorted(frozen(pane)["names"]) == ["INFLATION", "OTHER!INFLATION"]
+    assert cell(pane, "A1", "Third")["formula"] == "=Inflation"
+
+
 def test_formatted_cells_without_content_are_not_read(pane):
     put(pane, "B2", formula='=DS.SIGNAL("us-cpi")')
     pane.tab.evaluate("book.format('Sheet1', 'A1:Z400000')")
