@@ -175,7 +175,7 @@
   // What a sheet accepts, and what it calculates.
 
   function write(sheet, area, what, given) {
-    if (sheet.locked) throw failure("AccessDenied");
+    if (sheet.locked || (what === "values" && area.bottom >= (book.refusesBelow ?? Infinity))) throw failure("AccessDenied");
     const places = [...placesIn(area)];
     for (const at of what === "numberFormat" ? [] : places) {
       const { array } = sheet.cells.get(at) ?? {};
