@@ -18,6 +18,9 @@ const SLEPT_MS = 5_000;
 /** The kind of refusal after which the same request is sent again. */
 const RESTARTING = "restarting";
 
+/** How a proxy refuses whose backend is away, restarts or hangs; the backend's own refusals say why, in JSON. */
+const OF_PROXIES = [502, 503, 504];
+
 /** Why a request has no answer. */
 export class RequestError extends Error {
   /**
@@ -68,7 +71,7 @@ export async function exchange(address, options) {
       cancel = after(deadlineMs, () => {
         if (isFirst && Date.now() - dueMs > Math.min(SLEPT_MS, deadlineMs)) return wait(false);
         // Rejected first, so that the reason is the deadline and not the connection that breaks by it.
-        reject(last ?? noAnswer(`did not answer within ${deadlineMs / 1000} s; press Refresh to ask again`));
+        reject(last ?? noAnswer(`did not answer within ${deadlineMs / 1000} s; press Refresh to ask again`, AwayError));
         abort.abort();
       });
     };
@@ -150,15 +153,16 @@ async function refusalOf(response) {
   const body = await response.text().catch(() => "");
   let reason = "";
   let kind = null;
+  let isOfBackend = true;
   try {
     const refusal = JSON.parse(body);
     reason = String(refusal.error ?? "");
     kind = typeof refusal.kind === "string" ? refusal.kind : null;
   } catch {
-    // A page instead of JSON: its status says enough.
+    isOfBackend = false; // a page instead of JSON: its status says enough
   }
   const message = `the add-in's backend refused (${response.status}${reason && `: ${reason}`})`;
-  const isAway = kind === RESTARTING || response.status === 502;
+  const isAway = kind === RESTARTING || (!isOfBackend && OF_PROXIES.includes(response.status));
   return new (isAway ? AwayError : RequestError)(message, isAway ? RESTARTING : kind, reason || message, response.status);
 }
 
