@@ -9,8 +9,8 @@ from msgspec import UNSET, UnsetType
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
-from addin.backend.accounts import VALUE_BYTES, account_of
 from addin.backend.http import BodyLimits, address_of, declared_bytes, is_on_this_machine, read_body, user_key
+from addin.backend.limits.accounts import VALUE_BYTES, account_of
 from addin.backend.sign_in.person import person_in
 from addin.backend.state import BackendState
 from addin.backend.tenants import Tenant, limits_of

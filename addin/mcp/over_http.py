@@ -22,8 +22,8 @@ from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from addin.backend.accounts import Accounting, account_of
 from addin.backend.http import JsonResponse, address_of, declared_bytes
+from addin.backend.limits.accounts import Accounting, account_of
 from addin.backend.security import SecurityMiddleware
 from addin.backend.state import BackendState
 from addin.backend.tenants import Tenant

@@ -18,9 +18,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from addin.backend.accounts import account_of
 from addin.backend.admission import admitted_body
 from addin.backend.http import BodyLimits, JsonResponse
+from addin.backend.limits.accounts import account_of
 from addin.backend.state import BackendState
 from addin.config.settings import Settings
 from addin.errors import AddinError

@@ -124,7 +124,7 @@ async function main() {
     const before = await counted();
     losing = lossy ? 0.3 : 0;
     const report = await refreshes.run({ scope, mode }).catch((error) => error);
-    const lost = page.backend.lost.length;
+    const lost = page.backend.unanswered;
     await settle();
     const spent = (await counted()) - before;
     found.refreshes += 1;

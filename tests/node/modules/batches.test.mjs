@@ -99,6 +99,23 @@ test("a post is named, sent again under its name, and named once more if its ans
   assert.equal(seen.length, 4);
 });
 
+test("a lost post is named in three answered posts, because it may end after the first of them", async () => {
+  const seen = [];
+  let away = 3;
+  const send = async (address) => {
+    seen.push(new URL(address).searchParams);
+    if (away-- > 0) throw new TypeError("Failed to fetch");
+    return new Response('{"answers":[],"requests":0,"quota":null,"generation":1}');
+  };
+  const backend = new BackendClient("http://backend/", { send });
+  await assert.rejects(backend.post('{"calls":[]}'), /is not there/);
+  assert.equal(backend.unanswered, 1);
+  for (let n = 0; n < 5; n++) await backend.post('{"calls":[]}');
+  assert.equal(backend.unanswered, 0);
+  const lost = seen[0].get("post");
+  assert.deepEqual(seen.slice(3).map((query) => query.get("lost")), [lost, lost, lost, null, null]);
+});
+
 test("a refused post has spent nothing, and is not named again", async () => {
   const backend = new BackendClient("http://backend/", { send: async () => new Response('{"error":"no"}', { status: 400 }) });
   await assert.rejects(backend.post("{}"), /refused \(400: no\)/);

@@ -77,7 +77,7 @@ export class FunctionsPage {
   }
 
   get spent() {
-    return { requests: this.requests, unanswered: this.backend.lost.length };
+    return { requests: this.requests, unanswered: this.backend.unanswered };
   }
 
   get loading() {
