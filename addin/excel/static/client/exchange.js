@@ -1,7 +1,7 @@
 /// <reference path="../types.d.ts" />
 // One exchange of JSON with the backend, which ends in an answer or in a reason a user can read.
 
-import { pause } from "./timing.js";
+import { after, pause } from "./timing.js";
 
 /**
  * Pauses before a request is sent again whose connection broke. Where a worker of the backend has died, another one
@@ -12,14 +12,17 @@ const PAUSES_MS = [50, 200];
 /** The same where the backend restarts, which takes some seconds. */
 const RESTART_PAUSES_MS = [50, 500, 1_000, 2_000, 4_000, 8_000];
 
-/** The statuses of a backend that restarts or has no room for now, and of a proxy that does not reach it. */
-const AWAY = [502, 503, 504];
+/** A deadline that comes so much later than it was set for has met a page that slept: the answer may wait behind it. */
+const SLEPT_MS = 5_000;
 
 /** The kind of refusal after which the same request is sent again. */
 const RESTARTING = "restarting";
 
 /** The backends that have answered this page: where one breaks off, it restarts; else nobody has started it. */
 const answered = new Set();
+
+/** How a proxy refuses whose backend is away, restarts or hangs; the backend's own refusals say why, in JSON. */
+const OF_PROXIES = [502, 503, 504];
 
 /** Why a request has no answer. */
 export class RequestError extends Error {
@@ -56,9 +59,8 @@ export async function exchange(address, options) {
   const { body = null, method = body === null ? "GET" : "POST", key, deadlineMs, signal = null } = options;
   const send = options.send ?? fetch;
   const abort = new AbortController();
-  /** @type {ReturnType<typeof setTimeout> | undefined} */
-  let timer;
   let stop = () => {};
+  let cancel = () => {};
   /** Why it was sent again. @type {unknown} */
   let last = null;
   const end = new Promise((_, reject) => {
@@ -67,11 +69,16 @@ export async function exchange(address, options) {
       abort.abort();
     };
     signal?.addEventListener("abort", stop);
-    timer = setTimeout(() => {
-      // Rejected first, so that the reason is the deadline and not the connection that breaks by it.
-      reject(last ?? noAnswer(`did not answer within ${deadlineMs / 1000} s; press Refresh to ask again`));
-      abort.abort();
-    }, deadlineMs);
+    const wait = (/** @type {boolean} */ isFirst) => {
+      const dueMs = Date.now() + deadlineMs;
+      cancel = after(deadlineMs, () => {
+        if (isFirst && Date.now() - dueMs > Math.min(SLEPT_MS, deadlineMs)) return wait(false);
+        // Rejected first, so that the reason is the deadline and not the connection that breaks by it.
+        reject(last ?? noAnswer(`did not answer within ${deadlineMs / 1000} s; press Refresh to ask again`, AwayError));
+        abort.abort();
+      });
+    };
+    wait(true);
   });
   const headers = { "content-type": "application/json", ...(key && { "x-data-service-key": key }) };
   const once = () => send(address, { method, headers, body, cache: "no-store", signal: abort.signal });
@@ -80,7 +87,7 @@ export async function exchange(address, options) {
   try {
     return await Promise.race([request, end]);
   } finally {
-    clearTimeout(timer);
+    cancel();
     signal?.removeEventListener("abort", stop);
   }
 }
@@ -156,15 +163,16 @@ async function refusalOf(response) {
   const body = await response.text().catch(() => "");
   let reason = "";
   let kind = null;
+  let isOfBackend = true;
   try {
     const refusal = JSON.parse(body);
     reason = String(refusal.error ?? "");
     kind = typeof refusal.kind === "string" ? refusal.kind : null;
   } catch {
-    // A page instead of JSON: its status says enough.
+    isOfBackend = false; // a page instead of JSON: its status says enough
   }
   const message = `the add-in's backend refused (${response.status}${reason && `: ${reason}`})`;
-  const isAway = AWAY.includes(response.status);
+  const isAway = kind === RESTARTING || (!isOfBackend && OF_PROXIES.includes(response.status));
   return new (isAway ? AwayError : RequestError)(message, isAway ? RESTARTING : kind, reason || message, response.status);
 }
 
