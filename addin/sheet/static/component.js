@@ -56,10 +56,8 @@ export function keepPastedTextText() {
   );
 }
 
-/** What screen readers need to know of the component's fields, the order in which Tab reaches them, and which keys count. @type {[string, string][]} */
+/** What screen readers need to know of the component's fields, and the order in which Tab reaches them. @type {[string, string][]} */
 const FOR_ALL = [
-  // The key that begins editing may be released before the cursor is drawn; it would move it to the start, and close the list.
-  ['t-on-keyup="onKeyup"', `t-on-keyup="(event) => !['F2', 'Enter'].includes(event.key) and this.onKeyup(event)"`],
   ['tabindex="1"', 'tabindex="0"'],
   ['t-ref="o_composer"', 'role="textbox" aria-label="Content of the cell" t-ref="o_composer"'],
   ['class="o-grid-add-rows-input', 'aria-label="Rows to add" class="o-grid-add-rows-input'],
