@@ -11,9 +11,9 @@ from starlette.middleware import Middleware
 from starlette.requests import ClientDisconnect
 from starlette.routing import BaseRoute
 
-from addin.backend.accounts import Accounting
 from addin.backend.background_refresh import background_refresh
 from addin.backend.http import error_response
+from addin.backend.limits.accounts import Accounting
 from addin.backend.operation.compression import CompressAnswers
 from addin.backend.operation.memory import tidying
 from addin.backend.operation.request_log import RequestLog
@@ -28,7 +28,7 @@ from addin.backend.workers.status import answering_others
 from addin.config.api_key import ConfiguredKey, KeyStore, find_key
 from addin.config.authorities import trusted
 from addin.config.connect import key_store, open_ledger
-from addin.config.secrets import secret_named, session_secret
+from addin.config.secrets import secret_named, session_secrets
 from addin.config.settings import Settings
 from addin.errors import SettingsError
 from addin.excel import pages
@@ -104,14 +104,14 @@ def _sign_in(backend: BackendState) -> tuple[Sequence[BaseRoute], Sequence[Middl
     if not (settings.public_url or "").startswith("https://"):
         raise SettingsError("oidc_issuer needs public_url, the https address to which the provider leads back")
     try:
-        secret = session_secret()
+        secrets = session_secrets()
     except ValueError as error:
         raise SettingsError(str(error)) from None
     client_secret = secret_named("oidc_client_secret")
     provider = Provider(settings.oidc_issuer, settings.oidc_client_id, client_secret, trusted(settings.ca_file))
-    sessions = Sessions(secret, lasts_s=3_600.0 * settings.session_hours)
-    backend.people = People(open_ledger(settings), secret)
-    backend.session_secret = secret
+    sessions = Sessions(*secrets, lasts_s=3_600.0 * settings.session_hours)
+    backend.people = People(open_ledger(settings), *secrets)
+    backend.session_secrets = secrets
     gate = Middleware(SignInGate, sessions, backend.people, settings.public_url or "")
     return SignIn(settings, provider, sessions, backend.people).routes(), (gate,)
 

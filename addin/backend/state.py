@@ -8,20 +8,21 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Sequence
 from contextlib import asynccontextmanager
 from itertools import count
 from typing import TYPE_CHECKING, cast
 
 from starlette.requests import Request
 
-from addin.backend.accounts import UNPROVEN_PART, MemoryBudget
+from addin.backend.limits.accounts import UNPROVEN_PART, MemoryBudget
 from addin.backend.operation.metrics import Metrics
 from addin.backend.operation.readiness import ReadinessCheck
 from addin.backend.service_connections import ServiceConnections
 from addin.backend.tenants import USER_SHARE, Tenant, UserTenants
 from addin.backend.workers.consent_store import ConsentStore
 from addin.backend.workers.directory import WorkerDirectory
+from addin.backend.workers.posts import SharedPosts
 from addin.backend.workers.refreshes import SharedRefreshes
 from addin.config.api_key import ConfiguredKey, KeyStore
 from addin.config.authorities import trusted
@@ -98,13 +99,16 @@ class BackendState:
         is_shared = place is not None or settings.redis_url is not None
         self._refreshes = SharedRefreshes(ResilientStore(self.store)) if is_shared else None
         self._answers = ConsentStore(ResilientStore(self.store)) if is_shared else None
+        self._posts = SharedPosts(ResilientStore(self.store)) if is_shared else None
         self._connections = ServiceConnections(
             settings.url, settings.max_service_connections, verify=trusted(settings.ca_file)
         )
+        self.at_end: list[Callable[[], None]] = []
+        """What is called when the backend closes."""
         self.people: People | None = None
         """Who signed in, where that is set up."""
-        self.session_secret = b""
-        """What sessions, and what is kept of people, are sealed with."""
+        self.session_secrets: Sequence[bytes] = ()
+        """What sessions, and what is kept of people, are sealed with; two while that is being changed."""
         self.readiness = ReadinessCheck(self.store, settings.base_url, self._connections)
         # Counted from the current time, so that hosts also notice a backend that was restarted.
         self._generations = count(int(1000 * self.started_at))
@@ -178,6 +182,12 @@ class BackendState:
         else:
             tenant.join(await self._refreshes.add(tenant.scope, began_at, force=force))
 
+    async def tell(self, tenant: Tenant, post: str, lost: Collection[str], requests: int) -> int:
+        """What to tell a post that has spent `requests`, with what its own lost answer and those of `lost` told."""
+        if self._posts is None or tenant.scope is None:
+            return tenant.told.tell(post, lost, requests)
+        return await self._posts.tell(tenant.scope, post, lost, requests) if post or lost else requests
+
     async def keep_answer(self, tenant: Tenant, requests: int, *, yes: bool) -> None:
         """Let processes that start later know the user's answer to the question about so many requests."""
         if self._answers is not None:
@@ -240,6 +250,8 @@ class BackendState:
 
     async def aclose(self) -> None:
         """Close every client and the store."""
+        for end in self.at_end:
+            end()
         await self.own.aclose()
         await self._users.aclose()
         await self._connections.close_all()

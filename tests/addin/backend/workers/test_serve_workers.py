@@ -51,6 +51,10 @@ def test_all_workers_have_one_cache_one_refresh_one_key_and_one_status(service, 
         assert len(told[0]["resources"]) == len(SLUGS)
         assert told[0]["quota"]["used_here"] == told[0]["requests_total"] == 2 * len(SLUGS)
 
+        lost = workers.ask("POST", "/functions/call?post=lost", {"calls": [["SIGNAL", "eth-usd"]]})
+        later = [f"/functions/call?post=later-{number}&lost=lost" for number in range(8)]
+        assert [workers.ask("POST", path, {"calls": []})["requests"] for path in later] == [lost["requests"], *[0] * 7]
+
         workers.ask("DELETE", "/key")
         assert {worker["key"]["set"] for worker in statuses(workers)} == {False}
 
