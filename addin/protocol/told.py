@@ -18,18 +18,13 @@ MOST_POSTS = 1_000
 _ID = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
 
 
-def is_id(post: str) -> bool:
-    """Whether a post can be named by this."""
-    return _ID.fullmatch(post) is not None
-
-
 def retold(
     known: Mapping[str, int], post: str, ids: Collection[str], requests: int, most: int
 ) -> tuple[int, dict[str, int]]:
     """What to tell `post`, which has spent `requests` and names `ids`, and what is known of posts then."""
     told = requests + sum(known.get(each, 0) for each in ids)
     after = {each: spent for each, spent in known.items() if each not in ids}
-    if told and is_id(post):
+    if told and _ID.fullmatch(post):
         after[post] = told
     return told, dict(islice(after.items(), max(0, len(after) - most), None))
 

@@ -7,7 +7,7 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar
 
-from udfs.engine.turns import YIELD_AFTER_S
+from udfs.engine.turns import YIELD_AFTER_S, next_turn
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -46,7 +46,7 @@ async def side_by_side(
         for place, question in waiting:  # all workers take from one iterator
             answers[place] = await ask(question)
             while timer() > (ended := slice_ends):
-                await asyncio.sleep(0)
+                await next_turn()
                 if slice_ends == ended:  # the first that comes back begins the next slice; the others share it
                     slice_ends = timer() + YIELD_AFTER_S
                     break

@@ -56,6 +56,13 @@ test("a call that is too large fails alone, and says why", async () => {
   assert.deepEqual(bodies, ['{"calls":[["SIGNAL","a"],["SIGNAL","b"]]}']);
 });
 
+test("texts are measured in the bytes that they take", async () => {
+  const bodies = [];
+  const texts = Array.from({ length: 3 }, (_, n) => `["SIGNAL","${"é".repeat(100)}${n}"]`);
+  const answers = await asked(texts, { post: answering(bodies), limits: { ...LIMITS, maxBytes: 250 } });
+  assert.deepEqual([answers.map(({ error }) => error), bodies.length], [[undefined, undefined, undefined], 3]);
+});
+
 test("what a proxy finds too large is sent in halves, until what is too large stands alone", async () => {
   const post = async (body) => {
     if (body.length > 120) throw new RequestError("too large", null, "too large", 413);
@@ -114,20 +121,6 @@ test("a lost post is named in three answered posts, because it may end after the
   assert.equal(backend.unanswered, 0);
   const lost = seen[0].get("post");
   assert.deepEqual(seen.slice(3).map((query) => query.get("lost")), [lost, lost, lost, null, null]);
-});
-
-test("a post that was sent twice is named once more: its first sending may end after the second", async () => {
-  const seen = [];
-  const send = async (address) => {
-    seen.push(new URL(address).searchParams);
-    if (seen.length === 1) throw new TypeError("Failed to fetch");
-    return new Response('{"answers":[],"requests":2,"quota":null,"generation":1}');
-  };
-  const backend = new BackendClient("http://backend/", { send });
-  assert.equal((await backend.post('{"calls":[]}')).requests, 2);
-  assert.equal(backend.unanswered, 0);
-  await backend.post('{"calls":[]}');
-  assert.equal(seen[2].get("lost"), seen[0].get("post"));
 });
 
 test("a refused post has spent nothing, and is not named again", async () => {

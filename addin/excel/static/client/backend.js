@@ -30,6 +30,8 @@ export class BackendClient {
     this.onReply = () => {};
     /** Posts of calls without an answer: what they have spent is told with a later one. @type {LostPost[]} */
     this.lost = [];
+    /** Whether calls were dropped: a request may have been under way for them. */
+    this.hasDropped = false;
   }
 
   /** How many posts may have spent what nobody was told of. */
@@ -40,8 +42,7 @@ export class BackendClient {
   /**
    * Ask for JSON.
    * @param {string} path
-   * @param {{ method?: string, body?: string | null, signal?: AbortSignal | null, again?: () => void }} [options] `again`
-   *   is called when it is sent once more
+   * @param {{ method?: string, body?: string | null, signal?: AbortSignal | null }} [options]
    * @returns {Promise<any>}
    */
   request(path, options) {
@@ -59,11 +60,10 @@ export class BackendClient {
     const id = crypto.randomUUID?.() ?? `${Date.now()}-${Math.random()}`.replace(".", "");
     const lost = this.lost.splice(0, MOST_LOST);
     const named = lost.length ? `&lost=${lost.map((each) => each.id).join(",")}` : "";
-    let sent = 0;
     try {
-      const reply = await this.request(`functions/call?post=${id}${named}${query}`, { body, signal, again: () => (sent += 1) });
+      const reply = await this.request(`functions/call?post=${id}${named}${query}`, { body, signal });
       const again = lost.map((each) => ({ ...each, named: each.named + 1 }));
-      this.lost.push(...again.filter((each) => each.named < NAMED_TIMES), ...(sent > 0 ? [{ id, named: 1 }] : []));
+      this.lost.push(...again.filter((each) => each.named < NAMED_TIMES));
       return reply;
     } catch (error) {
       const isRefused = error instanceof RequestError && error.status > 0 && error.status < 500;
@@ -72,9 +72,16 @@ export class BackendClient {
     }
   }
 
-  /** Learn what posts have spent whose answers were lost, if the backend can be reached: the requests. */
+  /** Let nothing more be fetched for the calls of a batch that was posted. @param {string} body */
+  drop(body) {
+    this.hasDropped = true;
+    return this.request("functions/drop", { body });
+  }
+
+  /** Learn what was spent that no answer has told, if the backend can be reached: the requests. */
   async lookForLost() {
-    if (this.unanswered === 0) return 0;
+    if (this.unanswered === 0 && !this.hasDropped) return 0;
+    this.hasDropped = false;
     const { requests } = await this.post('{"calls":[]}').catch(() => ({ requests: 0 }));
     return requests;
   }
