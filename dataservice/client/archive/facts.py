@@ -13,7 +13,6 @@ from dataservice.client.archive.looked import NEVER_BEFORE, Moments
 from dataservice.moments import Times
 from dataservice.observations import Observations, Values
 
-
 FACT_BYTES = 4 * 8 + 2
 """Four columns of eight bytes a row, and two of one."""
 
